@@ -1,0 +1,55 @@
+#include "base/hash.hpp"
+
+#include <array>
+#include <memory>
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include "base/encoding.hpp"
+#include "base/error.hpp"
+
+namespace cellgate {
+
+namespace {
+
+std::string digest_hex(const unsigned char* bytes, std::size_t size) {
+    return to_hex(std::string_view(reinterpret_cast<const char*>(bytes), size));
+}
+
+} // namespace
+
+std::string sha256(std::string_view bytes) {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned int size = 0;
+    if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1) {
+        throw Error(ErrorCode::internal_error, "SHA-256 failed");
+    }
+    return digest_hex(digest.data(), size);
+}
+
+std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_view> parts) {
+    std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> algorithm(EVP_MAC_fetch(nullptr, "HMAC", nullptr), EVP_MAC_free);
+    std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context(EVP_MAC_CTX_new(algorithm.get()),
+                                                                      EVP_MAC_CTX_free);
+    char name[] = "SHA256";
+    const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string("digest", name, 0), OSSL_PARAM_construct_end()};
+    const auto bytes = [](std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); };
+    bool good = context != nullptr && EVP_MAC_init(context.get(), bytes(key), key.size(), parameters) == 1;
+    for (const std::string_view part : parts) {
+        good = good && EVP_MAC_update(context.get(), bytes(part), part.size()) == 1;
+    }
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    std::size_t size = 0;
+    if (!good || EVP_MAC_final(context.get(), digest.data(), &size, digest.size()) != 1) {
+        throw Error(ErrorCode::internal_error, "HMAC-SHA-256 failed");
+    }
+    return digest_hex(digest.data(), size);
+}
+
+bool equal_constant_time(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+} // namespace cellgate

@@ -1,0 +1,27 @@
+#pragma once
+// UTF-8, hexadecimal, and times as text.
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace cellgate {
+
+bool is_utf8(std::string_view bytes);
+
+struct DecodedCodePoint {
+    char32_t code_point;
+    std::size_t length; // bytes consumed, 1 when not valid
+    bool valid;
+};
+// The first code point of a text that is not empty. Overlong forms, surrogates and values over U+10FFFF are not valid.
+DecodedCodePoint decode_utf8(std::string_view text);
+void append_utf8(std::string& out, char32_t code_point);
+
+std::string to_hex(std::string_view bytes);
+
+// RFC 3339 in UTC with milliseconds: "2026-01-02T03:04:05.678Z".
+std::string to_rfc3339(std::chrono::system_clock::time_point time);
+
+} // namespace cellgate

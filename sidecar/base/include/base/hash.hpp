@@ -1,0 +1,16 @@
+#pragma once
+// SHA-256 and HMAC-SHA-256 (OpenSSL), as hexadecimal text.
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace cellgate {
+
+std::string sha256(std::string_view bytes);
+// Over the parts in order, as if they were one.
+std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_view> parts);
+// In time that does not depend on where they differ.
+bool equal_constant_time(std::string_view a, std::string_view b);
+
+} // namespace cellgate

@@ -1,0 +1,275 @@
+#pragma once
+// Coroutines. A Task<T> is lazy: it runs when it is awaited, and whoever awaits it owns it. All coroutines of a thread
+// run from one ready queue, so that resuming never nests: an Event that is set lets its waiters run after the present
+// coroutine has suspended, and a million awaits in a row that complete at once use no stack.
+//
+// Cancellation is structured. A task that a TaskScope spawned carries a CancelState; every task that it awaits shares
+// it. When it is cancelled, the innermost wait resumes by throwing Cancelled, and so does every later wait, except
+// inside shielded(). A suspended coroutine is never destroyed: it is cancelled and runs to its end.
+
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace cellgate {
+
+// Runs `handle` from this thread's ready queue: at once when nothing runs, else after what runs has suspended.
+void schedule(std::coroutine_handle<> handle);
+
+// A wait that a cancellation can end.
+class CancelHook {
+  public:
+    CancelHook() = default;
+    CancelHook(const CancelHook&) = delete;
+    CancelHook& operator=(const CancelHook&) = delete;
+    virtual void on_cancel() = 0;
+
+  protected:
+    ~CancelHook() = default;
+};
+
+// Shared by a spawned task and all that it awaits: of these, one at a time is suspended in a wait.
+class CancelState {
+  public:
+    bool cancelled() const { return cancelled_; }
+    // Idempotent. Ends the present wait, if there is one. The task may have ended when this returns.
+    void cancel() {
+        cancelled_ = true;
+        if (CancelHook* hook = std::exchange(waiting_, nullptr)) {
+            hook->on_cancel();
+        }
+    }
+    void set_waiting(CancelHook* hook) { waiting_ = hook; }
+
+  private:
+    bool cancelled_ = false;
+    CancelHook* waiting_ = nullptr;
+};
+
+// A flag that coroutines wait for. set() wakes all waiters and stays set until reset(). An Event that goes away wakes
+// its waiters with Cancelled.
+class Event {
+  public:
+    Event() = default;
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    ~Event();
+
+    void set();
+    void reset() { is_set_ = false; }
+    bool is_set() const { return is_set_; }
+
+    class Wait final : public CancelHook {
+      public:
+        explicit Wait(Event& event) : event_(&event) {}
+        bool await_ready() const noexcept { return false; }
+        template <class Promise>
+        bool await_suspend(std::coroutine_handle<Promise> handle) {
+            return suspend(handle, handle.promise().cancel);
+        }
+        void await_resume() const;
+
+      private:
+        friend class Event;
+        bool suspend(std::coroutine_handle<> handle, CancelState* cancel);
+        void on_cancel() override;
+        std::coroutine_handle<> unlink();
+
+        Event* event_;
+        std::coroutine_handle<> handle_;
+        CancelState* cancel_ = nullptr;
+        Wait* previous_ = nullptr;
+        Wait* next_ = nullptr;
+        bool cancelled_ = false;
+    };
+
+    Wait wait() { return Wait(*this); }
+
+  private:
+    Wait* first_ = nullptr;
+    Wait* last_ = nullptr;
+    bool is_set_ = false;
+};
+
+namespace detail {
+
+struct PromiseBase {
+    std::coroutine_handle<> continuation;
+    CancelState* cancel = nullptr;
+    bool starting = false;
+    std::exception_ptr error;
+
+    struct FinalAwaiter {
+        bool await_ready() const noexcept { return false; }
+        template <class Promise>
+        void await_suspend(std::coroutine_handle<Promise> handle) const noexcept {
+            PromiseBase& promise = handle.promise();
+            if (!promise.starting) {
+                schedule(promise.continuation);
+            }
+        }
+        void await_resume() const noexcept {}
+    };
+
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+    FinalAwaiter final_suspend() const noexcept { return {}; }
+    void unhandled_exception() noexcept { error = std::current_exception(); }
+};
+
+template <class T>
+struct TaskPromise;
+
+} // namespace detail
+
+template <class T>
+class [[nodiscard]] Task {
+  public:
+    using promise_type = detail::TaskPromise<T>;
+    using Handle = std::coroutine_handle<promise_type>;
+
+    explicit Task(Handle handle) : handle_(handle) {}
+    Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Task& operator=(Task&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Task() {
+        if (handle_) {
+            handle_.destroy();
+        }
+    }
+
+    struct Awaiter {
+        Handle child;
+        bool shielded;
+        bool await_ready() const noexcept { return false; }
+        template <class Promise>
+        bool await_suspend(std::coroutine_handle<Promise> parent) {
+            promise_type& promise = child.promise();
+            promise.cancel = shielded ? nullptr : parent.promise().cancel;
+            promise.continuation = parent;
+            promise.starting = true;
+            child.resume();
+            promise.starting = false;
+            return !child.done();
+        }
+        T await_resume() { return child.promise().take(); }
+    };
+
+    Awaiter operator co_await() && { return Awaiter{handle_, false}; }
+
+    // Awaits like the task itself, but the task does not see its awaiter's cancellation: for work that must end whole.
+    struct Shielded {
+        Task task;
+        Awaiter operator co_await() && { return Awaiter{task.handle_, true}; }
+    };
+
+  private:
+    Handle handle_;
+};
+
+template <class T>
+typename Task<T>::Shielded shielded(Task<T> task) {
+    return typename Task<T>::Shielded{std::move(task)};
+}
+
+namespace detail {
+
+template <class T>
+struct TaskPromise : PromiseBase {
+    std::optional<T> value;
+    Task<T> get_return_object() { return Task<T>(std::coroutine_handle<TaskPromise>::from_promise(*this)); }
+    template <class U>
+    void return_value(U&& result) {
+        value.emplace(std::forward<U>(result));
+    }
+    T take() {
+        if (error) {
+            std::rethrow_exception(error);
+        }
+        return std::move(*value);
+    }
+};
+
+template <>
+struct TaskPromise<void> : PromiseBase {
+    Task<void> get_return_object() { return Task<void>(std::coroutine_handle<TaskPromise>::from_promise(*this)); }
+    void return_void() const noexcept {}
+    void take() const {
+        if (error) {
+            std::rethrow_exception(error);
+        }
+    }
+};
+
+} // namespace detail
+
+// Owns tasks that nobody awaits one by one. It must be empty when it goes: cancel() and join() first, or the process
+// aborts. An exception that leaves a task goes to `on_error` (Cancelled is no error).
+class TaskScope {
+  public:
+    using OnError = std::function<void(std::exception_ptr)>;
+
+    // Without `on_error`, the error is logged.
+    explicit TaskScope(OnError on_error = {});
+    TaskScope(const TaskScope&) = delete;
+    TaskScope& operator=(const TaskScope&) = delete;
+    ~TaskScope();
+
+    // Starts the task from the ready queue. The returned state cancels this one task.
+    std::shared_ptr<CancelState> spawn(Task<void> task);
+    // Cancels every task that runs now.
+    void cancel();
+    // Waits until no task runs. Not itself a reason for them to end.
+    Task<void> join();
+    std::size_t running() const;
+
+  private:
+    struct Root;
+    static Root run(TaskScope* scope, Task<void> task, std::shared_ptr<CancelState> cancel);
+    void finished(const std::shared_ptr<CancelState>& cancel);
+
+    struct Members;
+    std::unique_ptr<Members> members_;
+};
+
+// A value that arrives once, for one awaiter.
+template <class T>
+class Deferred {
+  public:
+    void resolve(T value) {
+        if (!settled()) {
+            value_.emplace(std::move(value));
+            event_.set();
+        }
+    }
+    void reject(std::exception_ptr error) {
+        if (!settled()) {
+            error_ = std::move(error);
+            event_.set();
+        }
+    }
+    bool settled() const { return event_.is_set(); }
+
+    Task<T> get() {
+        co_await event_.wait();
+        if (error_) {
+            std::rethrow_exception(error_);
+        }
+        co_return std::move(*value_);
+    }
+
+  private:
+    Event event_;
+    std::optional<T> value_;
+    std::exception_ptr error_;
+};
+
+} // namespace cellgate

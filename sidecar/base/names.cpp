@@ -1,0 +1,35 @@
+#include "base/names.hpp"
+
+#include <sys/random.h>
+
+#include <array>
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include "base/encoding.hpp"
+#include "base/error.hpp"
+#include "base/visible_text.hpp"
+
+namespace cellgate {
+
+void require_identifier(std::string_view name, std::string_view what) {
+    constexpr std::string_view alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    constexpr std::size_t longest = 64;
+    if (name.empty() || name.size() > longest || name.front() == '-' || name.front() == '_' ||
+        name.find_first_not_of(alphanumeric) != std::string_view::npos) {
+        throw Error(ErrorCode::invalid_params,
+                    fmt::format("expected a {} of 1 to {} letters, digits, \"_\" and \"-\", found \"{}\"", what, longest,
+                                visible_text(name.substr(0, 100))));
+    }
+}
+
+std::string random_id() {
+    std::array<char, 16> bytes{};
+    if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+        throw system_error(ErrorCode::internal_error, "cannot read random bytes", errno);
+    }
+    return to_hex(std::string_view(bytes.data(), bytes.size()));
+}
+
+} // namespace cellgate

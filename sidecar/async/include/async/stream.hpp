@@ -1,0 +1,36 @@
+#pragma once
+// Byte streams of the system: pipes, unix sockets, the process's own stdin and stdout.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "async/loop.hpp"
+#include "base/byte_stream.hpp"
+
+namespace cellgate::async {
+
+// Takes ownership of both descriptors (they may be the same; pipes, sockets, terminals and files all work).
+std::unique_ptr<ByteStream> open_stream(Loop& loop, int read_fd, int write_fd);
+
+// Throws Error{internal_error} with errno's text. A path over 107 bytes is refused.
+Task<std::unique_ptr<ByteStream>> connect_unix(Loop& loop, std::string path);
+
+// A listening unix socket with mode 0600, removed when it closes. close() makes a waiting accept() return nothing.
+class UnixListener {
+  public:
+    UnixListener(Loop& loop, std::string path);
+    ~UnixListener();
+    Task<std::unique_ptr<ByteStream>> accept(); // nullptr once closed
+    void close();
+
+  private:
+    struct Impl;
+    std::shared_ptr<Impl> impl_;
+};
+
+// Waits until this process gets `signal` (SIGTERM, SIGINT, SIGWINCH …).
+Task<void> wait_for_signal(Loop& loop, int signal);
+
+} // namespace cellgate::async

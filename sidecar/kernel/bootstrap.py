@@ -1,0 +1,223 @@
+"""Starts ipykernel as `python -m ipykernel_launcher` does, and tells cellgate where code stands.
+
+Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the stock one; beyond that
+- each execution has its own code names, so that a line of code can be told from the same line of another execution;
+- an error carries the field `cellgate` with the frames of the user's code, in the message and in the reply;
+- the frames of the tool wrappers stay out of tracebacks;
+- the pause before each reply is off.
+
+The sidecar sends an execution's id as the msg_id of its request. Every hook is on a part of ipykernel that may be
+missing in some version, and is left out there: a cell runs in any case.
+"""
+
+import os
+import runpy
+import sys
+import threading
+import types
+
+MAX_FRAMES = 100
+MAX_REPEATS = 1000
+# Code between the user's frames that is not the user's.
+MACHINERY = ("IPython", "ipykernel")
+
+
+class Cells:
+    """Which execution a piece of code came from, by the file name that it was compiled with."""
+
+    def __init__(self):
+        self._places = {}  # code name -> (execution id, number of the line before the code's first)
+        self._repeats = {}
+
+    def name(self, stock_name, raw_code, parent):
+        """The code name for code that is about to run; `parent` is the execute_request."""
+        execution = parent["header"]["msg_id"]
+        offset = _lines_before(raw_code, parent["content"]["code"])
+        if offset is None:  # code that code made: frames further out stand in the cell
+            return stock_name
+        name = stock_name
+        if self._places.get(name, (execution, offset)) != (execution, offset):
+            # The same text once more. The stock name stays with its first execution; names are used again after
+            # MAX_REPEATS, so that a cell that runs for ever does not fill the memory.
+            number = self._repeats.get(stock_name, 0) % MAX_REPEATS + 1
+            self._repeats[stock_name] = number
+            root, extension = os.path.splitext(stock_name)
+            name = "%s_%d%s" % (root, number, extension)
+        self._places[name] = (execution, offset)
+        return name
+
+    def place(self, name, line_number):
+        """(execution id, 0-based line in its cell), or None when `name` is no cell's code."""
+        found = self._places.get(name)
+        return None if found is None else (found[0], found[1] + line_number - 1)
+
+
+def _lines_before(part, whole):
+    """How many lines of `whole`, the code as it was sent, come before `part`, which runs; None if it is elsewhere.
+
+    IPython drops empty lines at the start, and a magic such as %%capture runs the cell without its own line.
+    """
+    end, code = whole.rstrip(), part.rstrip()
+    if not end.endswith(code):
+        return None
+    blank = len(code) - len(code.lstrip())
+    return end[: len(end) - len(code)].count("\n") + code[:blank].count("\n")
+
+
+def _is_ours(frame):
+    name = str(frame.f_globals.get("__name__"))
+    return name == "mcptools" or name.startswith("mcptools.")
+
+
+def _without_ours(traceback):
+    while traceback is not None and _is_ours(traceback.tb_frame):
+        traceback = traceback.tb_next
+    step = traceback
+    while step is not None:
+        while step.tb_next is not None and _is_ours(step.tb_next.tb_frame):
+            step.tb_next = step.tb_next.tb_next
+        step = step.tb_next
+    return traceback
+
+
+def strip(error):
+    """Takes the wrappers' frames out of the tracebacks of `error` and of those that it is chained to."""
+    seen = set()
+    left = [error]
+    while left:
+        error = left.pop()
+        if not isinstance(error, BaseException) or id(error) in seen:
+            continue
+        seen.add(id(error))
+        error.__traceback__ = _without_ours(error.__traceback__)
+        left += [error.__cause__, error.__context__]
+        group = getattr(error, "exceptions", None)  # of an ExceptionGroup
+        if isinstance(group, (list, tuple)):
+            left += group
+
+
+def frames_of(error, cells):
+    """The user's frames of an error, outermost first, as they go to the sidecar."""
+    found = []
+    step = error.__traceback__
+    while step is not None:
+        frame = step.tb_frame
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if package not in MACHINERY and not _is_ours(frame):
+            found.append(_frame(frame.f_code.co_filename, step.tb_lineno, frame.f_code.co_name, cells))
+        step = step.tb_next
+    if isinstance(error, SyntaxError) and isinstance(error.filename, str) and error.lineno:
+        found.append(_frame(error.filename, error.lineno, "<module>", cells))
+    if len(found) > MAX_FRAMES:  # the ends of a deep recursion tell what there is to tell
+        del found[MAX_FRAMES // 2 : -MAX_FRAMES // 2]
+    return found
+
+
+def _frame(name, line_number, function, cells):
+    place = cells.place(name, line_number)
+    execution, line = place or (None, line_number - 1)
+    path = None if place or name.startswith("<") else name
+    return {"execution": execution, "path": path, "line": line, "function": function}
+
+
+def hook_code_names(shell, cells):
+    compiler = shell.compile
+    stock = compiler.get_code_name
+
+    def get_code_name(raw_code, transformed_code, number):
+        name = stock(raw_code, transformed_code, number)
+        try:
+            return cells.name(name, raw_code, shell.get_parent())
+        except (AttributeError, KeyError, TypeError):  # no execute_request is being handled
+            return name
+
+    compiler.get_code_name = get_code_name
+
+
+def hook_tracebacks(shell):
+    stock = shell.showtraceback
+
+    def showtraceback(exc_tuple=None, *args, **kwargs):
+        error = exc_tuple[1] if exc_tuple else sys.exc_info()[1] or getattr(sys, "last_value", None)
+        strip(error)
+        return stock(exc_tuple, *args, **kwargs)
+
+    shell.showtraceback = showtraceback
+
+    stock_thread = threading.excepthook
+
+    def excepthook(args):
+        strip(args.exc_value)
+        _without_ours(args.exc_traceback)
+        stock_thread(args)
+
+    threading.excepthook = excepthook
+
+
+def hook_errors(shell, session, cells):
+    """Adds the frames to the two messages that tell of an error: iopub's and the reply."""
+    last = threading.local()
+    stock_show = shell._showtraceback
+    stock_send = session.send
+
+    def _showtraceback(etype, evalue, stb):
+        last.frames = frames_of(evalue, cells) if isinstance(evalue, BaseException) else []
+        return stock_show(etype, evalue, stb)
+
+    def send(stream, msg_or_type, content=None, *args, **kwargs):
+        if msg_or_type in ("error", "execute_reply") and isinstance(content, dict):
+            frames = getattr(last, "frames", [])
+            if msg_or_type == "execute_reply":
+                last.frames = []
+            if content.get("status", "error") == "error":
+                content = dict(content, cellgate={"frames": frames})
+        return stock_send(stream, msg_or_type, content, *args, **kwargs)
+
+    shell._showtraceback = _showtraceback
+    session.send = send
+
+
+def attach(kernel):
+    shell = kernel.shell
+    cells = Cells()
+    # Where the wrappers' runtime looks up the line of a call. Not a name that a cell sees.
+    module = types.ModuleType("_cellgate_kernel")
+    module.place = cells.place
+    sys.modules[module.__name__] = module
+
+    if isinstance(getattr(kernel, "_execute_sleep", None), float):
+        kernel._execute_sleep = 0.0
+    if hasattr(shell, "get_parent") and hasattr(getattr(shell, "compile", None), "get_code_name"):
+        hook_code_names(shell, cells)
+    if hasattr(shell, "showtraceback"):
+        hook_tracebacks(shell)
+    if hasattr(shell, "_showtraceback") and hasattr(getattr(kernel, "session", None), "send"):
+        hook_errors(shell, kernel.session, cells)
+
+
+def main():
+    # `python -m` would have put the working directory where `python FILE` puts the file's; the launcher expects it.
+    as_module = not (sys.flags.isolated or getattr(sys.flags, "safe_path", False))
+    if as_module:
+        del sys.path[0]
+    try:
+        from ipykernel.kernelapp import IPKernelApp
+    except ImportError as error:
+        print("cellgate: %s has no usable ipykernel: %s" % (sys.executable, error), file=sys.stderr)
+        sys.exit(1)
+    if as_module:
+        sys.path.insert(0, os.getcwd())
+
+    stock = IPKernelApp.initialize
+
+    def initialize(self, argv=None):
+        stock(self, argv)
+        if self.kernel is not None:
+            attach(self.kernel)
+
+    IPKernelApp.initialize = initialize
+    runpy.run_module("ipykernel_launcher", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,514 @@
+"""The contract, checked by machine.
+
+`validate.py` checks schemas/ itself: that every method of the tables has definitions and examples, that the examples
+that are meant to pass do and those that are meant to fail do not, and that every message of transcript.md is one that
+the schemas allow at that place. `validate.py --trace FILE...` checks what was really said: each FILE is a trace that
+`cellgate --trace FILE` wrote, one JSON object a line:
+
+    {"time": "...", "client": "...", "direction": "in" | "out", "message": {...}}
+
+"in" is what cellgate received from the client, "out" what it sent. Every message is judged: by its envelope, its params
+by the method, its result by the method of the request that it answers, its error by errors.json, and whether the
+client's role may send or see it. A request that breaks the contract is in order when cellgate refused it with an error;
+one that keeps it and is refused with -32601 or -32602 shows that code and schema have drifted apart. With --hostile,
+the client misbehaves on purpose and only what cellgate sends is judged.
+
+Exit code 1 and one line for each violation when there are any. As a module: `Contract().check_trace(lines)` and
+`check_contract()`, both returning violations as strings.
+"""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+from jsonschema import Draft202012Validator, RefResolver
+
+SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
+
+ENVELOPES = {
+    "request": ("RequestMessage", {"jsonrpc", "id", "method", "params"}),
+    "notification": ("NotificationMessage", {"jsonrpc", "method", "params"}),
+    "result": ("ResultMessage", {"jsonrpc", "id", "result"}),
+    "error": ("ErrorMessage", {"jsonrpc", "id", "error"}),
+}
+
+
+class DuplicateKey(ValueError):
+    """A JSON object names a key twice, so that two readers may see two different messages."""
+
+
+def _unique_object(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise DuplicateKey(f"key {next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
+    return value
+
+
+def _not_json(word):
+    raise ValueError(f"{word} is not JSON")
+
+
+def loads(text):
+    """Reads JSON as strictly as cellgate has to: no duplicate keys, no NaN."""
+    return json.loads(text, object_pairs_hook=_unique_object, parse_constant=_not_json)
+
+
+def load(path):
+    return loads(path.read_text(encoding="utf-8"))
+
+
+def pointer(path):
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def _leaves(error):
+    """The errors that say what is wrong. Of a oneOf or anyOf, those of the branch that was most likely meant."""
+    if not error.context or error.validator not in ("oneOf", "anyOf"):
+        return [error]
+    branches = {}
+    for inner in error.context:
+        branches.setdefault(inner.schema_path[0], []).append(inner)
+
+    def distance(errors):
+        tag_differs = any(inner.validator in ("const", "type") for inner in errors)
+        return tag_differs, len(errors)
+
+    meant = min(branches.values(), key=distance)
+    return [leaf for inner in meant for leaf in _leaves(inner)]
+
+
+def _shape(value):
+    kinds = {dict: "object", list: "array", str: "string", bool: "boolean", type(None): "null"}
+    return kinds.get(type(value), "number")
+
+
+class Contract:
+    """The schemas, with one validator for each definition, made when it is first needed."""
+
+    def __init__(self, schemas=SCHEMAS):
+        self.schemas = schemas
+        self.documents = {name: load(schemas / name) for name in ("protocol.json", "channel.json")}
+        self.protocol_methods = load(schemas / "methods.json")["methods"]
+        self.channel_methods = self.documents["channel.json"]["methods"]
+        self.errors = {int(code): entry for code, entry in load(schemas / "errors.json")["errors"].items()}
+        self._resolver = RefResolver("protocol.json", self.documents["protocol.json"], store=self.documents)
+        self._validators = {}
+
+    def validator(self, reference, document="protocol.json"):
+        if reference.startswith("#"):
+            reference = document + reference
+        if reference not in self._validators:
+            self._validators[reference] = Draft202012Validator({"$ref": reference}, resolver=self._resolver)
+        return self._validators[reference]
+
+    def leaves(self, reference, value, document="protocol.json"):
+        validator = self.validator(reference, document)
+        return [leaf for error in validator.iter_errors(value) for leaf in _leaves(error)]
+
+    def check(self, reference, value, at="", document="protocol.json"):
+        """What is wrong with `value`, as strings `<JSON pointer>: <why>`; empty when it is valid."""
+        return [
+            f"{at}{pointer(error.absolute_path) or ('' if at else '/')}: {_shorten(error.message)}"
+            for error in self.leaves(reference, value, document)
+        ]
+
+    def check_error(self, error):
+        """An error that cellgate sends: its form, and that code and kind belong together."""
+        found = self.check("#/$defs/ErrorObject", error, "/error")
+        if not found:
+            known = self.errors.get(error["code"])
+            if known is None:
+                found.append(f"/error/code: {error['code']} is not in errors.json")
+            elif error["data"]["kind"] != known["kind"]:
+                found.append(f"/error/data/kind: {error['data']['kind']!r}, but {error['code']} is {known['kind']!r}")
+        return found
+
+    def check_trace(self, lines, hostile=False):
+        """Violations of a whole trace, as strings that begin with the line's number."""
+        check = Conversation(self, hostile)
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                check.line(number, line)
+        check.end()
+        return check.violations
+
+
+def _shorten(text, limit=300):
+    return text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"
+
+
+class Client:
+    """What is known of one client of a conversation."""
+
+    def __init__(self):
+        self.role = None  # not before initialize was answered
+        self.pending = {"in": {}, "out": {}}  # by the direction of the request: (type of id, id) → Requests
+        self.malformed = []  # lines of messages that have no readable id, to be answered with id null
+
+
+class Request:
+    def __init__(self, number, method, entry, problems):
+        self.number = number
+        self.method = method
+        self.entry = entry  # the method table's; None when there is no such method in this direction
+        self.problems = problems
+
+
+class Conversation:
+    """Follows one trace, or the kernel's channel when given its methods: who asked what, and what came back."""
+
+    def __init__(self, contract, hostile=False, methods=None, document="protocol.json"):
+        self.contract = contract
+        self.hostile = hostile
+        self.methods = contract.protocol_methods if methods is None else methods
+        self.document = document
+        self.clients = {}
+        self.violations = []
+        self.messages = 0
+        self.refused = 0
+
+    def line(self, number, text):
+        try:
+            entry = loads(text)
+            client, direction, message = entry["client"], entry["direction"], entry["message"]
+            if direction not in ("in", "out"):
+                raise ValueError(f"direction is {direction!r}, not in or out")
+        except DuplicateKey as duplicate:
+            # Only what cellgate sends has to be free of them; it refuses them in what it receives.
+            if '"direction":"out"' in text.replace(" ", "")[: text.find('"message"')]:
+                self.violations.append(f"line {number}: {duplicate}")
+            return
+        except (ValueError, KeyError, TypeError) as problem:
+            self.violations.append(f"line {number}: not a line of a trace: {problem!r}")
+            return
+        self.message(number, str(client), direction, message)
+
+    def message(self, number, client_id, direction, message):
+        self.messages += 1
+        client = self.clients.setdefault(client_id, Client())
+        kind = _kind(message)
+        problems = self._envelope(kind, message, direction)
+        if kind is None or problems:
+            self._malformed(number, client, direction, message, problems or [f"/: {_shorten(repr(message))} is no message"])
+        elif kind in ("request", "notification"):
+            self._call(number, client, direction, kind, message)
+        else:
+            self._answer(number, client, direction, kind, message)
+
+    def end(self):
+        for client in self.clients.values():
+            for number in client.malformed:
+                self._violation(number, "out", "the malformed message was never answered with an error, id null", [""])
+
+    def _violation(self, number, direction, what, problems):
+        if direction == "in" and self.hostile:
+            return
+        arrow = "→ cellgate" if direction == "in" else "cellgate →"
+        self.violations.extend(f"line {number}: {arrow} {what}{' at ' if p else ''}{p}" for p in problems)
+
+    def _envelope(self, kind, message, direction):
+        if kind is None:
+            return []
+        definition, fields = ENVELOPES[kind]
+        if direction == "in":  # unknown fields of a client are ignored
+            message = {name: value for name, value in message.items() if name in fields}
+        return self.contract.check(f"#/$defs/{definition}", message)
+
+    def _malformed(self, number, client, direction, message, problems):
+        if direction == "out" or _kind(message) in ("result", "error"):
+            self._violation(number, direction, "malformed message", problems)
+        elif isinstance(message, dict) and _is_id(message.get("id")):
+            self._remember(client, direction, message["id"], Request(number, None, None, problems))
+        else:
+            client.malformed.append(number)
+
+    def _call(self, number, client, direction, kind, message):
+        method = message["method"]
+        entry = self.methods.get(method)
+        way = "clientToServer" if direction == "in" else "serverToClient"
+        problems = []
+        if entry is None or entry["direction"] not in (way, "both"):
+            entry = None
+            problems.append(f"/method: {method!r} is not a method in this direction")
+        elif entry["type"] != kind:
+            problems.append(f"/method: {method!r} is a {entry['type']}, not a {kind}")
+        else:
+            problems += self.contract.check(entry["params"], message.get("params", {}), "/params", self.document)
+            if client.role and client.role not in entry.get("roles", [client.role]):
+                problems.append(f"/method: {method!r} is not for the role {client.role}")
+        if kind == "request":
+            self._remember(client, direction, message["id"], Request(number, method, entry, problems))
+        if direction == "out":
+            self._violation(number, direction, method, problems)
+        elif kind == "notification" and not (entry is None and method.startswith("$/")):
+            self._violation(number, direction, method, problems)
+
+    def _remember(self, client, direction, request_id, request):
+        client.pending[direction].setdefault((type(request_id), request_id), []).append(request)
+
+    def _answer(self, number, client, direction, kind, message):
+        if message["id"] is None:
+            self._answer_to_nothing(number, client, direction, message)
+            return
+        key = (type(message["id"]), message["id"])
+        asked = client.pending["out" if direction == "in" else "in"]
+        if key not in asked:
+            self._violation(number, direction, f"a {kind} for id {message['id']!r}, which nobody waits for", [""])
+            return
+        request = asked[key].pop(0)
+        if not asked[key]:
+            del asked[key]
+        if direction == "in":
+            self._client_answers(number, request, kind, message)
+        else:
+            self._cellgate_answers(number, client, request, kind, message)
+
+    def _answer_to_nothing(self, number, client, direction, message):
+        if direction == "in":
+            self._violation(number, direction, "an answer with id null", [""])
+            return
+        problems = self.contract.check_error(message["error"])
+        if not problems and message["error"]["code"] not in (PARSE_ERROR, INVALID_REQUEST):
+            problems.append(f"/error/code: {message['error']['code']} needs the id of a request")
+        if client.malformed:
+            client.malformed.pop(0)
+            self.refused += 1
+        self._violation(number, direction, "an error with id null", problems)
+
+    def _client_answers(self, number, request, kind, message):
+        if request.entry is None:
+            return  # the request itself was reported
+        if kind == "error":
+            problems = self.contract.check("#/$defs/ClientError", message["error"], "/error")
+        else:
+            problems = self.contract.check(request.entry["result"], message["result"], "/result", self.document)
+        self._violation(number, "in", f"answer to {request.method}", problems)
+
+    def _cellgate_answers(self, number, client, request, kind, message):
+        what = f"answer to {request.method or 'a malformed request'}"
+        if kind == "error":
+            problems = self.contract.check_error(message["error"])
+            if request.problems:
+                self.refused += 1
+            elif message["error"]["code"] in (METHOD_NOT_FOUND, INVALID_PARAMS):
+                problems.append(f"/error: refused what the schema allows: {_shorten(str(message['error'].get('message')))}")
+            self._violation(number, "out", what, problems)
+            return
+        self._violation(request.number, "out", f"accepted, though it breaks the contract: {request.method}", request.problems)
+        if request.entry is None or "result" not in request.entry:
+            return
+        problems = self.contract.check(request.entry["result"], message["result"], "/result", self.document)
+        self._violation(number, "out", what, problems)
+        if request.method == "initialize" and not problems:
+            client.role = message["result"]["role"]
+
+
+def _is_id(value):
+    return isinstance(value, (int, str)) and not isinstance(value, bool)
+
+
+def _kind(message):
+    if not isinstance(message, dict):
+        return None
+    if "method" in message:
+        return "request" if "id" in message else "notification"
+    if "result" in message and "error" in message:
+        return None
+    return next((kind for kind in ("result", "error") if kind in message), None)
+
+
+# --- the schemas themselves -----------------------------------------------------------------------------------------
+
+
+def check_contract(schemas=SCHEMAS):
+    """Violations within schemas/ itself."""
+    contract = Contract(schemas)
+    found = _check_definitions(contract)
+    if found:
+        return found  # nothing that follows could be trusted
+    found += _check_errors(contract)
+    found += _check_methods(contract, contract.protocol_methods, "protocol.json", schemas / "examples")
+    found += _check_methods(contract, contract.channel_methods, "channel.json", schemas / "examples" / "channel")
+    found += check_transcript(contract, (schemas / "transcript.md").read_text(encoding="utf-8"))
+    return found
+
+
+def _references(node):
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key == "$ref" and isinstance(value, str):
+                yield value
+            elif key not in ("const", "enum"):
+                yield from _references(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _references(item)
+
+
+def _check_definitions(contract):
+    found = []
+    used = {f"protocol.json#/$defs/{d}" for d, _ in ENVELOPES.values()}
+    used |= {"protocol.json#/$defs/ErrorObject", "protocol.json#/$defs/ClientError"}
+    for name, methods in (("protocol.json", contract.protocol_methods), ("channel.json", contract.channel_methods)):
+        document = contract.documents[name]
+        try:
+            Draft202012Validator.check_schema(document)
+        except Exception as problem:  # SchemaError prints pages; its first line says it
+            found.append(f"{name}: not a JSON Schema: {str(problem).splitlines()[0]}")
+            continue
+        references = list(_references(document))
+        references += [entry[part] for entry in methods.values() for part in ("params", "result") if part in entry]
+        used |= {name + reference if reference.startswith("#") else reference for reference in references}
+        for definition, body in document["$defs"].items():
+            if not isinstance(body, dict) or not body.get("description"):
+                found.append(f"{name}#/$defs/{definition}: has no description")
+    existing = {f"{name}#/$defs/{d}" for name, document in contract.documents.items() for d in document["$defs"]}
+    found += [f"{reference}: is referred to, but not there" for reference in sorted(used - existing)]
+    found += [f"{reference}: nothing refers to it" for reference in sorted(existing - used)]
+    return found
+
+
+def _check_errors(contract):
+    found = []
+    kinds = [entry["kind"] for entry in contract.errors.values()]
+    found += [f"errors.json: kind {kind!r} stands twice" for kind in set(kinds) if kinds.count(kind) > 1]
+    for code, entry in contract.errors.items():
+        if set(entry) != {"kind", "meaning", "hint"} or not entry["meaning"]:
+            found.append(f"errors.json: {code} needs kind, meaning and hint")
+        if code < 1000 and not -32899 <= code <= -32000:
+            found.append(f"errors.json: {code} is neither JSON-RPC's nor from 1000 up")
+    return found
+
+
+ROLES = ["person", "agent"]
+
+
+def _check_methods(contract, methods, document, folder):
+    found = []
+    for method, entry in methods.items():
+        if entry.get("direction") not in ("clientToServer", "serverToClient", "both"):
+            found.append(f"{method}: direction")
+        if entry.get("type") not in ("request", "notification") or ("result" in entry) != (entry["type"] == "request"):
+            found.append(f"{method}: a request has a result, a notification has none")
+        if document == "protocol.json" and (not entry.get("roles") or not set(entry["roles"]) <= set(ROLES)):
+            found.append(f"{method}: roles")
+        if entry.get("since") != "1" or not entry.get("summary") or "params" not in entry:
+            found.append(f"{method}: needs params, since and summary")
+        found += _check_examples(contract, method, entry, document, folder / f"{method.replace('/', '.')}.json")
+    expected = {f"{method.replace('/', '.')}.json" for method in methods}
+    found += [f"{path}: no such method" for path in sorted(folder.glob("*.json")) if path.name not in expected]
+    return found
+
+
+def _check_examples(contract, method, entry, document, path):
+    if not path.exists():
+        return [f"{method}: has no examples ({path.name})"]
+    try:
+        examples = load(path)
+    except ValueError as problem:
+        return [f"{path.name}: {problem}"]
+    parts = [part for part in ("params", "result") if part in entry]
+    if sorted(examples) != parts:
+        return [f"{path.name}: holds {sorted(examples)}, not {parts}"]
+    found = []
+    for part in parts:
+        valid, invalid = examples[part]["valid"], examples[part]["invalid"]
+        if not valid or len(invalid) < 3:
+            found.append(f"{path.name} {part}: needs one valid example and three invalid ones")
+        for number, value in enumerate(valid):
+            problems = contract.check(entry[part], value, document=document)
+            found += [f"{path.name} {part} valid[{number}] fails: {problem}" for problem in problems]
+        reasons = {}
+        for number, example in enumerate(invalid):
+            where = f"{path.name} {part} invalid[{number}]"
+            errors = contract.leaves(entry[part], example["value"], document)
+            if not errors:
+                found.append(f"{where} passes, though {example['why']}")
+                continue
+            reason = _reason(errors)
+            if reason in reasons:
+                found.append(f"{where} fails for the same reason as invalid[{reasons[reason]}]: {reason}")
+            reasons[reason] = number
+            if len(errors) > 1:
+                found.append(f"{where} fails for more than one reason: {[error.message for error in errors]}")
+    return found
+
+
+def _reason(errors):
+    """What makes two failures the same: the place, the keyword, and what was missing, unknown or of which type."""
+    error = errors[0]
+    detail = error.message if error.validator in ("required", "additionalProperties") else _shape(error.instance)
+    return pointer(error.absolute_path), error.validator, detail
+
+
+# --- the transcript -------------------------------------------------------------------------------------------------
+
+SPEECH = re.compile(r"^\*\*(\w+) → (\w+)\*\*[^\n]*\n+```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def check_transcript(contract, text):
+    """Violations in a conversation written down as `**editor → cellgate** …` above a JSON block, or
+    `**kernel → cellgate** …` for the kernel's channel."""
+    found = []
+    spoken = [(text.count("\n", 0, match.start()) + 1, *match.groups()) for match in SPEECH.finditer(text)]
+    if text.count("```json") != len(spoken):
+        found.append("transcript: a JSON block has no `**speaker → listener**` above it")
+    conversations = {
+        "editor": Conversation(contract),
+        "kernel": Conversation(contract, methods=contract.channel_methods, document="channel.json"),
+    }
+    for number, speaker, listener, body in spoken:
+        other, direction = (speaker, "in") if listener == "cellgate" else (listener, "out")
+        if other not in conversations or "cellgate" not in (speaker, listener):
+            found.append(f"transcript line {number}: {speaker} → {listener}")
+            continue
+        try:
+            conversations[other].message(number, other, direction, loads(body))
+        except ValueError as problem:
+            found.append(f"transcript line {number}: {problem}")
+    for conversation in conversations.values():
+        conversation.end()
+        found += [f"transcript {violation}" for violation in conversation.violations]
+        for client in conversation.clients.values():
+            left = [request for requests in client.pending.values() for queue in requests.values() for request in queue]
+            found += [f"transcript line {request.number}: {request.method} is never answered" for request in left]
+            if client.role is None and conversation is conversations["editor"]:
+                found.append("transcript: initialize is never answered")
+        if conversation.refused:
+            found.append("transcript: a request was refused")
+    return found
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description="Checks cellgate's contract, or traces against it.")
+    parser.add_argument("--trace", nargs="+", metavar="FILE", help="traces to check in place of the contract")
+    parser.add_argument("--hostile", action="store_true", help="judge only what cellgate sends")
+    options = parser.parse_args(arguments)
+    if not options.trace:
+        violations = check_contract()
+        print("\n".join(violations) or "contract: ok")
+        return 1 if violations else 0
+    contract = Contract()
+    failed = False
+    for path in options.trace:
+        conversation = Conversation(contract, options.hostile)
+        with open(path, encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    conversation.line(number, line)
+        conversation.end()
+        for violation in conversation.violations:
+            print(f"{path}: {violation}")
+        print(f"{path}: {conversation.messages} messages, {conversation.refused} refused, "
+              f"{len(conversation.violations)} violations")
+        failed |= bool(conversation.violations)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -13,8 +13,11 @@ client's role may send or see it. A request that breaks the contract is in order
 one that keeps it and is refused with -32601 or -32602 shows that code and schema have drifted apart. With --hostile,
 the client misbehaves on purpose and only what cellgate sends is judged.
 
-Exit code 1 and one line for each violation when there are any. As a module: `Contract().check_trace(lines)` and
-`check_contract()`, both returning violations as strings.
+What a conversation has to keep beyond single messages is judged too: each request is answered at most once, an
+execution's output is numbered without gaps, and after the reply to `execute` it is marked late.
+
+Exit code 1 and one line for each violation when there are any. As a module: `Contract().follow(lines).violations` and
+`check_contract()`, both lists of strings.
 """
 
 import argparse
@@ -128,14 +131,14 @@ class Contract:
                 found.append(f"/error/data/kind: {error['data']['kind']!r}, but {error['code']} is {known['kind']!r}")
         return found
 
-    def check_trace(self, lines, hostile=False):
-        """Violations of a whole trace, as strings that begin with the line's number."""
-        check = Conversation(self, hostile)
+    def follow(self, lines, hostile=False):
+        """The conversation that the lines of a trace record; its `violations` begin with the line's number."""
+        conversation = Conversation(self, hostile)
         for number, line in enumerate(lines, 1):
             if line.strip():
-                check.line(number, line)
-        check.end()
-        return check.violations
+                conversation.line(number, line)
+        conversation.end()
+        return conversation
 
 
 def _shorten(text, limit=300):
@@ -149,6 +152,8 @@ class Client:
         self.role = None  # not before initialize was answered
         self.pending = {"in": {}, "out": {}}  # by the direction of the request: (type of id, id) → Requests
         self.malformed = []  # lines of messages that have no readable id, to be answered with id null
+        self.next_seq = {}  # by execution
+        self.finished = set()  # executions whose `execute` was answered
 
 
 class Request:
@@ -173,22 +178,23 @@ class Conversation:
         self.refused = 0
 
     def line(self, number, text):
+        faults = []
         try:
-            entry = loads(text)
+            try:
+                entry = loads(text)
+            except DuplicateKey as duplicate:
+                entry = json.loads(text)
+                faults.append(f"/: {duplicate}")
             client, direction, message = entry["client"], entry["direction"], entry["message"]
             if direction not in ("in", "out"):
                 raise ValueError(f"direction is {direction!r}, not in or out")
-        except DuplicateKey as duplicate:
-            # Only what cellgate sends has to be free of them; it refuses them in what it receives.
-            if '"direction":"out"' in text.replace(" ", "")[: text.find('"message"')]:
-                self.violations.append(f"line {number}: {duplicate}")
-            return
-        except (ValueError, KeyError, TypeError) as problem:
+        except (ValueError, KeyError, TypeError, RecursionError) as problem:
             self.violations.append(f"line {number}: not a line of a trace: {problem!r}")
             return
-        self.message(number, str(client), direction, message)
+        self.message(number, str(client), direction, message, faults)
 
-    def message(self, number, client_id, direction, message):
+    def message(self, number, client_id, direction, message, faults=()):
+        """`faults`: what is wrong with the message's text, beyond what its value can show."""
         self.messages += 1
         client = self.clients.setdefault(client_id, Client())
         kind = _kind(message)
@@ -196,8 +202,9 @@ class Conversation:
         if kind is None or problems:
             self._malformed(number, client, direction, message, problems or [f"/: {_shorten(repr(message))} is no message"])
         elif kind in ("request", "notification"):
-            self._call(number, client, direction, kind, message)
+            self._call(number, client, direction, kind, message, faults)
         else:
+            self._violation(number, direction, f"{kind} for id {message['id']!r}", faults)
             self._answer(number, client, direction, kind, message)
 
     def end(self):
@@ -227,11 +234,11 @@ class Conversation:
         else:
             client.malformed.append(number)
 
-    def _call(self, number, client, direction, kind, message):
+    def _call(self, number, client, direction, kind, message, faults):
         method = message["method"]
         entry = self.methods.get(method)
         way = "clientToServer" if direction == "in" else "serverToClient"
-        problems = []
+        problems = list(faults)
         if entry is None or entry["direction"] not in (way, "both"):
             entry = None
             problems.append(f"/method: {method!r} is not a method in this direction")
@@ -244,9 +251,21 @@ class Conversation:
         if kind == "request":
             self._remember(client, direction, message["id"], Request(number, method, entry, problems))
         if direction == "out":
+            if method == "execute/output" and not problems:
+                problems += self._out_of_order(client, message["params"])
             self._violation(number, direction, method, problems)
         elif kind == "notification" and not (entry is None and method.startswith("$/")):
             self._violation(number, direction, method, problems)
+
+    @staticmethod
+    def _out_of_order(client, params):
+        execution, seq = params["executionId"], params["seq"]
+        expected = client.next_seq.get(execution, 0)
+        client.next_seq[execution] = seq + params["count"]
+        if seq != expected:
+            yield f"/params/seq: {seq}, but {expected} comes next"
+        if params.get("late", False) != (execution in client.finished):
+            yield f"/params/late: `execute` was {'' if execution in client.finished else 'not '}answered before"
 
     def _remember(self, client, direction, request_id, request):
         client.pending[direction].setdefault((type(request_id), request_id), []).append(request)
@@ -304,8 +323,12 @@ class Conversation:
             return
         problems = self.contract.check(request.entry["result"], message["result"], "/result", self.document)
         self._violation(number, "out", what, problems)
-        if request.method == "initialize" and not problems:
+        if problems:
+            return
+        if request.method == "initialize":
             client.role = message["result"]["role"]
+        elif request.method == "execute":
+            client.finished.add(message["result"]["executionId"])
 
 
 def _is_id(value):
@@ -496,12 +519,8 @@ def main(arguments=None):
     contract = Contract()
     failed = False
     for path in options.trace:
-        conversation = Conversation(contract, options.hostile)
         with open(path, encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    conversation.line(number, line)
-        conversation.end()
+            conversation = contract.follow(lines, options.hostile)
         for violation in conversation.violations:
             print(f"{path}: {violation}")
         print(f"{path}: {conversation.messages} messages, {conversation.refused} refused, "

@@ -20,12 +20,17 @@ Task<void> set_with(Event* source, Event* event) {
 
 Duration from_seconds(double seconds) {
     constexpr double longest = 3e8; // nine years; far from where the count of nanoseconds overflows
-    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::min(std::max(seconds, 0.0), longest)));
+    return std::chrono::duration_cast<Duration>(
+        std::chrono::duration<double>(std::min(std::max(seconds, 0.0), longest)));
 }
 
-double to_seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+double to_seconds(Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+}
 
-Task<void> sleep_for(Clock& clock, Duration duration) { return clock.sleep_until(clock.now() + duration); }
+Task<void> sleep_for(Clock& clock, Duration duration) {
+    return clock.sleep_until(clock.now() + duration);
+}
 
 Task<bool> wait_until(Clock& clock, Event& event, std::optional<Instant> deadline) {
     if (!deadline) {

@@ -3,7 +3,8 @@
 namespace cellgate {
 
 WallTime FakeClock::wall() const {
-    return WallTime(std::chrono::seconds(1767225600)) + std::chrono::duration_cast<WallTime::duration>(now_.time_since_epoch());
+    return WallTime(std::chrono::seconds(1767225600)) +
+           std::chrono::duration_cast<WallTime::duration>(now_.time_since_epoch());
 }
 
 Task<void> FakeClock::sleep_until(Instant instant) {

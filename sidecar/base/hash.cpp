@@ -1,14 +1,14 @@
 #include "base/hash.hpp"
 
-#include <array>
-#include <memory>
+#include "base/encoding.hpp"
+#include "base/error.hpp"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-#include "base/encoding.hpp"
-#include "base/error.hpp"
+#include <array>
+#include <memory>
 
 namespace cellgate {
 

@@ -1,5 +1,8 @@
 #include "base/json_codec.hpp"
 
+#include "base/visible_text.hpp"
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -30,8 +33,8 @@ void fail_type(const std::string& path, std::string_view expected, std::string_v
 }
 
 void fail_missing(const std::string& path, std::string_view name) {
-    throw Error(ErrorCode::invalid_params, fmt::format("{}{}{}: expected a value, found none", path,
-                                                       path.empty() ? "" : ".", name));
+    throw Error(ErrorCode::invalid_params,
+                fmt::format("{}{}{}: expected a value, found none", path, path.empty() ? "" : ".", name));
 }
 
 void read(std::string_view text, const std::string& path, bool& out) {
@@ -41,9 +44,15 @@ void read(std::string_view text, const std::string& path, bool& out) {
     out = text == "true";
 }
 
-void read(std::string_view text, const std::string& path, std::int64_t& out) { read_integer(text, path, out); }
-void read(std::string_view text, const std::string& path, std::uint64_t& out) { read_integer(text, path, out); }
-void read(std::string_view text, const std::string& path, int& out) { read_integer(text, path, out); }
+void read(std::string_view text, const std::string& path, std::int64_t& out) {
+    read_integer(text, path, out);
+}
+void read(std::string_view text, const std::string& path, std::uint64_t& out) {
+    read_integer(text, path, out);
+}
+void read(std::string_view text, const std::string& path, int& out) {
+    read_integer(text, path, out);
+}
 
 void read(std::string_view text, const std::string& path, double& out) {
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -59,16 +68,34 @@ void read(std::string_view text, const std::string& path, std::string& out) {
     out = decode_json_string(text);
 }
 
-void read(std::string_view text, const std::string&, RawJson& out) { out = RawJson::checked(text); }
-void read(std::string_view text, const std::string&, Json& out) { out = Json::parse(text); }
+void read(std::string_view text, const std::string&, RawJson& out) {
+    out = RawJson::checked(text);
+}
+void read(std::string_view text, const std::string&, Json& out) {
+    out = Json::parse(text);
+}
 
-const std::string_view* FieldReader::find(std::string_view name) const {
-    for (const auto& [key, text] : members) {
+const std::string_view* FieldReader::find(std::string_view name) {
+    asked_.push_back(name);
+    for (const auto& [key, text] : members_) {
         if (key == name) {
             return &text;
         }
     }
     return nullptr;
+}
+
+std::string FieldReader::path_of(std::string_view name) const {
+    return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
+}
+
+void FieldReader::require_all_known() const {
+    for (const auto& [key, text] : members_) {
+        if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) {
+            throw Error(ErrorCode::invalid_params,
+                        fmt::format("{}: expected only known members, found \"{}\"", path_, visible_text(key)));
+        }
+    }
 }
 
 void FieldWriter::key(std::string_view name) {
@@ -79,10 +106,18 @@ void FieldWriter::key(std::string_view name) {
     out += ':';
 }
 
-void write(std::string& out, bool value) { out += value ? "true" : "false"; }
-void write(std::string& out, std::int64_t value) { write_number(out, value); }
-void write(std::string& out, std::uint64_t value) { write_number(out, value); }
-void write(std::string& out, int value) { write_number(out, value); }
+void write(std::string& out, bool value) {
+    out += value ? "true" : "false";
+}
+void write(std::string& out, std::int64_t value) {
+    write_number(out, value);
+}
+void write(std::string& out, std::uint64_t value) {
+    write_number(out, value);
+}
+void write(std::string& out, int value) {
+    write_number(out, value);
+}
 void write(std::string& out, double value) {
     // JSON has no infinities; a duration or figure of ours that became one is a bug worth seeing.
     if (!std::isfinite(value)) {
@@ -90,8 +125,14 @@ void write(std::string& out, double value) {
     }
     write_number(out, value);
 }
-void write(std::string& out, const std::string& value) { append_json_string(out, value); }
-void write(std::string& out, const RawJson& value) { out += value.text(); }
-void write(std::string& out, const Json& value) { out += RawJson::of(value).text(); }
+void write(std::string& out, const std::string& value) {
+    append_json_string(out, value);
+}
+void write(std::string& out, const RawJson& value) {
+    out += value.text();
+}
+void write(std::string& out, const Json& value) {
+    out += RawJson::of(value).text();
+}
 
 } // namespace cellgate::codec

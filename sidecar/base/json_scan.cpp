@@ -1,18 +1,22 @@
 #include "base/json_scan.hpp"
 
-#include <algorithm>
-#include <cctype>
+#include "base/encoding.hpp"
 
 #include <fmt/format.h>
 
-#include "base/encoding.hpp"
+#include <algorithm>
+#include <cctype>
 
 namespace cellgate {
 
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
 // -1 when `digits` does not begin with four hexadecimal digits.
 int hex4(std::string_view digits) {
@@ -21,7 +25,7 @@ int hex4(std::string_view digits) {
     }
     int value = 0;
     for (const char c : digits.substr(0, 4)) {
-        const int digit = is_digit(c)               ? c - '0'
+        const int digit = is_digit(c)            ? c - '0'
                           : c >= 'a' && c <= 'f' ? c - 'a' + 10
                           : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                                  : -1;
@@ -33,8 +37,12 @@ int hex4(std::string_view digits) {
     return value;
 }
 
-bool is_high_surrogate(int unit) { return unit >= 0xd800 && unit <= 0xdbff; }
-bool is_low_surrogate(int unit) { return unit >= 0xdc00 && unit <= 0xdfff; }
+bool is_high_surrogate(int unit) {
+    return unit >= 0xd800 && unit <= 0xdbff;
+}
+bool is_low_surrogate(int unit) {
+    return unit >= 0xdc00 && unit <= 0xdfff;
+}
 
 class Checker {
   public:
@@ -160,7 +168,8 @@ class Checker {
             }
             at_ += 5;
             if (is_high_surrogate(unit)) {
-                if (text_.substr(at_, 2) != "\\u" || !is_low_surrogate(hex4(text_.substr(std::min(at_ + 2, text_.size()))))) {
+                if (text_.substr(at_, 2) != "\\u" ||
+                    !is_low_surrogate(hex4(text_.substr(std::min(at_ + 2, text_.size()))))) {
                     return fail("half of a surrogate pair");
                 }
                 at_ += 6;

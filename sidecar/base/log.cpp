@@ -1,12 +1,11 @@
 #include "base/log.hpp"
 
-#include <poll.h>
-#include <unistd.h>
+#include "base/visible_text.hpp"
 
 #include <cstdint>
+#include <poll.h>
 #include <string>
-
-#include "base/visible_text.hpp"
+#include <unistd.h>
 
 namespace cellgate {
 
@@ -24,7 +23,9 @@ bool write_whole(const std::string& line) {
 
 } // namespace
 
-void set_log_level(LogLevel level) { threshold = level; }
+void set_log_level(LogLevel level) {
+    threshold = level;
+}
 
 void write_log(LogLevel level, std::string_view message) {
     if (level > threshold) {
@@ -32,8 +33,8 @@ void write_log(LogLevel level, std::string_view message) {
     }
     constexpr std::string_view names[] = {"error", "warning", "info", "debug"};
     constexpr std::size_t longest = 2000;
-    std::string line = fmt::format("cellgate: {}: {}\n", names[static_cast<int>(level)],
-                                   visible_text(message.substr(0, longest)));
+    std::string line =
+        fmt::format("cellgate: {}: {}\n", names[static_cast<int>(level)], visible_text(message.substr(0, longest)));
     if (lost > 0) {
         line = fmt::format("cellgate: {} log lines were lost\n", lost) + line;
     }

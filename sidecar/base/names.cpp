@@ -1,26 +1,25 @@
 #include "base/names.hpp"
 
-#include <sys/random.h>
-
-#include <array>
-#include <cerrno>
-
-#include <fmt/format.h>
-
 #include "base/encoding.hpp"
 #include "base/error.hpp"
 #include "base/visible_text.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <sys/random.h>
+
 namespace cellgate {
 
 void require_identifier(std::string_view name, std::string_view what) {
-    constexpr std::string_view alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    constexpr std::string_view alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     constexpr std::size_t longest = 64;
-    if (name.empty() || name.size() > longest || name.front() == '-' || name.front() == '_' ||
+    if (name.empty() || name.size() > longest || name.front() == '-' || name.front() == '.' ||
         name.find_first_not_of(alphanumeric) != std::string_view::npos) {
         throw Error(ErrorCode::invalid_params,
-                    fmt::format("expected a {} of 1 to {} letters, digits, \"_\" and \"-\", found \"{}\"", what, longest,
-                                visible_text(name.substr(0, 100))));
+                    fmt::format("expected a {} of 1 to {} letters, digits, \"_\", \"-\" and \".\", found \"{}\"", what,
+                                longest, visible_text(name.substr(0, 100))));
     }
 }
 

@@ -1,12 +1,12 @@
 #include "base/task.hpp"
 
+#include "base/log.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <unordered_set>
 #include <vector>
-
-#include "base/log.hpp"
 
 namespace cellgate {
 
@@ -176,7 +176,9 @@ Task<void> TaskScope::join() {
     }
 }
 
-std::size_t TaskScope::running() const { return members_->tasks.size(); }
+std::size_t TaskScope::running() const {
+    return members_->tasks.size();
+}
 
 void TaskScope::finished(const std::shared_ptr<CancelState>& cancel) {
     members_->tasks.erase(cancel);

@@ -1,10 +1,10 @@
 #pragma once
 // A two-way stream of bytes: a pipe pair, a socket, or memory in tests. async/ implements it, protocol/ frames it.
 
+#include "base/task.hpp"
+
 #include <cstddef>
 #include <string>
-
-#include "base/task.hpp"
 
 namespace cellgate {
 

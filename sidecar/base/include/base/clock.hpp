@@ -2,10 +2,10 @@
 // Time has a seam: everything that waits or measures is given a Clock. async/ has the real one, fake_clock.hpp one that
 // tests move by hand.
 
+#include "base/task.hpp"
+
 #include <chrono>
 #include <optional>
-
-#include "base/task.hpp"
 
 namespace cellgate {
 

@@ -1,10 +1,10 @@
 #pragma once
 // A clock for tests: time stands still until advance() moves it, waking sleepers in the order of their instants.
 
+#include "base/clock.hpp"
+
 #include <map>
 #include <memory>
-
-#include "base/clock.hpp"
 
 namespace cellgate {
 

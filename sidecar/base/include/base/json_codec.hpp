@@ -10,8 +10,14 @@
 //
 // and an enum its names: `inline constexpr EnumNames<Color, 2> enum_names(Color) { return {{…}}; }` next to it. A
 // std::optional field may be absent (null reads as absent, nothing is written); every other field must be there.
-// Unknown members are ignored. Reading throws Error{invalid_params} with the JSON path: "params.cell.line: expected an
-// integer, found a string".
+// Unknown members are ignored, unless the struct says `static constexpr bool closed = true`. Reading throws
+// Error{invalid_params} with the JSON path: "params.cell.line: expected an integer, found a string".
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/raw_json.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <cstdint>
@@ -23,12 +29,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/json.hpp"
-#include "base/raw_json.hpp"
-
 namespace cellgate {
 
 template <class E, std::size_t N>
@@ -38,6 +38,12 @@ using EnumNames = std::array<std::pair<E, std::string_view>, N>;
 struct Empty {
     template <class Self, class Visit>
     static void fields(Self&, Visit&) {}
+};
+
+// A value that is always written, as null when it is none. Reading takes null for none.
+template <class T>
+struct Nullable {
+    std::optional<T> value;
 };
 
 namespace codec {
@@ -59,11 +65,13 @@ void read(std::string_view text, const std::string& path, E& out);
 template <class T>
 void read(std::string_view text, const std::string& path, std::optional<T>& out);
 template <class T>
+void read(std::string_view text, const std::string& path, Nullable<T>& out);
+template <class T>
 void read(std::string_view text, const std::string& path, std::vector<T>& out);
 template <class T>
 void read(std::string_view text, const std::string& path, std::map<std::string, T>& out);
 template <class T>
-    requires requires(T& value, int& visit) { T::fields(value, visit); } || std::is_class_v<T>
+    requires std::is_class_v<T>
 void read(std::string_view text, const std::string& path, T& out);
 
 void write(std::string& out, bool value);
@@ -78,6 +86,8 @@ template <class E>
     requires std::is_enum_v<E>
 void write(std::string& out, E value);
 template <class T>
+void write(std::string& out, const Nullable<T>& value);
+template <class T>
 void write(std::string& out, const std::vector<T>& value);
 template <class T>
 void write(std::string& out, const std::map<std::string, T>& value);
@@ -85,27 +95,34 @@ template <class T>
     requires std::is_class_v<T>
 void write(std::string& out, const T& value);
 
-struct FieldReader {
-    std::vector<std::pair<std::string, std::string_view>> members;
-    const std::string& path;
-
-    const std::string_view* find(std::string_view name) const;
+class FieldReader {
+  public:
+    FieldReader(std::string_view object, const std::string& path) : members_(json_members(object)), path_(path) {}
 
     template <class T>
-    void operator()(std::string_view name, T& out) const {
+    void operator()(std::string_view name, T& out) {
         const std::string_view* text = find(name);
         if (text == nullptr) {
-            fail_missing(path, name);
+            fail_missing(path_, name);
         }
-        read(*text, path.empty() ? std::string(name) : fmt::format("{}.{}", path, name), out);
+        read(*text, path_of(name), out);
     }
     template <class T>
-    void operator()(std::string_view name, std::optional<T>& out) const {
-        const std::string_view* text = find(name);
-        if (text != nullptr) {
-            read(*text, path.empty() ? std::string(name) : fmt::format("{}.{}", path, name), out);
+    void operator()(std::string_view name, std::optional<T>& out) {
+        if (const std::string_view* text = find(name)) {
+            read(*text, path_of(name), out);
         }
     }
+    // Throws when the object has a member that no field asked for.
+    void require_all_known() const;
+
+  private:
+    const std::string_view* find(std::string_view name);
+    std::string path_of(std::string_view name) const;
+
+    std::vector<std::pair<std::string, std::string_view>> members_;
+    const std::string& path_;
+    std::vector<std::string_view> asked_;
 };
 
 struct FieldWriter {
@@ -152,6 +169,11 @@ void read(std::string_view text, const std::string& path, std::optional<T>& out)
 }
 
 template <class T>
+void read(std::string_view text, const std::string& path, Nullable<T>& out) {
+    read(text, path, out.value);
+}
+
+template <class T>
 void read(std::string_view text, const std::string& path, std::vector<T>& out) {
     if (json_type(text) != "array") {
         fail_type(path, "an array", text);
@@ -174,13 +196,16 @@ void read(std::string_view text, const std::string& path, std::map<std::string, 
 }
 
 template <class T>
-    requires requires(T& value, int& visit) { T::fields(value, visit); } || std::is_class_v<T>
+    requires std::is_class_v<T>
 void read(std::string_view text, const std::string& path, T& out) {
     if (json_type(text) != "object") {
         fail_type(path, "an object", text);
     }
-    const FieldReader reader{json_members(text), path};
+    FieldReader reader(text, path);
     T::fields(out, reader);
+    if constexpr (requires { T::closed; }) {
+        reader.require_all_known();
+    }
 }
 
 template <class E>
@@ -193,6 +218,15 @@ void write(std::string& out, E value) {
         }
     }
     throw Error(ErrorCode::internal_error, "an enum value without a name");
+}
+
+template <class T>
+void write(std::string& out, const Nullable<T>& value) {
+    if (value.value) {
+        write(out, *value.value);
+    } else {
+        out += "null";
+    }
 }
 
 template <class T>

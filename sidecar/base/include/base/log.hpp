@@ -2,9 +2,9 @@
 // The log: lines on stderr, never on stdout. Writing never blocks: a line that stderr does not take at once is dropped
 // and counted, and the next line that goes through says how many were lost.
 
-#include <string_view>
-
 #include <fmt/format.h>
+
+#include <string_view>
 
 namespace cellgate {
 

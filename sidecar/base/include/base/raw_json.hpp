@@ -3,12 +3,12 @@
 // hashed, matched, shown and sent is the same; only line breaks between tokens become spaces, so that it fits in a
 // protocol that frames by lines. Values inside it may be splices of a message; they may be spliced into one unseen.
 
-#include <string>
-#include <string_view>
-
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/json_scan.hpp"
+
+#include <string>
+#include <string_view>
 
 namespace cellgate {
 

@@ -7,6 +7,8 @@
 // it. When it is cancelled, the innermost wait resumes by throwing Cancelled, and so does every later wait, except
 // inside shielded(). A suspended coroutine is never destroyed: it is cancelled and runs to its end.
 
+#include "base/error.hpp"
+
 #include <coroutine>
 #include <cstddef>
 #include <exception>
@@ -15,8 +17,6 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
-
-#include "base/error.hpp"
 
 namespace cellgate {
 

@@ -1,0 +1,42 @@
+#pragma once
+// One JSON-RPC 2.0 message, taken apart: what kind it is, and its parts as the text they had.
+
+#include "base/raw_json.hpp"
+
+#include <optional>
+#include <string>
+
+namespace cellgate::protocol {
+
+struct Message {
+    enum class Kind { request, notification, result, error };
+    Kind kind = Kind::notification;
+    RawJson id;         // a string or an integer; of a request or a response
+    std::string method; // of a request or a notification
+    RawJson payload;    // params ({} when absent), result or error
+};
+
+// Throws InvalidMessage: -32700 for what is no JSON, -32600 for what is no message (a batch, say).
+Message parse_message(const std::string& text);
+
+struct InvalidMessage : Error {
+    InvalidMessage(ErrorCode code, std::string message, RawJson id_)
+        : Error(code, std::move(message)), id(std::move(id_)) {}
+    RawJson id; // of the request it tried to be, or null
+};
+
+std::string request_text(const RawJson& id, std::string_view method, const RawJson& params);
+std::string notification_text(std::string_view method, const RawJson& params);
+std::string result_text(const RawJson& id, const RawJson& result);
+// `data` carries {kind, hint} for editors (see schemas/errors.json).
+std::string error_text(const RawJson& id, const Error& error);
+
+// What the other side answered instead of a result.
+struct RemoteError : Error {
+    RemoteError(ErrorCode code, std::string message, std::string hint, RawJson data_)
+        : Error(code, std::move(message), std::move(hint)), data(std::move(data_)) {}
+    RawJson data;
+};
+RemoteError parse_error(const RawJson& error);
+
+} // namespace cellgate::protocol

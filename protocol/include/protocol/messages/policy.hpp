@@ -1,0 +1,351 @@
+#pragma once
+// Rules, actions and approvals: the words of the gate.
+
+#include "base/json_codec.hpp"
+#include "protocol/peer.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::protocol {
+
+enum class ActionKind { tool, host, server, network, shell, install };
+inline constexpr EnumNames<ActionKind, 6> enum_names(ActionKind) {
+    return {{{ActionKind::tool, "tool"},
+             {ActionKind::host, "host"},
+             {ActionKind::server, "server"},
+             {ActionKind::network, "network"},
+             {ActionKind::shell, "shell"},
+             {ActionKind::install, "install"}}};
+}
+
+enum class Effect { allow, ask, deny };
+inline constexpr EnumNames<Effect, 3> enum_names(Effect) {
+    return {{{Effect::allow, "allow"}, {Effect::ask, "ask"}, {Effect::deny, "deny"}}};
+}
+
+enum class Scope { once, execution, session, workspace, always };
+inline constexpr EnumNames<Scope, 5> enum_names(Scope) {
+    return {{{Scope::once, "once"},
+             {Scope::execution, "execution"},
+             {Scope::session, "session"},
+             {Scope::workspace, "workspace"},
+             {Scope::always, "always"}}};
+}
+
+enum class Verdict { allow, deny };
+inline constexpr EnumNames<Verdict, 2> enum_names(Verdict) {
+    return {{{Verdict::allow, "allow"}, {Verdict::deny, "deny"}}};
+}
+
+enum class ResolvedBy { person, rule, expired, cancelled, no_client };
+inline constexpr EnumNames<ResolvedBy, 5> enum_names(ResolvedBy) {
+    return {{{ResolvedBy::person, "person"},
+             {ResolvedBy::rule, "rule"},
+             {ResolvedBy::expired, "expired"},
+             {ResolvedBy::cancelled, "cancelled"},
+             {ResolvedBy::no_client, "noClient"}}};
+}
+
+enum class RuleSource { default_rule, person, command_line, execution, session, workspace_store, user_store };
+inline constexpr EnumNames<RuleSource, 7> enum_names(RuleSource) {
+    return {{{RuleSource::default_rule, "default"},
+             {RuleSource::person, "person"},
+             {RuleSource::command_line, "commandLine"},
+             {RuleSource::execution, "execution"},
+             {RuleSource::session, "session"},
+             {RuleSource::workspace_store, "workspaceStore"},
+             {RuleSource::user_store, "userStore"}}};
+}
+
+// What one argument has to be: exactly one of the three.
+struct Matcher {
+    static constexpr bool closed = true;
+    std::optional<RawJson> equals;
+    std::optional<std::string> glob;
+    std::optional<std::string> under;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("equals", self.equals);
+        visit("glob", self.glob);
+        visit("under", self.under);
+    }
+};
+
+// A rule as one is written; an absent field matches all. `arguments` maps JSON pointers to matchers.
+struct RuleSpec {
+    static constexpr bool closed = true;
+    Effect effect = Effect::ask;
+    std::optional<ActionKind> kind;
+    std::optional<std::string> server;
+    std::optional<std::string> tool;
+    std::optional<std::map<std::string, Matcher>> arguments;
+    std::optional<std::string> expires_at;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("effect", self.effect);
+        visit("kind", self.kind);
+        visit("server", self.server);
+        visit("tool", self.tool);
+        visit("arguments", self.arguments);
+        visit("expiresAt", self.expires_at);
+    }
+};
+
+// A rule in force.
+struct Rule {
+    std::string id;
+    Effect effect = Effect::ask;
+    std::optional<ActionKind> kind;
+    std::optional<std::string> server;
+    std::optional<std::string> tool;
+    std::optional<std::map<std::string, Matcher>> arguments;
+    std::optional<std::string> payload_hash;
+    std::optional<std::string> server_identity;
+    std::optional<std::string> tool_identity;
+    RuleSource source = RuleSource::default_rule;
+    std::optional<std::string> session_id;
+    std::optional<std::string> execution_id;
+    std::optional<std::string> created_at;
+    std::optional<std::string> expires_at;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("id", self.id);
+        visit("effect", self.effect);
+        visit("kind", self.kind);
+        visit("server", self.server);
+        visit("tool", self.tool);
+        visit("arguments", self.arguments);
+        visit("payloadHash", self.payload_hash);
+        visit("serverIdentity", self.server_identity);
+        visit("toolIdentity", self.tool_identity);
+        visit("source", self.source);
+        visit("sessionId", self.session_id);
+        visit("executionId", self.execution_id);
+        visit("createdAt", self.created_at);
+        visit("expiresAt", self.expires_at);
+    }
+};
+
+// One thing that needs permission, with its exact payload.
+struct Action {
+    ActionKind kind = ActionKind::tool;
+    std::optional<std::string> server;
+    std::optional<std::string> tool;
+    std::optional<RawJson> arguments;
+    std::optional<std::vector<std::string>> command;
+    std::optional<std::string> cwd;
+    std::optional<std::vector<std::string>> environment_names;
+    std::optional<std::string> host;
+    std::optional<std::int64_t> port;
+    std::optional<std::string> server_identity;
+    std::optional<std::string> tool_identity;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("kind", self.kind);
+        visit("server", self.server);
+        visit("tool", self.tool);
+        visit("arguments", self.arguments);
+        visit("command", self.command);
+        visit("cwd", self.cwd);
+        visit("environmentNames", self.environment_names);
+        visit("host", self.host);
+        visit("port", self.port);
+        visit("serverIdentity", self.server_identity);
+        visit("toolIdentity", self.tool_identity);
+    }
+};
+
+// The source line that makes the call. Which line it is, the code reported; the text is from our record of the cell.
+struct Origin {
+    std::optional<std::string> uri;
+    std::int64_t line = 0;
+    std::string text;
+    std::string reported_by = "code";
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("uri", self.uri);
+        visit("line", self.line);
+        visit("text", self.text);
+        visit("reportedBy", self.reported_by);
+    }
+};
+
+struct Hints {
+    std::optional<std::string> title;
+    std::optional<std::string> description;
+    std::optional<bool> read_only_hint;
+    std::optional<bool> destructive_hint;
+    std::optional<bool> idempotent_hint;
+    std::optional<bool> open_world_hint;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("title", self.title);
+        visit("description", self.description);
+        visit("readOnlyHint", self.read_only_hint);
+        visit("destructiveHint", self.destructive_hint);
+        visit("idempotentHint", self.idempotent_hint);
+        visit("openWorldHint", self.open_world_hint);
+    }
+};
+
+// An answer that is offered. Without a rule: exactly this payload.
+struct Choice {
+    std::string label;
+    Scope scope = Scope::once;
+    std::optional<RuleSpec> rule;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("label", self.label);
+        visit("scope", self.scope);
+        visit("rule", self.rule);
+    }
+};
+
+struct Approval {
+    std::string approval_id;
+    Action action;
+    std::optional<std::string> session_id;
+    std::optional<std::string> execution_id;
+    std::optional<Origin> origin;
+    Hints hints;
+    std::vector<std::string> display;
+    std::vector<Choice> choices;
+    std::string created_at;
+    std::optional<std::string> expires_at;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("approvalId", self.approval_id);
+        visit("action", self.action);
+        visit("sessionId", self.session_id);
+        visit("executionId", self.execution_id);
+        visit("origin", self.origin);
+        visit("hints", self.hints);
+        visit("display", self.display);
+        visit("choices", self.choices);
+        visit("createdAt", self.created_at);
+        visit("expiresAt", self.expires_at);
+    }
+};
+
+struct ApprovalRespondParams {
+    std::vector<std::string> approval_ids;
+    Verdict decision = Verdict::deny;
+    std::optional<Scope> scope;
+    std::optional<RuleSpec> rule;
+    std::optional<RawJson> arguments;
+    std::optional<std::string> reason;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("approvalIds", self.approval_ids);
+        visit("decision", self.decision);
+        visit("scope", self.scope);
+        visit("rule", self.rule);
+        visit("arguments", self.arguments);
+        visit("reason", self.reason);
+    }
+};
+
+struct ApprovalResolvedParams {
+    std::string approval_id;
+    Verdict decision = Verdict::deny;
+    ResolvedBy by = ResolvedBy::person;
+    std::optional<std::string> rule_id;
+    std::optional<std::string> reason;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("approvalId", self.approval_id);
+        visit("decision", self.decision);
+        visit("by", self.by);
+        visit("ruleId", self.rule_id);
+        visit("reason", self.reason);
+    }
+};
+
+struct ApprovalListResult {
+    std::vector<Approval> approvals;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("approvals", self.approvals);
+    }
+};
+
+struct PolicyListResult {
+    std::vector<Rule> rules;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("rules", self.rules);
+    }
+};
+
+struct PolicyAddParams {
+    RuleSpec rule;
+    Scope scope = Scope::session;
+    std::optional<std::string> session_id;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("rule", self.rule);
+        visit("scope", self.scope);
+        visit("sessionId", self.session_id);
+    }
+};
+
+struct PolicyRemoveParams {
+    std::string rule_id;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("ruleId", self.rule_id);
+    }
+};
+
+struct PolicyExplainParams {
+    Action action;
+    std::optional<std::string> session_id;
+    std::optional<std::string> execution_id;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("action", self.action);
+        visit("sessionId", self.session_id);
+        visit("executionId", self.execution_id);
+    }
+};
+
+struct PolicyExplainResult {
+    Effect effect = Effect::ask;
+    std::optional<Rule> rule;
+    std::string reason;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("effect", self.effect);
+        visit("rule", self.rule);
+        visit("reason", self.reason);
+    }
+};
+
+struct ApprovalRequested : Notification<Approval> {
+    static constexpr std::string_view name = "approval/requested";
+};
+struct ApprovalRespond : Request<ApprovalRespondParams, Empty> {
+    static constexpr std::string_view name = "approval/respond";
+};
+struct ApprovalResolved : Notification<ApprovalResolvedParams> {
+    static constexpr std::string_view name = "approval/resolved";
+};
+struct ApprovalList : Request<Empty, ApprovalListResult> {
+    static constexpr std::string_view name = "approval/list";
+};
+struct PolicyList : Request<Empty, PolicyListResult> {
+    static constexpr std::string_view name = "policy/list";
+};
+struct PolicyAdd : Request<PolicyAddParams, Rule> {
+    static constexpr std::string_view name = "policy/add";
+};
+struct PolicyRemove : Request<PolicyRemoveParams, Empty> {
+    static constexpr std::string_view name = "policy/remove";
+};
+struct PolicyExplain : Request<PolicyExplainParams, PolicyExplainResult> {
+    static constexpr std::string_view name = "policy/explain";
+};
+
+} // namespace cellgate::protocol

@@ -1,0 +1,190 @@
+#pragma once
+// Sessions: one kernel each, with its sandbox, limits, tool servers and queue.
+
+#include "base/json_codec.hpp"
+#include "protocol/peer.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::protocol {
+
+enum class SessionStatus { starting, idle, busy, restarting, dead };
+inline constexpr EnumNames<SessionStatus, 5> enum_names(SessionStatus) {
+    return {{{SessionStatus::starting, "starting"},
+             {SessionStatus::idle, "idle"},
+             {SessionStatus::busy, "busy"},
+             {SessionStatus::restarting, "restarting"},
+             {SessionStatus::dead, "dead"}}};
+}
+
+enum class SandboxKind { bwrap, none };
+inline constexpr EnumNames<SandboxKind, 2> enum_names(SandboxKind) {
+    return {{{SandboxKind::bwrap, "bwrap"}, {SandboxKind::none, "none"}}};
+}
+
+// A kernelspec by name, or an interpreter by path: one of them.
+struct KernelChoice {
+    std::optional<std::string> name;
+    std::optional<std::string> interpreter;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("name", self.name);
+        visit("interpreter", self.interpreter);
+    }
+};
+
+struct SessionCreateParams {
+    std::optional<std::string> session_id;
+    std::optional<std::string> language;
+    std::optional<KernelChoice> kernel;
+    std::optional<std::string> cwd;
+    std::optional<bool> restore_cwd;
+    std::optional<std::map<std::string, std::string>> env;
+    std::optional<bool> sandbox;
+    std::optional<RawJson> limits;
+    std::optional<std::vector<std::string>> tool_servers;
+    std::optional<RawJson> work_done_token;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("sessionId", self.session_id);
+        visit("language", self.language);
+        visit("kernel", self.kernel);
+        visit("cwd", self.cwd);
+        visit("restoreCwd", self.restore_cwd);
+        visit("env", self.env);
+        visit("sandbox", self.sandbox);
+        visit("limits", self.limits);
+        visit("toolServers", self.tool_servers);
+        visit("workDoneToken", self.work_done_token);
+    }
+};
+
+struct SessionKernel {
+    std::string name;
+    std::optional<std::string> interpreter;
+    std::string language;
+    std::optional<std::string> version;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("name", self.name);
+        visit("interpreter", self.interpreter);
+        visit("language", self.language);
+        visit("version", self.version);
+    }
+};
+
+struct SessionInfo {
+    std::string session_id;
+    SessionStatus status = SessionStatus::starting;
+    SessionKernel kernel;
+    std::string cwd;
+    SandboxKind sandbox = SandboxKind::bwrap;
+    std::vector<std::string> layers;
+    std::int64_t execution_count = 0;
+    std::int64_t queue_length = 0;
+    std::string created_at;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("sessionId", self.session_id);
+        visit("status", self.status);
+        visit("kernel", self.kernel);
+        visit("cwd", self.cwd);
+        visit("sandbox", self.sandbox);
+        visit("layers", self.layers);
+        visit("executionCount", self.execution_count);
+        visit("queueLength", self.queue_length);
+        visit("createdAt", self.created_at);
+    }
+};
+
+struct SessionListResult {
+    std::vector<SessionInfo> sessions;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("sessions", self.sessions);
+    }
+};
+
+struct SessionParams {
+    std::string session_id;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("sessionId", self.session_id);
+    }
+};
+
+struct SessionRestartParams {
+    std::string session_id;
+    std::optional<RawJson> work_done_token;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("sessionId", self.session_id);
+        visit("workDoneToken", self.work_done_token);
+    }
+};
+
+struct SessionChangedParams {
+    std::string session_id;
+    SessionStatus status = SessionStatus::starting;
+    std::optional<std::string> reason;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("sessionId", self.session_id);
+        visit("status", self.status);
+        visit("reason", self.reason);
+    }
+};
+
+struct KernelListEntry {
+    std::string name;
+    std::string display_name;
+    std::string language;
+    std::string source; // "kernelspec" or "interpreter"
+    std::optional<std::string> interpreter;
+    std::optional<std::string> resource_dir;
+    std::optional<std::string> problem;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("name", self.name);
+        visit("displayName", self.display_name);
+        visit("language", self.language);
+        visit("source", self.source);
+        visit("interpreter", self.interpreter);
+        visit("resourceDir", self.resource_dir);
+        visit("problem", self.problem);
+    }
+};
+
+struct KernelListResult {
+    std::vector<KernelListEntry> kernels;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("kernels", self.kernels);
+    }
+};
+
+struct SessionCreate : Request<SessionCreateParams, SessionInfo> {
+    static constexpr std::string_view name = "session/create";
+};
+struct SessionList : Request<Empty, SessionListResult> {
+    static constexpr std::string_view name = "session/list";
+};
+struct SessionRestart : Request<SessionRestartParams, SessionInfo> {
+    static constexpr std::string_view name = "session/restart";
+};
+struct SessionInterrupt : Request<SessionParams, Empty> {
+    static constexpr std::string_view name = "session/interrupt";
+};
+struct SessionClose : Request<SessionParams, Empty> {
+    static constexpr std::string_view name = "session/close";
+};
+struct SessionChanged : Notification<SessionChangedParams> {
+    static constexpr std::string_view name = "session/changed";
+};
+struct KernelList : Request<Empty, KernelListResult> {
+    static constexpr std::string_view name = "kernel/list";
+};
+
+} // namespace cellgate::protocol

@@ -1,0 +1,109 @@
+#pragma once
+// One side of a JSON-RPC conversation: typed calls both ways. Every request that arrives gets exactly one reply,
+// whatever its handler does; a cancelled one too (-32800 unless the handler made something better of it). Handlers run
+// as tasks of the Peer and start in the order of the messages; reading goes on meanwhile. Owned by whoever awaits
+// run().
+
+#include "base/json_codec.hpp"
+#include "base/task.hpp"
+#include "protocol/connection.hpp"
+#include "protocol/message.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cellgate::protocol {
+
+// A method names itself and its types: struct Execute : Request<ExecuteParams, ExecuteResult> { name = "execute"; }.
+template <class P, class R>
+struct Request {
+    using Params = P;
+    using Result = R;
+};
+template <class P>
+struct Notification {
+    using Params = P;
+};
+
+enum class Dialect {
+    editor, // $/cancelRequest {id}
+    mcp,    // notifications/cancelled {requestId}
+};
+
+class Peer {
+  public:
+    using RequestHandler = std::function<Task<RawJson>(RawJson params)>;
+    using NotificationHandler = std::function<void(RawJson params)>;
+
+    Peer(std::shared_ptr<Connection> connection, Dialect dialect);
+
+    // `handler`: Task<Result>(Params). Register before run().
+    template <class Method, class Handler>
+    void on_request(Handler handler) {
+        request_handlers_[std::string(Method::name)] = [handler](RawJson params) -> Task<RawJson> {
+            return answer<Method>(handler, std::move(params));
+        };
+    }
+    // `handler`: void(Params).
+    template <class Method, class Handler>
+    void on_notification(Handler handler) {
+        notification_handlers_[std::string(Method::name)] = [handler](RawJson params) {
+            handler(from_json<typename Method::Params>(params, "params"));
+        };
+    }
+    // Asked before each request and notification; throws Error to refuse it (a notification is then dropped).
+    void set_admission(std::function<void(const std::string& method)> admit) { admit_ = std::move(admit); }
+
+    // Throws RemoteError; Error{request_cancelled} after the awaiting task was cancelled (the other side is told);
+    // Error{internal_error} when the connection ends first.
+    template <class Method>
+    Task<typename Method::Result> call(typename Method::Params params) {
+        RawJson raw = to_raw_json(params);
+        const RawJson result = co_await call_raw(std::string(Method::name), std::move(raw));
+        co_return from_json<typename Method::Result>(result, "result");
+    }
+    Task<RawJson> call_raw(std::string method, RawJson params);
+
+    template <class Method>
+    void notify(const typename Method::Params& params) {
+        notify_raw(Method::name, to_raw_json(params));
+    }
+    void notify_raw(std::string_view method, const RawJson& params);
+
+    // Reads until the connection ends, then cancels what still runs and waits for it.
+    Task<void> run();
+    // Ends the connection; run() returns.
+    void close() { connection_->close(); }
+    // The connection has ended: a handler that is cancelled now was not cancelled by the client's wish.
+    bool closed() const { return closed_; }
+    Connection& connection() { return *connection_; }
+
+  private:
+    template <class Method, class Handler>
+    static Task<RawJson> answer(Handler handler, RawJson params) {
+        auto typed = from_json<typename Method::Params>(params, "params");
+        const typename Method::Result result = co_await handler(std::move(typed));
+        co_return to_raw_json(result);
+    }
+
+    void receive(const Frame& frame);
+    void dispatch(Message message);
+    void cancel_incoming(const RawJson& id);
+    Task<void> handle(RequestHandler handler, Message message);
+
+    std::shared_ptr<Connection> connection_;
+    Dialect dialect_;
+    std::map<std::string, RequestHandler> request_handlers_;
+    std::map<std::string, NotificationHandler> notification_handlers_;
+    std::function<void(const std::string&)> admit_;
+    std::map<std::string, std::shared_ptr<CancelState>> incoming_; // by the text of the id
+    std::map<std::string, std::shared_ptr<Deferred<RawJson>>> outgoing_;
+    std::int64_t next_id_ = 1;
+    bool closed_ = false;
+    TaskScope tasks_;
+};
+
+} // namespace cellgate::protocol

@@ -1,0 +1,136 @@
+#include "protocol/message.hpp"
+
+#include "base/json_codec.hpp"
+
+namespace cellgate::protocol {
+
+namespace {
+
+struct ErrorData {
+    std::string kind;
+    std::string hint;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("kind", self.kind);
+        visit("hint", self.hint);
+    }
+};
+
+struct ErrorObject {
+    std::int64_t code = 0;
+    std::string message;
+    std::optional<RawJson> data;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("code", self.code);
+        visit("message", self.message);
+        visit("data", self.data);
+    }
+};
+
+struct HintOnly {
+    std::optional<std::string> hint;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("hint", self.hint);
+    }
+};
+
+bool is_id(std::string_view text) {
+    return json_type(text) == "string" ||
+           (json_type(text) == "number" && text.find_first_of(".eE") == std::string_view::npos);
+}
+
+} // namespace
+
+Message parse_message(const std::string& text) {
+    RawJson raw;
+    try {
+        raw = RawJson::parse(text);
+    } catch (const Error& error) {
+        throw InvalidMessage(ErrorCode::parse_error, error.message, RawJson());
+    }
+    const auto invalid = [](std::string message, RawJson id = {}) {
+        return InvalidMessage(ErrorCode::invalid_request, std::move(message), std::move(id));
+    };
+    if (!raw.is_object()) {
+        throw invalid(raw.type() == "array" ? "expected one message, found a batch; send its messages one by one"
+                                            : "expected a JSON-RPC 2.0 message, found no object");
+    }
+    std::optional<RawJson> id, params, result, error;
+    std::optional<std::string> method;
+    bool is_version_2 = false;
+    for (const auto& [key, value] : json_members(raw.text())) {
+        if (key == "jsonrpc") {
+            is_version_2 = value == "\"2.0\"";
+        } else if (key == "id") {
+            id = RawJson::checked(value);
+        } else if (key == "method" && json_type(value) == "string") {
+            method = decode_json_string(value);
+        } else if (key == "params") {
+            params = RawJson::checked(value);
+        } else if (key == "result") {
+            result = RawJson::checked(value);
+        } else if (key == "error") {
+            error = RawJson::checked(value);
+        }
+    }
+    const bool has_id = id && is_id(id->text());
+    const RawJson answer_to = has_id && method ? *id : RawJson();
+    if (!is_version_2) {
+        throw invalid("expected \"jsonrpc\": \"2.0\"", answer_to);
+    }
+    if (id && !has_id && !(error && id->is_null())) {
+        throw invalid("expected an id that is a string or an integer");
+    }
+    if (method) {
+        if (params && !params->is_object()) {
+            throw invalid("expected params that are an object, found " + std::string(params->type()), answer_to);
+        }
+        Message message{has_id ? Message::Kind::request : Message::Kind::notification, id.value_or(RawJson()), *method,
+                        params.value_or(RawJson::checked("{}"))};
+        return message;
+    }
+    if (!id || (result.has_value() == error.has_value())) {
+        throw invalid("expected a method, or an id with either a result or an error");
+    }
+    if (error && !error->is_object()) {
+        throw invalid("expected an error that is an object");
+    }
+    return Message{result ? Message::Kind::result : Message::Kind::error, *id, {}, result ? *result : *error};
+}
+
+std::string request_text(const RawJson& id, std::string_view method, const RawJson& params) {
+    std::string out = R"({"jsonrpc":"2.0","id":)" + id.text() + R"(,"method":)";
+    append_json_string(out, method);
+    return out + R"(,"params":)" + params.text() + "}";
+}
+
+std::string notification_text(std::string_view method, const RawJson& params) {
+    std::string out = R"({"jsonrpc":"2.0","method":)";
+    append_json_string(out, method);
+    return out + R"(,"params":)" + params.text() + "}";
+}
+
+std::string result_text(const RawJson& id, const RawJson& result) {
+    return R"({"jsonrpc":"2.0","id":)" + id.text() + R"(,"result":)" + result.text() + "}";
+}
+
+std::string error_text(const RawJson& id, const Error& error) {
+    const ErrorData data{std::string(kind_of(error.code)), error.hint};
+    const ErrorObject object{static_cast<std::int64_t>(error.code), error.message, to_raw_json(data)};
+    return R"({"jsonrpc":"2.0","id":)" + id.text() + R"(,"error":)" + to_json(object) + "}";
+}
+
+RemoteError parse_error(const RawJson& error) {
+    try {
+        const auto object = from_json<ErrorObject>(error, "error");
+        const RawJson data = object.data.value_or(RawJson());
+        const auto hint = data.is_object() ? from_json<HintOnly>(data, "error.data").hint : std::nullopt;
+        return RemoteError(static_cast<ErrorCode>(object.code), object.message, hint.value_or(""), data);
+    } catch (const Error& problem) {
+        return RemoteError(ErrorCode::internal_error, "expected an error object: " + problem.message, "", error);
+    }
+}
+
+} // namespace cellgate::protocol

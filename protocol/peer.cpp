@@ -1,0 +1,185 @@
+#include "protocol/peer.hpp"
+
+#include "base/log.hpp"
+
+#include <fmt/format.h>
+
+namespace cellgate::protocol {
+
+namespace {
+
+// More requests at once than any honest client has; the next ones are refused, not queued.
+constexpr std::size_t max_incoming = 65536;
+
+std::string_view cancel_method(Dialect dialect) {
+    return dialect == Dialect::editor ? "$/cancelRequest" : "notifications/cancelled";
+}
+
+std::string_view cancel_id_field(Dialect dialect) {
+    return dialect == Dialect::editor ? "id" : "requestId";
+}
+
+} // namespace
+
+Peer::Peer(std::shared_ptr<Connection> connection, Dialect dialect)
+    : connection_(std::move(connection)), dialect_(dialect) {
+    notification_handlers_[std::string(cancel_method(dialect_))] = [this](RawJson params) {
+        for (const auto& [key, value] : json_members(params.text())) {
+            if (key == cancel_id_field(dialect_)) {
+                cancel_incoming(RawJson::checked(value));
+            }
+        }
+    };
+}
+
+Task<RawJson> Peer::call_raw(std::string method, RawJson params) {
+    if (closed_) {
+        throw Error(ErrorCode::internal_error, fmt::format("cannot call {}: the connection has ended", method));
+    }
+    const RawJson id = RawJson::of(next_id_++);
+    auto reply = std::make_shared<Deferred<RawJson>>();
+    outgoing_[id.text()] = reply;
+    connection_->send(request_text(id, method, params));
+    try {
+        co_return co_await reply->get();
+    } catch (const Cancelled&) {
+        outgoing_.erase(id.text());
+        std::string cancel = fmt::format(R"({{"{}":{}}})", cancel_id_field(dialect_), id.text());
+        notify_raw(cancel_method(dialect_), RawJson::checked(cancel));
+        throw;
+    }
+}
+
+void Peer::notify_raw(std::string_view method, const RawJson& params) {
+    if (!closed_) {
+        connection_->send(notification_text(method, params));
+    }
+}
+
+Task<void> Peer::run() {
+    std::exception_ptr error;
+    try {
+        while (std::optional<Frame> frame = co_await connection_->receive()) {
+            receive(*frame);
+        }
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    closed_ = true;
+    connection_->close();
+    for (auto& [id, reply] : std::exchange(outgoing_, {})) {
+        reply->reject(
+            std::make_exception_ptr(Error(ErrorCode::internal_error, "the connection ended before the answer came")));
+    }
+    tasks_.cancel();
+    co_await shielded(tasks_.join());
+    if (error) {
+        std::rethrow_exception(error);
+    }
+}
+
+void Peer::receive(const Frame& frame) {
+    if (!frame.problem.empty()) {
+        connection_->send(error_text(RawJson(), Error(ErrorCode::parse_error, frame.problem)));
+        return;
+    }
+    try {
+        dispatch(parse_message(frame.text));
+    } catch (const InvalidMessage& invalid) {
+        connection_->send(error_text(invalid.id, invalid));
+    }
+}
+
+void Peer::dispatch(Message message) {
+    switch (message.kind) {
+    case Message::Kind::result:
+    case Message::Kind::error: {
+        const auto entry = outgoing_.find(message.id.text());
+        if (entry == outgoing_.end()) {
+            log_info("an answer to no call of ours, or to one that was cancelled: id {}", message.id.text());
+            return;
+        }
+        const std::shared_ptr<Deferred<RawJson>> reply = entry->second;
+        outgoing_.erase(entry);
+        if (message.kind == Message::Kind::result) {
+            reply->resolve(std::move(message.payload));
+        } else {
+            reply->reject(std::make_exception_ptr(parse_error(message.payload)));
+        }
+        return;
+    }
+    case Message::Kind::notification: {
+        const auto handler = notification_handlers_.find(message.method);
+        if (handler == notification_handlers_.end()) {
+            return;
+        }
+        try {
+            if (admit_) {
+                admit_(message.method);
+            }
+            handler->second(std::move(message.payload));
+        } catch (const Error& error) {
+            log_warning("a {} notification was dropped: {}", message.method, error.message);
+        }
+        return;
+    }
+    case Message::Kind::request: {
+        if (incoming_.contains(message.id.text())) {
+            connection_->send(error_text(
+                RawJson(), Error(ErrorCode::invalid_request, fmt::format("expected a new id, found {}, whose request "
+                                                                         "has not been answered yet",
+                                                                         message.id.text()))));
+            return;
+        }
+        RequestHandler handler;
+        try {
+            if (admit_) {
+                admit_(message.method);
+            }
+            if (incoming_.size() >= max_incoming) {
+                throw Error(ErrorCode::limit_exceeded,
+                            fmt::format("expected at most {} unanswered requests", max_incoming));
+            }
+            const auto entry = request_handlers_.find(message.method);
+            if (entry == request_handlers_.end()) {
+                throw Error(ErrorCode::method_not_found, fmt::format("there is no method \"{}\"", message.method));
+            }
+            handler = entry->second;
+        } catch (const Error& error) {
+            connection_->send(error_text(message.id, error));
+            return;
+        }
+        const std::string id = message.id.text();
+        // The task runs only after this coroutine has suspended, so its entry is there before it can end.
+        incoming_[id] = tasks_.spawn(handle(std::move(handler), std::move(message)));
+        return;
+    }
+    }
+}
+
+void Peer::cancel_incoming(const RawJson& id) {
+    const auto entry = incoming_.find(id.text());
+    if (entry != incoming_.end()) {
+        const std::shared_ptr<CancelState> cancel = entry->second;
+        cancel->cancel();
+    }
+}
+
+Task<void> Peer::handle(RequestHandler handler, Message message) {
+    std::string reply;
+    try {
+        const RawJson result = co_await handler(std::move(message.payload));
+        reply = result_text(message.id, result);
+    } catch (const Error& error) {
+        reply = error_text(message.id, error);
+    } catch (const std::exception& error) {
+        log_error("the handler of {} failed: {}", message.method, error.what());
+        reply = error_text(message.id, Error(ErrorCode::internal_error, error.what()));
+    }
+    incoming_.erase(message.id.text());
+    if (!closed_) {
+        connection_->send(std::move(reply));
+    }
+}
+
+} // namespace cellgate::protocol

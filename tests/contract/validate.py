@@ -157,11 +157,12 @@ class Client:
 
 
 class Request:
-    def __init__(self, number, method, entry, problems):
+    def __init__(self, number, method, entry, problems, execution=None):
         self.number = number
         self.method = method
         self.entry = entry  # the method table's; None when there is no such method in this direction
         self.problems = problems
+        self.execution = execution  # the id that `execute` chose
 
 
 class Conversation:
@@ -200,7 +201,8 @@ class Conversation:
         kind = _kind(message)
         problems = self._envelope(kind, message, direction)
         if kind is None or problems:
-            self._malformed(number, client, direction, message, problems or [f"/: {_shorten(repr(message))} is no message"])
+            problems = problems or [f"/: {_shorten(repr(message))} is no message"]
+            self._malformed(number, client, direction, message, problems)
         elif kind in ("request", "notification"):
             self._call(number, client, direction, kind, message, faults)
         else:
@@ -249,7 +251,8 @@ class Conversation:
             if client.role and client.role not in entry.get("roles", [client.role]):
                 problems.append(f"/method: {method!r} is not for the role {client.role}")
         if kind == "request":
-            self._remember(client, direction, message["id"], Request(number, method, entry, problems))
+            execution = message.get("params", {}).get("executionId") if method == "execute" else None
+            self._remember(client, direction, message["id"], Request(number, method, entry, problems, execution))
         if direction == "out":
             if method == "execute/output" and not problems:
                 problems += self._out_of_order(client, message["params"])
@@ -264,8 +267,8 @@ class Conversation:
         client.next_seq[execution] = seq + params["count"]
         if seq != expected:
             yield f"/params/seq: {seq}, but {expected} comes next"
-        if params.get("late", False) != (execution in client.finished):
-            yield f"/params/late: `execute` was {'' if execution in client.finished else 'not '}answered before"
+        if execution in client.finished and not params.get("late"):
+            yield "/params/late: is missing, though `execute` was answered before"
 
     def _remember(self, client, direction, request_id, request):
         client.pending[direction].setdefault((type(request_id), request_id), []).append(request)
@@ -314,11 +317,14 @@ class Conversation:
             problems = self.contract.check_error(message["error"])
             if request.problems:
                 self.refused += 1
-            elif message["error"]["code"] in (METHOD_NOT_FOUND, INVALID_PARAMS):
-                problems.append(f"/error: refused what the schema allows: {_shorten(str(message['error'].get('message')))}")
+            elif not problems and message["error"]["code"] in (METHOD_NOT_FOUND, INVALID_PARAMS):
+                problems.append(f"/error: refused what the schema allows: {_shorten(message['error']['message'])}")
             self._violation(number, "out", what, problems)
+            if isinstance(request.execution, str):
+                client.finished.add(request.execution)
             return
-        self._violation(request.number, "out", f"accepted, though it breaks the contract: {request.method}", request.problems)
+        accepted = f"accepted, though it breaks the contract: {request.method}"
+        self._violation(request.number, "out", accepted, request.problems)
         if request.entry is None or "result" not in request.entry:
             return
         problems = self.contract.check(request.entry["result"], message["result"], "/result", self.document)

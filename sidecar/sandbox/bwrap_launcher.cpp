@@ -1,0 +1,284 @@
+#include "bwrap_launcher.hpp"
+
+#include "base/error.hpp"
+#include "bwrap_probe.hpp"
+#include "mount_plan.hpp"
+#include "paths.hpp"
+#include "sandbox/guarded_files.hpp"
+#include "system_mounts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <pwd.h>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cellgate::sandbox {
+
+namespace {
+
+constexpr std::uint64_t home_bytes = 512ULL << 20;
+constexpr const char* system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr std::array passed_variables = {"LANG", "LANGUAGE", "TZ", "TERM"};
+
+using Links = std::map<std::string, std::string>;
+
+// A value with a NUL would be read by bwrap as further options.
+void refuse_nul(std::string_view text, std::string_view what) {
+    if (text.find('\0') != std::string_view::npos) {
+        throw Error(ErrorCode::config_invalid, fmt::format("{} holds a NUL byte", what), "Remove it.");
+    }
+}
+
+// The person's own home directories: HOME, and the one that the system knows, if HOME was changed.
+std::vector<std::string> real_homes(const Environment& environment) {
+    std::vector<std::string> homes;
+    auto home = environment.find("HOME");
+    if (home != environment.end()) {
+        homes.push_back(home->second);
+    }
+    if (const passwd* entry = ::getpwuid(::geteuid())) {
+        homes.emplace_back(entry->pw_dir);
+    }
+    std::erase_if(homes, [](std::string& path) {
+        char* resolved = path.starts_with('/') ? ::realpath(path.c_str(), nullptr) : nullptr;
+        path = resolved == nullptr ? "/" : resolved;
+        ::free(resolved);
+        return path == "/";
+    });
+    return homes;
+}
+
+void check_session_dir(const std::string& path) {
+    struct stat status = {};
+    if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
+        (status.st_mode & 077) != 0) {
+        throw Error(ErrorCode::sandbox_unavailable,
+                    fmt::format("the session's directory '{}' must be a directory of this user with mode 0700", path),
+                    "Remove it and start the session again.");
+    }
+}
+
+// `shown` is about to appear in the sandbox: nothing private may be in it, nor it in something private.
+void refuse_if_private(const std::string& shown, std::string_view what, const std::vector<std::string>& homes,
+                       const std::vector<std::string>& hidden) {
+    for (const std::string& home : homes) {
+        if (is_within(home, shown)) {
+            throw Error(
+                ErrorCode::config_invalid,
+                fmt::format("{} '{}' contains your home directory '{}', which a cell must not see", what, shown, home),
+                "Open a folder below your home directory, one for each project.");
+        }
+    }
+    for (const std::string& path : hidden) {
+        if (is_within(path, shown) || is_within(shown, path)) {
+            throw Error(ErrorCode::config_invalid,
+                        fmt::format("{} '{}' would show cellgate's own files in '{}' to a cell", what, shown, path),
+                        "Open another folder, or move cellgate's by XDG_STATE_HOME, XDG_CONFIG_HOME and "
+                        "XDG_RUNTIME_DIR.");
+        }
+    }
+}
+
+void refuse_system_workspace(const std::string& workspace) {
+    for (std::string_view path : {"/usr", "/etc", "/tmp", "/var", "/run", "/home", "/root", "/boot", "/opt"}) {
+        if (is_within(path, workspace)) {
+            throw Error(
+                ErrorCode::config_invalid,
+                fmt::format("'{}' cannot be a workspace: it is, or contains, the system's '{}'", workspace, path),
+                "Open a folder that holds your project only.");
+        }
+    }
+    for (std::string_view path : {"/proc", "/sys", "/dev"}) {
+        if (is_within(workspace, path)) {
+            throw Error(ErrorCode::config_invalid,
+                        fmt::format("'{}' cannot be a workspace: '{}' is the machine's", workspace, path),
+                        "Open a folder that holds your project only.");
+        }
+    }
+}
+
+std::string private_home(const std::vector<std::string>& homes, const std::string& workspace) {
+    // Where the person's own would be, so that ~/project in a cell is what it is outside.
+    return homes.empty() || is_within(homes.front(), workspace) ? "/home/user" : homes.front();
+}
+
+Environment clean_environment(const Environment& own, const std::string& home, Environment added) {
+    const char* user = ::getuid() == 0 ? "root" : "user";
+    Environment result = {{"PATH", system_path}, {"HOME", home},       {"USER", user},
+                          {"LOGNAME", user},     {"SHELL", "/bin/sh"}, {"LANG", "C.UTF-8"}};
+    for (const auto& [name, value] : own) {
+        if (name.starts_with("LC_") ||
+            std::find(passed_variables.begin(), passed_variables.end(), name) != passed_variables.end()) {
+            result[name] = value;
+        }
+    }
+    for (auto& [name, value] : added) {
+        if (name.empty() || name.find('=') != std::string::npos) {
+            throw Error(ErrorCode::config_invalid, fmt::format("'{}' is not a name of an environment variable", name),
+                        "Use a name that is not empty and has no '='.");
+        }
+        refuse_nul(name, "the name of an environment variable");
+        refuse_nul(value, fmt::format("the environment variable {}", name));
+        result[name] = std::move(value);
+    }
+    return result;
+}
+
+bool add_workspace(MountPlan& plan, const std::string& workspace) {
+    plan.read_write(workspace);
+    GuardedFiles guarded = find_guarded_files(workspace);
+    for (const std::string& path : guarded.read_only) {
+        plan.read_only(path);
+    }
+    std::string wrappers = workspace + "/mcptools";
+    struct stat status = {};
+    if (::lstat(wrappers.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+        plan.read_only(wrappers);
+    }
+    for (const std::string& path : guarded.secret_directories) {
+        plan.unreadable_directory(path);
+    }
+    for (const std::string& path : guarded.secret_files) {
+        plan.unreadable_file(path);
+    }
+    return guarded.complete;
+}
+
+// The program as it was named must lead to a file that can be seen in there.
+void check_program(const MountPlan& plan, const std::string& program, Links& links) {
+    if (program.empty() || program[0] != '/') {
+        return;
+    }
+    std::string resolved = canonical_path(program, "the kernel's program", links);
+    if (!plan.shows(resolved)) {
+        throw Error(
+            ErrorCode::config_invalid,
+            fmt::format("the kernel's program '{}' is '{}', which cannot be seen in the sandbox", program, resolved),
+            "Choose an interpreter of the system, of the workspace, or one whose prefix is known.");
+    }
+}
+
+int first_free_descriptor(const async::Command& command) {
+    return command.descriptors.empty() ? 3 : std::max(3, command.descriptors.rbegin()->first + 1);
+}
+
+} // namespace
+
+void BwrapLauncher::check() {
+    available();
+}
+
+const BwrapLauncher::Available& BwrapLauncher::available() {
+    std::lock_guard lock(mutex_);
+    if (!available_) {
+        std::string bwrap = find_bwrap(environment_);
+        std::vector<std::string> layers = probe(bwrap);
+        available_ = std::make_unique<const Available>(Available{std::move(bwrap), std::move(layers)});
+    }
+    return *available_;
+}
+
+Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
+    const Available& ours = available();
+    Links links;
+    Links unused;
+    std::vector<std::string> homes = real_homes(environment_);
+    std::vector<std::string> hidden;
+    for (const std::string& path : profile.hidden) {
+        hidden.push_back(canonical_path(path, "cellgate's own directory", unused));
+    }
+    std::string workspace = canonical_path(profile.workspace, "the workspace", links);
+    std::string session_dir = canonical_path(profile.session_dir, "the session's directory", links);
+    refuse_system_workspace(workspace);
+    refuse_if_private(workspace, "the workspace", homes, hidden);
+    check_session_dir(session_dir);
+    if (is_within(session_dir, workspace) || is_within(workspace, session_dir)) {
+        throw Error(
+            ErrorCode::config_invalid,
+            fmt::format("the session's directory '{}' and the workspace '{}' must lie apart", session_dir, workspace),
+            "Set XDG_RUNTIME_DIR to a directory outside the workspace.");
+    }
+
+    MountPlan plan;
+    std::string home = private_home(homes, workspace);
+    add_system(plan, home);
+    plan.scratch(home, home_bytes, "0700");
+    bool guarded = add_workspace(plan, workspace);
+    for (const std::string& given : profile.read_only) {
+        std::string path = canonical_path(given, "a read-only path of the sandbox", links);
+        refuse_if_private(path, "the read-only path", homes, hidden);
+        if (path == workspace) {
+            throw Error(
+                ErrorCode::config_invalid,
+                fmt::format("the workspace '{}' is itself the interpreter's prefix, so it could not be written", path),
+                "Make the environment in a folder of its own, such as '.venv'.");
+        }
+        if (!plan.shows(path) || is_within(path, workspace)) {
+            plan.read_only(path);
+        }
+    }
+    plan.read_write(session_dir);
+    check_program(plan, command.argv.at(0), links);
+
+    std::string cwd = canonical_path(command.cwd.empty() ? workspace : command.cwd, "the working directory", links);
+    if (!plan.shows(cwd)) {
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("the working directory '{}' cannot be seen in the sandbox", cwd),
+                    "Choose one in the workspace.");
+    }
+    for (const auto& [place, target] : links) {
+        if (!plan.shows(place)) {
+            plan.symlink(target, place);
+        }
+    }
+
+    int first = first_free_descriptor(command);
+    MountPlan::Arguments mounts = plan.arguments(first + 1);
+    std::vector<std::string> options = isolation_arguments();
+    options.insert(options.end(), mounts.arguments.begin(), mounts.arguments.end());
+    options.insert(options.end(), {"--chdir", cwd, "--clearenv"});
+    for (const auto& [name, value] : clean_environment(environment_, home, std::move(command.environment))) {
+        options.insert(options.end(), {"--setenv", name, value});
+    }
+    std::string packed;
+    for (const std::string& option : options) {
+        packed += option;
+        packed += '\0';
+    }
+
+    Launch launch;
+    launch.descriptors.push_back(anonymous_file(packed));
+    for (Descriptor& file : mounts.files) {
+        launch.descriptors.push_back(std::move(file));
+    }
+    for (std::size_t i = 0; i < launch.descriptors.size(); ++i) {
+        command.descriptors[first + static_cast<int>(i)] = launch.descriptors[i].get();
+    }
+    std::vector<std::string> argv = {ours.bwrap, "--args", std::to_string(first), "--"};
+    argv.insert(argv.end(), command.argv.begin(), command.argv.end());
+    command.argv = std::move(argv);
+    command.environment = {{"PATH", system_path}};
+    command.cwd = "/";
+    launch.command = std::move(command);
+    launch.layers = ours.layers;
+    launch.layers.insert(launch.layers.end(), {"private-home", "clean-environment"});
+    if (guarded) {
+        launch.layers.push_back("guarded-files");
+    }
+    return launch;
+}
+
+async::ExitStatus BwrapLauncher::exit_of(async::ExitStatus outer) const {
+    constexpr int signals = 128;
+    if (outer.signal == 0 && outer.code > signals && outer.code <= signals + 64) {
+        return async::ExitStatus{.code = 0, .signal = outer.code - signals};
+    }
+    return outer;
+}
+
+} // namespace cellgate::sandbox

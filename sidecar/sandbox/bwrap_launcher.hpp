@@ -1,0 +1,34 @@
+#pragma once
+// bubblewrap: fresh user, mount, network, pid, ipc, uts and cgroup namespaces; a file system of allow-listed mounts
+// with an empty home; no capabilities, no new privileges, no further user namespaces; a clean environment. All options
+// go to bwrap over a descriptor, so that no value stands in a command line that others can read, and none can act on
+// bwrap.
+
+#include "sandbox/launcher.hpp"
+
+#include <mutex>
+
+namespace cellgate::sandbox {
+
+class BwrapLauncher : public Launcher {
+  public:
+    explicit BwrapLauncher(Environment environment) : environment_(std::move(environment)) {}
+
+    void check() override;
+    Launch wrap(async::Command command, const Profile& profile) override;
+    // bwrap reports a signal of its child as 128 and its number.
+    async::ExitStatus exit_of(async::ExitStatus outer) const override;
+
+  private:
+    struct Available {
+        std::string bwrap;
+        std::vector<std::string> layers;
+    };
+    const Available& available();
+
+    Environment environment_;
+    std::mutex mutex_; // wrap() may run off the loop, for several sessions
+    std::unique_ptr<const Available> available_;
+};
+
+} // namespace cellgate::sandbox

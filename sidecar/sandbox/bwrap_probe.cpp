@@ -1,0 +1,291 @@
+#include "bwrap_probe.hpp"
+
+#include "base/error.hpp"
+#include "mount_plan.hpp"
+#include "system_mounts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <poll.h>
+#include <spawn.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cellgate::sandbox {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Steady = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds patience{10};
+constexpr const char* own_choice = "Running without a sandbox, with all your rights, is yours alone to choose: "
+                                   "`sandbox: false` for a session, or `--no-sandbox`.";
+
+struct Output {
+    bool success = false;
+    std::string out;
+    std::string error;
+};
+
+std::pair<Descriptor, Descriptor> make_pipe() {
+    std::array<int, 2> ends = {};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        throw system_error(ErrorCode::internal_error, "cannot make a pipe", errno);
+    }
+    return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+// Runs a program to its end, or for `patience`. `descriptors` are given to it from number 3 on.
+Output run(std::vector<std::string> argv, const std::vector<Descriptor>& descriptors) {
+    auto [out_read, out_write] = make_pipe();
+    auto [error_read, error_write] = make_pipe();
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions, out_write.get(), 1);
+    ::posix_spawn_file_actions_adddup2(&actions, error_write.get(), 2);
+    // First out of the way, so that no target number is a source that is still needed.
+    constexpr int aside = 100;
+    for (std::size_t i = 0; i < descriptors.size(); ++i) {
+        ::posix_spawn_file_actions_adddup2(&actions, descriptors[i].get(), aside + static_cast<int>(i));
+    }
+    for (std::size_t i = 0; i < descriptors.size(); ++i) {
+        ::posix_spawn_file_actions_adddup2(&actions, aside + static_cast<int>(i), 3 + static_cast<int>(i));
+        ::posix_spawn_file_actions_addclose(&actions, aside + static_cast<int>(i));
+    }
+    std::vector<char*> pointers;
+    for (std::string& argument : argv) {
+        pointers.push_back(argument.data());
+    }
+    pointers.push_back(nullptr);
+    char path[] = "PATH=/usr/bin:/bin";
+    std::array<char*, 2> environment = {path, nullptr};
+    pid_t pid = 0;
+    int failed = ::posix_spawn(&pid, pointers[0], &actions, nullptr, pointers.data(), environment.data());
+    ::posix_spawn_file_actions_destroy(&actions);
+    Output output;
+    if (failed != 0) {
+        output.error = system_error(ErrorCode::internal_error, "cannot start " + argv[0], failed).message;
+        return output;
+    }
+    {
+        Descriptor closed = std::move(out_write);
+    }
+    {
+        Descriptor closed = std::move(error_write);
+    }
+
+    Steady::time_point deadline = Steady::now() + patience;
+    std::array<pollfd, 2> sources = {pollfd{out_read.get(), POLLIN, 0}, pollfd{error_read.get(), POLLIN, 0}};
+    std::array<std::string*, 2> sinks = {&output.out, &output.error};
+    while (sources[0].fd >= 0 || sources[1].fd >= 0) {
+        auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now()).count();
+        if (left <= 0) {
+            ::kill(pid, SIGKILL);
+            output.error += fmt::format("no answer within {} seconds", patience.count());
+            break;
+        }
+        if (::poll(sources.data(), sources.size(), static_cast<int>(left)) <= 0) {
+            continue;
+        }
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+            if (sources[i].fd < 0 || sources[i].revents == 0) {
+                continue;
+            }
+            std::array<char, 4096> buffer = {};
+            ssize_t count = ::read(sources[i].fd, buffer.data(), buffer.size());
+            if (count > 0) {
+                sinks[i]->append(buffer.data(), static_cast<std::size_t>(count));
+            } else if (count == 0 || errno != EINTR) {
+                sources[i].fd = -1;
+            }
+        }
+    }
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    output.success = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return output;
+}
+
+std::string first_word_of_file(const char* path) {
+    std::ifstream file(path);
+    std::string word;
+    file >> word;
+    return word;
+}
+
+std::string one_line(const std::string& text) {
+    std::string line = text.substr(0, text.find_last_not_of("\n ") + 1);
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return line;
+}
+
+Error unavailable(std::string message, const std::string& hint) {
+    return Error(ErrorCode::sandbox_unavailable, std::move(message), hint + " " + own_choice);
+}
+
+struct Layer {
+    const char* name;
+    const char* link; // in /proc/self/ns
+};
+constexpr std::array namespaces = {Layer{"user-namespace", "user"},   Layer{"mount-namespace", "mnt"},
+                                   Layer{"network-namespace", "net"}, Layer{"pid-namespace", "pid"},
+                                   Layer{"ipc-namespace", "ipc"},     Layer{"uts-namespace", "uts"}};
+
+} // namespace
+
+std::vector<std::string> isolation_arguments() {
+    // --unshare-all would go on without a user namespace where it has other rights; this does not.
+    return {"--unshare-user",
+            "--unshare-ipc",
+            "--unshare-pid",
+            "--unshare-net",
+            "--unshare-uts",
+            "--unshare-cgroup-try",
+            "--disable-userns",
+            "--die-with-parent",
+            "--new-session",
+            "--cap-drop",
+            "ALL",
+            "--hostname",
+            "cellgate"};
+}
+
+std::string find_bwrap(const Environment& environment) {
+    std::vector<std::string> directories = {"/usr/bin", "/usr/local/bin", "/bin"};
+    auto path = environment.find("PATH");
+    std::istringstream entries(path == environment.end() ? std::string() : path->second);
+    for (std::string entry; std::getline(entries, entry, ':');) {
+        if (entry.starts_with('/')) {
+            directories.push_back(entry);
+        }
+    }
+    for (const std::string& directory : directories) {
+        std::string candidate = directory + "/bwrap";
+        if (::access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) {
+            return candidate;
+        }
+    }
+    throw unavailable("the sandbox needs bubblewrap, and there is no `bwrap` in " +
+                          (path == environment.end() ? "/usr/bin, /usr/local/bin, /bin" : path->second),
+                      "Install it: `apt install bubblewrap` (Debian, Ubuntu), `dnf install bubblewrap` (Fedora), "
+                      "`pacman -S bubblewrap` (Arch).");
+}
+
+std::string version_of(const std::string& bwrap) {
+    std::string said = one_line(run({bwrap, "--version"}, {}).out);
+    return said.starts_with("bubblewrap ") ? said.substr(said.find(' ') + 1) : said;
+}
+
+std::vector<std::string> probe(const std::string& bwrap) {
+    MountPlan plan;
+    add_system(plan, "/home/user");
+    MountPlan::Arguments mounts = plan.arguments(3);
+    std::vector<std::string> argv = {bwrap};
+    std::vector<std::string> isolation = isolation_arguments();
+    argv.insert(argv.end(), isolation.begin(), isolation.end());
+    argv.insert(argv.end(), mounts.arguments.begin(), mounts.arguments.end());
+    std::string look = "cat /proc/self/status";
+    for (const Layer& layer : namespaces) {
+        look += fmt::format(" && readlink /proc/self/ns/{}", layer.link);
+    }
+    argv.insert(argv.end(), {"--setenv", "PATH", "/usr/bin:/bin", "--", "/bin/sh", "-c", look});
+    Output output = run(std::move(argv), mounts.files);
+    if (!output.success) {
+        throw explain_refusal(bwrap, one_line(output.error), read_host_facts());
+    }
+    std::vector<std::string> layers = {"bwrap"};
+    auto require = [&](bool holds, const char* layer) {
+        if (!holds) {
+            throw unavailable(
+                fmt::format("bubblewrap ran ({}), but inside it the layer '{}' does not hold", bwrap, layer),
+                "Use bubblewrap as your distribution packages it.");
+        }
+        layers.emplace_back(layer);
+    };
+    std::istringstream lines(output.out);
+    bool no_capabilities = false;
+    bool no_new_privileges = false;
+    std::vector<std::string> inside;
+    for (std::string line; std::getline(lines, line);) {
+        no_capabilities |= line == "CapBnd:\t0000000000000000";
+        no_new_privileges |= line == "NoNewPrivs:\t1";
+        if (line.ends_with(']') && line.find(":[") != std::string::npos) {
+            inside.push_back(line);
+        }
+    }
+    for (std::size_t i = 0; i < namespaces.size(); ++i) {
+        std::error_code error;
+        std::string ours = fs::read_symlink(std::string("/proc/self/ns/") + namespaces[i].link, error).string();
+        require(!error && inside.size() == namespaces.size() && inside[i] != ours, namespaces[i].name);
+    }
+    require(no_capabilities, "capabilities");
+    require(no_new_privileges, "no-new-privileges");
+    // bwrap fails when it cannot have it.
+    layers.emplace_back("no-nested-namespaces");
+    return layers;
+}
+
+HostFacts read_host_facts() {
+    HostFacts facts;
+    facts.root = ::geteuid() == 0;
+    facts.apparmor_restricts = first_word_of_file("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1";
+    facts.clone_forbidden = first_word_of_file("/proc/sys/kernel/unprivileged_userns_clone") == "0";
+    facts.no_namespaces_allowed = first_word_of_file("/proc/sys/user/max_user_namespaces") == "0";
+    facts.in_container = fs::exists("/.dockerenv") || fs::exists("/run/.containerenv");
+    return facts;
+}
+
+Error explain_refusal(const std::string& bwrap, const std::string& said, const HostFacts& facts) {
+    auto error = [&](std::string_view cause, const std::string& hint) {
+        return unavailable(
+            fmt::format("{}: tried `{}` with user, mount, network, pid, ipc and uts namespaces; it said: {}", cause,
+                        bwrap, said.empty() ? "nothing" : said),
+            hint);
+    };
+    if (said.find("nknown option") != std::string::npos) {
+        return error("this bubblewrap is too old for the sandbox", "Install bubblewrap 0.8.0 or newer.");
+    }
+    if (facts.no_namespaces_allowed) {
+        return error("this machine allows no user namespaces (user.max_user_namespaces is 0)",
+                     "Allow them: `sudo sysctl -w user.max_user_namespaces=15000`, and the same line without `-w` in "
+                     "/etc/sysctl.d/ to keep it.");
+    }
+    if (facts.clone_forbidden && !facts.root) {
+        return error("this machine allows user namespaces to root only (kernel.unprivileged_userns_clone is 0)",
+                     "Allow them: `sudo sysctl -w kernel.unprivileged_userns_clone=1`, and the same setting in "
+                     "/etc/sysctl.d/ to keep it.");
+    }
+    if (facts.apparmor_restricts && !facts.root) {
+        return error(
+            "AppArmor refuses user namespaces to programs without a profile "
+            "(kernel.apparmor_restrict_unprivileged_userns is 1)",
+            fmt::format("Give bubblewrap one: put `abi <abi/4.0>, include <tunables/global> profile bwrap {} "
+                        "flags=(unconfined) {{ userns, }}` into /etc/apparmor.d/bwrap and run `sudo apparmor_parser -r "
+                        "/etc/apparmor.d/bwrap`. Or lift the restriction for all programs: `sudo sysctl -w "
+                        "kernel.apparmor_restrict_unprivileged_userns=0`.",
+                        bwrap));
+    }
+    if (facts.in_container) {
+        return error("the container around us refuses what a sandbox needs",
+                     "Start the container with `--security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+                     "--security-opt systempaths=unconfined` (docker) or `--security-opt unmask=ALL` (podman), or run "
+                     "cellgate outside it.");
+    }
+    return error("the sandbox cannot be set up here",
+                 "If we already run in a sandbox, container or CI job, that is what refuses: allow it user namespaces "
+                 "and a fresh /proc. Else check `bwrap --unshare-all --ro-bind / / true`.");
+}
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,38 @@
+#pragma once
+// Whether bubblewrap can isolate on this machine, seen by trying and by looking from inside; and if not, why and what a
+// person can do.
+
+#include "base/error.hpp"
+#include "sandbox/launcher.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+// The namespaces and rights of every sandbox, without its mounts.
+std::vector<std::string> isolation_arguments();
+
+// bwrap's path in a fixed place or in an absolute directory of PATH. Throws Error{sandbox_unavailable}.
+std::string find_bwrap(const Environment& environment);
+
+// "0.8.0", or what it said instead.
+std::string version_of(const std::string& bwrap);
+
+// Runs bwrap with the isolation of every sandbox and returns the layers that hold in there. Throws
+// Error{sandbox_unavailable} with bwrap's own words, the cause and the fix.
+std::vector<std::string> probe(const std::string& bwrap);
+
+// What on this machine is known to refuse user namespaces.
+struct HostFacts {
+    bool root = false;
+    bool apparmor_restricts = false;    // kernel.apparmor_restrict_unprivileged_userns=1 (Ubuntu)
+    bool clone_forbidden = false;       // kernel.unprivileged_userns_clone=0 (older Debian)
+    bool no_namespaces_allowed = false; // user.max_user_namespaces=0
+    bool in_container = false;
+};
+HostFacts read_host_facts();
+
+Error explain_refusal(const std::string& bwrap, const std::string& said, const HostFacts& facts);
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,20 @@
+#pragma once
+// What `cellgate doctor` says about isolation on this machine.
+
+#include "sandbox/launcher.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+struct Finding {
+    std::string subject; // "bubblewrap", "sandbox"
+    bool good = false;
+    std::string detail; // what was found
+    std::string hint;   // what to do; empty when good
+};
+
+std::vector<Finding> examine(const Environment& environment);
+
+} // namespace cellgate::sandbox

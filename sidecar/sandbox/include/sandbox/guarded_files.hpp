@@ -1,0 +1,28 @@
+#pragma once
+// Which files of a workspace a cell must not reach: secrets (unreadable) and what a program outside the sandbox would
+// run or obey later (read-only). The names are the same for every door; find_guarded_files() says which of them exist.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+// `name` is one component of a path. ".env", ".env.local", "id_ed25519", "server.key"; not ".env.example".
+bool is_secret_name(std::string_view name);
+// ".git", ".vscode", ".envrc", ".mcp.json" …
+bool is_auto_run_name(std::string_view name);
+
+struct GuardedFiles {
+    std::vector<std::string> secret_files;
+    std::vector<std::string> secret_directories;
+    std::vector<std::string> read_only; // also every virtual environment: its python is run outside too
+    bool complete = true;               // false: the workspace is too large, what lies deepest was not looked at
+};
+
+// `workspace` is canonical, and so are the results; all are inside it. Breadth first, symlinks to directories are not
+// followed; a guarded name that is a symlink guards what it points to. What does not exist cannot be guarded by a
+// mount, and neither can a file that a program outside replaces by renaming while a kernel runs.
+GuardedFiles find_guarded_files(const std::string& workspace);
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,60 @@
+#pragma once
+// Launchers turn a command into the command that really starts, and say which layers of isolation then hold. A launcher
+// never falls back: what it cannot isolate as asked it refuses with Error{sandbox_unavailable} and a hint that says
+// exactly what to do. That a kernel runs without a sandbox is a person's choice (Isolation::none), never ours.
+
+#include "async/process.hpp"
+#include "sandbox/descriptor.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+using Environment = std::map<std::string, std::string>;
+
+enum class Isolation {
+    bwrap, // bubblewrap: namespaces, allow-listed mounts, no capabilities
+    none,  // everything that the person can do
+};
+
+// What one kernel may see. Paths are absolute, exist, and may go through symlinks.
+struct Profile {
+    std::string workspace;              // read-write at its own path, save for its guarded files (guarded_files.hpp)
+    std::string session_dir;            // 0700 and ours: the kernel's sockets, read-write at its own path
+    std::vector<std::string> read_only; // interpreter prefixes, the bootstrap: read-only wherever they are
+    std::vector<std::string> hidden;    // the sidecar's own directories: a profile that would show one is refused
+};
+
+// For one start. Keep it until start_process() has returned: the command's descriptors are owned here.
+struct Launch {
+    async::Command command;
+    std::vector<std::string> layers;
+    std::vector<Descriptor> descriptors;
+};
+
+class Launcher {
+  public:
+    virtual ~Launcher() = default;
+
+    // Throws Error{sandbox_unavailable} when this isolation cannot be had on this machine. Success is remembered; after
+    // a failure the next call looks again. wrap() calls it, so nobody can forget to.
+    virtual void check() = 0;
+
+    // `command.environment` holds what the process gets beside the launcher's base: under bwrap a clean one, under none
+    // this process's. An empty `command.cwd` is the workspace. Takes milliseconds of file system work, so it may be
+    // called off the loop. Throws Error{config_invalid} for a profile that cannot be isolated ("/" as workspace).
+    virtual Launch wrap(async::Command command, const Profile& profile) = 0;
+
+    // How the wrapped command ended, given how the process that stood around it did.
+    virtual async::ExitStatus exit_of(async::ExitStatus outer) const = 0;
+};
+
+// `environment` is this process's own (process_environment()): PATH, HOME, language and time zone are taken from it.
+std::unique_ptr<Launcher> make_launcher(Isolation isolation, Environment environment);
+
+Environment process_environment();
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,30 @@
+#include "sandbox/launcher.hpp"
+
+#include "bwrap_launcher.hpp"
+#include "none_launcher.hpp"
+
+#include <string_view>
+#include <unistd.h>
+
+namespace cellgate::sandbox {
+
+std::unique_ptr<Launcher> make_launcher(Isolation isolation, Environment environment) {
+    if (isolation == Isolation::none) {
+        return std::make_unique<NoneLauncher>(std::move(environment));
+    }
+    return std::make_unique<BwrapLauncher>(std::move(environment));
+}
+
+Environment process_environment() {
+    Environment result;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        std::string_view text = *entry;
+        std::size_t equals = text.find('=');
+        if (equals != std::string_view::npos) {
+            result.emplace(text.substr(0, equals), text.substr(equals + 1));
+        }
+    }
+    return result;
+}
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,75 @@
+#include "mount_plan.hpp"
+
+#include "paths.hpp"
+
+namespace cellgate::sandbox {
+
+void MountPlan::read_only(const std::string& source, const std::string& place) {
+    entries_[place] = Entry{.arguments = {"--ro-bind", source}, .from_machine = true};
+}
+
+void MountPlan::read_write(const std::string& path) {
+    entries_[path] = Entry{.arguments = {"--bind", path}, .from_machine = true};
+}
+
+void MountPlan::scratch(const std::string& place, std::uint64_t bytes, const char* permissions) {
+    entries_[place] = Entry{.arguments = {"--perms", permissions, "--size", std::to_string(bytes), "--tmpfs"}};
+}
+
+void MountPlan::symlink(const std::string& target, const std::string& place) {
+    entries_[place] = Entry{.arguments = {"--symlink", target}};
+}
+
+void MountPlan::file(std::string content, const std::string& place) {
+    entries_[place] = Entry{.arguments = {"--perms", "0444", "--file"}, .content = std::move(content)};
+}
+
+void MountPlan::unreadable_file(const std::string& place) {
+    // bwrap mounts without devices, so opening it fails with "Permission denied", for root too.
+    entries_[place] = Entry{.arguments = {"--ro-bind", "/dev/null"}};
+}
+
+void MountPlan::unreadable_directory(const std::string& place) {
+    entries_[place] = Entry{.arguments = {"--perms", "0000", "--size", "4096", "--tmpfs"}, .sealed = true};
+}
+
+void MountPlan::proc() {
+    entries_["/proc"] = Entry{.arguments = {"--proc"}};
+}
+
+void MountPlan::devices() {
+    // Sealed, as it is a tmpfs without a size.
+    entries_["/dev"] = Entry{.arguments = {"--dev"}, .sealed = true};
+}
+
+bool MountPlan::shows(const std::string& path) const {
+    // The nearest mount above decides: home is empty although the machine's lies below it.
+    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+        if (is_within(path, entry->first.native())) {
+            return entry->second.from_machine;
+        }
+    }
+    return false;
+}
+
+MountPlan::Arguments MountPlan::arguments(int first_descriptor) const {
+    Arguments result;
+    std::vector<std::string> seals;
+    for (const auto& [place, entry] : entries_) {
+        result.arguments.insert(result.arguments.end(), entry.arguments.begin(), entry.arguments.end());
+        if (entry.content) {
+            result.arguments.push_back(std::to_string(first_descriptor + static_cast<int>(result.files.size())));
+            result.files.push_back(anonymous_file(*entry.content));
+        }
+        result.arguments.push_back(place.native());
+        if (entry.sealed) {
+            seals.insert(seals.end(), {"--remount-ro", place.native()});
+        }
+    }
+    result.arguments.insert(result.arguments.end(), seals.begin(), seals.end());
+    // The root is a tmpfs without a size too: what is not a mount of its own cannot be written.
+    result.arguments.insert(result.arguments.end(), {"--remount-ro", "/"});
+    return result;
+}
+
+} // namespace cellgate::sandbox

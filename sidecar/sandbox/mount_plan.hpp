@@ -1,0 +1,49 @@
+#pragma once
+// What a sandbox's file system is made of: one entry for each place, in any order; the arguments for bwrap come out
+// with parents before children, so that nothing covers what was put below it. The last entry for a place wins.
+
+#include "sandbox/descriptor.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+class MountPlan {
+  public:
+    void read_only(const std::string& source, const std::string& place);
+    void read_only(const std::string& path) { read_only(path, path); }
+    void read_write(const std::string& path);
+    void scratch(const std::string& place, std::uint64_t bytes, const char* permissions);
+    void symlink(const std::string& target, const std::string& place);
+    void file(std::string content, const std::string& place);
+    void unreadable_file(const std::string& place);
+    void unreadable_directory(const std::string& place);
+    void proc();
+    void devices();
+
+    // Whether the files of `path` are those of the machine, shown through one of the mounts.
+    bool shows(const std::string& path) const;
+
+    // `first_descriptor` is the number under which bwrap finds the first of `files`.
+    struct Arguments {
+        std::vector<std::string> arguments;
+        std::vector<Descriptor> files;
+    };
+    Arguments arguments(int first_descriptor) const;
+
+  private:
+    struct Entry {
+        std::vector<std::string> arguments; // the place comes last and is added
+        bool from_machine = false;
+        std::optional<std::string> content = std::nullopt; // of a file that bwrap reads from a descriptor
+        bool sealed = false;                               // made read-only once all is mounted
+    };
+    std::map<std::filesystem::path, Entry> entries_; // paths compare by component: parents come first
+};
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,127 @@
+#include "system_mounts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <unistd.h>
+
+namespace cellgate::sandbox {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t tmp_bytes = 1ULL << 30;
+constexpr std::uint64_t shared_memory_bytes = 512ULL << 20;
+
+// Not all of /etc: it holds tokens, keys and names of other machines.
+constexpr std::array etc_names = {"alternatives",
+                                  "bash.bashrc",
+                                  "fonts",
+                                  "inputrc",
+                                  "ld.so.cache",
+                                  "ld.so.conf",
+                                  "ld.so.conf.d",
+                                  "locale.alias",
+                                  "locale.conf",
+                                  "localtime",
+                                  "magic",
+                                  "matplotlibrc",
+                                  "mime.types",
+                                  "os-release",
+                                  "papersize",
+                                  "pki/tls/certs",
+                                  "pki/ca-trust/extracted",
+                                  "protocols",
+                                  "R",
+                                  "services",
+                                  "ssl/certs",
+                                  "ssl/openssl.cnf",
+                                  "terminfo",
+                                  "timezone"};
+// /usr/lib/python3.11/sitecustomize.py and the configuration of OpenJDK lead to these.
+constexpr std::array etc_prefixes = {"python3", "java-"};
+
+// As it is here: a symlink stays one (time zones are read off the name that /etc/localtime points to).
+void add_as_it_is(MountPlan& plan, const fs::path& path) {
+    std::error_code error;
+    fs::file_status status = fs::symlink_status(path, error);
+    if (status.type() == fs::file_type::symlink) {
+        fs::path target = fs::read_symlink(path, error);
+        fs::path resolved = (path.parent_path() / target).lexically_normal();
+        if (plan.shows(resolved.string())) {
+            plan.symlink(target.string(), path.string());
+            return;
+        }
+        status = fs::status(path, error);
+    }
+    if (fs::exists(status)) {
+        plan.read_only(path.string());
+    }
+}
+
+void add_etc(MountPlan& plan, const std::string& home) {
+    for (const char* name : etc_names) {
+        add_as_it_is(plan, fs::path("/etc") / name);
+    }
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator("/etc", error)) {
+        std::string name = entry.path().filename().string();
+        if (std::any_of(etc_prefixes.begin(), etc_prefixes.end(),
+                        [&](const char* prefix) { return name.starts_with(prefix); })) {
+            add_as_it_is(plan, entry.path());
+        }
+    }
+    // The people, groups and hosts of this machine are nobody's business in there.
+    const char* user = ::getuid() == 0 ? "root" : "user";
+    plan.file(fmt::format("{}:x:{}:{}::{}:/bin/sh\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n", user,
+                          ::getuid(), ::getgid(), home),
+              "/etc/passwd");
+    plan.file(fmt::format("{}:x:{}:\nnogroup:x:65534:\n", user, ::getgid()), "/etc/group");
+    plan.file("passwd: files\ngroup: files\nhosts: files dns\n", "/etc/nsswitch.conf");
+    plan.file("127.0.0.1 localhost cellgate\n::1 localhost cellgate\n", "/etc/hosts");
+}
+
+// Files such as sys/kernel/core_pattern, with which a program gets run outside, ask for no capability when root writes
+// them, only for root's id, which root keeps in here. bwrap covers some directories of /proc, but sys only where the
+// directory itself can be written.
+void add_proc(MountPlan& plan) {
+    plan.proc();
+    std::error_code error;
+    for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
+        std::string name = entry->path().filename().string();
+        std::error_code ignored;
+        fs::file_status status = entry->symlink_status(ignored);
+        bool process = std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+        if (ignored || process || status.type() == fs::file_type::symlink) {
+            continue;
+        }
+        fs::perms writable = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+        if (status.type() == fs::file_type::directory) {
+            plan.read_only(entry->path().string());
+        } else if ((status.permissions() & writable) != fs::perms::none ||
+                   (status.permissions() & fs::perms::others_read) == fs::perms::none) {
+            plan.unreadable_file(entry->path().string());
+        }
+    }
+}
+
+} // namespace
+
+void add_system(MountPlan& plan, const std::string& home) {
+    plan.read_only("/usr");
+    for (const char* path : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
+        add_as_it_is(plan, path);
+    }
+    add_etc(plan, home);
+    add_proc(plan);
+    plan.devices();
+    plan.scratch("/dev/shm", shared_memory_bytes, "1777");
+    plan.scratch("/tmp", tmp_bytes, "1777");
+    plan.symlink("../tmp", "/var/tmp");
+}
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,12 @@
+#pragma once
+// What every sandbox sees of the machine: programs, libraries and the few files of /etc that they need; a /proc in
+// which nothing of the machine can be changed; the harmless devices; scratch space with a size.
+
+#include "mount_plan.hpp"
+
+namespace cellgate::sandbox {
+
+// `home` is the private home that /etc/passwd names.
+void add_system(MountPlan& plan, const std::string& home);
+
+} // namespace cellgate::sandbox

@@ -3,12 +3,13 @@
 // One Loop per process, on the main thread (parent-death signals belong to the thread that started a child). What is
 // made with a Loop must end before it does.
 
-#include <functional>
-#include <memory>
-#include <type_traits>
-
 #include "base/clock.hpp"
 #include "base/task.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
 
 struct uv_loop_s;
 
@@ -21,13 +22,15 @@ class Loop {
     Loop& operator=(const Loop&) = delete;
     ~Loop();
 
-    // Runs `main` to its end and until every handle has closed. Rethrows what `main` threw.
+    // Runs `main` to its end and until every handle has closed. Rethrows what `main` threw. Aborts when `main` waits
+    // for something that nothing on the loop can bring about.
     void run(Task<void> main);
 
     Clock& clock();
     // Lets the loop take one turn: for long work that must not starve others.
     Task<void> yield();
-    // Runs `work` on another thread: for what may block (hashing much, SQLite, large files). Not cancellable.
+    // Runs `work` on another thread: for what may block (hashing much, SQLite, large files). Not cancellable. Rethrows
+    // what it threw.
     template <class Work>
     Task<std::invoke_result_t<Work>> off_loop(Work work);
 
@@ -45,7 +48,7 @@ Task<std::invoke_result_t<Work>> Loop::off_loop(Work work) {
     using Result = std::invoke_result_t<Work>;
     std::function<void()> job;
     if constexpr (std::is_void_v<Result>) {
-        job = std::move(work);
+        job = [&work] { work(); };
         co_await run_off_loop(std::move(job));
     } else {
         std::optional<Result> result;

@@ -1,6 +1,9 @@
 #pragma once
-// Child processes. Each runs under `<this program> supervise` (supervise.hpp), so that when the sidecar ends in any way,
-// the child and all its descendants end too, whatever they did to escape (setsid, ignored signals, double forks).
+// Child processes. Each runs under `<this program> supervise` (supervise.hpp), so that when the sidecar ends in any
+// way, the child and all its descendants end too, whatever they did to escape (setsid, ignored signals, double forks).
+
+#include "async/loop.hpp"
+#include "base/byte_stream.hpp"
 
 #include <map>
 #include <memory>
@@ -8,22 +11,20 @@
 #include <string>
 #include <vector>
 
-#include "async/loop.hpp"
-#include "base/byte_stream.hpp"
-
 namespace cellgate::async {
 
 struct Command {
     std::vector<std::string> argv;                  // argv[0] is looked up in PATH of `environment` when it has no '/'
     std::map<std::string, std::string> environment; // all of it: nothing is inherited
     std::string cwd;                                // empty: the present one
-    // Descriptors that the child gets at the given numbers (3 and up), beside stdio. Duplicated; the caller keeps its own.
+    // Descriptors that the child gets at the given numbers (3 and up), beside stdio. Duplicated; the caller keeps its
+    // own.
     std::map<int, int> descriptors;
 };
 
 struct ExitStatus {
-    int code = 0;                // when signal is 0
-    int signal = 0;              // what killed it, or 0
+    int code = 0;                 // when signal is 0
+    int signal = 0;               // what killed it, or 0
     std::string describe() const; // "exit code 3", "signal 9 (SIGKILL)"
     bool success() const { return code == 0 && signal == 0; }
 };
@@ -32,16 +33,16 @@ class Process {
   public:
     ~Process(); // kills what still runs
 
-    int pid() const;            // the supervisor's
-    ByteStream& stdio();        // read() is the child's stdout, write() its stdin
+    int pid() const;     // the supervisor's
+    ByteStream& stdio(); // read() is the child's stdout, write() its stdin
     void close_stdin();
     // The last bytes (at most 64 KiB) of the child's stderr so far. It is always drained, so it never blocks the child.
     std::string stderr_tail() const;
     // Once the child and all its descendants have ended. May be awaited by many, at any time.
     Task<ExitStatus> exited();
     bool has_exited() const;
-    void terminate();           // SIGTERM to the child's own process
-    void kill();                // ends the child and all descendants, now
+    void terminate(); // SIGTERM to the child's own process
+    void kill();      // ends the child and all descendants, now
     // Closes stdin, waits up to `grace`, SIGTERM, waits up to `grace`, kills. Returns when all have ended.
     Task<void> stop(Duration grace);
 

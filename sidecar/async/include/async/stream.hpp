@@ -1,13 +1,13 @@
 #pragma once
 // Byte streams of the system: pipes, unix sockets, the process's own stdin and stdout.
 
+#include "async/loop.hpp"
+#include "base/byte_stream.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-
-#include "async/loop.hpp"
-#include "base/byte_stream.hpp"
 
 namespace cellgate::async {
 

@@ -2,11 +2,12 @@
 // ZeroMQ sockets on the loop. Edge-triggered ZMQ_FD is hidden here: sockets are drained after every send and once after
 // polling starts, so no message is ever left waiting for an edge that has passed.
 
+#include "async/loop.hpp"
+
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "async/loop.hpp"
 
 namespace cellgate::async {
 
@@ -29,8 +30,8 @@ class ZmqContext {
 
 class ZmqSocket {
   public:
-    // LINGER 0, receive high-water mark 0 (never drop), reconnect every few milliseconds; SUB subscribes to all. `identity`
-    // may be empty. `max_message_bytes` refuses larger ones (ZMQ_MAXMSGSIZE), -1 is no limit.
+    // LINGER 0, receive high-water mark 0 (never drop), reconnect every few milliseconds; SUB subscribes to all.
+    // `identity` may be empty. `max_message_bytes` refuses larger ones (ZMQ_MAXMSGSIZE), -1 is no limit.
     ZmqSocket(ZmqContext& context, ZmqType type, std::string identity = {}, std::int64_t max_message_bytes = -1);
     ~ZmqSocket();
 

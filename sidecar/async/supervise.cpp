@@ -1,0 +1,313 @@
+#include "async/supervise.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <dirent.h>
+#include <fcntl.h>
+#include <optional>
+#include <poll.h>
+#include <signal.h>
+#include <string>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <unordered_set>
+#include <vector>
+
+namespace cellgate::async {
+
+namespace {
+
+constexpr int usage_error = 2;
+constexpr int cannot_execute = 127; // as shells say it
+
+struct ProcessEntry {
+    pid_t pid = 0;
+    char state = 0;
+    pid_t parent = 0;
+    pid_t group = 0;
+    pid_t session = 0;
+};
+
+std::optional<int> to_number(std::string_view text) {
+    int number = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return status == std::errc() && end == text.data() + text.size() ? std::optional<int>(number) : std::nullopt;
+}
+
+std::optional<ProcessEntry> read_process(int pid) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return std::nullopt;
+    }
+    char text[1024];
+    const ssize_t size = ::read(fd, text, sizeof text - 1);
+    ::close(fd);
+    if (size <= 0) {
+        return std::nullopt;
+    }
+    text[size] = 0;
+    // The program's name stands in parentheses and may itself hold any of them.
+    const char* fields = std::strrchr(text, ')');
+    ProcessEntry entry{.pid = pid};
+    if (fields == nullptr ||
+        std::sscanf(fields + 1, " %c %d %d %d", &entry.state, &entry.parent, &entry.group, &entry.session) != 4) {
+        return std::nullopt;
+    }
+    return entry;
+}
+
+// All descendants of this process. Those whose parent has ended are its children: it is their subreaper.
+std::vector<ProcessEntry> find_descendants() {
+    std::vector<ProcessEntry> all;
+    if (DIR* directory = ::opendir("/proc")) {
+        while (const dirent* entry = ::readdir(directory)) {
+            if (const std::optional<int> pid = to_number(entry->d_name)) {
+                if (const std::optional<ProcessEntry> process = read_process(*pid)) {
+                    all.push_back(*process);
+                }
+            }
+        }
+        ::closedir(directory);
+    }
+    std::unordered_set<pid_t> family{::getpid()};
+    std::vector<ProcessEntry> found;
+    for (bool grew = true; grew;) {
+        grew = false;
+        for (const ProcessEntry& process : all) {
+            if (family.contains(process.parent) && family.insert(process.pid).second) {
+                found.push_back(process);
+                grew = true;
+            }
+        }
+    }
+    return found;
+}
+
+class Supervisor {
+  public:
+    Supervisor(int control_fd, pid_t command) : control_fd_(control_fd), command_(command) {}
+
+    // The wait status of the command, after it and all descendants have ended.
+    int run(const sigset_t& signals);
+
+  private:
+    void handle_signals(int signal_fd);
+    bool reap();
+    void kill_descendants();
+
+    int control_fd_;
+    pid_t command_;
+    std::optional<int> status_;
+};
+
+int Supervisor::run(const sigset_t& signals) {
+    const int signal_fd = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    while (!status_ && signal_fd >= 0) {
+        pollfd sources[] = {{control_fd_, POLLIN, 0}, {signal_fd, POLLIN, 0}};
+        if (::poll(sources, 2, -1) < 0 && errno != EINTR) {
+            break;
+        }
+        if (sources[0].revents != 0) {
+            char byte = 0;
+            if (::read(control_fd_, &byte, 1) <= 0) {
+                break;
+            }
+        }
+        if (sources[1].revents != 0) {
+            handle_signals(signal_fd);
+        }
+    }
+    kill_descendants();
+    return status_.value_or(SIGKILL);
+}
+
+void Supervisor::handle_signals(int signal_fd) {
+    signalfd_siginfo info{};
+    while (::read(signal_fd, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo == SIGCHLD) {
+            reap();
+        } else if (!status_) {
+            ::kill(command_, static_cast<int>(info.ssi_signo));
+        }
+    }
+}
+
+// True when nothing is left: every descendant has this process as its last resort, so no child means no descendant.
+bool Supervisor::reap() {
+    while (true) {
+        int status = 0;
+        const pid_t pid = ::waitpid(-1, &status, WNOHANG | __WALL);
+        if (pid == command_) {
+            status_ = status;
+        } else if (pid <= 0) {
+            return pid < 0 && errno == ECHILD;
+        }
+    }
+}
+
+void Supervisor::kill_descendants() {
+    const pid_t own_session = ::getsid(0);
+    sigset_t child_ended;
+    ::sigemptyset(&child_ended);
+    ::sigaddset(&child_ended, SIGCHLD);
+    while (!reap()) {
+        // Stopped first, all of them, so that none can make another or restart one while the killing goes on.
+        // A few rounds at most: what forks and ends all the time is never seen whole, and falls to its group's end
+        // below.
+        std::unordered_set<pid_t> stopped;
+        bool found_more = true;
+        for (int round = 0; round < 8 && found_more; ++round) {
+            found_more = false;
+            for (const ProcessEntry& process : find_descendants()) {
+                if (process.state != 'Z' && stopped.insert(process.pid).second) {
+                    ::kill(process.pid, SIGSTOP);
+                    found_more = true;
+                }
+            }
+        }
+        bool any = false;
+        bool beyond_us = false;
+        for (const ProcessEntry& process : find_descendants()) {
+            if (process.state == 'Z') {
+                continue;
+            }
+            // A group is killed at one instant, whatever its members fork meanwhile. One in another session than ours
+            // holds descendants only.
+            if (process.session != own_session && process.group > 1) {
+                ::kill(-process.group, SIGKILL);
+            }
+            if (::kill(process.pid, SIGKILL) == 0 || errno == ESRCH) {
+                any = true;
+            } else {
+                beyond_us = true; // another user's, through a setuid program
+            }
+        }
+        if (beyond_us && !any) {
+            return;
+        }
+        const timespec moment{0, 2'000'000};
+        ::sigtimedwait(&child_ended, nullptr, &moment);
+    }
+}
+
+void close_all_but(std::vector<int> keep) {
+    std::sort(keep.begin(), keep.end());
+    unsigned first = STDERR_FILENO + 1;
+    for (const int fd : keep) {
+        const auto kept = static_cast<unsigned>(fd);
+        if (kept > first && ::close_range(first, kept - 1, 0) != 0) {
+            std::perror("cellgate supervise: cannot close inherited descriptors");
+            std::exit(cannot_execute);
+        }
+        first = std::max(first, kept + 1);
+    }
+    if (::close_range(first, ~0U, 0) != 0) {
+        std::perror("cellgate supervise: cannot close inherited descriptors");
+        std::exit(cannot_execute);
+    }
+}
+
+[[noreturn]] void become_command(char** command, pid_t supervisor, int control_fd) {
+    ::close(control_fd);
+    // Nothing of the terminal that the sidecar runs on reaches the command: a ^C there is not meant for it.
+    ::setsid();
+    // When the supervisor itself is killed. Its parent may have done so before this call.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != supervisor) {
+        ::_exit(cannot_execute);
+    }
+    struct sigaction standard{};
+    standard.sa_handler = SIG_DFL;
+    for (int signal = 1; signal < NSIG; ++signal) {
+        ::sigaction(signal, &standard, nullptr);
+    }
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execvp(command[0], command);
+    ::dprintf(STDERR_FILENO, "cellgate: cannot start %s: %s\n", command[0], std::strerror(errno));
+    ::_exit(cannot_execute);
+}
+
+[[noreturn]] void die_by(int signal) {
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::signal(signal, SIG_DFL);
+    sigset_t just_this;
+    ::sigemptyset(&just_this);
+    ::sigaddset(&just_this, signal);
+    ::kill(::getpid(), signal);
+    ::sigprocmask(SIG_UNBLOCK, &just_this, nullptr);
+    ::_exit(128 + signal);
+}
+
+} // namespace
+
+int supervise_main(int argc, char** argv) {
+    std::vector<int> descriptors;
+    int next = 1;
+    for (; next < argc && std::string_view(argv[next]) != "--"; ++next) {
+        const std::optional<int> fd = to_number(argv[next]);
+        if (!fd || *fd <= STDERR_FILENO) {
+            break;
+        }
+        descriptors.push_back(*fd);
+    }
+    if (descriptors.empty() || next + 1 >= argc || std::string_view(argv[next]) != "--") {
+        std::fputs("usage: cellgate supervise CONTROL_FD [KEPT_FD…] -- COMMAND…\n", stderr);
+        return usage_error;
+    }
+    close_all_but(descriptors);
+    const int control_fd = descriptors.front();
+
+    // Every signal is held back: what should reach the command is read and passed on, the rest changes nothing.
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    ::signal(SIGCHLD, SIG_DFL); // ignored, it would hide how the command ended
+    if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+        std::perror("cellgate supervise: cannot become the reaper of descendants");
+        return cannot_execute;
+    }
+
+    const pid_t self = ::getpid();
+    const pid_t command = ::fork();
+    if (command < 0) {
+        std::perror("cellgate supervise: cannot fork");
+        return cannot_execute;
+    }
+    if (command == 0) {
+        become_command(argv + next + 1, self, control_fd);
+    }
+
+    // The ends of the command's pipes must be the command's alone, or nobody sees when it closes them.
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    ::dup2(null, STDIN_FILENO);
+    ::dup2(null, STDOUT_FILENO);
+    for (std::size_t i = 1; i < descriptors.size(); ++i) {
+        ::close(descriptors[i]);
+    }
+
+    sigset_t watched;
+    ::sigemptyset(&watched);
+    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
+        ::sigaddset(&watched, signal);
+    }
+    const int status = Supervisor(control_fd, command).run(watched);
+    if (WIFSIGNALED(status)) {
+        die_by(WTERMSIG(status));
+    }
+    return WEXITSTATUS(status);
+}
+
+} // namespace cellgate::async

@@ -1,0 +1,53 @@
+#pragma once
+// The ByteStream over descriptors: an input end and an output end, which for a socket or a terminal are one object. The
+// ends live on by themselves until what was written has been taken.
+
+#include "async/stream.hpp"
+
+#include <memory>
+
+namespace cellgate::async {
+
+struct InputEnd {
+    virtual ~InputEnd() = default;
+    virtual Task<std::string> read() = 0;
+    virtual void close_input() = 0;
+};
+
+struct OutputEnd {
+    virtual ~OutputEnd() = default;
+    virtual void write(std::string bytes) = 0;
+    virtual std::size_t write_queue_size() const = 0;
+    virtual Task<void> drained(std::size_t below) = 0;
+    // What is queued is still written, for as long as it takes.
+    virtual void close_output() = 0;
+    // After close_output(): gives up on a peer that takes nothing for some seconds.
+    virtual void limit_linger() = 0;
+};
+
+class SystemStream final : public ByteStream {
+  public:
+    SystemStream(Loop& loop, int read_fd, int write_fd);
+    ~SystemStream() override { close(); }
+
+    Task<std::string> read() override { return input_->read(); }
+    void write(std::string bytes) override { output_->write(std::move(bytes)); }
+    std::size_t write_queue_size() const override { return output_->write_queue_size(); }
+    Task<void> drained(std::size_t below) override { return output_->drained(below); }
+    void close() override;
+    // The other direction stays open. Only for two different descriptors.
+    void close_output() { output_->close_output(); }
+
+  private:
+    std::shared_ptr<InputEnd> input_;
+    std::shared_ptr<OutputEnd> output_;
+};
+
+// Both take ownership of `fd`.
+std::shared_ptr<InputEnd> open_file_input(Loop& loop, int fd);
+std::shared_ptr<OutputEnd> open_file_output(Loop& loop, int fd);
+
+// Closes a descriptor; a standard one gives way to /dev/null, so that no later descriptor takes its number.
+void release_descriptor(int fd);
+
+} // namespace cellgate::async

@@ -9,7 +9,7 @@
 //     };
 //
 // and an enum its names: `inline constexpr EnumNames<Color, 2> enum_names(Color) { return {{…}}; }` next to it. A
-// std::optional field may be absent (null reads as absent, nothing is written); every other field must be there.
+// std::optional field may be absent (null reads as absent, save for RawJson; nothing is written); every other field must be there.
 // Unknown members are ignored, unless the struct says `static constexpr bool closed = true`. Reading throws
 // Error{invalid_params} with the JSON path: "params.cell.line: expected an integer, found a string".
 
@@ -163,7 +163,8 @@ void read(std::string_view text, const std::string& path, E& out) {
 
 template <class T>
 void read(std::string_view text, const std::string& path, std::optional<T>& out) {
-    if (text != "null") {
+    // A free-form value may well be null.
+    if (text != "null" || std::is_same_v<T, RawJson>) {
         read(text, path, out.emplace());
     }
 }

@@ -1,0 +1,35 @@
+#pragma once
+// The clock of one execution: how long it has run, without the time in which a person was asked. Any number of
+// approvals may be pending at once; the clock stands while there is at least one.
+
+#include "base/clock.hpp"
+
+namespace cellgate::session {
+
+class ExecutionClock {
+  public:
+    explicit ExecutionClock(Clock& clock) : clock_(clock) {}
+
+    void start();
+    // `pending` approvals of this execution wait now.
+    void set_pending(std::size_t pending);
+    // Nothing counts from here on.
+    void stop();
+
+    Duration total() const;  // since start()
+    Duration waited() const; // of that, with an approval pending
+    // Returns when the counted time has reached `limit`.
+    Task<void> reached(Duration limit);
+
+  private:
+    Instant end() const { return stopped_.value_or(clock_.now()); }
+
+    Clock& clock_;
+    std::optional<Instant> started_;
+    std::optional<Instant> stopped_;
+    std::optional<Instant> waiting_since_;
+    Duration waited_{};
+    Event changed_;
+};
+
+} // namespace cellgate::session

@@ -1,0 +1,29 @@
+#pragma once
+// Where the sidecar keeps things, after the XDG base directories: state (journals), configuration (rules), and the
+// runtime directory (sockets). All of it is outside every workspace and 0700.
+
+#include <map>
+#include <string>
+
+namespace cellgate::store {
+
+struct Directories {
+    std::string state;   // $XDG_STATE_HOME/cellgate
+    std::string config;  // $XDG_CONFIG_HOME/cellgate
+    std::string runtime; // $XDG_RUNTIME_DIR/cellgate; without that variable a directory of this user's in /tmp
+};
+
+// Names only; nothing is created. Throws Error{config_invalid} when neither HOME nor the XDG variables are set.
+Directories find_directories(const std::map<std::string, std::string>& environment);
+
+// Makes `path` and its parents, the last one 0700. Throws Error{store_failed}, also when it is there but belongs to
+// somebody else, is writable by others, or is a symbolic link.
+void make_private_directory(const std::string& path);
+
+// A new directory "<parent>/<prefix>XXXXXX", 0700.
+std::string make_unique_directory(const std::string& parent, const std::string& prefix);
+
+// Removes what a kernel may have left, without following links out of it. Never throws.
+void remove_tree(const std::string& path);
+
+} // namespace cellgate::store

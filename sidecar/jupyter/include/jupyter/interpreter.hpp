@@ -18,13 +18,14 @@ enum class InterpreterKind { system, venv, uv_venv, conda, other };
 struct Interpreter {
     std::string executable; // absolute; not resolved further, as a virtual environment is known by its link's place
     InterpreterKind kind = InterpreterKind::other;
-    std::string prefix;      // sys.prefix; empty when only running it could tell (a shim, say)
-    std::string base_prefix; // sys.base_prefix: where the standard library lives
-    std::string version;     // "3.11.2"; empty when not known
-    bool has_ipykernel = false;
+    std::string prefix;                // sys.prefix; empty when only running it could tell (a shim, say)
+    std::string base_prefix;           // sys.base_prefix: where the standard library lives
+    std::string version;               // "3.11.2"; empty when not known
+    std::optional<bool> has_ipykernel; // nothing when only running it could tell
 };
 
-// What the files around `path` say. `has_ipykernel` false means "not found", not "not there".
+// What the files around `path` say. A prefix is given only if it is one (a standard library, a virtual environment): it
+// will be visible to the kernel, and a link in a workspace must not be able to make that somebody's home.
 Interpreter look_at_interpreter(const std::string& path);
 
 // Runs `path` isolated (-I), in / and in a minimal environment. Throws Error{kernel_not_found} when it is no Python 3

@@ -61,7 +61,8 @@ struct KernelInfoReply {
 
 class KernelClient {
   public:
-    KernelClient(async::ZmqContext& context, Clock& clock, ConnectionInfo connection, KernelListener& listener);
+    KernelClient(async::Loop& loop, async::ZmqContext& context, Clock& clock, const ConnectionInfo& connection,
+                 KernelListener& listener);
     ~KernelClient();
 
     // Asks for kernel_info until both a reply and an iopub message have come: before that, output could be missed.

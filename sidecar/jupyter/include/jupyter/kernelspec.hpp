@@ -27,7 +27,10 @@ struct Kernelspec {
 std::vector<std::string> kernelspec_directories(const Environment& environment,
                                                 const std::vector<std::string>& prefixes);
 
-// All specs in `directories`; of two with one name, the first. Names are compared without case, as Jupyter does.
+// All specs in `directories`; of two with one name, the first.
 std::vector<Kernelspec> load_kernelspecs(const std::vector<std::string>& directories);
+
+// Without case, as Jupyter compares.
+bool same_kernel_name(std::string_view a, std::string_view b);
 
 } // namespace cellgate::jupyter

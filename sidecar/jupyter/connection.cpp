@@ -1,0 +1,88 @@
+#include "jupyter/connection.hpp"
+
+#include "base/error.hpp"
+#include "base/json_codec.hpp"
+#include "base/names.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace cellgate::jupyter {
+
+namespace {
+
+constexpr std::size_t longest_socket_path = 107;
+
+struct ConnectionFile {
+    std::string transport = "ipc";
+    std::string ip;
+    int shell_port = static_cast<int>(Channel::shell);
+    int iopub_port = static_cast<int>(Channel::iopub);
+    int stdin_port = static_cast<int>(Channel::stdin_);
+    int control_port = static_cast<int>(Channel::control);
+    int hb_port = static_cast<int>(Channel::heartbeat);
+    std::string signature_scheme = "hmac-sha256";
+    std::string key;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("transport", self.transport);
+        visit("ip", self.ip);
+        visit("shell_port", self.shell_port);
+        visit("iopub_port", self.iopub_port);
+        visit("stdin_port", self.stdin_port);
+        visit("control_port", self.control_port);
+        visit("hb_port", self.hb_port);
+        visit("signature_scheme", self.signature_scheme);
+        visit("key", self.key);
+    }
+};
+
+std::string path_of(const std::string& prefix, Channel channel) {
+    return fmt::format("{}-{}", prefix, static_cast<int>(channel));
+}
+
+void write_new_file(const std::string& path, std::string_view text) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0) {
+        throw system_error(ErrorCode::kernel_start_failed, fmt::format("cannot create the connection file {}", path),
+                           errno);
+    }
+    const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    const int error = errno;
+    ::close(file);
+    if (!written) {
+        throw system_error(ErrorCode::kernel_start_failed, fmt::format("cannot write the connection file {}", path),
+                           error);
+    }
+}
+
+} // namespace
+
+std::string ConnectionInfo::endpoint(Channel channel) const {
+    return "ipc://" + path_of(socket_prefix, channel);
+}
+
+ConnectionInfo create_connection(const std::string& directory) {
+    ConnectionInfo connection;
+    connection.file = directory + "/connection.json";
+    connection.socket_prefix = directory + "/s";
+    const std::string longest = path_of(connection.socket_prefix, Channel::heartbeat);
+    if (longest.size() > longest_socket_path) {
+        throw Error(ErrorCode::kernel_start_failed,
+                    fmt::format("expected a path of at most {} bytes for the kernel's sockets, found {} bytes: {}",
+                                longest_socket_path, longest.size(), longest),
+                    "Set XDG_RUNTIME_DIR to a directory with a shorter path.");
+    }
+    connection.key = random_id() + random_id();
+    ConnectionFile file;
+    file.ip = connection.socket_prefix;
+    file.key = connection.key;
+    write_new_file(connection.file, to_json(file));
+    return connection;
+}
+
+} // namespace cellgate::jupyter

@@ -1,0 +1,187 @@
+#include "jupyter/kernel.hpp"
+
+#include "base/visible_text.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+namespace cellgate::jupyter {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// After a death, how long nothing must come any more before all is taken as delivered, and how long at most.
+constexpr Duration quiet = 20ms;
+constexpr Duration longest_settling = 2s;
+constexpr std::size_t last_lines = 10;
+
+std::string tail_of(const std::string& text) {
+    std::size_t start = text.find_last_not_of('\n');
+    if (start == std::string::npos) {
+        return {};
+    }
+    const std::size_t end = start + 1;
+    for (std::size_t lines = 0; lines < last_lines && start != std::string::npos && start > 0; ++lines) {
+        start = text.rfind('\n', start - 1);
+    }
+    start = start == std::string::npos ? 0 : start;
+    return text.substr(text[start] == '\n' ? start + 1 : start, end - start);
+}
+
+std::string with_last_words(std::string message, const std::string& stderr_tail) {
+    const std::string words = visible_text(tail_of(stderr_tail), true);
+    return words.empty() ? message : fmt::format("{}; its last words on stderr:\n{}", message, words);
+}
+
+// A launcher that cannot die by its child's signal exits with 128 and the signal's number, as a shell does.
+async::ExitStatus kernel_status(async::ExitStatus status) {
+    constexpr int last_signal = 64;
+    if (status.signal == 0 && status.code > 128 && status.code <= 128 + last_signal) {
+        status.signal = status.code - 128;
+        status.code = 0;
+    }
+    return status;
+}
+
+} // namespace
+
+struct Kernel::Impl {
+    Impl(async::Loop& loop_in, async::ZmqContext& context, const ConnectionInfo& connection, KernelListener& listener)
+        : loop(loop_in), client(loop_in, context, loop_in.clock(), connection, listener) {}
+
+    Task<void> drain_stdout() {
+        // ipykernel sends what its code prints as messages; nobody may be held up by the rest.
+        while (!(co_await process->stdio().read()).empty()) {
+        }
+    }
+
+    Task<void> watch() {
+        const async::ExitStatus status = co_await process->exited();
+        death.status = kernel_status(status);
+        death.stderr_tail = process->stderr_tail();
+        has_died = true;
+        if (!stopping) {
+            co_await settle();
+        }
+        client.fail(std::make_exception_ptr(death_error()));
+        died.set();
+    }
+
+    // What the kernel had sent is still on its way through the sockets.
+    Task<void> settle() {
+        const Instant end = loop.clock().now() + longest_settling;
+        std::uint64_t before = 0;
+        do {
+            before = client.received();
+            co_await sleep_for(loop.clock(), quiet);
+        } while (client.received() != before && loop.clock().now() < end);
+    }
+
+    Error death_error() const {
+        const std::string cause = death.status.describe();
+        if (stopping) {
+            return Error(ErrorCode::kernel_died, "the kernel was stopped");
+        }
+        if (!ready) {
+            return Error(
+                ErrorCode::kernel_start_failed,
+                with_last_words(fmt::format("the kernel ended before it was ready: {}", cause), death.stderr_tail));
+        }
+        return Error(ErrorCode::kernel_died,
+                     with_last_words(fmt::format("the kernel died: {}", cause), death.stderr_tail),
+                     "Its variables are gone. Restart the session to go on.");
+    }
+
+    Task<void> stop(Duration grace) {
+        if (stopping) {
+            co_await stopped.wait();
+            co_return;
+        }
+        stopping = true;
+        if (!has_died && grace > Duration::zero()) {
+            client.request_shutdown(false);
+            co_await wait_until(loop.clock(), died, loop.clock().now() + grace);
+        }
+        process->kill();
+        co_await died.wait();
+        co_await tasks.join();
+        co_await client.close();
+        stopped.set();
+    }
+
+    async::Loop& loop;
+    KernelClient client;
+    KernelInfoReply info;
+    std::unique_ptr<async::Process> process;
+    Death death;
+    bool ready = false;
+    bool has_died = false;
+    bool stopping = false;
+    Event died;
+    Event stopped;
+    TaskScope tasks;
+};
+
+Kernel::Kernel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Kernel::~Kernel() = default;
+
+KernelClient& Kernel::client() {
+    return impl_->client;
+}
+const KernelInfoReply& Kernel::info() const {
+    return impl_->info;
+}
+int Kernel::pid() const {
+    return impl_->process->pid();
+}
+bool Kernel::has_died() const {
+    return impl_->has_died;
+}
+
+Task<Death> Kernel::died() {
+    co_await impl_->died.wait();
+    co_return impl_->death;
+}
+
+Task<void> Kernel::stop(Duration grace) {
+    co_await shielded(impl_->stop(grace));
+}
+
+Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::ZmqContext& context, async::Command command,
+                                           ConnectionInfo connection, KernelListener& listener, Instant deadline) {
+    std::unique_ptr<async::Process> process;
+    try {
+        process = async::start_process(loop, std::move(command));
+    } catch (const Error& error) {
+        throw Error(ErrorCode::kernel_start_failed, error.message, error.hint);
+    }
+    auto impl = std::make_unique<Kernel::Impl>(loop, context, connection, listener);
+    Kernel::Impl& kernel = *impl;
+    kernel.process = std::move(process);
+    kernel.tasks.spawn(kernel.watch());
+    kernel.tasks.spawn(kernel.drain_stdout());
+    std::exception_ptr error;
+    try {
+        kernel.info = co_await kernel.client.wait_ready(deadline);
+        kernel.ready = true;
+    } catch (const Cancelled&) {
+        error = std::current_exception();
+    } catch (const Error& failure) {
+        // A kernel that has died says so itself; one that is late may have said why.
+        error = kernel.has_died
+                    ? std::current_exception()
+                    : std::make_exception_ptr(Error(
+                          failure.code, with_last_words(failure.message, kernel.process->stderr_tail()), failure.hint));
+    }
+    if (error) {
+        co_await shielded(kernel.stop(Duration::zero()));
+        std::rethrow_exception(error);
+    }
+    std::unique_ptr<Kernel> started(new Kernel(std::move(impl)));
+    co_return started;
+}
+
+} // namespace cellgate::jupyter

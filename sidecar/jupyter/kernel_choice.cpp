@@ -1,0 +1,356 @@
+#include "jupyter/kernel_choice.hpp"
+
+#include "base/visible_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <unistd.h>
+
+namespace cellgate::jupyter {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration probe_timeout = 10s;
+constexpr std::string_view connection_file_mark = "{connection_file}";
+constexpr std::string_view resource_dir_mark = "{resource_dir}";
+
+std::string get(const Environment& environment, const std::string& name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+}
+
+bool is_program(const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::vector<std::string> search_path(const Environment& environment) {
+    std::vector<std::string> directories;
+    const std::string path = get(environment, "PATH");
+    for (std::size_t start = 0; start < path.size();) {
+        const std::size_t end = std::min(path.find(':', start), path.size());
+        if (path[start] == '/') { // a relative one would depend on where we happen to be
+            directories.push_back(path.substr(start, end - start));
+        }
+        start = end + 1;
+    }
+    return directories;
+}
+
+std::optional<std::string> find_program(const std::string& name, const Environment& environment) {
+    for (const std::string& directory : search_path(environment)) {
+        const fs::path path = fs::path(directory) / name;
+        if (is_program(path)) {
+            return path;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string python_of(const fs::path& environment_directory) {
+    return environment_directory / "bin/python";
+}
+
+// The prefixes of the virtual environments that a person or the workspace has chosen, in their order.
+std::vector<std::string> chosen_environments(const KernelRequest& request) {
+    std::vector<std::string> prefixes;
+    const fs::path workspace = request.workspace;
+    for (const fs::path& prefix :
+         {fs::path(get(request.environment, "VIRTUAL_ENV")), fs::path(get(request.environment, "CONDA_PREFIX")),
+          workspace / ".venv", workspace / "venv"}) {
+        if (prefix.is_absolute() && is_program(python_of(prefix))) {
+            prefixes.push_back(prefix);
+        }
+    }
+    return prefixes;
+}
+
+// Every python3 that is not the workspace's, in the order of PATH.
+std::vector<std::string> system_interpreters(const KernelRequest& request) {
+    std::vector<std::string> directories = search_path(request.environment);
+    directories.emplace_back("/usr/bin");
+    std::vector<std::string> found;
+    for (const std::string& directory : directories) {
+        const std::string path = fs::path(directory) / "python3";
+        if (is_program(path) && !lies_in(path, request.workspace) &&
+            std::find(found.begin(), found.end(), path) == found.end()) {
+            found.push_back(path);
+        }
+    }
+    return found;
+}
+
+std::vector<Kernelspec> specs_for(const KernelRequest& request) {
+    std::vector<std::string> prefixes = chosen_environments(request);
+    for (const std::string& path : system_interpreters(request)) {
+        const std::string prefix = look_at_interpreter(path).prefix;
+        if (!prefix.empty()) {
+            prefixes.push_back(prefix);
+        }
+    }
+    return load_kernelspecs(kernelspec_directories(request.environment, prefixes));
+}
+
+KernelChoice choice_of(Interpreter interpreter, const KernelRequest& request) {
+    KernelChoice choice;
+    choice.name = "python3";
+    choice.display_name =
+        fmt::format("Python {} ({})", interpreter.version.empty() ? "3" : interpreter.version, interpreter.executable);
+    choice.language = "python";
+    choice.argv = {interpreter.executable, "-m", "ipykernel_launcher", "-f", std::string(connection_file_mark)};
+    choice.from_workspace = lies_in(interpreter.executable, request.workspace);
+    choice.interpreter = std::move(interpreter);
+    return choice;
+}
+
+// The `-m` of `python … -m ipykernel_launcher …`, or the end.
+std::vector<std::string>::const_iterator launcher_option(const std::vector<std::string>& argv) {
+    for (auto each = argv.begin(); each != argv.end() && each + 1 != argv.end(); ++each) {
+        if (*each == "-m") {
+            return each[1] == "ipykernel_launcher" || each[1] == "ipykernel" ? each : argv.end();
+        }
+    }
+    return argv.end();
+}
+
+// argv[0] of a spec as a path: "python" of a spec that came with an environment is that environment's.
+std::string program_of(const Kernelspec& spec, const Environment& environment) {
+    const std::string& program = spec.argv.front();
+    if (program.find('/') != std::string::npos) {
+        return program;
+    }
+    const fs::path prefix = fs::path(spec.directory) / "../../../..";
+    const fs::path beside = (prefix / "bin" / program).lexically_normal();
+    if (program.starts_with("python") && is_program(beside)) {
+        return beside;
+    }
+    return find_program(program, environment).value_or("");
+}
+
+KernelChoice choice_of(const Kernelspec& spec, const KernelRequest& request) {
+    if (spec.problem) {
+        throw Error(ErrorCode::kernel_not_found,
+                    fmt::format("the kernelspec {} cannot be used: {}", visible_text(spec.directory + "/kernel.json"),
+                                visible_text(*spec.problem)));
+    }
+    KernelChoice choice;
+    choice.name = spec.name;
+    choice.display_name = spec.display_name;
+    choice.language = spec.language;
+    choice.argv = spec.argv;
+    choice.environment = spec.environment;
+    choice.resource_dir = spec.directory;
+    choice.argv.front() = program_of(spec, request.environment);
+    if (!is_program(choice.argv.front())) {
+        throw Error(
+            ErrorCode::kernel_not_found,
+            fmt::format("the kernel {} starts {}, which is not there", spec.name, visible_text(spec.argv.front())),
+            fmt::format("Install it, or remove {}.", visible_text(spec.directory)));
+    }
+    const auto in_workspace = [&](const std::string& path) {
+        return path.starts_with('/') && lies_in(path, request.workspace);
+    };
+    choice.from_workspace =
+        in_workspace(spec.directory) || std::any_of(choice.argv.begin(), choice.argv.end(), in_workspace);
+    if (launcher_option(choice.argv) != choice.argv.end()) {
+        choice.interpreter = look_at_interpreter(choice.argv.front());
+    }
+    return choice;
+}
+
+// The path that a person named: a file, a virtual environment's directory, or a program on PATH.
+std::string named_interpreter(const std::string& name, const KernelRequest& request) {
+    std::string path;
+    if (name.find('/') == std::string::npos) {
+        path = find_program(name, request.environment).value_or("");
+    } else {
+        const fs::path absolute = (fs::path(request.workspace) / name).lexically_normal();
+        std::error_code error;
+        path = fs::is_directory(absolute, error) ? python_of(absolute) : absolute.string();
+    }
+    if (!is_program(path)) {
+        throw Error(ErrorCode::kernel_not_found,
+                    fmt::format("expected a Python interpreter, found no program: {}", visible_text(name)),
+                    "Give its absolute path, a virtual environment's directory, or a name on PATH.");
+    }
+    return path;
+}
+
+// A choice that needs no gate is settled at once.
+Task<KernelChoice> settled(async::Loop& loop, KernelChoice choice) {
+    if (choice.from_workspace && choice.interpreter && !choice.interpreter->has_ipykernel) {
+        co_return choice;
+    }
+    if (choice.from_workspace && choice.interpreter && !*choice.interpreter->has_ipykernel) {
+        throw no_ipykernel(*choice.interpreter); // Nobody needs to be asked for that.
+    }
+    co_return co_await confirm_kernel(loop, std::move(choice));
+}
+
+Task<KernelChoice> find_default(async::Loop& loop, KernelRequest request) {
+    const std::vector<std::string> environments = chosen_environments(request);
+    if (!environments.empty()) {
+        KernelChoice choice = choice_of(look_at_interpreter(python_of(environments.front())), request);
+        co_return co_await settled(loop, std::move(choice));
+    }
+    std::optional<Interpreter> without;
+    for (const std::string& path : system_interpreters(request)) {
+        Interpreter interpreter = look_at_interpreter(path);
+        if (!interpreter.has_ipykernel) {
+            try {
+                interpreter = co_await probe_interpreter(loop, path, probe_timeout);
+            } catch (const Cancelled&) {
+                throw;
+            } catch (const Error&) {
+                continue; // A shim without a Python behind it is nobody's interpreter.
+            }
+        }
+        if (interpreter.has_ipykernel.value_or(false)) {
+            co_return choice_of(std::move(interpreter), request);
+        }
+        // Of those without, the system's is the one to offer: its install command touches nothing else.
+        if (!without || interpreter.kind == InterpreterKind::system) {
+            without = std::move(interpreter);
+        }
+    }
+    if (without) {
+        throw no_ipykernel(*without);
+    }
+    throw Error(ErrorCode::kernel_not_found, "expected a python3 on PATH or in /usr/bin, found none",
+                "Install Python with ipykernel: sudo apt install python3-ipykernel");
+}
+
+Task<KernelChoice> find_named(async::Loop& loop, KernelRequest request) {
+    const std::vector<Kernelspec> specs = specs_for(request);
+    const auto found = std::find_if(specs.begin(), specs.end(),
+                                    [&](const Kernelspec& spec) { return same_kernel_name(spec.name, *request.name); });
+    if (found != specs.end()) {
+        KernelChoice choice = choice_of(*found, request);
+        co_return co_await settled(loop, std::move(choice));
+    }
+    if (same_kernel_name(*request.name, "python3")) { // Jupyter's name for whatever Python there is
+        co_return co_await find_default(loop, std::move(request));
+    }
+    std::vector<std::string> names;
+    for (const Kernelspec& spec : specs) {
+        names.push_back(spec.name);
+    }
+    throw Error(ErrorCode::kernel_not_found,
+                fmt::format("expected the name of a kernelspec, found \"{}\"", visible_text(*request.name)),
+                names.empty() ? "No kernelspec is installed; name an interpreter instead."
+                              : fmt::format("Installed are: {}.", fmt::join(names, ", ")));
+}
+
+std::string replaced(std::string text, std::string_view mark, const std::string& value) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) {
+        text.replace(at, mark.size(), value);
+    }
+    return text;
+}
+
+KernelInfo info_of(const KernelChoice& choice, std::string path) {
+    KernelInfo info;
+    info.name = choice.name;
+    info.display_name = choice.display_name;
+    info.language = choice.language;
+    info.path = std::move(path);
+    info.from_workspace = choice.from_workspace;
+    if (choice.interpreter && choice.interpreter->has_ipykernel == false) {
+        const Error error = no_ipykernel(*choice.interpreter);
+        info.problem = fmt::format("{} {}", error.message, error.hint);
+    }
+    return info;
+}
+
+} // namespace
+
+Task<KernelChoice> find_kernel(async::Loop& loop, KernelRequest request) {
+    if (request.interpreter) {
+        KernelChoice choice = choice_of(look_at_interpreter(named_interpreter(*request.interpreter, request)), request);
+        co_return co_await settled(loop, std::move(choice));
+    }
+    if (request.name) {
+        co_return co_await find_named(loop, std::move(request));
+    }
+    co_return co_await find_default(loop, std::move(request));
+}
+
+Task<KernelChoice> confirm_kernel(async::Loop& loop, KernelChoice choice) {
+    if (!choice.interpreter || choice.interpreter->has_ipykernel.value_or(false)) {
+        co_return choice;
+    }
+    const std::string path = choice.interpreter->executable;
+    choice.interpreter = co_await probe_interpreter(loop, path, probe_timeout);
+    if (!choice.interpreter->has_ipykernel.value_or(false)) {
+        throw no_ipykernel(*choice.interpreter);
+    }
+    choice.argv.front() = choice.interpreter->executable;
+    co_return choice;
+}
+
+std::vector<std::string> launch_argv(const KernelChoice& choice, const std::string& connection_file,
+                                     const std::string& bootstrap) {
+    std::vector<std::string> argv = choice.argv;
+    const auto option = launcher_option(choice.argv);
+    if (option != choice.argv.end()) {
+        const auto at = argv.begin() + (option - choice.argv.begin());
+        *at = bootstrap;
+        argv.erase(at + 1);
+    }
+    for (std::string& argument : argv) {
+        argument = replaced(replaced(std::move(argument), resource_dir_mark, choice.resource_dir), connection_file_mark,
+                            connection_file);
+    }
+    return argv;
+}
+
+Task<std::vector<KernelInfo>> list_kernels(async::Loop& loop, KernelRequest request) {
+    std::vector<KernelInfo> kernels;
+    for (const Kernelspec& spec : specs_for(request)) {
+        KernelInfo info;
+        try {
+            info = info_of(choice_of(spec, request), spec.directory);
+        } catch (const Error& error) {
+            info.name = spec.name;
+            info.display_name = spec.display_name;
+            info.language = spec.language;
+            info.path = spec.directory;
+            info.problem = error.message;
+        }
+        kernels.push_back(std::move(info));
+    }
+    std::vector<std::string> interpreters = system_interpreters(request);
+    const std::vector<std::string> environments = chosen_environments(request);
+    std::transform(environments.begin(), environments.end(), std::inserter(interpreters, interpreters.begin()),
+                   python_of);
+    for (const std::string& path : interpreters) {
+        KernelChoice choice = choice_of(look_at_interpreter(path), request);
+        std::optional<std::string> problem;
+        if (!choice.from_workspace && !choice.interpreter->has_ipykernel) {
+            try {
+                Interpreter probed = co_await probe_interpreter(loop, path, probe_timeout);
+                choice = choice_of(std::move(probed), request);
+            } catch (const Cancelled&) {
+                throw;
+            } catch (const Error& error) {
+                problem = error.message;
+            }
+        }
+        KernelInfo info = info_of(choice, path);
+        info.name = path;
+        if (problem) {
+            info.problem = std::move(problem);
+        }
+        kernels.push_back(std::move(info));
+    }
+    co_return kernels;
+}
+
+} // namespace cellgate::jupyter

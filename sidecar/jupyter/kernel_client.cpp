@@ -1,0 +1,487 @@
+#include "jupyter/kernel_client.hpp"
+
+#include "base/json_codec.hpp"
+#include "base/log.hpp"
+#include "base/names.hpp"
+#include "base/visible_text.hpp"
+#include "output_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace cellgate::jupyter {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// iopub joins later than shell answers; until it has, each request's messages on it would be lost.
+constexpr Duration nudge_interval = 20ms;
+constexpr Duration first_answer_interval = 2s;
+// How long after one half of an execution's end the other half is looked for.
+constexpr Duration half_end_patience = 1s;
+// Between these, other coroutines get their turn.
+constexpr std::size_t messages_per_turn = 64;
+constexpr std::size_t bytes_per_turn = std::size_t{4} << 20;
+
+struct ExecuteContent {
+    const ExecuteRequest& request;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("code", self.request.code);
+        visit("silent", self.request.silent);
+        visit("store_history", self.request.store_history);
+        visit("user_expressions", self.user_expressions);
+        visit("allow_stdin", self.request.allow_stdin);
+        visit("stop_on_error", self.request.stop_on_error);
+    }
+    Empty user_expressions;
+};
+
+struct ShutdownContent {
+    bool restart = false;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("restart", self.restart);
+    }
+};
+
+struct InputReplyContent {
+    std::string value;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("value", self.value);
+    }
+};
+
+struct InputRequestContent {
+    std::string prompt;
+    bool password = false;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("prompt", self.prompt);
+        visit("password", self.password);
+    }
+};
+
+struct StatusContent {
+    std::string execution_state;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("execution_state", self.execution_state);
+    }
+};
+
+struct ExecuteReplyContent {
+    std::string status;
+    std::optional<std::int64_t> execution_count;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("status", self.status);
+        visit("execution_count", self.execution_count);
+    }
+};
+
+struct LanguageInfo {
+    std::optional<std::string> name;
+    std::optional<std::string> version;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("name", self.name);
+        visit("version", self.version);
+    }
+};
+
+struct KernelInfoContent {
+    std::optional<std::string> implementation;
+    std::optional<std::string> implementation_version;
+    std::optional<LanguageInfo> language_info;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("implementation", self.implementation);
+        visit("implementation_version", self.implementation_version);
+        visit("language_info", self.language_info);
+    }
+};
+
+// An execution whose end is awaited. The end has two halves, the reply on shell and the idle on iopub.
+struct Pending {
+    std::optional<ExecuteReply> reply;
+    bool idle = false;
+    std::optional<KernelError> shown_error; // what iopub told
+    std::string probe;                      // msg_id of a later request: what it overtakes has been lost
+    Event changed;
+};
+
+using Pendings = std::map<std::string, std::shared_ptr<Pending>>;
+
+struct Registration {
+    Pendings& pendings;
+    const std::string& msg_id;
+    ~Registration() { pendings.erase(msg_id); }
+};
+
+ExecuteReply read_execute_reply(std::string_view text) {
+    const ExecuteReplyContent content = from_json<ExecuteReplyContent>(text, "execute_reply");
+    ExecuteReply reply;
+    reply.execution_count = content.execution_count.value_or(0);
+    if (content.status == "error") {
+        reply.status = ExecuteStatus::error;
+        reply.error = read_error(text);
+    } else if (content.status != "ok") {
+        reply.status = ExecuteStatus::aborted; // "abort" in old kernels
+    }
+    return reply;
+}
+
+ExecuteReply lost_reply(std::optional<KernelError> shown) {
+    ExecuteReply reply;
+    reply.status = ExecuteStatus::error;
+    if (shown) {
+        reply.error = std::move(shown);
+    } else {
+        reply.error.emplace();
+        reply.error->ename = "ReplyLost";
+        reply.error->evalue = "the kernel has finished, but its reply was no valid message";
+    }
+    return reply;
+}
+
+} // namespace
+
+struct KernelClient::Impl {
+    Impl(async::Loop& loop_in, async::ZmqContext& context, Clock& clock_in, const ConnectionInfo& connection,
+         KernelListener& listener_in)
+        : loop(loop_in), clock(clock_in), listener(listener_in), key(connection.key), session(random_id()),
+          shell(context, async::ZmqType::dealer, session, max_wire_bytes),
+          control(context, async::ZmqType::dealer, session, max_wire_bytes),
+          iopub(context, async::ZmqType::sub, {}, max_wire_bytes),
+          // The kernel asks the identity that sent the code.
+          stdin_socket(context, async::ZmqType::dealer, session, max_wire_bytes),
+          receivers([this](std::exception_ptr error) { fail(std::move(error)); }) {
+        shell.connect(connection.endpoint(Channel::shell));
+        control.connect(connection.endpoint(Channel::control));
+        iopub.connect(connection.endpoint(Channel::iopub));
+        stdin_socket.connect(connection.endpoint(Channel::stdin_));
+        receivers.spawn(receive(&iopub, &Impl::on_iopub));
+        receivers.spawn(receive(&shell, &Impl::on_shell));
+        receivers.spawn(receive(&stdin_socket, &Impl::on_stdin));
+        receivers.spawn(receive(&control, &Impl::on_control));
+    }
+
+    using Handler = void (Impl::*)(WireMessage message);
+
+    Task<void> receive(async::ZmqSocket* socket, Handler handler) {
+        WireReader reader(key);
+        std::size_t messages = 0;
+        std::size_t bytes = 0;
+        while (true) {
+            async::ZmqMessage frames = co_await socket->receive();
+            ++received;
+            for (const std::string& frame : frames) {
+                bytes += frame.size();
+            }
+            take(reader, std::move(frames), handler);
+            if (++messages >= messages_per_turn || bytes >= bytes_per_turn) {
+                messages = 0;
+                bytes = 0;
+                co_await loop.yield();
+            }
+        }
+    }
+
+    void take(WireReader& reader, async::ZmqMessage frames, Handler handler) {
+        std::optional<WireMessage> message;
+        try {
+            message = reader.read(std::move(frames));
+        } catch (const Error& error) {
+            drop(error.message);
+            return;
+        }
+        (this->*handler)(std::move(*message));
+    }
+
+    // A hostile kernel can make any number of these: the log hears of the first and of every power of two.
+    void drop(const std::string& why) {
+        if (std::has_single_bit(++dropped)) {
+            log_warning("dropped a message of the kernel ({} so far): {}", dropped, visible_text(why));
+        }
+    }
+
+    std::string send(async::ZmqSocket& socket, std::string_view type, std::string_view content,
+                     std::string msg_id = random_id(), std::string_view parent = "{}") {
+        const Header header{std::move(msg_id), std::string(type)};
+        socket.send(encode_message(key, header, parent, content, session));
+        return header.msg_id;
+    }
+
+    Pending* pending_of(const std::string& parent) {
+        const auto found = pendings.find(parent);
+        return found == pendings.end() ? nullptr : found->second.get();
+    }
+    Pending* probing_with(const std::string& parent) {
+        for (const auto& [msg_id, pending] : pendings) {
+            if (!parent.empty() && pending->probe == parent) {
+                return pending.get();
+            }
+        }
+        return nullptr;
+    }
+
+    void on_iopub(WireMessage message) {
+        if (!iopub_heard) {
+            iopub_heard = true;
+            readiness.set();
+        }
+        if (message.header.msg_type == "status") {
+            on_status(message);
+        } else if (const std::optional<OutputType> type = output_type(message.header.msg_type)) {
+            on_output(*type, message);
+        }
+    }
+
+    void on_status(const WireMessage& message) {
+        StatusContent status;
+        try {
+            status = from_json<StatusContent>(message.content, "status");
+        } catch (const Error& error) {
+            drop(message.problem.empty() ? error.message : message.problem);
+            return;
+        }
+        if (status.execution_state != "idle") {
+            return;
+        }
+        Pending* pending = pending_of(message.parent_id);
+        if (pending == nullptr) {
+            pending = probing_with(message.parent_id);
+        }
+        if (pending != nullptr) {
+            pending->idle = true;
+            pending->changed.set();
+        }
+    }
+
+    void on_output(OutputType type, const WireMessage& message) {
+        std::string problem = message.problem;
+        if (problem.empty()) {
+            try {
+                Output output = read_output(type, message.content);
+                Pending* pending = type == OutputType::error ? pending_of(message.parent_id) : nullptr;
+                if (pending != nullptr) {
+                    pending->shown_error = read_error(message.content);
+                }
+                listener.on_output(message.parent_id, std::move(output));
+                return;
+            } catch (const Error& error) {
+                problem = error.message;
+            }
+        }
+        drop(problem);
+        listener.on_output(message.parent_id, notice(fmt::format("an output of type {} was dropped: {}",
+                                                                 message.header.msg_type, visible_text(problem))));
+    }
+
+    void on_shell(WireMessage message) {
+        if (message.header.msg_type == "execute_reply") {
+            Pending* pending = pending_of(message.parent_id);
+            if (pending == nullptr || pending->reply) {
+                return;
+            }
+            try {
+                pending->reply = read_execute_reply(message.content);
+                pending->changed.set();
+            } catch (const Error& error) {
+                drop(message.problem.empty() ? error.message : message.problem);
+            }
+        } else if (message.header.msg_type == "kernel_info_reply") {
+            on_kernel_info(message);
+        }
+    }
+
+    void on_kernel_info(const WireMessage& message) {
+        Pending* pending = probing_with(message.parent_id);
+        if (pending != nullptr && !pending->reply) {
+            pending->reply = lost_reply(std::move(pending->shown_error));
+            pending->changed.set();
+        }
+        if (info) {
+            return;
+        }
+        try {
+            KernelInfoContent content = from_json<KernelInfoContent>(message.content, "kernel_info_reply");
+            LanguageInfo language = std::move(content.language_info).value_or(LanguageInfo{});
+            info.emplace();
+            info->implementation = std::move(content.implementation).value_or("");
+            info->implementation_version = std::move(content.implementation_version).value_or("");
+            info->language = std::move(language.name).value_or("");
+            info->language_version = std::move(language.version).value_or("");
+            readiness.set();
+        } catch (const Error& error) {
+            drop(message.problem.empty() ? error.message : message.problem);
+        }
+    }
+
+    void on_stdin(WireMessage message) {
+        if (message.header.msg_type != "input_request") {
+            return;
+        }
+        InputRequestContent content;
+        try {
+            content = from_json<InputRequestContent>(message.content, "input_request");
+        } catch (const Error& error) {
+            drop(message.problem.empty() ? error.message : message.problem);
+            return;
+        }
+        InputRequest request;
+        request.id = ++last_prompt;
+        request.parent = std::move(message.parent_id);
+        request.prompt = std::move(content.prompt);
+        request.password = content.password;
+        prompt_header = std::move(message.header_text);
+        listener.on_input_request(std::move(request));
+    }
+
+    void on_control(WireMessage) {} // Replies to interrupt and shutdown: their effect is what counts.
+
+    void fail(std::exception_ptr error) {
+        if (failure) {
+            return;
+        }
+        failure = std::move(error);
+        readiness.set();
+        const Pendings all = pendings;
+        for (const auto& [msg_id, pending] : all) {
+            pending->changed.set();
+        }
+    }
+
+    void check_alive() const {
+        if (failure) {
+            std::rethrow_exception(failure);
+        }
+    }
+
+    async::Loop& loop;
+    Clock& clock;
+    KernelListener& listener;
+    std::string key;
+    std::string session;
+    async::ZmqSocket shell;
+    async::ZmqSocket control;
+    async::ZmqSocket iopub;
+    async::ZmqSocket stdin_socket;
+
+    Pendings pendings;
+    std::optional<KernelInfoReply> info;
+    bool iopub_heard = false;
+    Event readiness;
+    std::exception_ptr failure;
+    std::uint64_t last_prompt = 0;
+    std::optional<std::string> prompt_header; // of a prompt that has no answer yet
+    std::uint64_t received = 0;
+    std::uint64_t dropped = 0;
+    TaskScope receivers;
+};
+
+KernelClient::KernelClient(async::Loop& loop, async::ZmqContext& context, Clock& clock,
+                           const ConnectionInfo& connection, KernelListener& listener)
+    : impl_(std::make_unique<Impl>(loop, context, clock, connection, listener)) {}
+
+KernelClient::~KernelClient() = default;
+
+Task<KernelInfoReply> KernelClient::wait_ready(Instant deadline) {
+    Impl& impl = *impl_;
+    while (true) {
+        impl.check_alive();
+        if (impl.info && impl.iopub_heard) {
+            co_return *impl.info;
+        }
+        const Instant now = impl.clock.now();
+        if (now >= deadline) {
+            throw Error(ErrorCode::kernel_start_failed,
+                        impl.info ? "the kernel answers, but its output channel (iopub) stays silent"
+                                  : "the kernel did not answer in time");
+        }
+        impl.send(impl.shell, "kernel_info_request", "{}");
+        impl.readiness.reset();
+        const Duration interval = impl.info ? nudge_interval : first_answer_interval;
+        co_await wait_until(impl.clock, impl.readiness, std::min(deadline, now + interval));
+    }
+}
+
+Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
+    Impl& impl = *impl_;
+    impl.check_alive(); // Before anything is sent: the sockets may be closed.
+    const auto pending = std::make_shared<Pending>();
+    if (!impl.pendings.emplace(request.msg_id, pending).second) {
+        throw Error(ErrorCode::execution_exists, fmt::format("the execution {} runs already", request.msg_id));
+    }
+    const Registration registration{impl.pendings, request.msg_id};
+    impl.send(impl.shell, "execute_request", to_json(ExecuteContent{request, {}}), request.msg_id);
+    Duration patience = half_end_patience;
+    while (!pending->reply || !pending->idle) {
+        impl.check_alive();
+        pending->changed.reset();
+        if (!pending->reply && !pending->idle) {
+            co_await pending->changed.wait();
+        } else if (!co_await wait_until(impl.clock, pending->changed, impl.clock.now() + patience)) {
+            // One half has come and the other stays away. Each socket keeps its order: when the answer to a later
+            // request arrives there first, the missing half was lost (dropped, or never sent).
+            pending->probe = impl.send(impl.shell, "kernel_info_request", "{}");
+            patience *= 2;
+        }
+    }
+    co_return std::move(*pending->reply);
+}
+
+void KernelClient::reply_input(std::uint64_t id, std::optional<std::string> value) {
+    if (id != impl_->last_prompt || !impl_->prompt_header) {
+        return;
+    }
+    const std::string parent = std::move(*impl_->prompt_header);
+    impl_->prompt_header.reset();
+    // A lone ^D is how Jupyter says end of file.
+    InputReplyContent content{std::move(value).value_or("\x04")};
+    impl_->send(impl_->stdin_socket, "input_reply", to_json(content), random_id(), parent);
+}
+
+void KernelClient::interrupt() {
+    impl_->send(impl_->control, "interrupt_request", "{}");
+}
+
+void KernelClient::request_shutdown(bool restart) {
+    impl_->send(impl_->control, "shutdown_request", to_json(ShutdownContent{restart}));
+}
+
+void KernelClient::fail(std::exception_ptr error) {
+    impl_->fail(std::move(error));
+}
+
+std::uint64_t KernelClient::received() const {
+    return impl_->received;
+}
+std::uint64_t KernelClient::dropped() const {
+    return impl_->dropped;
+}
+
+Task<void> KernelClient::close() {
+    impl_->receivers.cancel();
+    co_await impl_->receivers.join();
+    impl_->shell.close();
+    impl_->control.close();
+    impl_->iopub.close();
+    impl_->stdin_socket.close();
+}
+
+} // namespace cellgate::jupyter

@@ -11,8 +11,18 @@ Task<void> set_after(Clock* clock, Instant instant, Event* event) {
     event->set();
 }
 
-Task<void> set_with(Event* source, Event* event) {
-    co_await source->wait();
+enum class Race { open, happened, event_gone };
+
+Task<void> set_with(Event* source, Event* event, Race* race) {
+    try {
+        co_await source->wait();
+        *race = Race::happened;
+    } catch (const Cancelled&) {
+        // Either the race was over before, or the source itself has gone.
+        if (!event->is_set()) {
+            *race = Race::event_gone;
+        }
+    }
     event->set();
 }
 
@@ -38,9 +48,10 @@ Task<bool> wait_until(Clock& clock, Event& event, std::optional<Instant> deadlin
         co_return true;
     }
     Event either;
+    Race race = Race::open;
     TaskScope racers;
     racers.spawn(set_after(&clock, *deadline, &either));
-    racers.spawn(set_with(&event, &either));
+    racers.spawn(set_with(&event, &either, &race));
     std::exception_ptr error;
     try {
         co_await either.wait();
@@ -52,7 +63,10 @@ Task<bool> wait_until(Clock& clock, Event& event, std::optional<Instant> deadlin
     if (error) {
         std::rethrow_exception(error);
     }
-    co_return event.is_set();
+    if (race == Race::event_gone) {
+        throw Cancelled();
+    }
+    co_return race == Race::happened;
 }
 
 } // namespace cellgate

@@ -27,6 +27,7 @@ double to_seconds(Duration duration);
 Task<void> sleep_for(Clock& clock, Duration duration);
 
 // Waits for `event`, at most until `deadline`; no deadline waits for ever. False when the time ran out first.
+// Throws Cancelled when the event goes away.
 Task<bool> wait_until(Clock& clock, Event& event, std::optional<Instant> deadline);
 
 } // namespace cellgate

@@ -240,36 +240,54 @@ class TaskScope {
     std::unique_ptr<Members> members_;
 };
 
-// A value that arrives once, for one awaiter.
+// A value that arrives once, for one awaiter. It may go away as soon as it is settled; unsettled, it takes its awaiter
+// along with Cancelled.
 template <class T>
 class Deferred {
   public:
+    Deferred() : state_(std::make_shared<State>()) {}
+    Deferred(const Deferred&) = delete;
+    Deferred& operator=(const Deferred&) = delete;
+    ~Deferred() { reject(std::make_exception_ptr(Cancelled())); }
+
     void resolve(T value) {
         if (!settled()) {
-            value_.emplace(std::move(value));
-            event_.set();
+            state_->value.emplace(std::move(value));
+            settle();
         }
     }
     void reject(std::exception_ptr error) {
         if (!settled()) {
-            error_ = std::move(error);
-            event_.set();
+            state_->error = std::move(error);
+            settle();
         }
     }
-    bool settled() const { return event_.is_set(); }
+    bool settled() const { return state_->event.is_set(); }
 
-    Task<T> get() {
-        co_await event_.wait();
-        if (error_) {
-            std::rethrow_exception(error_);
-        }
-        co_return std::move(*value_);
-    }
+    Task<T> get() { return wait(state_); }
 
   private:
-    Event event_;
-    std::optional<T> value_;
-    std::exception_ptr error_;
+    struct State {
+        Event event;
+        std::optional<T> value;
+        std::exception_ptr error;
+    };
+
+    // What wakes may end this Deferred.
+    void settle() {
+        const std::shared_ptr<State> state = state_;
+        state->event.set();
+    }
+
+    static Task<T> wait(std::shared_ptr<State> state) {
+        co_await state->event.wait();
+        if (state->error) {
+            std::rethrow_exception(state->error);
+        }
+        co_return std::move(*state->value);
+    }
+
+    std::shared_ptr<State> state_;
 };
 
 } // namespace cellgate

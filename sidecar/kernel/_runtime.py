@@ -171,7 +171,8 @@ def _plain(value: Any, where: str) -> Any:
         return [_plain(item, f"{where}[{index}]") for index, item in enumerate(items)]
     if value is UNSET:
         raise TypeError(f"{_at(where)}: UNSET cannot stand inside a list or a dict; leave the value out")
-    raise TypeError(f"{_at(where)}: {type(value).__name__} is not a JSON value; pass a str, number, bool, None, list or dict")
+    kind = type(value).__name__
+    raise TypeError(f"{_at(where)}: {kind} is not a JSON value; pass a str, number, bool, None, list or dict")
 
 
 def _at(where: str) -> str:
@@ -329,7 +330,7 @@ def read_content(result: Dict[str, Any]) -> Any:
     return [_CONTENT.get(block.get("type"), Content).from_dict(block) for block in blocks]
 
 
-def structured(reader: Reader) -> Callable[[Dict[str, Any]], Any]:
+def structured(reader: Optional[Reader] = None) -> Callable[[Dict[str, Any]], Any]:
     """What reads the answers of a tool with an output schema."""
 
     def read(result: Dict[str, Any]) -> Any:
@@ -341,7 +342,7 @@ def structured(reader: Reader) -> Callable[[Dict[str, Any]], Any]:
             except ValueError:
                 message = f"the tool promised structured content and answered without: {text}"
                 raise ToolCallError(message, "resultInvalid") from None
-        return reader(found)
+        return found if reader is None else reader(found)
 
     return read
 

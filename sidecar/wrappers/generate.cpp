@@ -1,0 +1,113 @@
+#include "wrappers/generate.hpp"
+
+#include "module_text.hpp"
+#include "python_text.hpp"
+#include "runtime_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+
+namespace cellgate::wrappers {
+
+namespace {
+
+constexpr std::size_t max_name = 100;
+
+constexpr std::string_view package_text =
+    R"("""Tools of the servers that cellgate runs: `from mcptools.<server> import <tool>`, then `<tool>.run(…)`."""
+
+from ._runtime import (
+    UNSET,
+    ApprovalDenied,
+    AudioContent,
+    Content,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    ToolCallError,
+    ToolError,
+    Unset,
+)
+
+__all__ = [
+    "UNSET",
+    "ApprovalDenied",
+    "AudioContent",
+    "Content",
+    "EmbeddedResource",
+    "ImageContent",
+    "ResourceLink",
+    "TextContent",
+    "ToolCallError",
+    "ToolError",
+    "Unset",
+]
+)";
+
+// Names are told apart without regard to case, as some file systems do.
+std::string lower(std::string_view name) {
+    std::string out(name.substr(0, max_name));
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return out;
+}
+
+std::string first_line(const std::string& text) {
+    const std::size_t start = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+    return text.substr(start, text.find_first_of("\r\n", start) - start);
+}
+
+std::string server_text(const std::string& server, const Package& package,
+                        const std::vector<protocol::ToolSpec>& tools) {
+    std::string text = fmt::format("The tools of the server `{}`: `from mcptools.{} import <tool>`, then "
+                                   "`<tool>.run(…)`; `help(<tool>.run)` tells more.\n\n",
+                                   server, package.package);
+    for (const Module& module : package.modules) {
+        const auto tool = std::find_if(tools.begin(), tools.end(),
+                                       [&](const protocol::ToolSpec& each) { return each.name == module.tool; });
+        text += fmt::format("{}: {}\n", module.module, first_line(tool->description.value_or("")));
+    }
+    return fmt::format("{}\"\"\"{}\n\"\"\"\n", file_header, docstring(text, 0));
+}
+
+} // namespace
+
+Package generate(const std::string& server, const std::vector<protocol::ToolSpec>& tools) {
+    Package package;
+    package.package = identifiers_for({lower(server)}, "server", {}).front();
+    std::vector<std::string> names;
+    std::vector<std::string> texts;
+    std::set<std::string> seen;
+    for (const protocol::ToolSpec& tool : tools) {
+        if (!seen.insert(tool.name).second) {
+            package.skipped.push_back({tool.name, "the server lists a tool of this name twice"});
+            continue;
+        }
+        try {
+            texts.push_back(module_text(server, tool));
+            package.modules.push_back({tool.name, "", ""});
+            names.push_back(lower(tool.name));
+        } catch (const Error& error) {
+            package.skipped.push_back({tool.name, error.message});
+        }
+    }
+    const std::string folder = "mcptools/" + package.package;
+    const std::vector<std::string> modules = identifiers_for(names, "tool", {});
+    for (std::size_t i = 0; i < modules.size(); ++i) {
+        Module& module = package.modules[i];
+        module.module = modules[i];
+        module.path = fmt::format("{}/{}.py", folder, modules[i]);
+        package.files.push_back({module.path, std::move(texts[i])});
+    }
+    package.files.push_back({folder + "/__init__.py", server_text(server, package, tools)});
+    package.files.push_back({"mcptools/_runtime.py", fmt::format("{}{}", file_header, runtime_text)});
+    package.files.push_back({"mcptools/__init__.py", fmt::format("{}{}", file_header, package_text)});
+    return package;
+}
+
+} // namespace cellgate::wrappers

@@ -1,0 +1,261 @@
+#include "module_text.hpp"
+
+#include "python_text.hpp"
+#include "schema.hpp"
+#include "types.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::wrappers {
+
+namespace {
+
+constexpr std::array<std::string_view, 8> typing_names{"Any",     "Coroutine", "Dict",     "List",
+                                                       "Literal", "Mapping",   "Optional", "Tuple"};
+constexpr std::array<std::string_view, 3> runtime_names{"UNSET", "Content", "Unset"};
+constexpr std::array<std::string_view, 10> private_names{"Struct",       "Tool",   "dict_of",    "first_of", "list_of",
+                                                         "read_content", "struct", "structured", "tuple_of", "variant"};
+// Facts of a schema that a type does not show.
+constexpr std::array<std::string_view, 12> facts{"default",   "format",           "pattern",          "minimum",
+                                                 "maximum",   "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+                                                 "minLength", "maxLength",        "minItems",         "maxItems"};
+
+std::string optional_annotation(const std::string& annotation) {
+    if (annotation == "Any") {
+        return annotation;
+    }
+    if (annotation.starts_with("Union[")) {
+        return annotation.substr(0, annotation.size() - 1) + ", Unset]";
+    }
+    return fmt::format("Union[{}, Unset]", annotation);
+}
+
+std::string field_annotation(const Field& field) {
+    return field.required ? field.type.annotation : optional_annotation(field.type.annotation);
+}
+
+std::string describe(const Field& field) {
+    std::string text;
+    std::vector<std::string> notes;
+    if (field.wire != field.name) {
+        notes.push_back(fmt::format("called {} by the tool", string_literal(field.wire)));
+    }
+    std::set<std::string_view> noted;
+    for (const SchemaNode* part : field.parts) {
+        if (text.empty()) {
+            text = part->string_member("description");
+        }
+        for (const std::string_view fact : facts) {
+            const SchemaNode* value = part->find(fact);
+            if (value != nullptr && noted.insert(fact).second) {
+                notes.push_back(fmt::format("{} {}", fact, value->text));
+            }
+        }
+    }
+    if (!notes.empty()) {
+        text += fmt::format("{}[{}]", text.empty() ? "" : " ", fmt::join(notes, "; "));
+    }
+    std::string out = fmt::format("    {}{}: ", field.name, field.required ? " (required)" : "");
+    for (const char c : text) {
+        out += c;
+        if (c == '\n') {
+            out += "        ";
+        }
+    }
+    return out + '\n';
+}
+
+std::string describe_fields(const Class& type, std::string_view heading) {
+    std::string out;
+    for (const Field& field : type.fields) {
+        out += describe(field);
+    }
+    return out.empty() ? out : fmt::format("\n\n{}:\n{}", heading, out);
+}
+
+// A docstring on its own line or lines.
+std::string docstring_lines(const std::string& text, int indent) {
+    const std::string inside = docstring(text, indent);
+    const std::string margin(static_cast<std::size_t>(indent), ' ');
+    const bool several = inside.find('\n') != std::string::npos;
+    return fmt::format("{}\"\"\"{}{}\"\"\"\n", margin, inside, several ? "\n" + margin : "");
+}
+
+class ModuleWriter {
+  public:
+    ModuleWriter(const std::string& server, const protocol::ToolSpec& tool) : server_(server), tool_(tool) {}
+
+    std::string write();
+
+  private:
+    std::string class_text(const Class& type) const;
+    // The parameters of __init__ and run: "a: T,\n b: U = UNSET,\n …", each line indented.
+    std::string parameters(const Class& type, int indent) const;
+    std::string function(const Class& params, bool async) const;
+    std::string imports(const std::string& body) const;
+
+    const std::string& server_;
+    const protocol::ToolSpec& tool_;
+    std::string returned_ = "Union[str, List[Content]]";
+};
+
+std::string ModuleWriter::write() {
+    const SchemaDocument input(tool_.input_schema);
+    std::optional<SchemaDocument> output;
+    std::set<std::string> properties;
+    collect_property_names(input.root(), properties);
+    if (tool_.output_schema) {
+        output.emplace(*tool_.output_schema);
+        collect_property_names(output->root(), properties);
+    }
+    std::set<std::string> taken = properties;
+    for (const std::string& property : properties) {
+        taken.insert(identifier(property, "field"));
+    }
+    TypeBuilder types(std::move(taken));
+    types.add_params(input);
+    const std::size_t last_of_input = types.classes().size();
+    std::string alias;
+    std::string read = "_read_content";
+    if (output) {
+        const PythonType result = types.add_result(*output);
+        if (result.annotation != "Result") {
+            alias = fmt::format("Result = {}\n\n\n", result.annotation);
+        }
+        returned_ = "Result";
+        read = fmt::format("_structured({})", result.reader);
+    }
+
+    std::string body;
+    std::string readers;
+    for (const Class& type : types.classes()) {
+        body += class_text(type);
+        std::vector<std::string> entries;
+        for (const Field& field : type.fields) {
+            if (!field.type.reader.empty()) {
+                entries.push_back(fmt::format("    {}: {},\n", string_literal(field.name), field.type.reader));
+            }
+        }
+        if (type.extra && !type.extra->reader.empty()) {
+            entries.push_back(fmt::format("    \"extra\": {},\n", type.extra->reader));
+        }
+        if (!entries.empty()) {
+            readers += fmt::format("{}.__readers__ = {{\n{}}}\n", type.name, fmt::join(entries, ""));
+        }
+    }
+    const Class& params = types.classes()[last_of_input - 1];
+    body += alias + function(params, false) + function(params, true);
+    body += readers + (readers.empty() ? "" : "\n");
+    body += fmt::format("_tool = _Tool({}, {}, Params, {})\n_tool.describe(run)\n_tool.describe(run_async)\n",
+                        string_literal(server_), string_literal(tool_.name), read);
+    return file_header + docstring_lines(fmt::format("The tool `{}` of the server `{}`.", tool_.name, server_), 0) +
+           "\nfrom __future__ import annotations\n\n" + imports(body) + "\n\n" + body;
+}
+
+std::string ModuleWriter::class_text(const Class& type) const {
+    std::string slots;
+    std::string wire;
+    std::string annotations;
+    std::string assignments;
+    for (const Field& field : type.fields) {
+        slots += fmt::format("{}, ", string_literal(field.name));
+        if (field.wire != field.name) {
+            wire += fmt::format("{}{}: {}", wire.empty() ? "" : ", ", string_literal(field.name),
+                                string_literal(field.wire));
+        }
+        annotations += fmt::format("    {}: {}\n", field.name, field_annotation(field));
+        assignments += fmt::format("        self.{0} = {0}\n", field.name);
+    }
+    if (type.extra && type.extra->annotation != "Any") {
+        annotations += fmt::format("    extra: Dict[str, {}]\n", type.extra->annotation);
+    }
+    if (!slots.empty()) {
+        slots.erase(slots.size() - (type.fields.size() == 1 ? 1 : 2)); // a tuple of one keeps its comma
+    }
+    const std::string text = type.name == "Params" ? "The arguments of `run`, which describes them."
+                             : type.fields.empty() ? type.description
+                                                   : type.description + describe_fields(type, "Fields");
+    std::string out = fmt::format("class {}(_Struct):\n{}\n    __slots__ = ({})\n", type.name,
+                                  docstring_lines(text.empty() ? type.name : text, 4), slots);
+    if (!wire.empty()) {
+        out += fmt::format("    __wire__ = {{{}}}\n", wire);
+    }
+    out += annotations.empty() ? "" : "\n" + annotations;
+    if (type.is_input) {
+        out += fmt::format("\n    def __init__({}) -> None:\n{}        self.extra = {}\n",
+                           "\n        self," + parameters(type, 8) + "\n    ", assignments,
+                           type.extra ? "{**(extra or {})}" : "{}");
+    }
+    return out + "\n\n";
+}
+
+std::string ModuleWriter::parameters(const Class& type, int indent) const {
+    const std::string margin = "\n" + std::string(static_cast<std::size_t>(indent), ' ');
+    std::string out;
+    for (const Field& field : type.fields) {
+        out +=
+            fmt::format("{}{}: {}{},", margin, field.name, field_annotation(field), field.required ? "" : " = UNSET");
+    }
+    if (type.extra) {
+        out += fmt::format("{}extra: Optional[Mapping[str, {}]] = None,", margin, type.extra->annotation);
+    }
+    return out.empty() ? out : margin + "*," + out;
+}
+
+std::string ModuleWriter::function(const Class& params, bool async) const {
+    const std::string name = async ? "run_async" : "run";
+    const std::string returned = async ? fmt::format("Coroutine[Any, Any, {}]", returned_) : returned_;
+    const std::string named = parameters(params, 4);
+    std::string text = "`run` for `await`. Any number of calls may be under way at once.";
+    if (!async) {
+        text =
+            tool_.title.value_or("") + "\n\n" + tool_.description.value_or("") + describe_fields(params, "Arguments");
+        if (text.find_first_not_of('\n') == std::string::npos) {
+            text = "The tool says nothing about itself.";
+        }
+    }
+    return fmt::format("@overload\ndef {0}(params: Union[Params, Mapping[str, Any]], /) -> {1}: ...\n\n\n"
+                       "@overload\ndef {0}({2}) -> {1}: ...\n\n\n"
+                       "def {0}(*args: Any, **kwargs: Any) -> Any:\n{3}    return _tool.{4}(args, kwargs)\n\n\n",
+                       name, returned, named.empty() ? "" : named + "\n", docstring_lines(text, 4),
+                       async ? "call_async" : "call");
+}
+
+std::string ModuleWriter::imports(const std::string& body) const {
+    const std::set<std::string> used = identifiers_in(body);
+    std::vector<std::string> typing;
+    for (const std::string_view name : typing_names) {
+        if (used.contains(std::string(name))) {
+            typing.emplace_back(name);
+        }
+    }
+    typing.insert(typing.end(), {"Union", "overload"});
+    std::vector<std::string> runtime;
+    for (const std::string_view name : runtime_names) {
+        if (used.contains(std::string(name))) {
+            runtime.emplace_back(name);
+        }
+    }
+    for (const std::string_view name : private_names) {
+        if (used.contains("_" + std::string(name))) {
+            runtime.push_back(fmt::format("{0} as _{0}", name));
+        }
+    }
+    return fmt::format("from typing import {}\n\nfrom .._runtime import {}\n", fmt::join(typing, ", "),
+                       fmt::join(runtime, ", "));
+}
+
+} // namespace
+
+std::string module_text(const std::string& server, const protocol::ToolSpec& tool) {
+    return ModuleWriter(server, tool).write();
+}
+
+} // namespace cellgate::wrappers

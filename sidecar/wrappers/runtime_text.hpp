@@ -1,0 +1,10 @@
+#pragma once
+// The text of sidecar/kernel/_runtime.py, as it is written into every package folder.
+
+#include <string_view>
+
+namespace cellgate::wrappers {
+
+extern const std::string_view runtime_text;
+
+} // namespace cellgate::wrappers

@@ -1,0 +1,189 @@
+#include "wrappers/write_package.hpp"
+
+#include "base/names.hpp"
+#include "module_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <dirent.h>
+#include <fcntl.h>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace cellgate::wrappers {
+
+namespace {
+
+constexpr std::string_view aside_prefix = ".cellgate-";
+
+class Descriptor {
+  public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Descriptor& operator=(Descriptor&&) = delete;
+    ~Descriptor() {
+        if (fd_ >= 0) {
+            close(fd_);
+        }
+    }
+    int get() const { return fd_; }
+
+  private:
+    int fd_;
+};
+
+[[noreturn]] void fail(const std::string& what, int error_number) {
+    throw system_error(ErrorCode::wrapper_failed, what, error_number);
+}
+
+// A folder in a folder, made when it is missing. A link in its place is refused, wherever it leads.
+Descriptor open_folder(const Descriptor& parent, const std::string& name) {
+    if (mkdirat(parent.get(), name.c_str(), 0755) != 0 && errno != EEXIST) {
+        fail(fmt::format("cannot make the folder {}", name), errno);
+    }
+    Descriptor folder(openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (folder.get() < 0) {
+        const int error_number = errno;
+        if (error_number == ELOOP || error_number == ENOTDIR) {
+            throw Error(ErrorCode::wrapper_failed, fmt::format("{} is not a folder but a link or a file", name),
+                        fmt::format("remove {}, or name another outDir", name));
+        }
+        fail(fmt::format("cannot open the folder {}", name), error_number);
+    }
+    return folder;
+}
+
+// The text of a regular file; nothing when there is none of this name. Another kind of file is refused.
+std::optional<std::string> read_file(const Descriptor& folder, const std::string& name) {
+    const Descriptor file(openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status{};
+    if (file.get() < 0 && errno == ENOENT) {
+        return std::nullopt;
+    }
+    if (file.get() < 0 && errno != ELOOP) {
+        fail(fmt::format("cannot read {}", name), errno);
+    }
+    if (file.get() < 0 || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        throw Error(ErrorCode::wrapper_failed, fmt::format("{} is not a regular file", name),
+                    fmt::format("remove {}", name));
+    }
+    std::string text(static_cast<std::size_t>(status.st_size), '\0');
+    std::size_t size = 0;
+    while (size < text.size()) {
+        const ssize_t count = read(file.get(), text.data() + size, text.size() - size);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            fail(fmt::format("cannot read {}", name), errno);
+        }
+        if (count == 0) {
+            break;
+        }
+        size += static_cast<std::size_t>(count);
+    }
+    text.resize(size);
+    return text;
+}
+
+void write_all(const Descriptor& file, std::string_view text, const std::string& name) {
+    while (!text.empty()) {
+        const ssize_t count = write(file.get(), text.data(), text.size());
+        if (count < 0 && errno != EINTR) {
+            fail(fmt::format("cannot write {}", name), errno);
+        }
+        text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    }
+    if (fsync(file.get()) != 0) {
+        fail(fmt::format("cannot write {}", name), errno);
+    }
+}
+
+void replace_file(const Descriptor& folder, const std::string& name, const std::string& text) {
+    const std::optional<std::string> present = read_file(folder, name);
+    if (present == text) {
+        return;
+    }
+    if (present && !present->starts_with(file_header)) {
+        throw Error(ErrorCode::wrapper_failed, fmt::format("{} is there already and was not made by cellgate", name),
+                    "move it away, or name another outDir");
+    }
+    const std::string aside = fmt::format("{}{}", aside_prefix, random_id());
+    const Descriptor file(
+        openat(folder.get(), aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+    if (file.get() < 0) {
+        fail(fmt::format("cannot write {}", name), errno);
+    }
+    try {
+        write_all(file, text, name);
+        if (renameat(folder.get(), aside.c_str(), folder.get(), name.c_str()) != 0) {
+            fail(fmt::format("cannot replace {}", name), errno);
+        }
+    } catch (const Error&) {
+        unlinkat(folder.get(), aside.c_str(), 0);
+        throw;
+    }
+}
+
+// Files that we made and that are not of this package any more, and what a crash left half written.
+void remove_stale(const Descriptor& folder, const std::set<std::string>& kept) {
+    const int copy = dup(folder.get());
+    DIR* entries = copy < 0 ? nullptr : fdopendir(copy);
+    if (entries == nullptr) {
+        fail("cannot list the package's folder", errno);
+    }
+    std::set<std::string> names;
+    while (const dirent* entry = readdir(entries)) {
+        names.emplace(entry->d_name);
+    }
+    closedir(entries);
+    for (const std::string& name : names) {
+        const bool is_aside = name.starts_with(aside_prefix);
+        if (kept.contains(name) || (!is_aside && !name.ends_with(".py"))) {
+            continue;
+        }
+        try {
+            const std::optional<std::string> text = read_file(folder, name);
+            if (is_aside || (text && text->starts_with(file_header))) {
+                unlinkat(folder.get(), name.c_str(), 0);
+            }
+        } catch (const Error&) {
+            // A link or a pipe with such a name is not ours.
+        }
+    }
+}
+
+} // namespace
+
+void write_package(const Package& package, const std::filesystem::path& out_dir) {
+    const Descriptor top(open(out_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (top.get() < 0) {
+        fail(fmt::format("cannot open the folder {}", out_dir.string()), errno);
+    }
+    const Descriptor shared = open_folder(top, "mcptools");
+    const Descriptor own = open_folder(shared, package.package);
+    const std::string own_prefix = fmt::format("mcptools/{}/", package.package);
+    std::set<std::string> kept;
+    for (const File& file : package.files) {
+        const std::string name = file.path.substr(file.path.rfind('/') + 1);
+        const bool is_own = file.path.starts_with(own_prefix);
+        replace_file(is_own ? own : shared, name, file.text);
+        if (is_own) {
+            kept.insert(name);
+        }
+    }
+    remove_stale(own, kept);
+    for (const Descriptor* folder : {&own, &shared, &top}) {
+        if (fsync(folder->get()) != 0 && errno != EINVAL) {
+            fail("cannot write the package's folder", errno);
+        }
+    }
+}
+
+} // namespace cellgate::wrappers

@@ -1,0 +1,128 @@
+#pragma once
+// The gate: the one place that turns an action into a decision. Doors call decide() and run what the Decision holds,
+// nothing else; persons are attached as Answerers and answer by respond(). The gate guarantees:
+//
+//   - the order: deny rule > grant of this execution or session > ask rule > allow rule or stored grant > ask;
+//   - an answer without a rule covers exactly the payload that was shown, one with a rule what the rule says, bound to
+//     the identities of the tool server and of the tool's definition: a change voids it;
+//   - starting a program, shell, installs, network connections, and what writes or runs something on the host are
+//     covered by exact payload alone (exact_only());
+//   - nobody attached and no rule: denied at once; a stored policy that cannot be read: everything is denied;
+//   - the first answer wins, an answer to several approvals answers all or none, and every client is told.
+//
+// It never calls up: who asks and who answers are given by interface. One thread; made by the composition root, which
+// awaits close() before it lets go of it. Stored rules live in `policy_directory`, outside the workspace.
+
+#include "base/clock.hpp"
+#include "base/task.hpp"
+#include "protocol/messages/executions.hpp"
+#include "protocol/messages/policy.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::gate {
+
+// What a door asks.
+struct Request {
+    // Complete: a `tool` has server, tool, arguments and both identities; a `server` its identity.
+    protocol::Action action;
+    std::optional<std::string> session_id;
+    // What runs in that session by the sidecar's own record; none when nothing does.
+    std::optional<std::string> execution_id;
+    std::optional<protocol::Origin> origin;
+    protocol::Hints hints; // as the tool server sent them; the gate makes them safe to show
+    // The action with these arguments in place of its own: checks them against the tool's schema, resolves what depends
+    // on them. Throws Error when they do not fit. Empty: the action cannot be edited.
+    std::function<protocol::Action(const RawJson& arguments)> edit;
+};
+
+struct Decision {
+    bool allowed = false;
+    protocol::Action action; // the one that may run: as it was asked, or as a person edited it
+    bool edited = false;
+    std::string reason; // why, in words; for the code when it is denied
+    protocol::ResolvedBy by = protocol::ResolvedBy::rule;
+    std::optional<std::string> rule_id;
+};
+
+// A client of a person that can answer. Called from inside the gate, in order; may call back into it.
+struct Answerer {
+    virtual void on_requested(const protocol::Approval& approval) = 0;
+    virtual void on_resolved(const protocol::ApprovalResolvedParams& resolved) = 0;
+
+  protected:
+    ~Answerer() = default;
+};
+
+// An execution that starts to run. `allow` is a person's word: it is recorded as a grant of the execution, which covers
+// everything but starting a tool server. Whether the client may say it is checked before.
+struct RunningExecution {
+    std::string session_id;
+    std::string execution_id;
+    protocol::ApprovalMode mode = protocol::ApprovalMode::ask;
+    std::function<void(std::size_t pending)> on_pending; // how many of its calls wait for a person, at each change
+};
+
+struct GateOptions {
+    std::string root;             // the workspace, for paths in rules
+    std::string policy_directory; // outside `root`; made when something is first stored
+    std::optional<Duration> approval_timeout;
+};
+
+class Gate {
+  public:
+    static constexpr std::size_t max_pending_per_session = 64;
+
+    // Throws Error{config_invalid} when the policy directory is inside the root.
+    Gate(Clock& clock, GateOptions options);
+    Gate(const Gate&) = delete;
+    Gate& operator=(const Gate&) = delete;
+    ~Gate();
+
+    // Decides, asking if need be. An allow by a rule takes no other turn of the loop. Cancelling the awaiting task
+    // withdraws the question. Throws Error{limit_exceeded} for arguments over 8 MiB, Error{internal_error} for an
+    // action that is not complete.
+    Task<Decision> decide(Request request);
+
+    void begin_execution(RunningExecution execution);
+    // Its grants end. Calls that still wait go on waiting; an answer cannot cover the execution any more.
+    void end_execution(const std::string& execution_id);
+    // Its rules and grants end, and those of its executions.
+    void end_session(const std::string& session_id);
+
+    // `answerer` must stay until it is detached. Approvals that are pending come by list().
+    void attach(Answerer& answerer);
+    // If it was the last one, what is pending waits for `linger`, and is denied then.
+    void detach(Answerer& answerer, Duration linger);
+
+    // What is pending, oldest first.
+    protocol::ApprovalListResult list() const;
+    // Throws Error: approval_resolved, approval_not_found, edit_invalid, rule_invalid, policy_unreadable,
+    // store_failed, invalid_params. Then nothing was answered.
+    void respond(protocol::ApprovalRespondParams params);
+
+    // A rule that the sidecar starts with: built in, from a person's initializationOptions, or from the command line. A
+    // tool server that a person gave there is allowed to start by a rule of kind `server` with its identity.
+    protocol::Rule configure(protocol::RuleSpec spec, protocol::RuleSource source,
+                             std::optional<std::string> server_identity = std::nullopt);
+
+    // policy/*. The first three throw Error{policy_unreadable} when a stored policy cannot be read.
+    protocol::PolicyListResult policy_list();
+    protocol::Rule policy_add(protocol::PolicyAddParams params);
+    protocol::PolicyExplainResult policy_explain(protocol::PolicyExplainParams params);
+    void policy_remove(const std::string& rule_id);
+
+    // Ends what is pending as cancelled and refuses what comes after.
+    Task<void> close();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace cellgate::gate

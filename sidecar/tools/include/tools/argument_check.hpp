@@ -1,0 +1,27 @@
+#pragma once
+// Do a call's arguments fit the tool's schema? Only what is certainly wrong is refused: a keyword that is not known, a
+// pattern, a format or a reference elsewhere passes, and the server judges the rest. Numbers are compared as they are
+// written, of any size. Hostile schemas cost a bounded time, after which the arguments pass.
+
+#include "base/raw_json.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cellgate::tools {
+
+class ArgumentCheck {
+  public:
+    explicit ArgumentCheck(RawJson schema);
+    ~ArgumentCheck();
+
+    // "arguments.path: expected a string, found 5", or nothing.
+    std::optional<std::string> problem(const RawJson& arguments) const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<const Impl> impl_;
+};
+
+} // namespace cellgate::tools

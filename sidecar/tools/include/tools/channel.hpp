@@ -1,0 +1,42 @@
+#pragma once
+// The kernel's tool channel: a unix socket in the session's directory on which code in the kernel calls tools, one
+// JSON-RPC message a line (schemas/channel.json). Every byte on it is untrusted. It takes tool calls, cancels and a line
+// number; who calls, and from what source text, comes from the sidecar's records. At most 64 connections; the next ones
+// wait. A connection that ends cancels its calls. Owned by the session, one for each start of its kernel.
+
+#include "async/loop.hpp"
+#include "async/stream.hpp"
+#include "tools/call_context.hpp"
+#include "tools/door.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cellgate::tools {
+
+// What the session knows about itself at the moment of a call.
+struct RunningExecution {
+    virtual ~RunningExecution() = default;
+    virtual CallContext current_call(std::optional<std::int64_t> reported_line) = 0;
+};
+
+class Channel {
+  public:
+    // Listens from here on. Throws Error{internal_error} for a path over 107 bytes or in use.
+    Channel(async::Loop& loop, std::string path, Door& door, RunningExecution& running);
+    Channel(const Channel&) = delete;
+    Channel& operator=(const Channel&) = delete;
+    ~Channel();
+
+    // Serves until close(), or until cancelled; then every call is cancelled and every connection closed.
+    Task<void> run();
+    void close();
+
+  private:
+    struct Impl;
+    std::shared_ptr<Impl> impl_;
+};
+
+} // namespace cellgate::tools

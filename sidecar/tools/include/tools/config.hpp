@@ -1,0 +1,64 @@
+#pragma once
+// How tool servers are configured: the `mcpServers` of MCP clients, and VS Code's `servers` with `inputs`. What a
+// configuration says is shown and agreed to as it is written; variables are put in only when the server starts.
+
+#include "protocol/messages/tool_servers.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::tools {
+
+using Environment = std::map<std::string, std::string>;
+
+inline constexpr std::string_view host_server_name = "host";
+
+struct ServerSpec {
+    std::string name;
+    protocol::McpServerConfig config;
+    protocol::ToolServerSource source = protocol::ToolServerSource::person;
+    std::optional<std::string> file; // that names it
+};
+
+struct ConfigFile {
+    std::vector<ServerSpec> servers;
+    std::vector<std::string> problems; // one for each server that cannot be used
+};
+
+// Throws Error{config_invalid} unless `spec` names a server that could be started or reached.
+void require_usable(const ServerSpec& spec);
+
+// The text of a `.mcp.json` or `.vscode/mcp.json` (which may have comments). Throws Error{config_invalid} when it is no
+// such file at all.
+ConfigFile parse_config(std::string_view text, const std::string& file);
+
+// Both files of a workspace, as far as they are there. A file that cannot be read is one more problem.
+ConfigFile read_workspace_config(const std::string& workspace);
+
+// A server as a person is asked about it: nothing is put in for variables but the workspace's folder.
+struct ServerDescription {
+    std::vector<std::string> command;            // resolved: argv[0] is an absolute path, when it is known
+    std::string cwd;                             // absolute
+    std::vector<std::string> environment_names;  // that it gets, and that its configuration reads
+    std::string identity;
+};
+// For a server with a URL only the identity. `environment` is this process's.
+ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
+
+// What really starts: `described` with the variables put in. Throws Error{config_invalid} for a variable that is not set
+// and has no default, or for ${input:…}.
+struct ServerCommand {
+    std::vector<std::string> argv;
+    std::string cwd;
+    Environment environment; // all of it
+};
+ServerCommand expand(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace,
+                     const Environment& environment);
+
+// What a program gets of our environment: HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG.
+Environment small_environment(const Environment& environment);
+
+} // namespace cellgate::tools

@@ -1,0 +1,39 @@
+#pragma once
+// The built-in tool server `host`: reading and writing files of the workspace and running commands, outside every
+// sandbox and therefore within narrow bounds. Paths are resolved by the kernel beneath the workspace (openat2); what is
+// judged is the file that was really opened, not the name that led there. Secrets are not read, and what a program would
+// run or obey later is not written (sandbox/guarded_files.hpp). Whether an action may happen is the gate's business:
+// only the door calls this. Blocking work goes off the loop.
+
+#include "async/loop.hpp"
+#include "protocol/messages/tool_servers.hpp"
+#include "protocol/tool_spec.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cellgate::tools {
+
+class HostTools {
+  public:
+    // `workspace`: a canonical path. `environment`: this process's.
+    HostTools(async::Loop& loop, std::string workspace, std::map<std::string, std::string> environment);
+
+    static const std::vector<protocol::ToolSpec>& specs();
+    // Whether a tool changes something, so that every call needs its own yes to its exact payload.
+    static bool changes_things(const std::string& tool);
+
+    // Throws Error{denied} for what would be refused anyway, so that nobody is asked about it.
+    Task<void> check(std::string tool, RawJson arguments);
+    // `arguments` fit the tool's schema. What fails in the world is a result with is_error; what is refused is
+    // Error{denied}.
+    Task<protocol::CallToolResult> call(std::string tool, RawJson arguments);
+
+  private:
+    async::Loop& loop_;
+    std::string workspace_;
+    std::map<std::string, std::string> environment_;
+};
+
+} // namespace cellgate::tools

@@ -1,0 +1,98 @@
+#pragma once
+// The tool servers that there are, by name, and the processes behind them. A server starts when it is first needed, once
+// however many callers wait for it, and a slow one holds up nobody else's. What came from a workspace's file starts only
+// after the gate agreed to exactly that command. A server that died fails the calls it had, with the cause, and starts
+// again on the next one; nothing is called twice. Owned by the service, who has to await close().
+
+#include "async/loop.hpp"
+#include "base/clock.hpp"
+#include "mcp/client.hpp"
+#include "protocol/messages/tool_servers.hpp"
+#include "protocol/tool_spec.hpp"
+#include "tools/argument_check.hpp"
+#include "tools/call_context.hpp"
+#include "tools/config.hpp"
+#include "tools/host.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::gate {
+class Gate;
+}
+
+namespace cellgate::tools {
+
+struct RegistryOptions {
+    std::string workspace;   // canonical
+    Environment environment; // of this process
+    mcp::Implementation ourselves;
+};
+
+class Registry {
+  public:
+    Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOptions options);
+    Registry(const Registry&) = delete;
+    Registry& operator=(const Registry&) = delete;
+    ~Registry();
+
+    // Of a name that is known already, the new configuration counts from the next start on. Throws Error{config_invalid}.
+    void add(ServerSpec spec);
+    // Makes the servers of the workspace's files those that the files name now; names that a person gave stay. Returns
+    // what is wrong with the files.
+    std::vector<std::string> read_workspace_files();
+    // Throw Error{tool_server_not_found}; remove() also Error{forbidden} for `host`.
+    Task<void> remove(std::string server);
+    Task<void> restart(CallContext context, std::string server);
+    protocol::ToolServerInfo info(const std::string& server) const;
+    std::vector<protocol::ToolServerInfo> list() const;
+
+    // All tools of a server, which is started for it. Throws Error{tool_server_not_found, tool_server_failed, denied}.
+    Task<std::vector<protocol::ToolSpec>> tools(CallContext context, std::string server);
+
+    // Stops every server.
+    Task<void> close();
+
+  private:
+    friend class Door; // nobody else may call a tool
+
+    struct Tool {
+        protocol::ToolSpec spec;
+        std::string identity;        // of its definition
+        std::string server_identity; // of the server that offered it
+        ArgumentCheck check;
+    };
+    struct Running;
+    struct Start;
+    struct Server;
+
+    HostTools& host() { return host_; }
+    // Throws as tools() does, and Error{tool_not_found}.
+    Task<std::shared_ptr<const Tool>> find_tool(CallContext context, std::string server, std::string tool);
+    // Nothing when the server's tool is not (or no longer) exactly `tool`: it has to be decided about again.
+    Task<std::optional<protocol::CallToolResult>> call(CallContext context, std::shared_ptr<const Tool> tool,
+                                                       std::string server, RawJson arguments);
+
+    std::shared_ptr<Server> find(const std::string& name) const;
+    Task<std::shared_ptr<Running>> running(CallContext context, std::shared_ptr<Server> server);
+    Task<void> allow_start(CallContext context, std::shared_ptr<Server> server);
+    Task<void> start(std::shared_ptr<Server> server, std::shared_ptr<Start> start);
+    Task<std::shared_ptr<Running>> launch(std::shared_ptr<Server> server);
+    Task<void> watch(std::shared_ptr<Server> server, std::shared_ptr<Running> running);
+    Task<void> refresh(std::shared_ptr<Running> running);
+    Task<void> stop(std::shared_ptr<Server> server);
+    protocol::ToolServerInfo info_of(const Server& server) const;
+
+    async::Loop& loop_;
+    Clock& clock_;
+    gate::Gate& gate_;
+    RegistryOptions options_;
+    HostTools host_;
+    std::map<std::string, std::shared_ptr<Server>> servers_;
+    TaskScope tasks_;
+};
+
+} // namespace cellgate::tools

@@ -1,0 +1,133 @@
+#include "machine.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+namespace cellgate::sandbox {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* prelude = R"(
+import ctypes, os, socket, subprocess, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+H, W, S = os.environ["H"], os.environ["W"], os.environ["S"]
+def T(attack):
+    try:
+        result = attack()
+    except BaseException as error:
+        print("HELD", type(error).__name__, error)
+    else:
+        print("ESCAPED" if result else "HELD", result)
+)";
+
+Task<void> run_to_end(async::Loop* loop, async::Command command, Ran* ran) {
+    std::unique_ptr<async::Process> process = async::start_process(*loop, std::move(command));
+    process->close_stdin();
+    ran->out = co_await read_to_end(&process->stdio());
+    ran->status = co_await process->exited();
+    ran->error = process->stderr_tail();
+}
+
+} // namespace
+
+void on_loop(const std::function<Task<void>(async::Loop&)>& main) {
+    async::Loop loop;
+    loop.run(main(loop));
+}
+
+Task<std::string> read_to_end(ByteStream* stream) {
+    std::string all;
+    while (true) {
+        std::string chunk = co_await stream->read();
+        if (chunk.empty()) {
+            co_return all;
+        }
+        all += chunk;
+    }
+}
+
+Machine::Machine(std::string workspace_name) {
+    std::string pattern = (fs::temp_directory_path() / "cellgate-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+        throw std::runtime_error("mkdtemp");
+    }
+    root = pattern;
+    home = root / "home";
+    workspace = root / workspace_name;
+    session_dir = root / "sessions" / "1";
+    fs::create_directories(workspace);
+    fs::create_directories(home);
+    fs::create_directories(session_dir);
+    fs::permissions(session_dir, fs::perms::owner_all);
+    write(home / ".ssh/id_rsa", "CANARY");
+    write(home / ".bashrc", "person's\n");
+    write(workspace / "data.txt", "data");
+    write(workspace / ".env", "CANARY");
+    write(workspace / ".envrc", "CANARY");
+    write(workspace / "deploy/.env.production", "CANARY");
+    write(workspace / "deploy/secrets/prod", "CANARY");
+    fs::create_symlink("secrets/prod", workspace / "deploy/.env");
+    write(workspace / ".git/config", "[core]\n");
+    write(workspace / ".git/hooks/pre-commit.sample", "");
+    write(workspace / ".mcp.json", "{}");
+    write(workspace / "part/.vscode/tasks.json", "{}");
+    write(workspace / "mcptools/fs/read_file.py", "person's\n");
+    profile.workspace = workspace;
+    profile.session_dir = session_dir;
+    environment = {{"HOME", home}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}};
+}
+
+Machine::~Machine() {
+    std::error_code ignored;
+    fs::remove_all(root, ignored);
+}
+
+Ran Machine::python(Isolation isolation, const std::string& program) {
+    async::Command command;
+    command.argv = {"/usr/bin/python3", "-c", prelude + program};
+    return run(isolation, std::move(command));
+}
+
+Ran Machine::run(Isolation isolation, async::Command command) {
+    command.environment.insert(variables.begin(), variables.end());
+    command.environment.insert({{"H", home}, {"W", workspace}, {"S", session_dir}});
+    std::unique_ptr<Launcher> launcher = make_launcher(isolation, environment);
+    Launch launch = launcher->wrap(std::move(command), profile);
+    Ran ran;
+    ran.layers = launch.layers;
+    async::Loop loop;
+    loop.run(run_to_end(&loop, launch.command, &ran));
+    ran.status = launcher->exit_of(ran.status);
+    return ran;
+}
+
+void Machine::write(const fs::path& path, const std::string& content) const {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << content;
+}
+
+std::string Machine::read(const fs::path& path) const {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::string Machine::picture_of_workspace() const {
+    std::vector<std::string> lines;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(workspace)) {
+        lines.push_back(entry.path().string() + (entry.is_regular_file() ? " " + read(entry.path()) : "/"));
+    }
+    std::sort(lines.begin(), lines.end());
+    std::string picture;
+    for (const std::string& line : lines) {
+        picture += line + "\n";
+    }
+    return picture;
+}
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,51 @@
+#pragma once
+// A small machine to attack: a home with a key in it, a workspace with guarded files, a private session directory, all
+// below one temporary directory that goes away with it; and the means to run Python in there.
+
+#include "async/process.hpp"
+#include "sandbox/launcher.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace cellgate::sandbox {
+
+struct Ran {
+    async::ExitStatus status;
+    std::string out;
+    std::string error;
+    std::vector<std::string> layers;
+};
+
+class Machine {
+  public:
+    explicit Machine(std::string workspace_name = "home/work");
+    ~Machine();
+
+    // Runs `program` by /usr/bin/python3 -c, with H, W and S (home, workspace, session directory) defined, beside what
+    // is in `variables`.
+    Ran python(Isolation isolation, const std::string& program);
+    Ran run(Isolation isolation, async::Command command);
+
+    void write(const std::filesystem::path& path, const std::string& content) const;
+    std::string read(const std::filesystem::path& path) const;
+    // Every path below the workspace, with type and content of files.
+    std::string picture_of_workspace() const;
+
+    std::filesystem::path root;
+    std::filesystem::path home;
+    std::filesystem::path workspace;
+    std::filesystem::path session_dir;
+    Profile profile;
+    Environment environment; // of the sidecar
+    Environment variables;   // added to what is run
+};
+
+// Runs `main` on a loop of its own.
+void on_loop(const std::function<Task<void>(async::Loop&)>& main);
+
+Task<std::string> read_to_end(ByteStream* stream);
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,94 @@
+// Where isolation cannot be had, nothing runs, and the error says why and what to do.
+
+#include "base/error.hpp"
+#include "bwrap_probe.hpp"
+#include "machine.hpp"
+#include "sandbox/doctor.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cellgate;
+using namespace cellgate::sandbox;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool mentions(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+fs::path make_program(const Machine& machine, const std::string& text) {
+    fs::path path = machine.root / "bin/bwrap";
+    machine.write(path, "#!/bin/sh\n" + text);
+    fs::permissions(path, fs::perms::owner_all);
+    return path;
+}
+
+Error failure_of_probe(const fs::path& bwrap) {
+    try {
+        probe(bwrap);
+    } catch (const Error& error) {
+        return error;
+    }
+    return Error(ErrorCode::internal_error, "the probe passed");
+}
+
+} // namespace
+
+TEST_CASE("a missing bwrap is an error that says how to install it") {
+    // Its fixed places come first, so the search is shown through a directory of PATH that only this one has.
+    Machine machine;
+    fs::path own = make_program(machine, "exit 0");
+    bool here = fs::exists("/usr/bin/bwrap") || fs::exists("/usr/local/bin/bwrap");
+    CHECK((find_bwrap({{"PATH", own.parent_path()}}) == own) == !here);
+    if (!here) {
+        CHECK_THROWS_WITH_AS(find_bwrap({{"PATH", "bin:."}}), "", Error);
+    }
+}
+
+TEST_CASE("a refused user namespace is an error with bwrap's own words, and the person's choice") {
+    // bwrap within a sandbox that forbids further user namespaces: a real refusal.
+    Machine machine;
+    fs::path refused = make_program(
+        machine, "exec /usr/bin/bwrap --dev-bind / / --unshare-user --disable-userns -- /usr/bin/bwrap \"$@\"\n");
+    Error error = failure_of_probe(refused);
+    CHECK(error.code == ErrorCode::sandbox_unavailable);
+    CHECK(mentions(error.message, "bwrap: "));
+    CHECK(mentions(error.message, refused));
+    CHECK(mentions(error.hint, "--no-sandbox"));
+}
+
+TEST_CASE("a bwrap that isolates less than it was asked to is found out") {
+    Machine machine;
+    // It drops everything up to the command, and runs that as it is.
+    fs::path lying = make_program(machine, "while [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"\n");
+    Error error = failure_of_probe(lying);
+    CHECK(error.code == ErrorCode::sandbox_unavailable);
+    CHECK(mentions(error.message, "'user-namespace' does not hold"));
+}
+
+TEST_CASE("every known cause of a refusal has its own fix") {
+    const std::string bwrap = "/usr/bin/bwrap";
+    const std::string said = "bwrap: setting up uid map: Permission denied";
+    CHECK(mentions(explain_refusal(bwrap, said, {.apparmor_restricts = true}).hint, "/etc/apparmor.d/bwrap"));
+    CHECK(mentions(explain_refusal(bwrap, said, {.apparmor_restricts = true}).message, said));
+    CHECK(mentions(explain_refusal(bwrap, said, {.clone_forbidden = true}).hint, "kernel.unprivileged_userns_clone=1"));
+    CHECK(mentions(explain_refusal(bwrap, said, {.no_namespaces_allowed = true}).hint, "user.max_user_namespaces="));
+    CHECK(mentions(explain_refusal(bwrap, said, {.in_container = true}).hint, "seccomp=unconfined"));
+    CHECK(mentions(explain_refusal(bwrap, "bwrap: Unknown option --disable-userns", {}).hint, "0.8.0"));
+    // AppArmor does not restrict root, so it is not the cause there.
+    CHECK_FALSE(mentions(explain_refusal(bwrap, said, {.root = true, .apparmor_restricts = true}).hint, "apparmor.d"));
+    for (const HostFacts& facts : {HostFacts{}, HostFacts{.in_container = true}}) {
+        CHECK(mentions(explain_refusal(bwrap, said, facts).hint, "sandbox: false"));
+    }
+}
+
+TEST_CASE("the doctor names bwrap's version and the layers that hold") {
+    std::vector<Finding> findings = examine(process_environment());
+    REQUIRE(findings.size() == 2);
+    CHECK(findings[0].good);
+    CHECK(mentions(findings[0].detail, "0."));
+    CHECK(findings[1].good);
+    CHECK(mentions(findings[1].detail, "no-nested-namespaces"));
+}

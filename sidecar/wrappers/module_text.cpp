@@ -62,7 +62,8 @@ std::string describe(const Field& field) {
     if (!notes.empty()) {
         text += fmt::format("{}[{}]", text.empty() ? "" : " ", fmt::join(notes, "; "));
     }
-    std::string out = fmt::format("    {}{}: ", field.name, field.required ? " (required)" : "");
+    std::string out =
+        fmt::format("    {}{}{}", field.name, field.required ? " (required)" : "", text.empty() ? "" : ": ");
     for (const char c : text) {
         out += c;
         if (c == '\n') {
@@ -248,8 +249,8 @@ std::string ModuleWriter::imports(const std::string& body) const {
             runtime.push_back(fmt::format("{0} as _{0}", name));
         }
     }
-    return fmt::format("from typing import {}\n\nfrom .._runtime import {}\n", fmt::join(typing, ", "),
-                       fmt::join(runtime, ", "));
+    return fmt::format("from typing import {}\n\nfrom .._runtime import (\n    {},\n)\n", fmt::join(typing, ", "),
+                       fmt::join(runtime, ",\n    "));
 }
 
 } // namespace

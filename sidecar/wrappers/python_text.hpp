@@ -30,6 +30,7 @@ class NameScope {
   public:
     explicit NameScope(std::set<std::string> taken) : taken_(std::move(taken)) {}
 
+    bool taken(const std::string& name) const { return taken_.contains(name); }
     // `wanted`, or with _2, _3 … after it when it is taken.
     std::string claim(const std::string& wanted);
 

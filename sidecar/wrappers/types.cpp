@@ -321,7 +321,11 @@ PythonType TypeBuilder::object_type(const SchemaNode& node, const SchemaParts& p
         if (const auto same = input_types_.find(node.text); !is_input_ && same != input_types_.end()) {
             return same->second;
         }
-        return class_type(node, view, names_.claim(class_identifier(hint)), description_of(parts));
+        std::string name = class_identifier(hint);
+        if (!is_input_ && names_.taken(name)) {
+            name.insert(0, "Result");
+        }
+        return class_type(node, view, names_.claim(name), description_of(parts));
     }
     const SchemaNode* values = view.additional;
     if (const SchemaNode* patterns = find_in(parts, "patternProperties");

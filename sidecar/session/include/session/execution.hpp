@@ -1,0 +1,40 @@
+#pragma once
+// One run of one piece of code: what was asked, where it stands, its output and its result. A Session owns it while it
+// waits and runs, and remembers it afterwards. Only the Session changes it.
+
+#include "base/task.hpp"
+#include "protocol/messages/executions.hpp"
+#include "session/execution_clock.hpp"
+#include "store/journal.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace cellgate::session {
+
+// A client's number in the sidecar: who asked, who may be asked for input.
+using ClientId = std::uint64_t;
+
+// Why an execution is being stopped; the first reason stays.
+enum class StopReason { none, timeout, cancelled };
+
+struct Execution {
+    Execution(std::string id_, protocol::ExecuteParams params_, ClientId client_, std::string session_id_,
+              std::string journal_path, Clock& clock_)
+        : id(std::move(id_)), params(std::move(params_)), client(client_), session_id(std::move(session_id_)),
+          journal(std::move(journal_path)), clock(clock_) {}
+
+    const std::string id;
+    const protocol::ExecuteParams params;
+    const ClientId client;
+    const std::string session_id;
+
+    protocol::ExecutionState state = protocol::ExecutionState::queued;
+    StopReason stop = StopReason::none;
+    store::Journal journal;
+    ExecutionClock clock;
+    protocol::ExecuteResult result; // once finished
+    Event finished;
+};
+
+} // namespace cellgate::session

@@ -1,0 +1,144 @@
+#pragma once
+// A session: one kernel in its sandbox, and the queue of executions that it runs one after the other. The session
+// outlives its kernel: when that dies, what ran gets a result that says how, what waited is cancelled (the state it
+// counted on is gone), and a new kernel is started. Owned by the service; close() must have been awaited before it goes.
+
+#include "async/loop.hpp"
+#include "async/zmq_socket.hpp"
+#include "gate/gate.hpp"
+#include "jupyter/kernel.hpp"
+#include "jupyter/kernel_choice.hpp"
+#include "protocol/messages/sessions.hpp"
+#include "sandbox/launcher.hpp"
+#include "session/execution.hpp"
+#include "store/directories.hpp"
+#include "tools/channel.hpp"
+#include "tools/door.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::session {
+
+// Who is told, in the order in which it happens. Implemented by the service; must outlive the sessions.
+struct SessionObserver {
+    virtual ~SessionObserver() = default;
+    virtual void on_session_changed(const protocol::SessionChangedParams& changed) = 0;
+    virtual void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) = 0;
+    virtual void on_output(const Execution& execution, const protocol::OutputRecord& record) = 0;
+    // The person's answer; nothing when there is none to be had.
+    virtual Task<std::optional<std::string>> ask_input(ClientId client, protocol::InputRequestParams params) = 0;
+};
+
+// What every session of a sidecar shares.
+struct House {
+    async::Loop& loop;
+    async::ZmqContext& zmq;
+    gate::Gate& gate;
+    tools::Door& tools;
+    SessionObserver& observer;
+    const store::Directories& directories;
+    std::string root;                  // the workspace, canonical
+    std::string journal_directory;     // of this sidecar's executions
+    sandbox::Environment environment;  // of this process
+};
+
+struct SessionOptions {
+    std::string id;
+    std::optional<std::string> language;
+    protocol::KernelChoice kernel; // neither name nor interpreter: the default one
+    std::string cwd;               // absolute
+    bool restore_cwd = false;
+    std::map<std::string, std::string> environment;
+    sandbox::Isolation isolation = sandbox::Isolation::bwrap;
+    std::optional<std::vector<std::string>> tool_servers; // the only ones that its code may call
+};
+
+class Session final : public jupyter::KernelListener, public tools::RunningExecution {
+  public:
+    Session(House& house, SessionOptions options);
+    ~Session() override;
+
+    const std::string& id() const { return options_.id; }
+    protocol::SessionInfo info() const;
+
+    // Starts the kernel. Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, denied}.
+    Task<void> start();
+    // Ends the kernel, cancels what waits, and starts a new one.
+    Task<void> restart();
+    // Interrupts what runs now; what waits stays.
+    void interrupt();
+    // Ends the kernel; everything that has not finished ends as killed or cancelled. `reason` says why.
+    Task<void> close(std::string reason);
+
+    // The params carry an executionId or get one. Throws Error{execution_exists}.
+    std::shared_ptr<Execution> enqueue(protocol::ExecuteParams params, ClientId client);
+    // Throws Error{execution_not_found}.
+    std::shared_ptr<Execution> find(const std::string& execution_id) const;
+    // How many come before it, the running one included; nothing unless it is queued.
+    std::optional<std::int64_t> position(const Execution& execution) const;
+    // Queued: removed. Running: interrupted. True when it still runs after `grace` and `force` was not given; with it the
+    // kernel is ended and started anew.
+    Task<bool> cancel(std::shared_ptr<Execution> execution, Duration grace, bool force);
+    // Of the kernel's tool channel: who calls, by our own records. The line is what the code says.
+    tools::CallContext current_call(std::optional<std::int64_t> reported_line) override;
+
+  private:
+    // One start of a kernel, with all that belongs to it alone.
+    struct Start;
+
+    void on_output(const std::string& parent, jupyter::Output output) override;
+    void on_input_request(jupyter::InputRequest request) override;
+
+    Task<std::unique_ptr<Start>> start_kernel();
+    Task<jupyter::KernelChoice> choose_kernel();
+    Task<void> allow_workspace_kernel(jupyter::KernelChoice choice);
+    // Says once that nothing more runs on `start`: what waits is cancelled.
+    void lose_kernel(Start& start, const std::string& reason);
+    Task<void> end_kernel(std::shared_ptr<Start> start, Duration grace);
+    Task<void> replace_kernel(std::shared_ptr<Start> start, Duration grace);
+    Task<void> watch_kernel(std::shared_ptr<Start> start);
+
+    Task<void> run_queue();
+    Task<void> run(std::shared_ptr<Execution> execution);
+    Task<void> enforce_timeout(std::shared_ptr<Execution> execution, Duration limit);
+    Task<bool> interrupt_and_wait(std::shared_ptr<Execution> execution, Duration grace);
+    Task<void> answer_input(jupyter::InputRequest request, std::shared_ptr<Execution> execution);
+    Task<void> go_back_to_cwd();
+
+    void record(Execution& execution, RawJson output);
+    void finish(const std::shared_ptr<Execution>& execution, protocol::ExecuteResult result);
+    void cancel_queued(std::optional<ClientId> client, const std::string& reason);
+    protocol::ExecutionError describe(const jupyter::KernelError& error) const;
+    protocol::ExecuteResult result_of(const Execution& execution, protocol::ExecutionStatus status,
+                                      std::optional<std::string> reason) const;
+    void set_status(protocol::SessionStatus status, std::optional<std::string> reason = {});
+    void tell_positions();
+
+    House& house_;
+    SessionOptions options_;
+    Clock& clock_;
+    WallTime created_at_;
+    std::unique_ptr<sandbox::Launcher> launcher_;
+    std::shared_ptr<Start> start_;
+    std::exception_ptr kernel_failure_; // why there is no kernel, when the session is dead
+    protocol::SessionStatus status_ = protocol::SessionStatus::starting;
+    protocol::SessionKernel kernel_;
+    std::vector<std::string> layers_;
+    std::int64_t execution_count_ = 0;
+
+    std::deque<std::shared_ptr<Execution>> queue_;
+    std::shared_ptr<Execution> running_;
+    std::map<std::string, std::shared_ptr<Execution>> executions_;
+    std::deque<std::string> finished_order_;
+    Event queue_changed_;
+    Event kernel_ready_;
+    bool closing_ = false;
+    TaskScope tasks_;
+};
+
+} // namespace cellgate::session

@@ -1,0 +1,421 @@
+#include "session/session.hpp"
+
+#include "base/encoding.hpp"
+#include "base/log.hpp"
+#include "base/names.hpp"
+#include "base/visible_text.hpp"
+#include "output_records.hpp"
+#include "session_start.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cellgate::session {
+
+namespace {
+
+// Finished executions that can still be asked for. Their journals stay on the disk beyond that.
+constexpr std::size_t max_remembered = 1000;
+
+constexpr Duration timeout_grace = std::chrono::seconds(5);
+
+// One interrupt can come before the code has begun and be lost, so a second one follows.
+constexpr Duration second_interrupt_after = std::chrono::seconds(1);
+
+std::optional<std::string> line_of(const std::string& code, std::int64_t line) {
+    std::size_t start = 0;
+    for (; line > 0; --line) {
+        start = code.find('\n', start);
+        if (start == std::string::npos) {
+            return std::nullopt;
+        }
+        ++start;
+    }
+    return line < 0 ? std::nullopt : std::optional(code.substr(start, code.find('\n', start) - start));
+}
+
+std::string file_uri(const std::string& path) {
+    std::string uri = "file://";
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~";
+    for (const char c : path) {
+        if (plain.find(c) != std::string_view::npos) {
+            uri += c;
+        } else {
+            uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        }
+    }
+    return uri;
+}
+
+} // namespace
+
+Session::Session(House& house, SessionOptions options)
+    : house_(house), options_(std::move(options)), clock_(house.loop.clock()), created_at_(clock_.wall()),
+      launcher_(sandbox::make_launcher(options_.isolation, house.environment)) {}
+
+Session::~Session() = default;
+
+protocol::SessionInfo Session::info() const {
+    protocol::SessionInfo info;
+    info.session_id = options_.id;
+    info.status = status_;
+    info.kernel = kernel_;
+    info.cwd = options_.cwd;
+    info.sandbox = options_.isolation == sandbox::Isolation::bwrap ? protocol::SandboxKind::bwrap
+                                                                   : protocol::SandboxKind::none;
+    info.layers = layers_;
+    info.execution_count = execution_count_;
+    info.queue_length = static_cast<std::int64_t>(queue_.size());
+    info.created_at = to_rfc3339(created_at_);
+    return info;
+}
+
+std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, ClientId client) {
+    const std::string id = params.execution_id.value_or(random_id());
+    require_identifier(id, "execution id");
+    if (executions_.contains(id)) {
+        throw Error(ErrorCode::execution_exists, fmt::format("expected a new execution id, found {}, which was used", id));
+    }
+    auto execution = std::make_shared<Execution>(id, std::move(params), client, options_.id,
+                                                 fmt::format("{}/{}.jsonl", house_.journal_directory, id), clock_);
+    executions_[id] = execution;
+    queue_.push_back(execution);
+    house_.observer.on_execution_changed(*execution, position(*execution));
+    queue_changed_.set();
+    return execution;
+}
+
+std::shared_ptr<Execution> Session::find(const std::string& execution_id) const {
+    const auto found = executions_.find(execution_id);
+    if (found == executions_.end()) {
+        throw Error(ErrorCode::execution_not_found,
+                    fmt::format("there is no execution \"{}\" in session {}", visible_text(execution_id), options_.id));
+    }
+    return found->second;
+}
+
+std::optional<std::int64_t> Session::position(const Execution& execution) const {
+    for (std::size_t i = 0; i < queue_.size(); ++i) {
+        if (queue_[i].get() == &execution) {
+            return static_cast<std::int64_t>(i) + (running_ ? 1 : 0);
+        }
+    }
+    return std::nullopt;
+}
+
+void Session::tell_positions() {
+    for (const std::shared_ptr<Execution>& execution : queue_) {
+        house_.observer.on_execution_changed(*execution, position(*execution));
+    }
+}
+
+Task<void> Session::run_queue() {
+    while (true) {
+        while (!queue_.empty()) {
+            co_await kernel_ready_.wait();
+            if (queue_.empty()) {
+                break; // cancelled while the kernel was being replaced
+            }
+            running_ = queue_.front();
+            queue_.pop_front();
+            co_await run(running_);
+        }
+        queue_changed_.reset();
+        co_await queue_changed_.wait();
+    }
+}
+
+Task<void> Session::run(std::shared_ptr<Execution> execution) {
+    execution->state = protocol::ExecutionState::running;
+    execution->clock.start();
+    house_.observer.on_execution_changed(*execution, std::nullopt);
+    set_status(protocol::SessionStatus::busy);
+    tell_positions();
+
+    gate::RunningExecution running;
+    running.session_id = options_.id;
+    running.execution_id = execution->id;
+    running.mode = execution->params.approvals.value_or(protocol::ApprovalMode::ask);
+    running.on_pending = [execution](std::size_t pending) { execution->clock.set_pending(pending); };
+    house_.gate.begin_execution(std::move(running));
+
+    TaskScope helpers;
+    if (execution->params.timeout_seconds) {
+        helpers.spawn(enforce_timeout(execution, from_seconds(*execution->params.timeout_seconds)));
+    }
+    const std::shared_ptr<Start> start = start_;
+    jupyter::ExecuteRequest request;
+    request.msg_id = execution->id;
+    request.code = execution->params.code;
+    request.silent = execution->params.silent.value_or(false);
+    request.store_history = execution->params.store_history.value_or(!request.silent);
+    // The queue is ours, so the kernel has nothing to abort; it would only be deaf for a while.
+    request.stop_on_error = false;
+    protocol::ExecuteResult result;
+    std::exception_ptr cancelled;
+    try {
+        const jupyter::ExecuteReply reply = co_await start->kernel->client().execute(std::move(request));
+        const bool failed = reply.status == jupyter::ExecuteStatus::error;
+        result = result_of(*execution,
+                           failed                                                ? protocol::ExecutionStatus::error
+                           : reply.status == jupyter::ExecuteStatus::aborted ? protocol::ExecutionStatus::cancelled
+                                                                                 : protocol::ExecutionStatus::ok,
+                           std::nullopt);
+        if (!execution->params.silent.value_or(false)) {
+            execution_count_ = std::max(execution_count_, reply.execution_count);
+            result.execution_count.value = reply.execution_count;
+        }
+        if (reply.error) {
+            result.error = describe(*reply.error);
+        }
+        if (execution->stop == StopReason::timeout) {
+            result.status = protocol::ExecutionStatus::timeout;
+            result.reason = fmt::format("interrupted after {:.2f}s (time in which an approval was pending does not count)",
+                                        *execution->params.timeout_seconds);
+        } else if (execution->stop == StopReason::cancelled) {
+            result.status = protocol::ExecutionStatus::cancelled;
+        }
+    } catch (const Cancelled&) {
+        cancelled = std::current_exception();
+    } catch (const Error& error) {
+        std::string reason = error.message;
+        if (execution->stop == StopReason::timeout) {
+            reason = fmt::format("after {:.2f}s it was interrupted and did not stop: its kernel was ended",
+                                 *execution->params.timeout_seconds);
+        } else if (execution->stop == StopReason::cancelled) {
+            reason = "it did not stop when it was interrupted: its kernel was ended";
+        }
+        result = result_of(*execution, protocol::ExecutionStatus::killed, std::move(reason));
+        lose_kernel(*start, error.message);
+    }
+    running_ = nullptr;
+    if (cancelled) {
+        result = result_of(*execution, protocol::ExecutionStatus::killed, "the session was closed");
+    }
+    const bool stop_others = result.status == protocol::ExecutionStatus::error && execution->params.stop_on_error.value_or(true);
+    finish(execution, std::move(result));
+    helpers.cancel();
+    co_await shielded(helpers.join());
+    if (cancelled) {
+        std::rethrow_exception(cancelled);
+    }
+    if (stop_others) {
+        cancel_queued(execution->client, "an execution before it in the queue ended in an error");
+    }
+    if (options_.restore_cwd && kernel_ready_.is_set()) {
+        co_await go_back_to_cwd();
+    }
+    if (kernel_ready_.is_set() && queue_.empty()) {
+        set_status(protocol::SessionStatus::idle);
+    }
+}
+
+Task<void> Session::enforce_timeout(std::shared_ptr<Execution> execution, Duration limit) {
+    co_await execution->clock.reached(limit);
+    if (execution->stop != StopReason::none) {
+        co_return;
+    }
+    execution->stop = StopReason::timeout;
+    const std::shared_ptr<Start> start = start_;
+    const bool stopped = co_await interrupt_and_wait(execution, timeout_grace);
+    if (!stopped) {
+        // Its end is seen by whoever waits for the kernel's answer. That cancels this task, so the kernel's end is not
+        // left to it.
+        co_await shielded(start->kernel->stop(Duration{}));
+    }
+}
+
+Task<bool> Session::interrupt_and_wait(std::shared_ptr<Execution> execution, Duration grace) {
+    const Instant deadline = clock_.now() + grace;
+    const std::shared_ptr<Start> start = start_;
+    start->channel->cancel_calls();
+    start->kernel->client().interrupt();
+    bool stopped = co_await wait_until(clock_, execution->finished, std::min(deadline, clock_.now() + second_interrupt_after));
+    if (!stopped && clock_.now() < deadline) {
+        start->kernel->client().interrupt();
+        stopped = co_await wait_until(clock_, execution->finished, deadline);
+    }
+    co_return stopped;
+}
+
+Task<bool> Session::cancel(std::shared_ptr<Execution> execution, Duration grace, bool force) {
+    if (execution->state == protocol::ExecutionState::finished) {
+        co_return false;
+    }
+    if (execution->state == protocol::ExecutionState::queued) {
+        queue_.erase(std::find(queue_.begin(), queue_.end(), execution));
+        finish(execution, result_of(*execution, protocol::ExecutionStatus::cancelled, "removed from the queue"));
+        tell_positions();
+        co_return false;
+    }
+    if (execution->stop == StopReason::none) {
+        execution->stop = StopReason::cancelled;
+    }
+    const std::shared_ptr<Start> start = start_;
+    const bool stopped = co_await interrupt_and_wait(execution, grace);
+    if (stopped || !force) {
+        co_return !stopped;
+    }
+    co_await shielded(start->kernel->stop(Duration{}));
+    co_await execution->finished.wait();
+    co_return false;
+}
+
+void Session::interrupt() {
+    if (start_ && running_) {
+        start_->channel->cancel_calls();
+        start_->kernel->client().interrupt();
+    }
+}
+
+void Session::cancel_queued(std::optional<ClientId> client, const std::string& reason) {
+    std::deque<std::shared_ptr<Execution>> kept;
+    std::vector<std::shared_ptr<Execution>> dropped;
+    for (std::shared_ptr<Execution>& execution : queue_) {
+        if (!client || execution->client == *client) {
+            dropped.push_back(std::move(execution));
+        } else {
+            kept.push_back(std::move(execution));
+        }
+    }
+    queue_ = std::move(kept);
+    for (const std::shared_ptr<Execution>& execution : dropped) {
+        finish(execution, result_of(*execution, protocol::ExecutionStatus::cancelled, reason));
+    }
+    if (!dropped.empty()) {
+        tell_positions();
+    }
+}
+
+protocol::ExecuteResult Session::result_of(const Execution& execution, protocol::ExecutionStatus status,
+                                           std::optional<std::string> reason) const {
+    protocol::ExecuteResult result;
+    result.execution_id = execution.id;
+    result.status = status;
+    result.reason = std::move(reason);
+    result.layers = layers_;
+    return result;
+}
+
+void Session::finish(const std::shared_ptr<Execution>& execution, protocol::ExecuteResult result) {
+    execution->clock.stop();
+    result.output_bytes = execution->journal.output_bytes();
+    result.truncated = execution->journal.dropped_bytes() > 0;
+    result.duration_seconds = to_seconds(execution->clock.total());
+    result.waited_seconds = to_seconds(execution->clock.waited());
+    execution->result = std::move(result);
+    execution->state = protocol::ExecutionState::finished;
+    house_.gate.end_execution(execution->id);
+    finished_order_.push_back(execution->id);
+    if (finished_order_.size() > max_remembered) {
+        executions_.erase(finished_order_.front());
+        finished_order_.pop_front();
+    }
+    house_.observer.on_execution_changed(*execution, std::nullopt);
+    execution->finished.set();
+}
+
+protocol::ExecutionError Session::describe(const jupyter::KernelError& error) const {
+    protocol::ExecutionError described{error.ename, error.evalue, error.traceback, {}};
+    for (const jupyter::Frame& frame : error.frames) {
+        protocol::ExecutionFrame place{std::nullopt, frame.line, frame.function};
+        if (frame.execution) {
+            const auto execution = executions_.find(*frame.execution);
+            if (execution != executions_.end() && execution->second->params.cell) {
+                place.uri = execution->second->params.cell->uri;
+                place.line += execution->second->params.cell->line;
+            }
+        } else if (frame.path) {
+            place.uri = file_uri(*frame.path);
+        }
+        described.frames.push_back(std::move(place));
+    }
+    return described;
+}
+
+void Session::on_output(const std::string& parent, jupyter::Output output) {
+    // The parent is the kernel's word. What belongs to no execution that we know of is shown where something runs, or
+    // ran last: it is output of this kernel, and none is lost.
+    std::shared_ptr<Execution> execution = running_;
+    if (const auto named = executions_.find(parent); named != executions_.end()) {
+        execution = named->second;
+    } else if (!execution && !finished_order_.empty()) {
+        execution = executions_[finished_order_.back()];
+    }
+    if (!execution || execution->state == protocol::ExecutionState::queued) {
+        log_info("session {}: output that belongs to no execution", options_.id);
+        return;
+    }
+    for (RawJson& body : to_records(output)) {
+        record(*execution, std::move(body));
+    }
+}
+
+void Session::record(Execution& execution, RawJson output) {
+    const bool late = execution.state == protocol::ExecutionState::finished;
+    protocol::OutputRecord record;
+    record.seq = execution.journal.append(output, late);
+    record.output = std::move(output);
+    if (late) {
+        record.late = true;
+    }
+    house_.observer.on_output(execution, record);
+}
+
+void Session::on_input_request(jupyter::InputRequest request) {
+    if (start_ && running_) {
+        tasks_.spawn(answer_input(std::move(request), running_));
+    }
+}
+
+Task<void> Session::answer_input(jupyter::InputRequest request, std::shared_ptr<Execution> execution) {
+    const std::shared_ptr<Start> start = start_;
+    const std::uint64_t id = request.id;
+    protocol::InputRequestParams params{execution->id, std::move(request.prompt), request.password};
+    std::optional<std::string> answer;
+    try {
+        answer = co_await house_.observer.ask_input(execution->client, std::move(params));
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        log_info("session {}: nobody answered a prompt: {}", options_.id, error.message);
+    }
+    if (start == start_) {
+        start->kernel->client().reply_input(id, std::move(answer));
+    }
+}
+
+tools::CallContext Session::current_call(std::optional<std::int64_t> reported_line) {
+    tools::CallContext context;
+    context.session_id = options_.id;
+    context.servers = options_.tool_servers;
+    if (!running_) {
+        return context;
+    }
+    const protocol::ExecuteParams& params = running_->params;
+    context.execution_id = running_->id;
+    if (reported_line) {
+        if (const std::optional<std::string> text = line_of(params.code, *reported_line)) {
+            protocol::Origin origin;
+            origin.line = *reported_line + (params.cell ? params.cell->line : 0);
+            origin.text = visible_text(*text);
+            if (params.cell) {
+                origin.uri = params.cell->uri;
+            }
+            context.origin = std::move(origin);
+        }
+    }
+    return context;
+}
+
+void Session::set_status(protocol::SessionStatus status, std::optional<std::string> reason) {
+    if (status_ == status && !reason) {
+        return;
+    }
+    status_ = status;
+    const protocol::SessionChangedParams changed{options_.id, status, std::move(reason)};
+    house_.observer.on_session_changed(changed);
+}
+
+} // namespace cellgate::session

@@ -1,0 +1,259 @@
+// A session's kernel: choosing, starting, losing and replacing it.
+
+#include "base/hash.hpp"
+#include "base/log.hpp"
+#include "base/names.hpp"
+#include "base/visible_text.hpp"
+#include "bootstrap_text.hpp"
+#include "session_start.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <fmt/format.h>
+
+namespace cellgate::session {
+
+namespace {
+
+constexpr Duration start_limit = std::chrono::seconds(60);
+constexpr Duration shutdown_grace = std::chrono::milliseconds(500);
+
+void write_new_file(const std::string& path, std::string_view text) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const bool good = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    const int error = errno;
+    if (fd >= 0) {
+        ::close(fd);
+    }
+    if (!good) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), error);
+    }
+}
+
+} // namespace
+
+Task<void> Session::start() {
+    start_ = co_await start_kernel();
+    kernel_ready_.set();
+    tasks_.spawn(watch_kernel(start_));
+    tasks_.spawn(run_queue());
+    set_status(protocol::SessionStatus::idle);
+}
+
+Task<jupyter::KernelChoice> Session::choose_kernel() {
+    jupyter::KernelRequest request;
+    request.name = options_.kernel.name;
+    request.interpreter = options_.kernel.interpreter;
+    request.workspace = house_.root;
+    request.environment = house_.environment;
+    jupyter::KernelChoice choice = co_await jupyter::find_kernel(house_.loop, std::move(request));
+    if (choice.from_workspace) {
+        co_await allow_workspace_kernel(choice);
+    }
+    choice = co_await jupyter::confirm_kernel(house_.loop, std::move(choice));
+    if (options_.language && choice.language != *options_.language) {
+        throw Error(ErrorCode::kernel_not_found,
+                    fmt::format("expected a kernel for {}, found {} for {}", visible_text(*options_.language), choice.name,
+                                choice.language),
+                    "see `cellgate kernels`, and name one as the session's kernel");
+    }
+    co_return choice;
+}
+
+Task<void> Session::allow_workspace_kernel(jupyter::KernelChoice choice) {
+    gate::Request request;
+    request.action.kind = protocol::ActionKind::server;
+    request.action.server = "kernel";
+    request.action.command = choice.argv;
+    request.action.cwd = options_.cwd;
+    std::vector<std::string> names;
+    std::string identity;
+    for (const std::string& argument : choice.argv) {
+        identity += fmt::format("{}:{}", argument.size(), argument);
+    }
+    for (const auto& [name, value] : options_.environment) {
+        identity += fmt::format("{}:{}", name.size(), name);
+        names.push_back(name);
+    }
+    identity += options_.cwd;
+    request.action.environment_names = std::move(names);
+    request.action.server_identity = sha256(identity);
+    request.session_id = options_.id;
+    const gate::Decision decision = co_await house_.gate.decide(std::move(request));
+    if (!decision.allowed) {
+        throw Error(ErrorCode::denied,
+                    fmt::format("the kernel of this workspace ({}) was not started: {}", choice.name, decision.reason),
+                    "name another kernel for the session: see `cellgate kernels`");
+    }
+}
+
+Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
+    const jupyter::KernelChoice choice = co_await choose_kernel();
+    kernel_.name = choice.name;
+    kernel_.language = choice.language;
+    if (choice.interpreter) {
+        kernel_.interpreter = choice.interpreter->executable;
+    }
+    auto start = std::make_unique<Start>();
+    std::exception_ptr error;
+    try {
+        start->directory = store::make_unique_directory(house_.directories.runtime, "k-");
+        const jupyter::ConnectionInfo connection = jupyter::create_connection(start->directory);
+        const std::string bootstrap = start->directory + "/bootstrap.py";
+        write_new_file(bootstrap, bootstrap_text);
+        start->channel =
+            std::make_unique<tools::Channel>(house_.loop, start->directory + "/tools.sock", house_.tools, *this);
+        start->serving.spawn(start->channel->run());
+
+        async::Command command;
+        command.argv = jupyter::launch_argv(choice, connection.file, bootstrap);
+        command.cwd = options_.cwd;
+        command.environment = choice.environment;
+        for (const auto& [name, value] : options_.environment) {
+            command.environment[name] = value;
+        }
+        command.environment["CELLGATE_CHANNEL"] = start->directory + "/tools.sock";
+        if (options_.cwd != house_.root) {
+            // The wrappers lie in the root, and Python looks in the directory that it starts in.
+            std::string& path = command.environment["PYTHONPATH"];
+            path = path.empty() ? house_.root : path + ":" + house_.root;
+        }
+        sandbox::Profile profile;
+        profile.workspace = house_.root;
+        profile.session_dir = start->directory;
+        if (choice.interpreter) {
+            for (const std::string& prefix : {choice.interpreter->prefix, choice.interpreter->base_prefix}) {
+                if (!prefix.empty()) {
+                    profile.read_only.push_back(prefix);
+                }
+            }
+        }
+        if (!choice.resource_dir.empty()) {
+            profile.read_only.push_back(choice.resource_dir);
+        }
+        profile.hidden = {house_.directories.state, house_.directories.config};
+        std::function<sandbox::Launch()> wrap = [this, &command, &profile] {
+            return launcher_->wrap(std::move(command), profile);
+        };
+        sandbox::Launch launch = co_await house_.loop.off_loop(std::move(wrap));
+        layers_ = launch.layers;
+        const Instant deadline = clock_.now() + start_limit;
+        start->kernel = co_await jupyter::start_kernel(house_.loop, house_.zmq, std::move(launch.command), connection, *this,
+                                                       deadline);
+        kernel_.version = start->kernel->info().language_version;
+        execution_count_ = 0;
+        co_return std::move(start);
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    if (start->channel) {
+        start->channel->close();
+        co_await shielded(start->serving.join());
+    }
+    if (!start->directory.empty()) {
+        store::remove_tree(start->directory);
+    }
+    std::rethrow_exception(error);
+}
+
+void Session::lose_kernel(Start& start, const std::string& reason) {
+    if (start.lost || start_.get() != &start) {
+        return;
+    }
+    start.lost = true;
+    kernel_ready_.reset();
+    cancel_queued(std::nullopt, "the kernel that it waited for is gone: " + reason);
+    set_status(protocol::SessionStatus::restarting, reason);
+}
+
+Task<void> Session::end_kernel(std::shared_ptr<Start> start, Duration grace) {
+    start->channel->close();
+    co_await start->serving.join();
+    co_await start->kernel->stop(grace);
+    store::remove_tree(start->directory);
+}
+
+Task<void> Session::watch_kernel(std::shared_ptr<Start> start) {
+    const jupyter::Death death = co_await start->kernel->died();
+    if (start != start_ || start->replacing) {
+        co_return; // restart() or close() is at work
+    }
+    std::string reason = fmt::format("the kernel ended: {}", death.status.describe());
+    lose_kernel(*start, reason);
+    co_await replace_kernel(start, Duration{});
+}
+
+Task<void> Session::replace_kernel(std::shared_ptr<Start> start, Duration grace) {
+    start->replacing = true;
+    co_await shielded(end_kernel(start, grace));
+    while (running_) {
+        co_await running_->finished.wait(); // it ends with its kernel
+    }
+    std::string failure;
+    try {
+        start_ = co_await start_kernel();
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        failure = error.message;
+        kernel_failure_ = std::make_exception_ptr(error);
+    }
+    if (!failure.empty()) {
+        set_status(protocol::SessionStatus::dead, failure);
+        co_return;
+    }
+    tasks_.spawn(watch_kernel(start_));
+    kernel_ready_.set();
+    set_status(protocol::SessionStatus::idle);
+}
+
+Task<void> Session::restart() {
+    const std::shared_ptr<Start> start = start_;
+    if (start->replacing && status_ != protocol::SessionStatus::dead) {
+        throw Error(ErrorCode::busy, fmt::format("session {} is being restarted already", options_.id));
+    }
+    lose_kernel(*start, "the session was restarted");
+    co_await replace_kernel(start, shutdown_grace);
+    if (status_ == protocol::SessionStatus::dead) {
+        std::rethrow_exception(kernel_failure_);
+    }
+}
+
+Task<void> Session::go_back_to_cwd() {
+    std::string literal;
+    append_json_string(literal, options_.cwd); // also a Python literal, but for characters beyond the first plane
+    jupyter::ExecuteRequest request;
+    request.msg_id = random_id();
+    request.code = fmt::format("__import__('os').chdir({})", literal);
+    request.silent = true;
+    request.store_history = false;
+    const std::shared_ptr<Start> start = start_;
+    try {
+        co_await start->kernel->client().execute(std::move(request));
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        log_warning("session {}: cannot go back to {}: {}", options_.id, options_.cwd, error.message);
+    }
+}
+
+Task<void> Session::close(std::string reason) {
+    if (std::exchange(closing_, true)) {
+        co_return;
+    }
+    if (start_) {
+        lose_kernel(*start_, reason);
+        if (!std::exchange(start_->replacing, true)) {
+            co_await shielded(end_kernel(start_, Duration{}));
+        }
+    }
+    tasks_.cancel();
+    co_await shielded(tasks_.join());
+    house_.gate.end_session(options_.id);
+    set_status(protocol::SessionStatus::dead, std::move(reason));
+}
+
+} // namespace cellgate::session

@@ -1,0 +1,17 @@
+#pragma once
+// One start of a session's kernel, with all that belongs to it alone: its directory, its tool channel, its process.
+
+#include "session/session.hpp"
+
+namespace cellgate::session {
+
+struct Session::Start {
+    std::string directory; // removed at the end
+    std::unique_ptr<tools::Channel> channel;
+    TaskScope serving; // of the channel
+    std::unique_ptr<jupyter::Kernel> kernel;
+    bool lost = false;      // nothing more is to be run on it
+    bool replacing = false; // someone is ending it
+};
+
+} // namespace cellgate::session

@@ -42,7 +42,7 @@ class WireReader {
   public:
     explicit WireReader(std::string key) : key_(std::move(key)) {}
 
-    // Throws Error{parse_error} for what is no message of the kernel's: frames, size, signature (wrong, or seen
+    // Throws Error for what is no message of the kernel's: frames, size, signature (wrong, or seen
     // before), header. Broken text inside content (bytes that are not UTF-8, halves of surrogate pairs: Python can
     // print both) becomes U+FFFD.
     WireMessage read(async::ZmqMessage frames);

@@ -1,6 +1,7 @@
 #include "base/json_scan.hpp"
 
 #include "base/encoding.hpp"
+#include "base/visible_text.hpp"
 
 #include <fmt/format.h>
 
@@ -242,7 +243,7 @@ class Checker {
     bool distinct(std::vector<std::string> keys) {
         std::sort(keys.begin(), keys.end());
         const auto twice = std::adjacent_find(keys.begin(), keys.end());
-        return twice == keys.end() || fail(fmt::format("the key \"{}\" twice in one object", *twice));
+        return twice == keys.end() || fail(fmt::format("the key \"{}\" twice in one object", visible_text(*twice)));
     }
 
     std::string_view text_;

@@ -1,0 +1,85 @@
+// What the tests of async/ start as a process of its own: a small sidecar.
+//
+//   async_fixture hold COMMAND…   runs a loop with COMMAND as its child, until it is killed
+//   async_fixture copy            copies stdin to stdout through a stream of the loop
+//   async_fixture comet SECONDS   forks and ends, each generation in a session of its own, for at most SECONDS
+//   async_fixture deadlock        runs a loop whose main task waits for ever
+
+#include "async/process.hpp"
+#include "async/stream.hpp"
+#include "async/supervise.hpp"
+
+#include <cstdlib>
+#include <ctime>
+#include <signal.h>
+#include <string_view>
+#include <unistd.h>
+
+using namespace cellgate;
+using namespace cellgate::async;
+
+namespace {
+
+Task<void> hold(Loop* loop, std::vector<std::string> argv) {
+    Command command;
+    command.argv = std::move(argv);
+    for (const char* name : {"PATH", "MARK"}) {
+        command.environment[name] = std::getenv(name);
+    }
+    const std::unique_ptr<Process> process = start_process(*loop, command);
+    co_await process->exited();
+}
+
+Task<void> copy(Loop* loop) {
+    const std::unique_ptr<ByteStream> stream = open_stream(*loop, STDIN_FILENO, STDOUT_FILENO);
+    while (true) {
+        const std::string bytes = co_await stream->read();
+        if (bytes.empty()) {
+            co_return;
+        }
+        stream->write(bytes);
+        co_await stream->drained(0);
+    }
+}
+
+Task<void> wait_for_ever() {
+    Event event;
+    co_await event.wait();
+}
+
+int comet(int seconds) {
+    const std::time_t end = std::time(nullptr) + seconds;
+    while (std::time(nullptr) < end) {
+        if (::fork() != 0) {
+            ::_exit(0);
+        }
+        ::setsid();
+    }
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const std::string_view mode = argc > 1 ? argv[1] : "";
+    if (mode == "supervise") {
+        return supervise_main(argc - 1, argv + 1);
+    }
+    if (mode == "comet") {
+        // The first one stays: a supervisor ends its descendants when its command has ended.
+        if (::fork() == 0) {
+            return comet(std::atoi(argv[2]));
+        }
+        ::pause();
+        return 0;
+    }
+    Loop loop;
+    if (mode == "hold") {
+        loop.run(hold(&loop, {argv + 2, argv + argc}));
+    } else if (mode == "copy") {
+        loop.run(copy(&loop));
+    } else if (mode == "deadlock") {
+        loop.run(wait_for_ever());
+    }
+    return 0;
+}

@@ -1,0 +1,124 @@
+#include "async/stream.hpp"
+#include "helpers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace cellgate;
+using namespace cellgate::async;
+
+namespace {
+
+Task<void> serve(UnixListener* listener, int connections) {
+    for (int i = 0; i < connections; ++i) {
+        const std::unique_ptr<ByteStream> stream = co_await listener->accept();
+        const std::string request = co_await stream->read();
+        stream->write("got " + request);
+    }
+}
+
+Task<void> ask(Loop* loop, std::string path, int id, int* answered) {
+    const std::unique_ptr<ByteStream> stream = co_await connect_unix(*loop, std::move(path));
+    const std::string request = std::to_string(id);
+    stream->write(request);
+    const std::string answer = co_await read_all(stream.get());
+    CHECK(answer == "got " + request);
+    ++*answered;
+}
+
+Task<void> many_connections(Loop* loop, std::string path) {
+    UnixListener listener(*loop, path);
+    struct stat status{};
+    REQUIRE(::stat(path.c_str(), &status) == 0);
+    CHECK((status.st_mode & 07777) == 0600);
+    // More than the backlog holds: who comes too early has to wait.
+    constexpr int connections = 300;
+    int answered = 0;
+    TaskScope scope;
+    for (int i = 0; i < connections; ++i) {
+        scope.spawn(ask(loop, path, i, &answered));
+    }
+    scope.spawn(serve(&listener, connections));
+    co_await scope.join();
+    CHECK(answered == connections);
+    listener.close();
+    CHECK(::stat(path.c_str(), &status) != 0);
+}
+
+Task<void> accept_nothing(UnixListener* listener, bool* ended) {
+    const std::unique_ptr<ByteStream> stream = co_await listener->accept();
+    CHECK(stream == nullptr);
+    *ended = true;
+}
+
+Task<void> close_while_accepting(Loop* loop, std::string path) {
+    UnixListener listener(*loop, path);
+    TaskScope scope;
+    bool ended = false;
+    scope.spawn(accept_nothing(&listener, &ended));
+    co_await loop->yield();
+    CHECK_FALSE(ended);
+    listener.close();
+    co_await scope.join();
+    CHECK(ended);
+    co_await accept_nothing(&listener, &ended);
+}
+
+Task<void> expect_refusal(Loop* loop, std::string path, std::string* message) {
+    try {
+        co_await connect_unix(*loop, path);
+    } catch (const Error& error) {
+        *message = error.message;
+    }
+}
+
+std::string refusal(std::string path) {
+    Loop loop;
+    std::string message;
+    loop.run(expect_refusal(&loop, std::move(path), &message));
+    return message;
+}
+
+} // namespace
+
+TEST_CASE("a listening socket is its owner's alone, serves many, and is removed when it closes") {
+    const TemporaryDirectory directory;
+    Loop loop;
+    loop.run(many_connections(&loop, directory.path("socket")));
+}
+
+TEST_CASE("closing a listener ends the accept that waits and every later one") {
+    const TemporaryDirectory directory;
+    Loop loop;
+    loop.run(close_while_accepting(&loop, directory.path("socket")));
+}
+
+TEST_CASE("a connection that cannot be made is an error that says why") {
+    const TemporaryDirectory directory;
+    std::ofstream(directory.path("file")) << "not a socket";
+    CHECK(refusal(directory.path("missing")).ends_with("No such file or directory"));
+    CHECK(refusal(directory.path("file")).ends_with("Connection refused"));
+}
+
+TEST_CASE("a socket path that the system would cut is refused") {
+    const TemporaryDirectory directory;
+    const std::string base = directory.path("");
+    const std::string fits = base + std::string(107 - base.size(), 'x');
+    Loop loop;
+    {
+        const UnixListener listener(loop, fits);
+    }
+    CHECK_THROWS_AS(UnixListener(loop, fits + "x"), Error);
+    CHECK(refusal(fits + "x").find("found 108 bytes") != std::string::npos);
+    CHECK(refusal("").find("found 0 bytes") != std::string::npos);
+}
+
+TEST_CASE("two listeners on one path are refused") {
+    const TemporaryDirectory directory;
+    Loop loop;
+    const UnixListener first(loop, directory.path("socket"));
+    CHECK_THROWS_AS(UnixListener(loop, directory.path("socket")), Error);
+}

@@ -102,9 +102,14 @@ void refuse_system_workspace(const std::string& workspace) {
     }
 }
 
-std::string private_home(const std::vector<std::string>& homes, const std::string& workspace) {
-    // Where the person's own would be, so that ~/project in a cell is what it is outside.
-    return homes.empty() || is_within(homes.front(), workspace) ? "/home/user" : homes.front();
+// Where the person's own would be, so that ~/project in a cell is what it is outside; but not on top of what the
+// sandbox shows of the system (the homes of service users).
+std::string private_home(const std::vector<std::string>& homes) {
+    bool usable = !homes.empty();
+    for (std::string_view path : {"/usr", "/etc", "/proc", "/dev", "/sys"}) {
+        usable = usable && !is_within(homes.front(), path);
+    }
+    return usable ? homes.front() : "/home/user";
 }
 
 Environment clean_environment(const Environment& own, const std::string& home, Environment added) {
@@ -176,7 +181,7 @@ void BwrapLauncher::check() {
 const BwrapLauncher::Available& BwrapLauncher::available() {
     std::lock_guard lock(mutex_);
     if (!available_) {
-        std::string bwrap = find_bwrap(environment_);
+        std::string bwrap = find_bwrap(bwrap_directories(environment_));
         std::vector<std::string> layers = probe(bwrap);
         available_ = std::make_unique<const Available>(Available{std::move(bwrap), std::move(layers)});
     }
@@ -186,11 +191,11 @@ const BwrapLauncher::Available& BwrapLauncher::available() {
 Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     const Available& ours = available();
     Links links;
-    Links unused;
     std::vector<std::string> homes = real_homes(environment_);
     std::vector<std::string> hidden;
     for (const std::string& path : profile.hidden) {
-        hidden.push_back(canonical_path(path, "cellgate's own directory", unused));
+        // One that is not there yet may be made while the kernel runs.
+        hidden.push_back(std::filesystem::weakly_canonical(path).string());
     }
     std::string workspace = canonical_path(profile.workspace, "the workspace", links);
     std::string session_dir = canonical_path(profile.session_dir, "the session's directory", links);
@@ -205,7 +210,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     }
 
     MountPlan plan;
-    std::string home = private_home(homes, workspace);
+    std::string home = private_home(homes);
     add_system(plan, home);
     plan.scratch(home, home_bytes, "0700");
     bool guarded = add_workspace(plan, workspace);

@@ -5,6 +5,7 @@
 #include "system_mounts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -162,7 +163,7 @@ std::vector<std::string> isolation_arguments() {
             "cellgate"};
 }
 
-std::string find_bwrap(const Environment& environment) {
+std::vector<std::string> bwrap_directories(const Environment& environment) {
     std::vector<std::string> directories = {"/usr/bin", "/usr/local/bin", "/bin"};
     auto path = environment.find("PATH");
     std::istringstream entries(path == environment.end() ? std::string() : path->second);
@@ -171,16 +172,20 @@ std::string find_bwrap(const Environment& environment) {
             directories.push_back(entry);
         }
     }
+    return directories;
+}
+
+std::string find_bwrap(const std::vector<std::string>& directories) {
     for (const std::string& directory : directories) {
         std::string candidate = directory + "/bwrap";
         if (::access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) {
             return candidate;
         }
     }
-    throw unavailable("the sandbox needs bubblewrap, and there is no `bwrap` in " +
-                          (path == environment.end() ? "/usr/bin, /usr/local/bin, /bin" : path->second),
-                      "Install it: `apt install bubblewrap` (Debian, Ubuntu), `dnf install bubblewrap` (Fedora), "
-                      "`pacman -S bubblewrap` (Arch).");
+    throw unavailable(
+        fmt::format("the sandbox needs bubblewrap, and there is no `bwrap` in {}", fmt::join(directories, ", ")),
+        "Install it: `apt install bubblewrap` (Debian, Ubuntu), `dnf install bubblewrap` (Fedora), "
+        "`pacman -S bubblewrap` (Arch).");
 }
 
 std::string version_of(const std::string& bwrap) {

@@ -13,8 +13,12 @@ namespace cellgate::sandbox {
 // The namespaces and rights of every sandbox, without its mounts.
 std::vector<std::string> isolation_arguments();
 
-// bwrap's path in a fixed place or in an absolute directory of PATH. Throws Error{sandbox_unavailable}.
-std::string find_bwrap(const Environment& environment);
+// Where bwrap may lie: the system's places, then the absolute directories of PATH (a relative one could be a
+// workspace's).
+std::vector<std::string> bwrap_directories(const Environment& environment);
+
+// bwrap's path. Throws Error{sandbox_unavailable} with how to install it.
+std::string find_bwrap(const std::vector<std::string>& directories);
 
 // "0.8.0", or what it said instead.
 std::string version_of(const std::string& bwrap);

@@ -12,7 +12,7 @@ std::vector<Finding> examine(const Environment& environment) {
     std::vector<Finding> findings;
     std::string bwrap;
     try {
-        bwrap = find_bwrap(environment);
+        bwrap = find_bwrap(bwrap_directories(environment));
         findings.push_back({"bubblewrap", true, fmt::format("{} {}", bwrap, version_of(bwrap)), {}});
     } catch (const Error& error) {
         findings.push_back({"bubblewrap", false, error.message, error.hint});

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Some ten milliseconds of looking when the disk is warm.
+// A tenth of a second of looking, at most.
 constexpr int most_entries = 50'000;
 
 constexpr std::array secret_names = {".envrc", ".netrc", ".pgpass", ".pypirc", ".git-credentials", ".ssh",      ".aws",

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pty.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -55,13 +56,9 @@ constexpr Attempt attempts[] = {
      R"(T(lambda: b"CANARY" in open("/proc/" + os.environ["OUTSIDER"] + "/environ", "rb").read()))"},
     {"read the names and tokens in /etc",
      R"(T(lambda: os.path.exists("/etc/hostname") or os.path.exists("/etc/machine-id") or "daemon" in open("/etc/passwd").read()))"},
-    {"read the disk or the kernel's log", R"(
-def attack():
-    for path in ("/dev/kmsg", "/dev/vda", "/dev/sda", "/dev/nvme0n1"):
-        try: return os.read(os.open(path, os.O_RDONLY | os.O_NONBLOCK), 16)
-        except OSError: pass
-T(attack))",
-     Control::root_only},
+    {"find a device beyond the harmless ones", R"(
+T(lambda: set(os.listdir("/dev")) - {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm", "fd", "core",
+                                     "stdin", "stdout", "stderr", "console"}))"},
     {"see /run", R"(T(lambda: os.listdir("/run")))"},
     {"see another session's directory", R"(T(lambda: os.listdir(os.path.dirname(S)) != ["1"]))"},
     {"see the hosts of this machine's network", R"(T(lambda: os.path.exists("/sys/class/net")))"},
@@ -119,7 +116,8 @@ T(attack))",
     // rights
     {"have a user namespace",
      R"(T(lambda: subprocess.run(["unshare", "-U", "true"], stderr=subprocess.DEVNULL).returncode == 0))"},
-    {"enter the network of process 1", R"(T(lambda: libc.setns(os.open("/proc/1/ns/net", 0), 0) == 0))",
+    {"enter the network of a process outside", R"(
+T(lambda: libc.setns(os.open("/proc/" + os.environ["OUTSIDER"] + "/ns/net", 0), 0) == 0))",
      Control::root_only},
     {"chroot", R"(T(lambda: (os.chroot(W), 1)[1]))", Control::root_only},
     {"become someone else by setuid programs", R"(
@@ -242,27 +240,49 @@ Ran attempt_on_a_fresh_machine(Isolation isolation, const Attempt& attempt) {
     return machine.python(isolation, attempt.program);
 }
 
-// Runs the launch with nothing of ours around it, and returns its process id.
-pid_t start_bare(const Launch& launch) {
-    pid_t pid = ::fork();
-    if (pid == 0) {
-        for (const auto& [number, fd] : launch.command.descriptors) {
-            ::dup2(fd, number + 100);
-        }
-        for (const auto& [number, fd] : launch.command.descriptors) {
-            ::dup2(number + 100, number);
-            ::close(number + 100);
-        }
-        std::vector<std::string> argv = launch.command.argv;
-        std::vector<char*> arguments;
-        for (std::string& argument : argv) {
-            arguments.push_back(argument.data());
-        }
-        arguments.push_back(nullptr);
-        ::execv(arguments[0], arguments.data());
-        ::_exit(127);
+// Becomes the launch, with nothing of ours around it. For a forked child.
+[[noreturn]] void execute_bare(const Launch& launch) {
+    for (const auto& [number, fd] : launch.command.descriptors) {
+        ::dup2(fd, number + 100);
     }
-    return pid;
+    for (const auto& [number, fd] : launch.command.descriptors) {
+        ::dup2(number + 100, number);
+        ::close(number + 100);
+    }
+    std::vector<std::string> argv = launch.command.argv;
+    std::vector<char*> arguments;
+    for (std::string& argument : argv) {
+        arguments.push_back(argument.data());
+    }
+    arguments.push_back(nullptr);
+    if (::chdir(launch.command.cwd.c_str()) == 0) {
+        ::execv(arguments[0], arguments.data());
+    }
+    ::_exit(127);
+}
+
+// What a program prints that opens the terminal it was started on.
+std::string try_the_terminal(Isolation isolation) {
+    Machine machine;
+    async::Command command;
+    command.argv = {"/usr/bin/python3", "-c", R"(
+import os, sys
+try: os.open("/dev/tty", os.O_RDWR); print("opened")
+except OSError: print("refused"))"};
+    Launch launch = make_launcher(isolation, machine.environment)->wrap(std::move(command), machine.profile);
+    int terminal = -1;
+    pid_t pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (pid == 0) {
+        execute_bare(launch);
+    }
+    Descriptor owner(terminal);
+    std::string text;
+    char buffer[256];
+    for (ssize_t count = 0; (count = ::read(terminal, buffer, sizeof buffer)) > 0;) {
+        text.append(buffer, static_cast<std::size_t>(count));
+    }
+    ::waitpid(pid, nullptr, 0);
+    return text;
 }
 
 // Starts a program in the workspace that leaves a child behind, which left its session and ignores SIGTERM; kills the
@@ -279,11 +299,11 @@ if os.fork() == 0:
     fd = os.open("fifo", os.O_WRONLY); os.write(fd, str(os.getpid()).encode() + b"\n")
 signal.pause()
 )"};
-    command.cwd = machine.workspace;
     Launch launch = make_launcher(isolation, machine.environment)->wrap(std::move(command), machine.profile);
-    REQUIRE(::chdir(machine.workspace.c_str()) == 0);
-    pid_t outermost = start_bare(launch);
-    REQUIRE(::chdir("/") == 0);
+    pid_t outermost = ::fork();
+    if (outermost == 0) {
+        execute_bare(launch);
+    }
     Descriptor pipe(::open(fifo.c_str(), O_RDONLY | O_CLOEXEC));
     char text[32] = {};
     REQUIRE(::read(pipe.get(), text, sizeof text - 1) > 0);
@@ -355,6 +375,11 @@ TEST_CASE("kill(-1) reaches nothing outside") {
 TEST_CASE("when bwrap is killed, children that left the session and ignore signals end too") {
     CHECK(child_survives(Isolation::none));
     CHECK_FALSE(child_survives(Isolation::bwrap));
+}
+
+TEST_CASE("a cell cannot type into the terminal that the sidecar was started on") {
+    CHECK(try_the_terminal(Isolation::none) == "opened\r\n");
+    CHECK(try_the_terminal(Isolation::bwrap) == "refused\r\n");
 }
 
 TEST_CASE("scratch space has a size") {

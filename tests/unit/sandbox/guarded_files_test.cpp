@@ -47,3 +47,16 @@ TEST_CASE("guarded files are found at any depth, through symlinks only inside th
     CHECK(found.read_only == under({".git", ".mcp.json", "env", "part/.vscode"}));
     CHECK(found.complete);
 }
+
+TEST_CASE(
+    "in a workspace that is too large to be searched, the layer is not claimed, and what lies on top is guarded") {
+    Machine machine;
+    fs::create_directories(machine.workspace / "bulk");
+    for (int i = 0; i < 50'000; ++i) {
+        machine.write(machine.workspace / "bulk" / std::to_string(i), "");
+    }
+    Ran ran = machine.python(Isolation::bwrap, "T(lambda: open(W + '/.env').read())");
+    CHECK_MESSAGE(ran.out.starts_with("HELD"), ran.out);
+    CHECK(std::count(ran.layers.begin(), ran.layers.end(), "guarded-files") == 0);
+    CHECK(ran.layers.front() == "bwrap");
+}

@@ -53,6 +53,9 @@ TEST_CASE("nothing that shows the sidecar's own directories is mounted") {
     fs::create_directories(state);
     machine.profile.hidden = {state};
     CHECK(mentions(refusal(machine), "cellgate's own files"));
+    machine.profile.hidden = {machine.workspace / "made-later/cellgate"};
+    CHECK(mentions(refusal(machine), "cellgate's own files"));
+    machine.profile.hidden = {state};
     machine.profile.workspace = state;
     CHECK(mentions(refusal(machine), "cellgate's own files"));
     machine.profile.workspace = machine.workspace / "part";

@@ -37,14 +37,24 @@ Error failure_of_probe(const fs::path& bwrap) {
 } // namespace
 
 TEST_CASE("a missing bwrap is an error that says how to install it") {
-    // Its fixed places come first, so the search is shown through a directory of PATH that only this one has.
     Machine machine;
-    fs::path own = make_program(machine, "exit 0");
-    bool here = fs::exists("/usr/bin/bwrap") || fs::exists("/usr/local/bin/bwrap");
-    CHECK((find_bwrap({{"PATH", own.parent_path()}}) == own) == !here);
-    if (!here) {
-        CHECK_THROWS_WITH_AS(find_bwrap({{"PATH", "bin:."}}), "", Error);
+    std::string directory = machine.root / "bin";
+    try {
+        find_bwrap({directory});
+        FAIL("found");
+    } catch (const Error& error) {
+        CHECK(error.code == ErrorCode::sandbox_unavailable);
+        CHECK(mentions(error.message, directory));
+        CHECK(mentions(error.hint, "apt install bubblewrap"));
+        CHECK(mentions(error.hint, "--no-sandbox"));
     }
+    fs::path own = make_program(machine, "exit 0");
+    CHECK(find_bwrap({directory}) == own);
+}
+
+TEST_CASE("a bwrap that a workspace brings along by a relative PATH is not used, and the system's comes first") {
+    std::vector<std::string> directories = bwrap_directories({{"PATH", "node_modules/.bin:.::/opt/bin"}});
+    CHECK(directories == std::vector<std::string>{"/usr/bin", "/usr/local/bin", "/bin", "/opt/bin"});
 }
 
 TEST_CASE("a refused user namespace is an error with bwrap's own words, and the person's choice") {

@@ -182,6 +182,12 @@ TEST_CASE("the kernel's environment is clean, and what the session adds is in it
     CHECK(bare.out == "CANARY yes\n");
 }
 
+TEST_CASE("a home that is part of the system is not covered by an empty one") {
+    Machine machine;
+    machine.environment["HOME"] = "/usr/bin";
+    check_prints(machine, "print(os.environ['HOME'], os.path.exists('/usr/bin/env'))", "/home/user True\n");
+}
+
 TEST_CASE("a program that dies by a signal is reported so, not as exit code 137") {
     Machine machine;
     CHECK(machine.python(Isolation::bwrap, "os.kill(os.getpid(), 9)").status.describe() ==

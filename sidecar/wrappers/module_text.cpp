@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <set>
@@ -136,10 +137,13 @@ std::string ModuleWriter::write() {
 
     std::string body;
     std::string readers;
+    bool has_constants = false; // fields that look like constants, which Pyright would not have set: API_KEY
     for (const Class& type : types.classes()) {
         body += class_text(type);
         std::vector<std::string> entries;
         for (const Field& field : type.fields) {
+            has_constants = has_constants || std::none_of(field.name.begin(), field.name.end(),
+                                                          [](char c) { return c >= 'a' && c <= 'z'; });
             if (!field.type.reader.empty()) {
                 entries.push_back(fmt::format("    {}: {},\n", string_literal(field.name), field.type.reader));
             }
@@ -157,6 +161,7 @@ std::string ModuleWriter::write() {
     body += fmt::format("_tool = _Tool({}, {}, Params, {})\n_tool.describe(run)\n_tool.describe(run_async)\n",
                         string_literal(server_), string_literal(tool_.name), read);
     return file_header + docstring_lines(fmt::format("The tool `{}` of the server `{}`.", tool_.name, server_), 0) +
+           (has_constants ? "\n# pyright: reportConstantRedefinition=false\n" : "") +
            "\nfrom __future__ import annotations\n\n" + imports(body) + "\n\n" + body;
 }
 
@@ -172,10 +177,12 @@ std::string ModuleWriter::class_text(const Class& type) const {
                                 string_literal(field.wire));
         }
         annotations += fmt::format("    {}: {}\n", field.name, field_annotation(field));
-        assignments += fmt::format("        self.{0} = {0}\n", field.name);
+        assignments += fmt::format("        self.{0}: {1} = {0}\n", field.name, field_annotation(field));
     }
+    std::string extra = "extra";
     if (type.extra && type.extra->annotation != "Any") {
-        annotations += fmt::format("    extra: Dict[str, {}]\n", type.extra->annotation);
+        extra += fmt::format(": Dict[str, {}]", type.extra->annotation);
+        annotations += fmt::format("    {}\n", extra);
     }
     if (!slots.empty()) {
         slots.erase(slots.size() - (type.fields.size() == 1 ? 1 : 2)); // a tuple of one keeps its comma
@@ -188,11 +195,11 @@ std::string ModuleWriter::class_text(const Class& type) const {
     if (!wire.empty()) {
         out += fmt::format("    __wire__ = {{{}}}\n", wire);
     }
-    out += annotations.empty() ? "" : "\n" + annotations;
     if (type.is_input) {
-        out += fmt::format("\n    def __init__({}) -> None:\n{}        self.extra = {}\n",
-                           "\n        self," + parameters(type, 8) + "\n    ", assignments,
-                           type.extra ? "{**(extra or {})}" : "{}");
+        out += fmt::format("\n    def __init__(\n        self,{}\n    ) -> None:\n{}        self.{} = {}\n",
+                           parameters(type, 8), assignments, extra, type.extra ? "{**(extra or {})}" : "{}");
+    } else if (!annotations.empty()) {
+        out += "\n" + annotations;
     }
     return out + "\n\n";
 }

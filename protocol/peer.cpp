@@ -79,14 +79,26 @@ Task<void> Peer::run() {
 }
 
 void Peer::receive(const Frame& frame) {
-    if (!frame.problem.empty()) {
-        connection_->send(error_text(RawJson(), Error(ErrorCode::parse_error, frame.problem)));
-        return;
-    }
     try {
+        if (!frame.problem.empty()) {
+            throw InvalidMessage(ErrorCode::parse_error, frame.problem, RawJson());
+        }
         dispatch(parse_message(frame.text));
     } catch (const InvalidMessage& invalid) {
-        connection_->send(error_text(invalid.id, invalid));
+        if (on_invalid_) {
+            on_invalid_(frame, invalid);
+        } else {
+            connection_->send(error_text(invalid.id, invalid));
+        }
+    }
+}
+
+void Peer::fail_call(const RawJson& id, const Error& why) {
+    const auto entry = outgoing_.find(id.text());
+    if (entry != outgoing_.end()) {
+        const std::shared_ptr<Deferred<RawJson>> reply = entry->second;
+        outgoing_.erase(entry);
+        reply->reject(std::make_exception_ptr(why));
     }
 }
 

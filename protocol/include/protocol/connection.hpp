@@ -25,8 +25,9 @@ struct Connection {
 
 class FramedConnection final : public Connection {
   public:
-    FramedConnection(std::unique_ptr<ByteStream> stream, Framing framing)
-        : stream_(std::move(stream)), framing_(framing), decoder_(framing) {}
+    // `max_bytes`: of one message that arrives.
+    FramedConnection(std::unique_ptr<ByteStream> stream, Framing framing, std::size_t max_bytes = max_message_bytes)
+        : stream_(std::move(stream)), framing_(framing), decoder_(framing, max_bytes) {}
 
     Task<std::optional<Frame>> receive() override;
     void send(std::string message) override { stream_->write(encode_frame(framing_, message)); }

@@ -54,6 +54,11 @@ class Peer {
             handler(from_json<typename Method::Params>(params, "params"));
         };
     }
+    // Takes what is no message, which is otherwise answered with an error: for an other side that may print more than
+    // messages. The frame's text is empty when it is the framing that is broken.
+    void set_on_invalid(std::function<void(const Frame& frame, const Error& why)> handler) {
+        on_invalid_ = std::move(handler);
+    }
     // Asked before each request and notification; throws Error to refuse it (a notification is then dropped).
     void set_admission(std::function<void(const std::string& method)> admit) { admit_ = std::move(admit); }
 
@@ -72,6 +77,9 @@ class Peer {
         notify_raw(Method::name, to_raw_json(params));
     }
     void notify_raw(std::string_view method, const RawJson& params);
+
+    // Ends the call of ours with this id, if it still waits: its answer came and cannot be used.
+    void fail_call(const RawJson& id, const Error& why);
 
     // Reads until the connection ends, then cancels what still runs and waits for it.
     Task<void> run();
@@ -99,6 +107,7 @@ class Peer {
     std::map<std::string, RequestHandler> request_handlers_;
     std::map<std::string, NotificationHandler> notification_handlers_;
     std::function<void(const std::string&)> admit_;
+    std::function<void(const Frame&, const Error&)> on_invalid_;
     std::map<std::string, std::shared_ptr<CancelState>> incoming_; // by the text of the id
     std::map<std::string, std::shared_ptr<Deferred<RawJson>>> outgoing_;
     std::int64_t next_id_ = 1;

@@ -76,7 +76,7 @@ class Client {
     Task<void> initialize(std::shared_ptr<Reply> probe, Instant deadline);
     bool take_modern(const Reply& reply);
     void subscribe();
-    void take_garbage(const std::string& text, const Error& why);
+    void take_garbage(const protocol::Frame& frame, const Error& why);
     void break_off(std::string reason);
 
     std::shared_ptr<Reply> start_request(std::string method, RawJson params);

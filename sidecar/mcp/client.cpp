@@ -1,0 +1,390 @@
+#include "mcp/client.hpp"
+
+#include "wire.hpp"
+
+#include "base/log.hpp"
+#include "base/visible_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+namespace cellgate::mcp {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A legacy server may leave a method that it does not know unanswered.
+constexpr Duration longest_probe = 5s;
+constexpr std::size_t most_pages = 1000;
+constexpr std::size_t most_tools = 10'000;
+constexpr std::size_t most_list_bytes = std::size_t{32} << 20;
+constexpr std::size_t most_result_bytes = std::size_t{32} << 20;
+// A server that asks and asks and never reads would let our answers grow without end.
+constexpr std::size_t most_queued_bytes = std::size_t{32} << 20;
+
+Error failed(std::string message, std::string hint = {}) {
+    return Error(ErrorCode::tool_server_failed, std::move(message), std::move(hint));
+}
+
+Task<Empty> answer_ping(Empty) {
+    co_return Empty{};
+}
+
+std::string join(const std::vector<std::string>& versions) {
+    std::string text;
+    for (const std::string& version : versions) {
+        text += (text.empty() ? "" : ", ") + visible_text(version.substr(0, 40));
+    }
+    return text.substr(0, 400);
+}
+
+bool contains(const std::vector<std::string>& versions, std::string_view version) {
+    return std::find(versions.begin(), versions.end(), version) != versions.end();
+}
+
+// Whether to go on in the modern era, or in the legacy one. Throws when neither will do.
+bool choose_modern(const std::vector<std::string>& versions) {
+    if (contains(versions, modern_version)) {
+        return true;
+    }
+    if (std::any_of(versions.begin(), versions.end(), is_legacy_version)) {
+        return false;
+    }
+    throw failed(fmt::format("expected a server that speaks MCP {} or {} to {}, found one that speaks {}",
+                             modern_version, legacy_versions.back(), legacy_versions.front(), join(versions)));
+}
+
+} // namespace
+
+struct Client::Reply {
+    Event done;
+    RawJson result;
+    std::exception_ptr error;
+    std::shared_ptr<CancelState> cancel;
+};
+
+Client::Client(std::shared_ptr<protocol::Connection> connection, Implementation ourselves, Clock& clock)
+    : peer_(std::move(connection), protocol::Dialect::mcp), ourselves_(std::move(ourselves)), clock_(clock) {
+    peer_.on_request<Ping>(answer_ping);
+    peer_.on_notification<ToolsListChanged>([this](Empty) { tools_changed_ = true; });
+    peer_.set_on_invalid([this](const protocol::Frame& frame, const Error& why) { take_garbage(frame, why); });
+    peer_.set_admission([this](const std::string&) {
+        if (peer_.connection().queued_bytes() > most_queued_bytes) {
+            break_off("it sends and does not read what it is sent");
+            throw failed(broken_because_);
+        }
+    });
+}
+
+Task<std::shared_ptr<Client>> Client::connect(std::shared_ptr<protocol::Connection> connection,
+                                              Implementation ourselves, Clock& clock, Instant deadline) {
+    std::shared_ptr<Client> client(new Client(std::move(connection), std::move(ourselves), clock));
+    client->tasks_.spawn(client->run());
+    std::exception_ptr error;
+    try {
+        co_await client->negotiate(deadline);
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    if (error) {
+        co_await shielded(client->close());
+        std::rethrow_exception(error);
+    }
+    co_return client;
+}
+
+Task<void> Client::run() {
+    try {
+        co_await peer_.run();
+    } catch (const Cancelled&) {
+        // close() ends it so.
+    } catch (const Error& error) {
+        broken_because_ = error.message;
+    }
+    ended_.set();
+}
+
+Task<void> Client::closed() {
+    co_await ended_.wait();
+}
+
+Task<void> Client::close() {
+    peer_.close();
+    tasks_.cancel();
+    co_await tasks_.join();
+}
+
+void Client::break_off(std::string reason) {
+    broken_because_ = std::move(reason);
+    peer_.close();
+}
+
+void Client::take_garbage(const protocol::Frame& frame, const Error& why) {
+    ++ignored_messages_;
+    if (frame.text.empty()) {
+        // The answer that somebody waits for may have been in it.
+        break_off(why.message);
+    } else if (const std::optional<RawJson> id = id_of_broken_answer(frame.text)) {
+        peer_.fail_call(*id, Error(ErrorCode::tool_server_failed, why.message));
+    } else if (ignored_messages_ == 1) {
+        log_info("a tool server prints on its stdout what is no message: {}", visible_text(frame.text.substr(0, 200)));
+    }
+}
+
+std::string Client::meta(std::string_view before) const {
+    if (era_ == Era::legacy) {
+        return {};
+    }
+    return fmt::format(R"({}"_meta":{{"io.modelcontextprotocol/protocolVersion":"{}",)"
+                       R"("io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{{}}}})",
+                       before, modern_version, to_json(ourselves_));
+}
+
+// ---- Which era ------------------------------------------------------------------------------------------------------
+
+Task<void> Client::negotiate(Instant deadline) {
+    era_ = Era::modern; // for the meta of the probe
+    RawJson params = RawJson::checked("{" + meta("") + "}");
+    era_ = Era::legacy;
+    const std::shared_ptr<Reply> probe = start_request("server/discover", std::move(params));
+    const Instant patience = std::min(deadline, clock_.now() + longest_probe);
+    const bool answered = co_await wait_until(clock_, probe->done, patience);
+    if (answered && take_modern(*probe)) {
+        co_return;
+    }
+    co_await initialize(probe, deadline);
+}
+
+bool Client::take_modern(const Reply& reply) {
+    bool modern = false;
+    DiscoverResult found;
+    try {
+        if (reply.error) {
+            std::rethrow_exception(reply.error);
+        }
+        try {
+            found = from_json<DiscoverResult>(reply.result, "result");
+        } catch (const Error&) {
+            return false; // a server that answers anything to everything
+        }
+        modern = choose_modern(found.supported_versions);
+    } catch (const protocol::RemoteError& error) {
+        const int code = static_cast<int>(error.code);
+        if (code == unsupported_protocol_version) {
+            UnsupportedVersionData data;
+            try {
+                data = from_json<UnsupportedVersionData>(error.data, "data");
+            } catch (const Error&) {
+                return false;
+            }
+            modern = choose_modern(data.supported);
+        } else {
+            modern = code == header_mismatch || code == missing_client_capability;
+        }
+    } catch (const Error&) {
+        if (is_closed()) {
+            return false; // initialize() tells it
+        }
+        throw;
+    }
+    if (modern) {
+        era_ = Era::modern;
+        version_ = modern_version;
+        server_info_ = read_implementation(found.server_info);
+        if (found.capabilities && found.capabilities->tools && found.capabilities->tools->list_changed == true) {
+            subscribe();
+        }
+    }
+    return modern;
+}
+
+void Client::subscribe() {
+    RawJson params = RawJson::checked(R"({"notifications":{"toolsListChanged":true})" + meta(",") + "}");
+    start_request("subscriptions/listen", std::move(params)); // which stays open as long as the server does
+}
+
+Task<void> Client::initialize(std::shared_ptr<Reply> probe, Instant deadline) {
+    const InitializeParams params{std::string(legacy_versions.front()), {}, ourselves_};
+    const std::shared_ptr<Reply> reply = start_request("initialize", to_raw_json(params));
+    const bool answered = co_await wait_until(clock_, reply->done, deadline);
+    // A modern server that was slow to start answers the probe first, and refuses initialize.
+    if ((!answered || reply->error) && probe->done.is_set() && take_modern(*probe)) {
+        co_return;
+    }
+    if (!answered) {
+        throw failed("the server did not answer initialize in time",
+                     "Look whether the command is an MCP server that speaks on stdio, and whether it waits for something.");
+    }
+    if (reply->error) {
+        rethrow(reply->error, "initialize");
+    }
+    InitializeResult result;
+    try {
+        result = from_json<InitializeResult>(reply->result, "result");
+    } catch (const Error& error) {
+        throw failed("the server's answer to initialize is broken: " + error.message);
+    }
+    if (!is_legacy_version(result.protocol_version)) {
+        throw failed(fmt::format("expected a server that speaks MCP {} to {}, found one that wants \"{}\"",
+                                 legacy_versions.back(), legacy_versions.front(),
+                                 visible_text(result.protocol_version.substr(0, 40))));
+    }
+    version_ = result.protocol_version;
+    server_info_ = read_implementation(result.server_info);
+    peer_.notify_raw("notifications/initialized", RawJson::checked("{}"));
+}
+
+// ---- Requests -------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<Client::Reply> Client::start_request(std::string method, RawJson params) {
+    auto reply = std::make_shared<Reply>();
+    reply->cancel = tasks_.spawn(request_into(reply, std::move(method), std::move(params)));
+    return reply;
+}
+
+Task<void> Client::request_into(std::shared_ptr<Reply> reply, std::string method, RawJson params) {
+    try {
+        reply->result = co_await peer_.call_raw(std::move(method), std::move(params));
+    } catch (const Error&) {
+        reply->error = std::current_exception();
+    }
+    reply->done.set();
+}
+
+void Client::rethrow(std::exception_ptr error, std::string_view method) const {
+    try {
+        std::rethrow_exception(error);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const protocol::RemoteError& remote) {
+        // Neither its code nor its data goes on: a server could pass for the gate with them.
+        throw failed(fmt::format("the server answered {} with an error: {} (code {})", method,
+                                 visible_text(remote.message.substr(0, 4096), true), static_cast<int>(remote.code)));
+    } catch (const Error& other) {
+        if (is_closed()) {
+            throw failed(fmt::format("the connection to the server ended before it answered {}{}{}", method,
+                                     broken_because_.empty() ? "" : ": ", broken_because_));
+        }
+        throw failed(fmt::format("the server's answer to {} is broken: {}", method, other.message));
+    }
+}
+
+RawJson Client::complete(const RawJson& result, std::string_view method) const {
+    if (!result.is_object()) {
+        throw failed(fmt::format("expected an object as the result of {}, found {}", method, result.type()));
+    }
+    if (era_ == Era::legacy) {
+        return result;
+    }
+    const std::string type = from_json<ResultType>(result, "result").result_type.value_or("complete");
+    if (type == "input_required") {
+        throw failed("the tool asks for more input before it goes on, which cannot be given here yet",
+                     "Call it with arguments that leave no question open.");
+    }
+    if (type != "complete") {
+        throw failed(fmt::format("expected a resultType of \"complete\" or \"input_required\", found \"{}\"",
+                                 visible_text(type.substr(0, 60))));
+    }
+    return result;
+}
+
+Task<ToolList> Client::list_tools(Instant deadline) {
+    ToolList list;
+    std::set<std::string> names;
+    std::set<std::string> cursors;
+    std::optional<std::string> cursor;
+    std::size_t bytes = 0;
+    std::size_t count = 0;
+    do {
+        std::string params = "{";
+        if (cursor) {
+            params += R"("cursor":)";
+            append_json_string(params, *cursor);
+        }
+        params += meta(cursor ? "," : "") + "}";
+        const std::shared_ptr<Reply> reply = start_request("tools/list", RawJson::checked(params));
+        bool answered = false;
+        std::exception_ptr cancelled;
+        try {
+            answered = co_await wait_until(clock_, reply->done, deadline);
+        } catch (const Cancelled&) {
+            cancelled = std::current_exception();
+        }
+        if (!answered) {
+            reply->cancel->cancel();
+        }
+        if (cancelled) {
+            std::rethrow_exception(cancelled);
+        }
+        if (!answered) {
+            throw failed("the server did not answer tools/list in time");
+        }
+        if (reply->error) {
+            rethrow(reply->error, "tools/list");
+        }
+        const RawJson result = complete(reply->result, "tools/list");
+        ToolsPage page;
+        try {
+            page = from_json<ToolsPage>(result, "result");
+        } catch (const Error& error) {
+            throw failed("the server's answer to tools/list is broken: " + error.message);
+        }
+        bytes += result.text().size();
+        for (const RawJson& tool : page.tools) {
+            try {
+                protocol::ToolSpec spec = read_tool(tool);
+                if (!names.insert(spec.name).second) {
+                    throw failed("the server names two tools so; the first one counts");
+                }
+                list.tools.push_back(std::move(spec));
+            } catch (const Error& error) {
+                list.skipped.push_back({name_of(tool, count), error.message});
+            }
+            ++count;
+        }
+        cursor = std::move(page.next_cursor);
+        if (cursor && !cursors.insert(*cursor).second) {
+            throw failed("the server's list of tools does not end: it gave the same cursor twice");
+        }
+        if (cursors.size() > most_pages || count > most_tools || bytes > most_list_bytes) {
+            throw failed(fmt::format("expected a list of at most {} tools on {} pages and {} bytes, found a longer one",
+                                     most_tools, most_pages, most_list_bytes));
+        }
+    } while (cursor);
+    co_return list;
+}
+
+Task<protocol::CallToolResult> Client::call_tool(std::string tool, RawJson arguments) {
+    std::string params = R"({"name":)";
+    append_json_string(params, tool);
+    params += R"(,"arguments":)" + arguments.text() + meta(",") + "}";
+    RawJson raw_params = RawJson::checked(params);
+    RawJson result;
+    std::exception_ptr error;
+    try {
+        result = co_await peer_.call_raw("tools/call", std::move(raw_params));
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    if (error) {
+        rethrow(error, "tools/call");
+    }
+    if (result.text().size() > most_result_bytes) {
+        throw Error(ErrorCode::limit_exceeded,
+                    fmt::format("expected a result of at most {} bytes, found {}", most_result_bytes,
+                                result.text().size()),
+                    "Ask the tool for less at once.");
+    }
+    const RawJson completed = complete(result, "tools/call");
+    try {
+        co_return read_call_result(completed);
+    } catch (const Error& broken) {
+        throw failed("the server's answer to tools/call is broken: " + broken.message);
+    }
+}
+
+} // namespace cellgate::mcp

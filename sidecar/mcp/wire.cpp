@@ -1,0 +1,115 @@
+#include "wire.hpp"
+
+#include "base/encoding.hpp"
+#include "base/visible_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cellgate::mcp {
+
+namespace {
+
+constexpr std::size_t longest_tool_name = 128;
+
+std::size_t count_code_points(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+Error not_usable(std::string message) {
+    return Error(ErrorCode::tool_server_failed, std::move(message));
+}
+
+} // namespace
+
+bool is_legacy_version(std::string_view version) {
+    return std::find(legacy_versions.begin(), legacy_versions.end(), version) != legacy_versions.end();
+}
+
+std::optional<Implementation> read_implementation(const std::optional<RawJson>& value) {
+    if (!value) {
+        return std::nullopt;
+    }
+    try {
+        return from_json<Implementation>(*value, "serverInfo");
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+protocol::ToolSpec read_tool(const RawJson& tool) {
+    auto spec = from_json<protocol::ToolSpec>(tool, "tool");
+    if (spec.name.empty() || count_code_points(spec.name) > longest_tool_name) {
+        throw not_usable(fmt::format("expected a name of 1 to {} characters", longest_tool_name));
+    }
+    if (!spec.input_schema.is_object()) {
+        throw not_usable(fmt::format("expected an inputSchema that is an object, found {}", spec.input_schema.type()));
+    }
+    if (spec.output_schema && !spec.output_schema->is_object()) {
+        throw not_usable(
+            fmt::format("expected an outputSchema that is an object, found {}", spec.output_schema->type()));
+    }
+    return spec;
+}
+
+std::string name_of(const RawJson& tool, std::size_t index) {
+    if (tool.is_object()) {
+        for (const auto& [key, value] : json_members(tool.text())) {
+            if (key == "name" && json_type(value) == "string") {
+                return visible_text(decode_json_string(value)).substr(0, 2 * longest_tool_name);
+            }
+        }
+    }
+    return fmt::format("tool number {}", index + 1);
+}
+
+protocol::CallToolResult read_call_result(const RawJson& result) {
+    auto wire = from_json<CallResult>(result, "result");
+    if (!wire.content && !wire.structured_content) {
+        throw not_usable("the tool's result has no content");
+    }
+    protocol::CallToolResult call{wire.content.value_or(RawJson::checked("[]")), std::move(wire.structured_content),
+                                  wire.is_error};
+    if (call.content.type() != "array") {
+        throw not_usable(fmt::format("expected content that is an array, found {}", call.content.type()));
+    }
+    for (const std::string_view block : json_elements(call.content.text())) {
+        if (json_type(block) != "object") {
+            throw not_usable(fmt::format("expected blocks of content that are objects, found {}", json_type(block)));
+        }
+        bool has_type = false;
+        for (const auto& [key, value] : json_members(block)) {
+            has_type = has_type || (key == "type" && json_type(value) == "string");
+        }
+        if (!has_type) {
+            throw not_usable("expected a type in every block of content, found a block without one");
+        }
+    }
+    return call;
+}
+
+std::optional<RawJson> id_of_broken_answer(std::string_view text) {
+    constexpr std::string_view space = " \t\r\n";
+    const std::size_t start = text.find_first_not_of(space);
+    if (start == std::string_view::npos || text[start] != '{' || text.find("\"jsonrpc\"") == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const std::size_t key = text.find("\"id\"");
+    const std::size_t colon = key == std::string_view::npos ? key : text.find_first_not_of(space, key + 4);
+    if (colon == std::string_view::npos || text[colon] != ':') {
+        return std::nullopt;
+    }
+    const std::size_t first = text.find_first_not_of(space, colon + 1);
+    if (first == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const std::size_t last = std::min(text.find_first_not_of("0123456789", first), text.size());
+    if (last == first || last - first > 18) {
+        return std::nullopt;
+    }
+    return RawJson::parse(text.substr(first, last - first));
+}
+
+} // namespace cellgate::mcp

@@ -1,0 +1,135 @@
+#pragma once
+// MCP's own messages, as far as the client reads and writes them.
+
+#include "base/json_codec.hpp"
+#include "mcp/client.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::mcp {
+
+inline constexpr std::string_view modern_version = "2026-07-28";
+inline constexpr std::array<std::string_view, 4> legacy_versions = {"2025-11-25", "2025-06-18", "2025-03-26",
+                                                                    "2024-11-05"};
+bool is_legacy_version(std::string_view version);
+
+// Errors by which a server shows that it is modern.
+inline constexpr int header_mismatch = -32020;
+inline constexpr int missing_client_capability = -32021;
+inline constexpr int unsupported_protocol_version = -32022;
+
+struct InitializeParams {
+    std::string protocol_version;
+    Empty capabilities;
+    Implementation client_info;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("protocolVersion", self.protocol_version);
+        visit("capabilities", self.capabilities);
+        visit("clientInfo", self.client_info);
+    }
+};
+
+struct InitializeResult {
+    std::string protocol_version;
+    std::optional<RawJson> server_info;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("protocolVersion", self.protocol_version);
+        visit("serverInfo", self.server_info);
+    }
+};
+
+struct ToolsCapability {
+    std::optional<bool> list_changed;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("listChanged", self.list_changed);
+    }
+};
+
+struct ServerCapabilities {
+    std::optional<ToolsCapability> tools;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("tools", self.tools);
+    }
+};
+
+struct DiscoverResult {
+    std::vector<std::string> supported_versions;
+    std::optional<ServerCapabilities> capabilities;
+    std::optional<RawJson> server_info;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("supportedVersions", self.supported_versions);
+        visit("capabilities", self.capabilities);
+        visit("serverInfo", self.server_info);
+    }
+};
+
+struct UnsupportedVersionData {
+    std::vector<std::string> supported;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("supported", self.supported);
+    }
+};
+
+struct ToolsPage {
+    std::vector<RawJson> tools;
+    std::optional<std::string> next_cursor;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("tools", self.tools);
+        visit("nextCursor", self.next_cursor);
+    }
+};
+
+struct ResultType {
+    std::optional<std::string> result_type;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("resultType", self.result_type);
+    }
+};
+
+struct CallResult {
+    std::optional<RawJson> content;
+    std::optional<RawJson> structured_content;
+    std::optional<bool> is_error;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("content", self.content);
+        visit("structuredContent", self.structured_content);
+        visit("isError", self.is_error);
+    }
+};
+
+struct Ping : protocol::Request<Empty, Empty> {
+    static constexpr std::string_view name = "ping";
+};
+struct ToolsListChanged : protocol::Notification<Empty> {
+    static constexpr std::string_view name = "notifications/tools/list_changed";
+};
+
+// Nothing when it is not what a program says about itself; that is no reason to refuse a server.
+std::optional<Implementation> read_implementation(const std::optional<RawJson>& value);
+
+// `spec` of a tool that can be used. Throws Error that says why it cannot.
+protocol::ToolSpec read_tool(const RawJson& tool);
+
+// The name by which to speak of a tool that cannot be used.
+std::string name_of(const RawJson& tool, std::size_t index);
+
+// Throws Error{tool_server_failed} when it is no result of a tool call.
+protocol::CallToolResult read_call_result(const RawJson& result);
+
+// The id that a text means that tries to be a JSON-RPC answer and is broken; nothing when it is something else.
+std::optional<RawJson> id_of_broken_answer(std::string_view text);
+
+} // namespace cellgate::mcp

@@ -117,7 +117,9 @@ class FileOutput final : public OutputEnd, public std::enable_shared_from_this<F
         }
         adopt(request_, shared_from_this());
         std::string& front = queue_.front();
-        const uv_buf_t buffer = uv_buf_init(front.data() + offset_, static_cast<unsigned>(front.size() - offset_));
+        uv_buf_t buffer{};
+        buffer.base = front.data() + offset_;
+        buffer.len = front.size() - offset_;
         uv_fs_write(loop_.raw(), &request_, fd_, &buffer, 1, -1, [](uv_fs_t* request) {
             const std::unique_ptr<std::shared_ptr<FileOutput>> self(
                 static_cast<std::shared_ptr<FileOutput>*>(request->data));

@@ -253,7 +253,7 @@ void Process::Impl::read_errors() {
     uv_read_start(
         reinterpret_cast<uv_stream_t*>(&errors),
         [](uv_handle_t*, std::size_t, uv_buf_t* buffer) {
-            static thread_local std::array<char, most_stderr> scratch;
+            static std::array<char, most_stderr> scratch;
             *buffer = uv_buf_init(scratch.data(), scratch.size());
         },
         [](uv_stream_t* stream, ssize_t count, const uv_buf_t* buffer) {

@@ -146,7 +146,7 @@ void UvStream::start_reading() {
         &handle_.stream,
         [](uv_handle_t*, std::size_t, uv_buf_t* buffer) {
             // libuv fills it and hands it to the read callback before anything else can run.
-            static thread_local std::array<char, std::size_t{64} << 10> scratch;
+            static std::array<char, std::size_t{64} << 10> scratch;
             *buffer = uv_buf_init(scratch.data(), scratch.size());
         },
         [](uv_stream_t* stream, ssize_t count, const uv_buf_t* buffer) {
@@ -201,7 +201,9 @@ void UvStream::write(std::string bytes) {
     }
     auto* write = new Write{{}, std::move(bytes), shared_from_this()};
     write->request.data = write;
-    const uv_buf_t buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
+    uv_buf_t buffer{};
+    buffer.base = write->bytes.data();
+    buffer.len = write->bytes.size();
     ++writes_;
     const int status =
         uv_write(&write->request, &handle_.stream, &buffer, 1, [](uv_write_t* request, int written_status) {

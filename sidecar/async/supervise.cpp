@@ -160,6 +160,8 @@ void Supervisor::kill_descendants() {
     sigset_t child_ended;
     ::sigemptyset(&child_ended);
     ::sigaddset(&child_ended, SIGCHLD);
+    constexpr long longest_moment = 64'000'000;
+    timespec moment{0, 1'000'000};
     while (!reap()) {
         // Stopped first, all of them, so that none can make another or restart one while the killing goes on.
         // A few rounds at most: what forks and ends all the time is never seen whole, and falls to its group's end
@@ -195,8 +197,9 @@ void Supervisor::kill_descendants() {
         if (beyond_us && !any) {
             return;
         }
-        const timespec moment{0, 2'000'000};
+        // For what takes its time to die, the looking gets rarer.
         ::sigtimedwait(&child_ended, nullptr, &moment);
+        moment.tv_nsec = std::min(2 * moment.tv_nsec, longest_moment);
     }
 }
 

@@ -4,9 +4,7 @@
 #include "async/loop.hpp"
 #include "base/byte_stream.hpp"
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace cellgate::async {

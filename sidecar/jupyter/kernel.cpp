@@ -54,8 +54,10 @@ struct Kernel::Impl {
 
     Task<void> drain_stdout() {
         // ipykernel sends what its code prints as messages; nobody may be held up by the rest.
-        while (!(co_await process->stdio().read()).empty()) {
-        }
+        std::string bytes;
+        do {
+            bytes = co_await process->stdio().read();
+        } while (!bytes.empty());
     }
 
     Task<void> watch() {

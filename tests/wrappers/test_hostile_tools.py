@@ -1,6 +1,7 @@
 """Whatever a tool server says about itself, the package parses, imports, does nothing, and calls what it says."""
 
 import ast
+import inspect
 import json
 import os
 import tempfile
@@ -110,7 +111,7 @@ class HostileTools(unittest.TestCase):
     def test_a_reader_still_sees_what_the_tool_says(self):
         text = 'Says "hi" and """more""", C:\\new, naïve 名前 🙂.\n\nSecond paragraph.'
         with generated("server", [tool("talks", text)]):
-            self.assertIn(text.replace("\n\n", "\n\n    "), module("server", "talks").run.__doc__)
+            self.assertEqual(inspect.getdoc(module("server", "talks").run), text)
 
     def test_property_names_reach_the_tool_as_they_are(self):
         nested = {"type": "object", "properties": {name: {"type": "integer"} for name in NAMES}}

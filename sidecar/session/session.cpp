@@ -88,11 +88,7 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
 
 std::shared_ptr<Execution> Session::find(const std::string& execution_id) const {
     const auto found = executions_.find(execution_id);
-    if (found == executions_.end()) {
-        throw Error(ErrorCode::execution_not_found,
-                    fmt::format("there is no execution \"{}\" in session {}", visible_text(execution_id), options_.id));
-    }
-    return found->second;
+    return found == executions_.end() ? nullptr : found->second;
 }
 
 std::optional<std::int64_t> Session::position(const Execution& execution) const {

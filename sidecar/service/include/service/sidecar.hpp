@@ -38,8 +38,9 @@ class Sidecar {
     // Ends sessions, tool servers and pending approvals.
     Task<void> close();
 
-  private:
     struct Impl;
+
+  private:
     std::unique_ptr<Impl> impl_;
 };
 

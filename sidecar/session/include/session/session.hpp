@@ -77,8 +77,10 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
 
     // The params carry an executionId or get one. Throws Error{execution_exists}.
     std::shared_ptr<Execution> enqueue(protocol::ExecuteParams params, ClientId client);
-    // Throws Error{execution_not_found}.
+    // nullptr when there is none of that id here.
     std::shared_ptr<Execution> find(const std::string& execution_id) const;
+    // Whether what runs now was asked for by `client`.
+    bool runs_for(ClientId client) const { return running_ && running_->client == client; }
     // How many come before it, the running one included; nothing unless it is queued.
     std::optional<std::int64_t> position(const Execution& execution) const;
     // Queued: removed. Running: interrupted. True when it still runs after `grace` and `force` was not given; with it the

@@ -32,6 +32,8 @@ class Channel {
 
     // Serves until close(), or until cancelled; then every call is cancelled and every connection closed.
     Task<void> run();
+    // Cancels every call that waits or runs now: what the code does was interrupted.
+    void cancel_calls();
     void close();
 
   private:

@@ -1,0 +1,147 @@
+#include "approval_prompt.hpp"
+
+#include "base/visible_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace cellgate::cli {
+
+namespace {
+
+std::string render(const protocol::Approval& approval) {
+    std::string text = "\n== cellgate asks =====================================================\n";
+    for (const std::string& line : approval.display) {
+        text += "  " + line + "\n";
+    }
+    if (approval.origin) {
+        // `text` was made visible by the sidecar; the number is what the code said.
+        text += fmt::format("  from line {} (reported by the code): {}\n", approval.origin->line + 1, approval.origin->text);
+    }
+    text += "\n";
+    for (std::size_t i = 0; i < approval.choices.size(); ++i) {
+        text += fmt::format("  {}  {}\n", i + 1, approval.choices[i].label);
+    }
+    text += "  d  deny, and say why\n";
+    if (approval.action.arguments) {
+        text += "  e  change the arguments, then allow that one call\n";
+    }
+    return text;
+}
+
+} // namespace
+
+void ApprovalPrompt::requested(const protocol::Approval& approval, LocalSidecar& sidecar) {
+    waiting_.push_back(approval);
+    if (tasks_.running() == 0) {
+        tasks_.spawn(ask_all(&sidecar));
+    }
+}
+
+void ApprovalPrompt::resolved(const std::string& approval_id) {
+    std::erase_if(waiting_, [&](const protocol::Approval& approval) { return approval.approval_id == approval_id; });
+    if (asking_ == approval_id && question_) {
+        const std::shared_ptr<CancelState> question = question_;
+        question->cancel();
+    }
+}
+
+Task<void> ApprovalPrompt::ask_all(LocalSidecar* sidecar) {
+    printer_.hold();
+    TaskScope questions;
+    while (!waiting_.empty()) {
+        protocol::Approval approval = std::move(waiting_.front());
+        waiting_.pop_front();
+        asking_ = approval.approval_id;
+        question_ = questions.spawn(ask(std::move(approval), sidecar));
+        co_await shielded(questions.join());
+        asking_.clear();
+        question_.reset();
+    }
+    printer_.release();
+}
+
+Task<void> ApprovalPrompt::ask(protocol::Approval approval, LocalSidecar* sidecar) {
+    terminal_.write(render(approval));
+    bool answered = false;
+    bool withdrawn = false;
+    try {
+        while (!answered) {
+            answered = co_await answer(approval, sidecar);
+        }
+    } catch (const Cancelled&) {
+        withdrawn = true;
+    }
+    if (withdrawn) {
+        terminal_.write("\n  (the question was withdrawn)\n");
+    }
+}
+
+Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sidecar) {
+    std::string question = "  your answer: ";
+    const std::optional<std::string> typed = co_await terminal_.ask(std::move(question));
+    protocol::ApprovalRespondParams params;
+    params.approval_ids.push_back(approval.approval_id);
+    if (!typed || *typed == "d") {
+        params.decision = protocol::Verdict::deny;
+        std::string why = "  why (told to the code; may be empty): ";
+        const std::optional<std::string> reason = typed ? co_await terminal_.ask(std::move(why)) : std::nullopt;
+        if (reason && !reason->empty()) {
+            params.reason = *reason;
+        }
+        co_return co_await respond(sidecar, std::move(params));
+    }
+    params.decision = protocol::Verdict::allow;
+    if (*typed == "e" && approval.action.arguments) {
+        std::string edit = fmt::format("  now:  {}\n  new arguments, as JSON on one line: ",
+                                       visible_text(approval.action.arguments->text()));
+        const std::optional<std::string> arguments = co_await terminal_.ask(std::move(edit));
+        if (!arguments || check_json(*arguments)) {
+            terminal_.write("  that is not JSON\n");
+            co_return false;
+        }
+        params.arguments = RawJson::checked(*arguments);
+        co_return co_await respond(sidecar, std::move(params));
+    }
+    std::size_t number = 0;
+    const auto [end, status] = std::from_chars(typed->data(), typed->data() + typed->size(), number);
+    if (status != std::errc() || end != typed->data() + typed->size() || number == 0 || number > approval.choices.size()) {
+        terminal_.write(fmt::format("  expected a number from 1 to {}, d{}\n", approval.choices.size(),
+                                    approval.action.arguments ? " or e" : ""));
+        co_return false;
+    }
+    params.scope = approval.choices[number - 1].scope;
+    params.rule = approval.choices[number - 1].rule;
+    co_return co_await respond(sidecar, std::move(params));
+}
+
+Task<bool> ApprovalPrompt::respond(LocalSidecar* sidecar, protocol::ApprovalRespondParams params) {
+    std::string problem;
+    bool gone = false;
+    // That our own answer resolves it does not withdraw the question.
+    const std::string asking = std::exchange(asking_, {});
+    try {
+        co_await sidecar->call<protocol::ApprovalRespond>(std::move(params));
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        problem = error.message;
+        gone = error.code == ErrorCode::approval_resolved || error.code == ErrorCode::approval_not_found;
+    }
+    if (!problem.empty()) {
+        terminal_.write("  " + visible_text(problem) + "\n");
+        asking_ = asking;
+    }
+    co_return problem.empty() || gone;
+}
+
+Task<void> ApprovalPrompt::close() {
+    tasks_.cancel();
+    if (question_) {
+        const std::shared_ptr<CancelState> question = question_;
+        question->cancel();
+    }
+    co_await tasks_.join();
+}
+
+} // namespace cellgate::cli

@@ -1,0 +1,54 @@
+// `cellgate call SERVER TOOL JSON`: one tool call through the gate, its result as JSON.
+
+#include "commands.hpp"
+#include "sidecar_arguments.hpp"
+#include "terminal_client.hpp"
+
+namespace cellgate::cli {
+
+namespace {
+
+struct CallArguments {
+    SidecarArguments sidecar;
+    std::string server;
+    std::string tool;
+    std::string arguments = "{}";
+    int exit_code = 0;
+};
+
+Task<void> call(CallArguments* arguments, RawJson tool_arguments, TerminalClient& client) {
+    protocol::ToolsCallParams params{arguments->server, arguments->tool, std::move(tool_arguments), std::nullopt};
+    const protocol::CallToolResult result = co_await client.sidecar().call<protocol::ToolsCall>(std::move(params));
+    fmt::print("{}\n", to_json(result));
+    arguments->exit_code = result.is_error.value_or(false) ? 1 : 0;
+}
+
+} // namespace
+
+void add_call(CLI::App& app, Run& run) {
+    auto arguments = std::make_shared<CallArguments>();
+    CLI::App* command = app.add_subcommand("call", "Call one tool, through the gate, and print its result as JSON");
+    command->add_option("SERVER", arguments->server, "A server of .mcp.json, .vscode/mcp.json or --mcp-config, or `host`")
+        ->required();
+    command->add_option("TOOL", arguments->tool, "The tool, by its name at the server")->required();
+    command->add_option("JSON", arguments->arguments, "The arguments, as a JSON object; default: {}");
+    arguments->sidecar.add_to(*command);
+    command->callback([arguments, &run] {
+        run = [arguments] {
+            if (const std::optional<JsonProblem> problem = check_json(arguments->arguments)) {
+                throw Error(ErrorCode::arguments_invalid,
+                            fmt::format("expected the arguments as a JSON object, found {} at byte {}", problem->what,
+                                        problem->offset),
+                            "quote them for the shell: '{\"path\": \"notes.txt\"}'");
+            }
+            const RawJson tool_arguments = RawJson::checked(arguments->arguments);
+            async::Loop loop;
+            loop.run(with_terminal_client(&loop, arguments->sidecar.options(), [&](TerminalClient& client) {
+                return call(arguments.get(), tool_arguments, client);
+            }));
+            return arguments->exit_code;
+        };
+    });
+}
+
+} // namespace cellgate::cli

@@ -1,0 +1,49 @@
+#pragma once
+// A sidecar in this process and a client of it, over a pipe in memory: what `run`, `call`, `generate` and `demo` use. The
+// client speaks the same protocol as an editor does.
+
+#include "async/loop.hpp"
+#include "protocol/messages/executions.hpp"
+#include "protocol/messages/lifecycle.hpp"
+#include "protocol/peer.hpp"
+#include "service/sidecar.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cellgate::cli {
+
+// What the sidecar says to its client.
+struct ClientEvents {
+    virtual ~ClientEvents() = default;
+    virtual void on_output(const protocol::ExecuteOutputParams& output) = 0;
+    virtual void on_approval_requested(const protocol::Approval& approval) = 0;
+    virtual void on_approval_resolved(const protocol::ApprovalResolvedParams& resolved) = 0;
+    virtual Task<protocol::InputRequestResult> on_input_request(protocol::InputRequestParams params) = 0;
+};
+
+class LocalSidecar {
+  public:
+    // `answers`: whether the client can be asked. `events` must outlive the sidecar.
+    LocalSidecar(async::Loop& loop, service::SidecarOptions options, ClientEvents& events, bool answers);
+    ~LocalSidecar();
+
+    Task<void> start();
+    template <class Method>
+    Task<typename Method::Result> call(typename Method::Params params) {
+        return peer_->call<Method>(std::move(params));
+    }
+    // Ends the conversation as a client should, and every process. Must be awaited.
+    Task<void> close();
+
+  private:
+    Task<void> serve(std::unique_ptr<ByteStream> stream);
+
+    service::Sidecar sidecar_;
+    bool answers_;
+    std::unique_ptr<protocol::Peer> peer_;
+    TaskScope tasks_;
+};
+
+} // namespace cellgate::cli

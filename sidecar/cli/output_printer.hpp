@@ -1,0 +1,31 @@
+#pragma once
+// Prints a cell's output: text to stdout (stderr's to stderr), the text form of results, tracebacks; pictures are named,
+// not drawn. While a person is asked something, output is held back, so that it cannot pass for the question.
+
+#include "base/raw_json.hpp"
+
+#include <string>
+
+namespace cellgate::cli {
+
+class OutputPrinter {
+  public:
+    OutputPrinter();
+
+    // An output as the protocol has it.
+    void print(const RawJson& output);
+    // A remark of ours, on stderr.
+    void note(const std::string& text);
+    void hold();
+    void release();
+
+  private:
+    void write(bool to_stderr, const std::string& text);
+
+    bool colours_;
+    bool held_ = false;
+    std::string held_out_;
+    std::string held_error_;
+};
+
+} // namespace cellgate::cli

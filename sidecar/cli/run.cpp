@@ -1,0 +1,154 @@
+// `cellgate run FILE`: the cells of a file, one after the other, with output as it comes and questions at the terminal.
+
+#include "base/names.hpp"
+#include "cells.hpp"
+#include "commands.hpp"
+#include "protocol/messages/sessions.hpp"
+#include "sidecar_arguments.hpp"
+#include "terminal_client.hpp"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace cellgate::cli {
+
+namespace {
+
+struct RunArguments {
+    SidecarArguments sidecar;
+    std::string file;
+    std::string kernel;
+    bool no_sandbox = false;
+    double timeout = 0;
+};
+
+struct FileRun {
+    RunArguments arguments;
+    std::vector<Cell> cells;
+    std::string uri;
+    int exit_code = 0;
+    std::string executing;
+    bool interrupted = false;
+};
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    if (!file) {
+        throw Error(ErrorCode::config_invalid, fmt::format("cannot read {}", path));
+    }
+    return text.str();
+}
+
+void explain_result(const protocol::ExecuteResult& result, std::size_t cell, OutputPrinter& printer) {
+    constexpr const char* words[] = {"ok", "ended in an error", "ran out of its time", "was cancelled",
+                                     "was ended with its kernel", "ran out of memory"};
+    std::string text = fmt::format("cellgate: cell {} {}", cell + 1, words[static_cast<int>(result.status)]);
+    if (result.reason) {
+        text += ": " + *result.reason;
+    }
+    printer.note(text);
+}
+
+Task<void> interrupt_on_signal(async::Loop* loop, FileRun* run, TerminalClient* client) {
+    while (true) {
+        co_await async::wait_for_signal(*loop, SIGINT);
+        run->interrupted = true;
+        if (!run->executing.empty()) {
+            protocol::ExecuteCancelParams params;
+            params.execution_id = run->executing;
+            params.force = true;
+            co_await client->sidecar().call<protocol::ExecuteCancel>(std::move(params));
+        }
+    }
+}
+
+Task<void> run_cells(FileRun* run, TerminalClient& client) {
+    protocol::SessionCreateParams create;
+    create.session_id = "run";
+    if (!run->arguments.kernel.empty()) {
+        protocol::KernelChoice choice;
+        (run->arguments.kernel.find('/') == std::string::npos ? choice.name : choice.interpreter) = run->arguments.kernel;
+        create.kernel = choice;
+    }
+    if (run->arguments.no_sandbox) {
+        create.sandbox = false;
+    }
+    const protocol::SessionInfo session = co_await client.sidecar().call<protocol::SessionCreate>(std::move(create));
+    if (run->arguments.no_sandbox) {
+        client.printer().note("cellgate: no sandbox: the code can do everything that you can");
+    }
+    if (!client.has_terminal()) {
+        client.printer().note("cellgate: there is no terminal to ask at: what no --allow covers is denied");
+    }
+    for (std::size_t i = 0; i < run->cells.size() && !run->interrupted; ++i) {
+        protocol::ExecuteParams params;
+        params.execution_id = random_id();
+        params.session_id = session.session_id;
+        params.code = run->cells[i].code;
+        params.cell = protocol::CellPosition{run->uri, run->cells[i].line};
+        if (run->arguments.timeout > 0) {
+            params.timeout_seconds = run->arguments.timeout;
+        }
+        run->executing = *params.execution_id;
+        const protocol::ExecuteResult result = co_await client.sidecar().call<protocol::Execute>(std::move(params));
+        run->executing.clear();
+        if (result.status != protocol::ExecutionStatus::ok) {
+            explain_result(result, i, client.printer());
+            run->exit_code = 1;
+            break;
+        }
+    }
+}
+
+Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
+    TaskScope signals;
+    signals.spawn(interrupt_on_signal(loop, run, &client));
+    std::exception_ptr error;
+    try {
+        co_await run_cells(run, client);
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    signals.cancel();
+    co_await shielded(signals.join());
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    if (run->interrupted) {
+        run->exit_code = 130;
+    }
+}
+
+} // namespace
+
+void add_run(CLI::App& app, Run& run) {
+    auto arguments = std::make_shared<RunArguments>();
+    CLI::App* command = app.add_subcommand(
+        "run", "Run the cells of a Python file (divided by `# %%`) in a sandboxed kernel; asks before anything leaves it");
+    command->add_option("FILE", arguments->file, "The file")->required()->check(CLI::ExistingFile);
+    command->add_option("--kernel", arguments->kernel, "A kernelspec's name or the path of a Python interpreter; see `cellgate "
+                                                       "kernels`");
+    command->add_option("--timeout", arguments->timeout, "Seconds for each cell; waiting for an answer does not count")
+        ->check(CLI::PositiveNumber);
+    command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
+    arguments->sidecar.add_to(*command);
+    command->callback([arguments, &run] {
+        run = [arguments] {
+            FileRun file_run;
+            file_run.arguments = *arguments;
+            file_run.cells = split_cells(read_file(arguments->file));
+            file_run.uri = "file://" + std::filesystem::absolute(arguments->file).string();
+            async::Loop loop;
+            loop.run(with_terminal_client(&loop, arguments->sidecar.options(), [&](TerminalClient& client) {
+                return run_file(&loop, &file_run, client);
+            }));
+            return file_run.exit_code;
+        };
+    });
+}
+
+} // namespace cellgate::cli

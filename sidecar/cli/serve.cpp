@@ -1,0 +1,91 @@
+// `cellgate serve --stdio`: a sidecar for the one client on stdin and stdout; it ends with it.
+
+#include "async/stream.hpp"
+#include "base/log.hpp"
+#include "commands.hpp"
+#include "sandbox/launcher.hpp"
+#include "service/sidecar.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+
+namespace cellgate::cli {
+
+namespace {
+
+struct ServeArguments {
+    bool stdio = false;
+    std::string root = ".";
+    std::string trace;
+    LogLevel log_level = LogLevel::warning;
+};
+
+Task<void> close_on_signal(async::Loop* loop, int signal, protocol::Connection* connection) {
+    co_await async::wait_for_signal(*loop, signal);
+    connection->close();
+}
+
+Task<void> serve(async::Loop* loop, service::SidecarOptions options, int* exit_code) {
+    // Whatever prints to stdout by mistake must not end up between messages.
+    const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    const auto connection = std::make_shared<protocol::FramedConnection>(
+        async::open_stream(*loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out), protocol::Framing::content_length);
+    TaskScope signals;
+    signals.spawn(close_on_signal(loop, SIGTERM, connection.get()));
+    signals.spawn(close_on_signal(loop, SIGINT, connection.get()));
+    std::exception_ptr error;
+    std::unique_ptr<service::Sidecar> sidecar;
+    try {
+        sidecar = std::make_unique<service::Sidecar>(*loop, std::move(options));
+        const bool shut_down = co_await sidecar->serve(connection, protocol::Role::person);
+        *exit_code = shut_down ? 0 : 1;
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    if (sidecar) {
+        co_await sidecar->close();
+    }
+    connection->close();
+    signals.cancel();
+    co_await signals.join();
+    if (error) {
+        std::rethrow_exception(error);
+    }
+}
+
+} // namespace
+
+void add_serve(CLI::App& app, Run& run) {
+    auto arguments = std::make_shared<ServeArguments>();
+    CLI::App* command = app.add_subcommand("serve", "Serve one editor over stdin and stdout");
+    command->add_flag("--stdio", arguments->stdio, "JSON-RPC 2.0 with Content-Length headers on stdin and stdout")->required();
+    command->add_option("--root", arguments->root, "The workspace; default: the current directory")->check(CLI::ExistingDirectory);
+    command->add_option("--trace", arguments->trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
+    command
+        ->add_option("--log-level", arguments->log_level, "What is logged to stderr: error, warning, info or debug")
+        ->transform(CLI::CheckedTransformer(std::map<std::string, LogLevel>{{"error", LogLevel::error},
+                                                                            {"warning", LogLevel::warning},
+                                                                            {"info", LogLevel::info},
+                                                                            {"debug", LogLevel::debug}}));
+    command->callback([arguments, &run] {
+        run = [arguments] {
+            set_log_level(arguments->log_level);
+            service::SidecarOptions options;
+            options.root = arguments->root;
+            options.environment = sandbox::process_environment();
+            if (!arguments->trace.empty()) {
+                options.trace_file = arguments->trace;
+            }
+            async::Loop loop;
+            int exit_code = 1;
+            loop.run(serve(&loop, std::move(options), &exit_code));
+            return exit_code;
+        };
+    });
+}
+
+} // namespace cellgate::cli

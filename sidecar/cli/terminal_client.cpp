@@ -1,0 +1,70 @@
+#include "terminal_client.hpp"
+
+#include "terminal_text.hpp"
+
+namespace cellgate::cli {
+
+TerminalClient::TerminalClient(async::Loop& loop, service::SidecarOptions options)
+    : terminal_(Terminal::open(loop)),
+      prompt_(terminal_ ? std::make_unique<ApprovalPrompt>(*terminal_, printer_) : nullptr),
+      sidecar_(loop, std::move(options), *this, terminal_ != nullptr) {}
+
+TerminalClient::~TerminalClient() = default;
+
+Task<void> TerminalClient::close() {
+    if (prompt_) {
+        co_await prompt_->close();
+    }
+    co_await sidecar_.close();
+    if (terminal_) {
+        co_await terminal_->close();
+    }
+}
+
+void TerminalClient::on_output(const protocol::ExecuteOutputParams& output) {
+    if (output.output) {
+        printer_.print(*output.output);
+    } else {
+        printer_.note(fmt::format("[{} bytes of output were not shown]", output.skipped_bytes.value_or(0)));
+    }
+}
+
+void TerminalClient::on_approval_requested(const protocol::Approval& approval) {
+    if (prompt_) {
+        prompt_->requested(approval, sidecar_);
+    }
+}
+
+void TerminalClient::on_approval_resolved(const protocol::ApprovalResolvedParams& resolved) {
+    if (prompt_) {
+        prompt_->resolved(resolved.approval_id);
+    }
+}
+
+Task<protocol::InputRequestResult> TerminalClient::on_input_request(protocol::InputRequestParams params) {
+    // The sidecar asks only clients that said they can answer, which needs the terminal.
+    std::string question = "[the code asks] " + terminal_text(params.prompt, false);
+    std::optional<std::string> answer = co_await terminal_->ask(std::move(question), params.password);
+    if (!answer) {
+        throw Error(ErrorCode::internal_error, "the terminal has ended");
+    }
+    co_return protocol::InputRequestResult{std::move(*answer)};
+}
+
+Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions options,
+                                std::function<Task<void>(TerminalClient&)> body) {
+    TerminalClient client(*loop, std::move(options));
+    std::exception_ptr error;
+    try {
+        co_await client.sidecar().start();
+        co_await body(client);
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    co_await shielded(client.close());
+    if (error) {
+        std::rethrow_exception(error);
+    }
+}
+
+} // namespace cellgate::cli

@@ -1,0 +1,119 @@
+// execute, execute/cancel, execution/get, output/read.
+
+#include "progress.hpp"
+#include "sidecar_impl.hpp"
+
+#include <fmt/format.h>
+
+namespace cellgate::service {
+
+namespace {
+
+constexpr Duration cancel_grace = std::chrono::seconds(5);
+constexpr std::uint64_t default_read_bytes = std::uint64_t{1} << 20;
+
+struct Executions {
+    Sidecar::Impl& sidecar;
+    Client& client;
+
+    Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params) {
+        if (params.approvals == protocol::ApprovalMode::allow && client.role != protocol::Role::person) {
+            throw Error(ErrorCode::forbidden, "only a person can allow everything that an execution asks for",
+                        "leave out `approvals`, and a person is asked");
+        }
+        if (params.timeout_seconds && !(*params.timeout_seconds > 0)) {
+            throw Error(ErrorCode::invalid_params, "params.timeoutSeconds: expected more than 0");
+        }
+        const std::shared_ptr<session::Session> session = co_await started_session(params);
+        const std::shared_ptr<session::Execution> execution = session->enqueue(std::move(params), client.id);
+        bool cancelled = false;
+        try {
+            co_await execution->finished.wait();
+        } catch (const Cancelled&) {
+            if (client.peer.closed()) {
+                throw; // the client has gone; the execution goes on into its journal
+            }
+            cancelled = true;
+        }
+        if (cancelled) {
+            const bool still_runs = co_await shielded(session->cancel(execution, cancel_grace, false));
+            if (still_runs) {
+                throw Error(ErrorCode::request_cancelled, "it was interrupted and still runs",
+                            "execute/cancel with force ends its kernel");
+            }
+        }
+        client.outputs.flush(execution->id);
+        co_return execution->result;
+    }
+
+    Task<std::shared_ptr<session::Session>> started_session(protocol::ExecuteParams params) {
+        Progress progress(client.peer, params.work_done_token, "Starting the kernel");
+        co_return co_await sidecar.find_or_start(std::move(params.session_id));
+    }
+
+    Task<protocol::ExecuteCancelResult> cancel(protocol::ExecuteCancelParams params) {
+        const auto [session, execution] = find_own(params.execution_id);
+        const Duration grace = params.grace_seconds ? from_seconds(*params.grace_seconds) : cancel_grace;
+        const bool still_runs = co_await session->cancel(execution, grace, params.force.value_or(false));
+        co_return protocol::ExecuteCancelResult{still_runs};
+    }
+
+    Task<protocol::ExecutionInfo> get(protocol::ExecutionParams params) {
+        const auto [session, execution] = sidecar.find_execution(params.execution_id);
+        protocol::ExecutionInfo info{execution->id, execution->session_id, execution->state,
+                                     session->position(*execution), std::nullopt};
+        if (execution->state == protocol::ExecutionState::finished) {
+            info.result = execution->result;
+        }
+        co_return info;
+    }
+
+    Task<protocol::OutputReadResult> read(protocol::OutputReadParams params) {
+        const auto [session, execution] = sidecar.find_execution(params.execution_id);
+        const std::vector<store::JournalRecord> records =
+            execution->journal.read(params.from_seq.value_or(0), params.max_bytes.value_or(default_read_bytes));
+        protocol::OutputReadResult result;
+        result.next_seq = records.empty() ? params.from_seq.value_or(0) : records.back().seq + 1;
+        result.complete = execution->state == protocol::ExecutionState::finished &&
+                          result.next_seq >= execution->journal.next_seq();
+        result.dropped_bytes = execution->journal.dropped_bytes();
+        for (const store::JournalRecord& record : records) {
+            protocol::OutputRecord out;
+            out.seq = record.seq;
+            out.output = record.output;
+            if (!record.output) {
+                out.skipped_bytes = record.bytes;
+            }
+            if (record.late) {
+                out.late = true;
+            }
+            result.records.push_back(std::move(out));
+        }
+        co_return result;
+    }
+
+    std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>
+    find_own(const std::string& execution_id) {
+        auto found = sidecar.find_execution(execution_id);
+        if (client.role != protocol::Role::person && found.second->client != client.id) {
+            throw Error(ErrorCode::forbidden, "an agent can cancel only what it runs itself");
+        }
+        return found;
+    }
+};
+
+} // namespace
+
+void add_execution_handlers(Sidecar::Impl& sidecar, Client& client) {
+    const auto handlers = std::make_shared<Executions>(sidecar, client);
+    client.peer.on_request<protocol::Execute>(
+        [handlers](protocol::ExecuteParams params) { return handlers->execute(std::move(params)); });
+    client.peer.on_request<protocol::ExecuteCancel>(
+        [handlers](protocol::ExecuteCancelParams params) { return handlers->cancel(std::move(params)); });
+    client.peer.on_request<protocol::ExecutionGet>(
+        [handlers](protocol::ExecutionParams params) { return handlers->get(std::move(params)); });
+    client.peer.on_request<protocol::OutputRead>(
+        [handlers](protocol::OutputReadParams params) { return handlers->read(std::move(params)); });
+}
+
+} // namespace cellgate::service

@@ -1,0 +1,60 @@
+// initialize, shutdown, exit.
+
+#include "sidecar_impl.hpp"
+
+namespace cellgate::service {
+
+namespace {
+
+struct Lifecycle {
+    Sidecar::Impl& sidecar;
+    Client& client;
+
+    Task<protocol::InitializeResult> initialize(protocol::InitializeParams params) {
+        if (client.stage != Client::Stage::connected) {
+            throw Error(ErrorCode::invalid_request, "expected initialize once, found it again");
+        }
+        if (client.role == protocol::Role::person && params.initialization_options) {
+            configure(std::move(*params.initialization_options));
+        }
+        client.capabilities = params.capabilities;
+        client.stage = Client::Stage::initialized;
+        if (client.answers_approvals()) {
+            sidecar.gate.attach(client);
+        }
+        protocol::InitializeResult result;
+        result.server_info = {"cellgate", CELLGATE_VERSION};
+        result.protocol_version = "1";
+        result.role = client.role;
+        co_return result;
+    }
+
+    void configure(protocol::InitializationOptions given) {
+        for (protocol::RuleSpec& rule : given.rules.value_or(std::vector<protocol::RuleSpec>{})) {
+            sidecar.gate.configure(std::move(rule), protocol::RuleSource::person);
+        }
+        if (given.mcp_servers) {
+            for (auto& [name, config] : *given.mcp_servers) {
+                sidecar.add_trusted_server(name, std::move(config), protocol::ToolServerSource::person);
+            }
+        }
+    }
+
+    Task<RawJson> shutdown(Empty) {
+        client.stage = Client::Stage::shut_down;
+        co_return RawJson();
+    }
+};
+
+} // namespace
+
+void add_lifecycle_handlers(Sidecar::Impl& sidecar, Client& client) {
+    const auto handlers = std::make_shared<Lifecycle>(sidecar, client);
+    client.peer.on_request<protocol::Initialize>(
+        [handlers](protocol::InitializeParams params) { return handlers->initialize(std::move(params)); });
+    client.peer.on_notification<protocol::Initialized>([](Empty) {});
+    client.peer.on_request<protocol::Shutdown>([handlers](Empty params) { return handlers->shutdown(params); });
+    client.peer.on_notification<protocol::Exit>([handlers](Empty) { handlers->client.peer.close(); });
+}
+
+} // namespace cellgate::service

@@ -1,0 +1,119 @@
+// session/*, kernel/list.
+
+#include "base/names.hpp"
+#include "progress.hpp"
+#include "sidecar_impl.hpp"
+
+#include <fmt/format.h>
+
+namespace cellgate::service {
+
+namespace {
+
+struct Sessions {
+    Sidecar::Impl& sidecar;
+    Client& client;
+
+    Task<protocol::SessionInfo> create(protocol::SessionCreateParams params) {
+        session::SessionOptions options = sidecar.default_session();
+        options.id = params.session_id.value_or(random_id());
+        require_identifier(options.id, "session id");
+        options.language = params.language;
+        if (params.kernel) {
+            if (params.kernel->name.has_value() == params.kernel->interpreter.has_value()) {
+                throw Error(ErrorCode::invalid_params, "params.kernel: expected either a name or an interpreter");
+            }
+            options.kernel = *params.kernel;
+        }
+        if (params.cwd) {
+            options.cwd = sidecar.resolve_path(*params.cwd);
+        }
+        options.restore_cwd = params.restore_cwd.value_or(false);
+        options.environment = params.env.value_or(std::map<std::string, std::string>{});
+        options.tool_servers = params.tool_servers;
+        if (!params.sandbox.value_or(true)) {
+            if (client.role != protocol::Role::person) {
+                throw Error(ErrorCode::forbidden, "only a person can start a session without a sandbox",
+                            "leave out `sandbox`, or ask the person at the editor to create the session");
+            }
+            options.isolation = sandbox::Isolation::none;
+        }
+        if (params.limits) {
+            throw Error(ErrorCode::sandbox_unavailable, "limits were asked for, and this version cannot enforce any",
+                        "leave out `limits`");
+        }
+        Progress progress(client.peer, params.work_done_token, "Starting the kernel");
+        const std::shared_ptr<session::Session> session = co_await sidecar.create(std::move(options));
+        co_return session->info();
+    }
+
+    Task<protocol::SessionListResult> list(Empty) {
+        protocol::SessionListResult result;
+        for (const std::shared_ptr<session::Session>& session : sidecar.sessions()) {
+            result.sessions.push_back(session->info());
+        }
+        co_return result;
+    }
+
+    Task<protocol::SessionInfo> restart(protocol::SessionRestartParams params) {
+        Progress progress(client.peer, params.work_done_token, "Restarting the kernel");
+        std::optional<std::string> id = std::move(params.session_id);
+        const std::shared_ptr<session::Session> session = co_await sidecar.find_or_start(std::move(id));
+        co_await shielded(session->restart());
+        co_return session->info();
+    }
+
+    Task<Empty> interrupt(protocol::SessionParams params) {
+        const std::shared_ptr<session::Session> session = sidecar.find(params.session_id);
+        if (client.role != protocol::Role::person && !session->runs_for(client.id)) {
+            throw Error(ErrorCode::forbidden, "an agent can interrupt only what it runs itself");
+        }
+        session->interrupt();
+        co_return Empty{};
+    }
+
+    Task<Empty> close(protocol::SessionParams params) {
+        std::string reason = "the session was closed";
+        co_await sidecar.close_session(std::move(params.session_id), std::move(reason));
+        co_return Empty{};
+    }
+
+    Task<protocol::KernelListResult> list_kernels(Empty) {
+        jupyter::KernelRequest request;
+        request.workspace = sidecar.root;
+        request.environment = sidecar.options.environment;
+        const std::vector<jupyter::KernelInfo> kernels = co_await jupyter::list_kernels(sidecar.loop, std::move(request));
+        protocol::KernelListResult result;
+        for (const jupyter::KernelInfo& kernel : kernels) {
+            protocol::KernelListEntry entry{kernel.name, kernel.display_name, kernel.language, "interpreter", {}, {},
+                                            kernel.problem};
+            // A spec's name is never a path.
+            if (kernel.name.find('/') == std::string::npos) {
+                entry.source = "kernelspec";
+                entry.resource_dir = kernel.path;
+            } else {
+                entry.interpreter = kernel.path;
+            }
+            result.kernels.push_back(std::move(entry));
+        }
+        co_return result;
+    }
+};
+
+} // namespace
+
+void add_session_handlers(Sidecar::Impl& sidecar, Client& client) {
+    const auto handlers = std::make_shared<Sessions>(sidecar, client);
+    client.peer.on_request<protocol::SessionCreate>(
+        [handlers](protocol::SessionCreateParams params) { return handlers->create(std::move(params)); });
+    client.peer.on_request<protocol::SessionList>([handlers](Empty params) { return handlers->list(params); });
+    client.peer.on_request<protocol::SessionRestart>(
+        [handlers](protocol::SessionRestartParams params) { return handlers->restart(std::move(params)); });
+    client.peer.on_request<protocol::SessionInterrupt>(
+        [handlers](protocol::SessionParams params) { return handlers->interrupt(std::move(params)); });
+    client.peer.on_request<protocol::SessionClose>(
+        [handlers](protocol::SessionParams params) { return handlers->close(std::move(params)); });
+    client.peer.on_request<protocol::KernelList>([handlers](Empty params) { return handlers->list_kernels(params); });
+}
+
+} // namespace cellgate::service

@@ -1,0 +1,102 @@
+// toolServers/*, tools/call, wrappers/generate.
+
+#include "base/log.hpp"
+#include "progress.hpp"
+#include "sidecar_impl.hpp"
+#include "wrappers/generate.hpp"
+#include "wrappers/write_package.hpp"
+
+#include <filesystem>
+#include <functional>
+
+#include <fmt/format.h>
+
+namespace cellgate::service {
+
+namespace {
+
+struct Tools {
+    Sidecar::Impl& sidecar;
+    Client& client;
+
+    Task<protocol::ToolServersListResult> list(Empty) {
+        for (const std::string& problem : sidecar.registry.read_workspace_files()) {
+            log_warning("{}", problem);
+        }
+        co_return protocol::ToolServersListResult{sidecar.registry.list()};
+    }
+
+    Task<protocol::ToolServerInfo> add(protocol::ToolServersAddParams params) {
+        sidecar.add_trusted_server(params.server, std::move(params.config), protocol::ToolServerSource::person);
+        co_return sidecar.registry.info(params.server);
+    }
+
+    Task<protocol::ToolServerInfo> restart(protocol::ToolServerParams params) {
+        const std::string server = params.server;
+        tools::CallContext context;
+        co_await sidecar.registry.restart(std::move(context), server);
+        co_return sidecar.registry.info(server);
+    }
+
+    Task<Empty> remove(protocol::ToolServerParams params) {
+        co_await sidecar.registry.remove(std::move(params.server));
+        co_return Empty{};
+    }
+
+    Task<protocol::CallToolResult> call(protocol::ToolsCallParams params) {
+        tools::CallContext context;
+        if (params.session_id) {
+            context.session_id = sidecar.find(*params.session_id)->id();
+        }
+        co_return co_await sidecar.door.call(std::move(context), std::move(params.server), std::move(params.tool),
+                                             std::move(params.arguments));
+    }
+
+    Task<protocol::WrappersGenerateResult> generate(protocol::WrappersGenerateParams params) {
+        if (client.role != protocol::Role::person && (params.config || params.out_dir)) {
+            throw Error(ErrorCode::forbidden, "only a person can add a tool server or choose where wrappers are written",
+                        "ask the person at the editor to add the server");
+        }
+        Progress progress(client.peer, params.work_done_token, "Generating wrappers");
+        if (params.config) {
+            sidecar.add_trusted_server(params.server, std::move(*params.config), protocol::ToolServerSource::person);
+        }
+        tools::CallContext context;
+        const std::vector<protocol::ToolSpec> specs = co_await sidecar.registry.tools(std::move(context), params.server);
+        const std::string out_dir = sidecar.resolve_path(params.out_dir.value_or("."));
+        std::function<wrappers::Package()> work = [&] {
+            wrappers::Package package = wrappers::generate(params.server, specs);
+            wrappers::write_package(package, out_dir);
+            return package;
+        };
+        const wrappers::Package package = co_await sidecar.loop.off_loop(std::move(work));
+        protocol::WrappersGenerateResult result;
+        result.package = "mcptools." + package.package;
+        for (const wrappers::Module& module : package.modules) {
+            result.modules.push_back({module.tool, module.module, (std::filesystem::path(out_dir) / module.path).string()});
+        }
+        for (const wrappers::Skipped& skipped : package.skipped) {
+            result.skipped.push_back({skipped.tool, skipped.reason});
+        }
+        co_return result;
+    }
+};
+
+} // namespace
+
+void add_tool_handlers(Sidecar::Impl& sidecar, Client& client) {
+    const auto handlers = std::make_shared<Tools>(sidecar, client);
+    client.peer.on_request<protocol::ToolServersList>([handlers](Empty params) { return handlers->list(params); });
+    client.peer.on_request<protocol::ToolServersAdd>(
+        [handlers](protocol::ToolServersAddParams params) { return handlers->add(std::move(params)); });
+    client.peer.on_request<protocol::ToolServersRestart>(
+        [handlers](protocol::ToolServerParams params) { return handlers->restart(std::move(params)); });
+    client.peer.on_request<protocol::ToolServersRemove>(
+        [handlers](protocol::ToolServerParams params) { return handlers->remove(std::move(params)); });
+    client.peer.on_request<protocol::ToolsCall>(
+        [handlers](protocol::ToolsCallParams params) { return handlers->call(std::move(params)); });
+    client.peer.on_request<protocol::WrappersGenerate>(
+        [handlers](protocol::WrappersGenerateParams params) { return handlers->generate(std::move(params)); });
+}
+
+} // namespace cellgate::service

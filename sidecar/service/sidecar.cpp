@@ -1,0 +1,256 @@
+#include "service/sidecar.hpp"
+
+#include "base/hash.hpp"
+#include "base/log.hpp"
+#include "base/names.hpp"
+#include "sidecar_impl.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace cellgate::service {
+
+namespace {
+
+std::string canonical_root(const std::string& root) {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::canonical(root, error);
+    if (error || !std::filesystem::is_directory(path)) {
+        throw Error(ErrorCode::config_invalid, fmt::format("expected the root to be a directory, found {}: {}", root,
+                                                           error ? error.message() : "it is none"));
+    }
+    return path;
+}
+
+store::Directories private_directories(const std::map<std::string, std::string>& environment) {
+    store::Directories directories = store::find_directories(environment);
+    for (const std::string& path : {directories.state, directories.config, directories.runtime}) {
+        store::make_private_directory(path);
+    }
+    return directories;
+}
+
+// Each sidecar has its own, so that no two write one journal.
+std::string journal_directory(const store::Directories& directories, const std::string& root) {
+    store::make_private_directory(directories.state + "/journals");
+    const std::string of_root = fmt::format("{}/journals/{}", directories.state, sha256(root).substr(0, 16));
+    store::make_private_directory(of_root);
+    return store::make_unique_directory(of_root, "run-");
+}
+
+} // namespace
+
+Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
+    : loop(loop_), clock(loop_.clock()), options(std::move(options_)), directories(private_directories(options.environment)),
+      root(canonical_root(options.root)), zmq(loop),
+      gate(clock, gate::GateOptions{root, directories.config + "/policy", std::nullopt}),
+      registry(loop, clock, gate, tools::RegistryOptions{root, options.environment, {"cellgate", CELLGATE_VERSION}}),
+      door(gate, registry), house{loop,
+                                  zmq,
+                                  gate,
+                                  door,
+                                  *this,
+                                  directories,
+                                  root,
+                                  journal_directory(directories, root),
+                                  options.environment} {
+    if (options.trace_file) {
+        trace = std::make_shared<Trace>(clock, *options.trace_file);
+    }
+    for (const protocol::RuleSpec& rule : options.rules) {
+        gate.configure(rule, protocol::RuleSource::command_line);
+    }
+    for (const auto& [name, config] : options.tool_servers) {
+        add_trusted_server(name, config, protocol::ToolServerSource::command_line);
+    }
+    for (const std::string& problem : registry.read_workspace_files()) {
+        log_warning("{}", problem);
+    }
+}
+
+void Sidecar::Impl::add_trusted_server(const std::string& name, protocol::McpServerConfig config,
+                                       protocol::ToolServerSource source) {
+    const tools::ServerSpec spec{name, std::move(config), source, std::nullopt};
+    registry.add(spec);
+    protocol::RuleSpec rule;
+    rule.effect = protocol::Effect::allow;
+    rule.kind = protocol::ActionKind::server;
+    rule.server = name;
+    gate.configure(std::move(rule),
+                   source == protocol::ToolServerSource::command_line ? protocol::RuleSource::command_line
+                                                                      : protocol::RuleSource::person,
+                   tools::describe(spec, root, options.environment).identity);
+}
+
+std::string Sidecar::Impl::resolve_path(const std::string& path) const {
+    return (std::filesystem::path(root) / path).lexically_normal();
+}
+
+session::SessionOptions Sidecar::Impl::default_session() const {
+    session::SessionOptions session_options;
+    session_options.id = default_session_id;
+    session_options.cwd = root;
+    return session_options;
+}
+
+std::shared_ptr<Sidecar::Impl::Entry> Sidecar::Impl::add(session::SessionOptions session_options) {
+    auto entry = std::make_shared<Entry>();
+    const std::string id = session_options.id;
+    entry->session = std::make_shared<session::Session>(house, std::move(session_options));
+    sessions_[id] = entry;
+    starting_.spawn(start(entry));
+    return entry;
+}
+
+Task<void> Sidecar::Impl::start(std::shared_ptr<Entry> entry) {
+    try {
+        co_await entry->session->start();
+    } catch (const Error&) {
+        entry->failure = std::current_exception();
+    }
+    if (entry->failure) {
+        sessions_.erase(entry->session->id());
+        co_await shielded(entry->session->close("it did not start"));
+    }
+    entry->started.set();
+}
+
+Task<std::shared_ptr<session::Session>> Sidecar::Impl::started(std::shared_ptr<Entry> entry) {
+    co_await entry->started.wait();
+    if (entry->failure) {
+        std::rethrow_exception(entry->failure);
+    }
+    co_return entry->session;
+}
+
+Task<std::shared_ptr<session::Session>> Sidecar::Impl::create(session::SessionOptions session_options) {
+    if (sessions_.contains(session_options.id)) {
+        throw Error(ErrorCode::session_exists,
+                    fmt::format("expected a new session id, found \"{}\", which is taken", session_options.id));
+    }
+    std::shared_ptr<Entry> entry = add(std::move(session_options));
+    co_return co_await started(std::move(entry));
+}
+
+Task<std::shared_ptr<session::Session>> Sidecar::Impl::find_or_start(std::optional<std::string> session_id) {
+    const std::string id = session_id.value_or(std::string(default_session_id));
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end() && id != default_session_id) {
+        throw Error(ErrorCode::session_not_found, fmt::format("there is no session \"{}\"", id),
+                    "session/create makes one; without a sessionId the default session is used");
+    }
+    std::shared_ptr<Entry> entry = found == sessions_.end() ? add(default_session()) : found->second;
+    co_return co_await started(std::move(entry));
+}
+
+std::shared_ptr<session::Session> Sidecar::Impl::find(const std::string& session_id) const {
+    const auto found = sessions_.find(session_id);
+    if (found == sessions_.end()) {
+        throw Error(ErrorCode::session_not_found, fmt::format("there is no session \"{}\"", session_id));
+    }
+    return found->second->session;
+}
+
+std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>
+Sidecar::Impl::find_execution(const std::string& execution_id) const {
+    for (const auto& [id, entry] : sessions_) {
+        if (std::shared_ptr<session::Execution> execution = entry->session->find(execution_id)) {
+            return {entry->session, std::move(execution)};
+        }
+    }
+    throw Error(ErrorCode::execution_not_found, fmt::format("there is no execution \"{}\"", execution_id));
+}
+
+std::vector<std::shared_ptr<session::Session>> Sidecar::Impl::sessions() const {
+    std::vector<std::shared_ptr<session::Session>> all;
+    for (const auto& [id, entry] : sessions_) {
+        all.push_back(entry->session);
+    }
+    return all;
+}
+
+Task<void> Sidecar::Impl::close_session(std::string session_id, std::string reason) {
+    const std::shared_ptr<session::Session> session = find(session_id);
+    co_await shielded(session->close(std::move(reason)));
+    sessions_.erase(session_id);
+}
+
+void Sidecar::Impl::on_session_changed(const protocol::SessionChangedParams& changed) {
+    for (const auto& [id, client] : clients) {
+        if (client->role == protocol::Role::person && client->stage == Client::Stage::initialized) {
+            client->peer.notify<protocol::SessionChanged>(changed);
+        }
+    }
+}
+
+void Sidecar::Impl::on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) {
+    if (const auto client = clients.find(execution.client); client != clients.end()) {
+        protocol::ExecuteChangedParams changed{execution.id, execution.state, position};
+        client->second->peer.notify<protocol::ExecuteChanged>(changed);
+    }
+}
+
+void Sidecar::Impl::on_output(const session::Execution& execution, const protocol::OutputRecord& record) {
+    if (const auto client = clients.find(execution.client); client != clients.end()) {
+        client->second->outputs.send(execution.id, record);
+    }
+}
+
+Task<std::optional<std::string>> Sidecar::Impl::ask_input(session::ClientId client_id, protocol::InputRequestParams params) {
+    const auto found = clients.find(client_id);
+    if (found == clients.end() || !found->second->capabilities.input.value_or(false)) {
+        co_return std::nullopt;
+    }
+    const std::shared_ptr<Client> client = found->second;
+    protocol::InputRequestResult result = co_await client->peer.call<protocol::InputRequest>(std::move(params));
+    co_return std::optional(std::move(result.value));
+}
+
+Task<void> Sidecar::Impl::close() {
+    starting_.cancel();
+    co_await starting_.join();
+    for (const std::shared_ptr<session::Session>& session : sessions()) {
+        co_await session->close("the sidecar ends");
+    }
+    sessions_.clear();
+    co_await registry.close();
+    co_await gate.close();
+}
+
+Sidecar::Sidecar(async::Loop& loop, SidecarOptions options) : impl_(std::make_unique<Impl>(loop, std::move(options))) {}
+
+Sidecar::~Sidecar() = default;
+
+Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, protocol::Role role) {
+    const session::ClientId id = impl_->next_client++;
+    if (impl_->trace) {
+        connection = std::make_shared<TracedConnection>(std::move(connection), impl_->trace, id);
+    }
+    const auto client = std::make_shared<Client>(id, role, std::move(connection));
+    add_lifecycle_handlers(*impl_, *client);
+    add_session_handlers(*impl_, *client);
+    add_execution_handlers(*impl_, *client);
+    add_gate_handlers(*impl_, *client);
+    add_tool_handlers(*impl_, *client);
+    impl_->clients[id] = client;
+    std::exception_ptr error;
+    try {
+        co_await client->peer.run();
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    impl_->clients.erase(id);
+    if (client->answers_approvals()) {
+        impl_->gate.detach(*client, Duration{});
+    }
+    co_await shielded(client->outputs.close());
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    co_return client->stage == Client::Stage::shut_down;
+}
+
+Task<void> Sidecar::close() { return impl_->close(); }
+
+} // namespace cellgate::service

@@ -1,0 +1,89 @@
+#pragma once
+// What the handlers of all method families work on. Private to the service.
+
+#include "async/zmq_socket.hpp"
+#include "client.hpp"
+#include "gate/gate.hpp"
+#include "service/sidecar.hpp"
+#include "session/session.hpp"
+#include "store/directories.hpp"
+#include "tools/door.hpp"
+#include "tools/registry.hpp"
+#include "traced_connection.hpp"
+
+#include <map>
+#include <memory>
+
+namespace cellgate::service {
+
+inline constexpr std::string_view default_session_id = "default";
+
+struct Sidecar::Impl final : public session::SessionObserver {
+    Impl(async::Loop& loop, SidecarOptions options);
+    ~Impl() override = default;
+
+    // The session of that id, or the root's default one, which is started if need be. Throws Error{session_not_found},
+    // and what starting throws.
+    Task<std::shared_ptr<session::Session>> find_or_start(std::optional<std::string> session_id);
+    // Throws Error{session_exists}, and what starting throws.
+    Task<std::shared_ptr<session::Session>> create(session::SessionOptions options);
+    // Throws Error{session_not_found}.
+    std::shared_ptr<session::Session> find(const std::string& session_id) const;
+    // Throws Error{execution_not_found}.
+    std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>
+    find_execution(const std::string& execution_id) const;
+    Task<void> close_session(std::string session_id, std::string reason);
+    std::vector<std::shared_ptr<session::Session>> sessions() const;
+    Task<void> close();
+
+    session::SessionOptions default_session() const;
+    // A tool server that a person gave: starting it needs no further yes.
+    void add_trusted_server(const std::string& name, protocol::McpServerConfig config, protocol::ToolServerSource source);
+    // Absolute, with a relative path taken from the root.
+    std::string resolve_path(const std::string& path) const;
+
+    void on_session_changed(const protocol::SessionChangedParams& changed) override;
+    void on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) override;
+    void on_output(const session::Execution& execution, const protocol::OutputRecord& record) override;
+    Task<std::optional<std::string>> ask_input(session::ClientId client, protocol::InputRequestParams params) override;
+
+    async::Loop& loop;
+    Clock& clock;
+    SidecarOptions options;
+    store::Directories directories;
+    std::string root;
+    async::ZmqContext zmq;
+    gate::Gate gate;
+    tools::Registry registry;
+    tools::Door door;
+    session::House house;
+    std::shared_ptr<Trace> trace;
+
+    std::map<session::ClientId, std::shared_ptr<Client>> clients;
+    session::ClientId next_client = 1;
+
+  private:
+    // A session is in the map from when it begins to start, so that two who need it start it once.
+    struct Entry {
+        std::shared_ptr<session::Session> session;
+        Event started;
+        std::exception_ptr failure;
+    };
+
+    Task<void> start(std::shared_ptr<Entry> entry);
+    Task<std::shared_ptr<session::Session>> started(std::shared_ptr<Entry> entry);
+    std::shared_ptr<Entry> add(session::SessionOptions session_options);
+
+    std::map<std::string, std::shared_ptr<Entry>> sessions_;
+    TaskScope starting_;
+
+};
+
+// One family of methods each.
+void add_lifecycle_handlers(Sidecar::Impl& sidecar, Client& client);
+void add_session_handlers(Sidecar::Impl& sidecar, Client& client);
+void add_execution_handlers(Sidecar::Impl& sidecar, Client& client);
+void add_gate_handlers(Sidecar::Impl& sidecar, Client& client);
+void add_tool_handlers(Sidecar::Impl& sidecar, Client& client);
+
+} // namespace cellgate::service

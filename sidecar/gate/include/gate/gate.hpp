@@ -122,7 +122,7 @@ class Gate {
 
   private:
     struct Impl;
-    std::unique_ptr<Impl> impl_;
+    std::shared_ptr<Impl> impl_; // shared with calls that end while the gate tells of it
 };
 
 } // namespace cellgate::gate

@@ -1,0 +1,140 @@
+#include "choices.hpp"
+
+#include "path_match.hpp"
+#include "rules.hpp"
+#include "visible_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+
+namespace cellgate::gate {
+
+namespace {
+
+using protocol::Choice;
+using protocol::RuleSpec;
+using protocol::Scope;
+
+// Whether an argument's name says that it is a path: one of its words is one of ours ("outputFile", "target_dir").
+bool names_a_path(std::string_view name) {
+    constexpr std::array words{"path", "paths", "file", "files",  "filename", "filepath", "dir",    "dirs",
+                               "root", "roots", "cwd",  "folder", "folders",  "src",      "source", "sources",
+                               "dest", "dst",   "directory", "directories", "destination", "target", "targets"};
+    std::string word;
+    const auto is_path_word = [&] { return std::find(words.begin(), words.end(), word) != words.end(); };
+    for (const char c : name) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (std::isalpha(byte) == 0 || std::isupper(byte) != 0) {
+            if (is_path_word()) {
+                return true;
+            }
+            word.clear();
+        }
+        if (std::isalpha(byte) != 0) {
+            word += static_cast<char>(std::tolower(byte));
+        }
+    }
+    return is_path_word();
+}
+
+// The folder that a path in the root is, or is in, relative to the root; nothing outside.
+std::optional<std::string> folder_of(std::string_view value, const std::string& root) {
+    if (path_under(value, root, root) != Match::yes) {
+        return std::nullopt;
+    }
+    const std::filesystem::path path = *resolve_path(value, root);
+    std::error_code error;
+    const bool is_folder = path == root || std::filesystem::is_directory(path, error);
+    return (is_folder ? path : path.parent_path()).lexically_relative(root).string();
+}
+
+struct FolderRule {
+    RuleSpec rule;
+    std::string label;
+};
+
+// A rule that keeps every argument that is a path to its folder; nothing when there is none, or one of them is not
+// a plain path in the root.
+std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, const std::string& root) {
+    FolderRule found{std::move(rule), visible_name(*payload.action().tool)};
+    found.rule.arguments.emplace();
+    for (const auto& [name, value] : json_members(payload.action().arguments->text())) {
+        if (!names_a_path(name)) {
+            continue;
+        }
+        const std::optional<std::string> folder =
+            json_type(value) == "string" ? folder_of(decode_json_string(value), root) : std::nullopt;
+        if (!folder) {
+            return std::nullopt;
+        }
+        std::string pointer = "/";
+        for (const char c : name) {
+            pointer += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+        }
+        found.label += fmt::format("{} {} under {}", found.rule.arguments->empty() ? " with" : " and", visible_name(name),
+                                   *folder == "." ? "the root" : visible_name(*folder + "/"));
+        protocol::Matcher matcher;
+        matcher.under = *folder;
+        found.rule.arguments->emplace(std::move(pointer), std::move(matcher));
+    }
+    found.label += ", its other arguments free";
+    protocol::Rule as_rule = make_rule(found.rule, protocol::RuleSource::session, WallTime{});
+    try {
+        check_rule(as_rule);
+    } catch (const Error&) {
+        return std::nullopt; // A hostile name can make a pointer that no rule may have.
+    }
+    return found.rule.arguments->empty() || !applies(as_rule, payload, root) ? std::nullopt : std::optional(found);
+}
+
+void offer(std::vector<Choice>& choices, std::string label, Scope scope, std::optional<RuleSpec> rule = std::nullopt) {
+    Choice choice;
+    choice.label = std::move(label);
+    choice.scope = scope;
+    choice.rule = std::move(rule);
+    choices.push_back(std::move(choice));
+}
+
+} // namespace
+
+std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& context) {
+    const protocol::Action& action = payload.action();
+    std::vector<Choice> choices;
+    if (action.kind == protocol::ActionKind::server) {
+        offer(choices, "start it once", Scope::once);
+        offer(choices, "start exactly this program in this workspace", Scope::workspace);
+        return choices;
+    }
+    offer(choices, "this call", Scope::once);
+    if (context.in_execution) {
+        offer(choices, "exactly this call, while the cell runs", Scope::execution);
+    }
+    if (exact_only(action)) {
+        if (context.in_session) {
+            offer(choices, "exactly this call, in this session", Scope::session);
+        }
+        return choices;
+    }
+    RuleSpec any;
+    any.effect = protocol::Effect::allow;
+    any.kind = action.kind;
+    any.server = action.server;
+    any.tool = action.tool;
+    const Scope wide = context.in_session ? Scope::session : Scope::workspace;
+    const std::string where = context.in_session ? "in this session" : "in this workspace";
+    if (const std::optional<FolderRule> folder = folder_rule(any, payload, context.root)) {
+        offer(choices, fmt::format("{}, {}", folder->label, where), wide, folder->rule);
+    }
+    const std::string tool = fmt::format("any {} of {}", visible_name(*action.tool), visible_name(*action.server));
+    offer(choices, fmt::format("{}, {}", tool, where), wide, any);
+    if (context.in_session) {
+        offer(choices, fmt::format("{}, in this workspace", tool), Scope::workspace, any);
+    }
+    return choices;
+}
+
+} // namespace cellgate::gate

@@ -1,0 +1,236 @@
+#include "rule_book.hpp"
+
+#include "base/hash.hpp"
+#include "base/visible_text.hpp"
+#include "path_match.hpp"
+#include "rules.hpp"
+#include "visible_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cellgate::gate {
+
+namespace {
+
+using protocol::Effect;
+using protocol::Rule;
+using protocol::RuleSource;
+
+std::string resolved_root(const std::string& root) {
+    const std::optional<std::string> path = resolve_path(root, "/");
+    if (!path) {
+        throw Error(ErrorCode::config_invalid, fmt::format("cannot resolve the root {}", visible_name(root)),
+                    "choose a folder that you can read");
+    }
+    return *path;
+}
+
+std::string outside(const std::string& directory, const std::string& root) {
+    const std::optional<std::string> path = resolve_path(directory, "/");
+    if (!path || root == "/" || *path == root || path->starts_with(root + "/")) {
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("expected the folder of stored rules to be outside the root {}, found {}",
+                                visible_name(root), visible_name(directory)),
+                    "code in the root could change its own rules: choose a smaller root, or set XDG_CONFIG_HOME");
+    }
+    return *path;
+}
+
+// deny rule > grant of this execution or session > ask rule > allow rule or stored grant.
+int rank(const Rule& rule) {
+    switch (rule.effect) {
+    case Effect::deny:
+        return 4;
+    case Effect::ask:
+        return 2;
+    case Effect::allow:
+        break;
+    }
+    return rule.source == RuleSource::execution || rule.source == RuleSource::session ? 3 : 1;
+}
+constexpr int highest_rank = 4;
+
+void append(std::vector<Rule>& rules, const std::vector<Rule>& more, WallTime now) {
+    std::copy_if(more.begin(), more.end(), std::back_inserter(rules),
+                 [now](const Rule& rule) { return !is_expired(rule, now); });
+}
+
+bool erase(std::vector<Rule>& rules, const std::string& id) {
+    return std::erase_if(rules, [&id](const Rule& rule) { return rule.id == id; }) > 0;
+}
+
+bool holds(const std::vector<Rule>& rules, const std::string& id) {
+    return std::any_of(rules.begin(), rules.end(), [&id](const Rule& rule) { return rule.id == id; });
+}
+
+} // namespace
+
+RuleBook::RuleBook(Clock& clock, std::string root, const std::string& policy_directory)
+    : clock_(clock), root_(resolved_root(root)),
+      user_(outside(policy_directory, root_), "user.json", RuleSource::user_store, "rules for every root"),
+      workspace_(outside(policy_directory, root_), fmt::format("root-{}.json", sha256(root_)),
+                 RuleSource::workspace_store, fmt::format("rules for {}", visible_text(root_))) {}
+
+bool RuleBook::refresh() {
+    const bool user_changed = user_.refresh();
+    return workspace_.refresh() || user_changed;
+}
+
+void RuleBook::require_readable() const {
+    for (const RuleStore* store : {&user_, &workspace_}) {
+        if (store->problem()) {
+            throw *store->problem();
+        }
+    }
+}
+
+const RuleBook::Execution* RuleBook::running(const Place& place) const {
+    if (!place.execution_id || !place.session_id) {
+        return nullptr;
+    }
+    const auto found = executions_.find(*place.execution_id);
+    return found != executions_.end() && found->second.session_id == *place.session_id ? &found->second : nullptr;
+}
+
+bool RuleBook::is_running(const Place& place) const {
+    return running(place) != nullptr;
+}
+
+std::vector<const std::vector<Rule>*> RuleBook::rules_for(const Place& place) const {
+    std::vector<const std::vector<Rule>*> lists{&configured_, &user_.rules(), &workspace_.rules()};
+    if (place.session_id) {
+        if (const auto session = sessions_.find(*place.session_id); session != sessions_.end()) {
+            lists.push_back(&session->second);
+        }
+    }
+    if (const Execution* execution = running(place)) {
+        lists.push_back(&execution->rules);
+    }
+    return lists;
+}
+
+Ruling RuleBook::rule_on(const Payload& payload, const Place& place) const {
+    for (const RuleStore* store : {&user_, &workspace_}) {
+        if (store->problem()) {
+            return Ruling{Effect::deny, std::nullopt, store->problem()->message};
+        }
+    }
+    const WallTime now = clock_.wall();
+    const Rule* best = nullptr;
+    for (const std::vector<Rule>* rules : rules_for(place)) {
+        for (const Rule& rule : *rules) {
+            if ((best == nullptr || rank(rule) > rank(*best)) && !is_expired(rule, now) &&
+                applies(rule, payload, root_)) {
+                best = &rule;
+                if (rank(rule) == highest_rank) {
+                    return Ruling{rule.effect, rule, fmt::format("denied by {}", describe(rule))};
+                }
+            }
+        }
+    }
+    if (best != nullptr && best->effect == Effect::allow) {
+        return Ruling{Effect::allow, *best, fmt::format("allowed by {}", describe(*best))};
+    }
+    const Execution* execution = running(place);
+    if (execution != nullptr && execution->mode == protocol::ApprovalMode::deny) {
+        return Ruling{Effect::deny, best != nullptr ? std::optional(*best) : std::nullopt,
+                      "nothing allows it, and this execution runs with approvals \"deny\": nobody is asked"};
+    }
+    return best != nullptr ? Ruling{Effect::ask, *best, fmt::format("asked for by {}", describe(*best))}
+                           : Ruling{Effect::ask, std::nullopt, "no rule covers it"};
+}
+
+std::vector<Rule> RuleBook::in_force() const {
+    const WallTime now = clock_.wall();
+    std::vector<Rule> rules;
+    append(rules, configured_, now);
+    append(rules, user_.rules(), now);
+    append(rules, workspace_.rules(), now);
+    for (const auto& [id, session] : sessions_) {
+        append(rules, session, now);
+    }
+    for (const auto& [id, execution] : executions_) {
+        append(rules, execution.rules, now);
+    }
+    return rules;
+}
+
+void RuleBook::add(const std::vector<Rule>& rules) {
+    const WallTime now = clock_.wall();
+    for (RuleStore* store : {&user_, &workspace_}) {
+        const RuleSource source = store == &user_ ? RuleSource::user_store : RuleSource::workspace_store;
+        std::vector<Rule> mine;
+        std::copy_if(rules.begin(), rules.end(), std::back_inserter(mine),
+                     [source](const Rule& rule) { return rule.source == source; });
+        if (!mine.empty()) {
+            store->update([&mine, now](std::vector<Rule>& stored) {
+                std::erase_if(stored, [now](const Rule& rule) { return is_expired(rule, now); });
+                stored.insert(stored.end(), mine.begin(), mine.end());
+            });
+        }
+    }
+    for (const Rule& rule : rules) {
+        if (rule.source == RuleSource::execution) {
+            executions_.at(*rule.execution_id).rules.push_back(rule);
+        } else if (rule.source == RuleSource::session) {
+            sessions_[*rule.session_id].push_back(rule);
+        } else if (rule.source != RuleSource::user_store && rule.source != RuleSource::workspace_store) {
+            configured_.push_back(rule);
+        }
+    }
+}
+
+void RuleBook::remove(const std::string& rule_id) {
+    const auto built_in = [&rule_id](const Rule& rule) {
+        return rule.id == rule_id && rule.source == RuleSource::default_rule;
+    };
+    if (std::any_of(configured_.begin(), configured_.end(), built_in)) {
+        throw Error(ErrorCode::rule_invalid, fmt::format("rule {} is built in and stays", visible_name(rule_id)));
+    }
+    bool removed = erase(configured_, rule_id);
+    for (auto& [id, rules] : sessions_) {
+        removed = erase(rules, rule_id) || removed;
+    }
+    for (auto& [id, execution] : executions_) {
+        removed = erase(execution.rules, rule_id) || removed;
+    }
+    for (RuleStore* store : {&user_, &workspace_}) {
+        if (!removed && holds(store->rules(), rule_id)) {
+            store->update([&rule_id](std::vector<Rule>& rules) { erase(rules, rule_id); });
+            removed = true;
+        }
+    }
+    if (!removed) {
+        require_readable();
+        throw Error(ErrorCode::rule_invalid, fmt::format("expected the id of a rule in force, found {}",
+                                                         visible_name(rule_id)),
+                    "policy/list names them");
+    }
+}
+
+void RuleBook::begin_execution(const std::string& session_id, const std::string& execution_id,
+                               protocol::ApprovalMode mode) {
+    Execution execution{session_id, mode, {}};
+    if (mode == protocol::ApprovalMode::allow) {
+        protocol::RuleSpec everything;
+        everything.effect = Effect::allow;
+        Rule grant = make_rule(std::move(everything), RuleSource::execution, clock_.wall());
+        grant.session_id = session_id;
+        grant.execution_id = execution_id;
+        execution.rules.push_back(std::move(grant));
+    }
+    executions_.insert_or_assign(execution_id, std::move(execution));
+}
+
+void RuleBook::end_execution(const std::string& execution_id) {
+    executions_.erase(execution_id);
+}
+
+void RuleBook::end_session(const std::string& session_id) {
+    sessions_.erase(session_id);
+    std::erase_if(executions_, [&session_id](const auto& entry) { return entry.second.session_id == session_id; });
+}
+
+} // namespace cellgate::gate

@@ -1,0 +1,240 @@
+#include "rule_store.hpp"
+
+#include "base/names.hpp"
+#include "rules.hpp"
+#include "store/directories.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <set>
+#include <sys/file.h>
+#include <unistd.h>
+#include <utility>
+
+namespace cellgate::gate {
+
+namespace {
+
+constexpr std::size_t max_file_bytes = std::size_t{4} << 20;
+
+class Descriptor {
+  public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (fd_ >= 0) {
+            ::close(fd_);
+        }
+    }
+    int get() const { return fd_; }
+    bool valid() const { return fd_ >= 0; }
+
+  private:
+    int fd_;
+};
+
+// A rule in a file: a field that we do not know would be a condition that is ignored.
+struct StoredRule : protocol::Rule {
+    static constexpr bool closed = true;
+};
+
+struct StoredRules {
+    static constexpr bool closed = true;
+    std::int64_t version = 1;
+    std::optional<std::string> about;
+    std::vector<StoredRule> rules;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("version", self.version);
+        visit("about", self.about);
+        visit("rules", self.rules);
+    }
+};
+
+Error unreadable(const std::string& path, const std::string& why) {
+    return Error(ErrorCode::policy_unreadable,
+                 fmt::format("the stored rules in {} cannot be read, so nothing is allowed: {}", path, why),
+                 "repair the file or move it away");
+}
+
+// null reads as absent, and an absent condition matches all: in a file it is refused.
+void refuse_nulls(std::string_view json) {
+    for (const auto& [key, value] : json_members(json)) {
+        if (value == "null") {
+            throw Error(ErrorCode::rule_invalid, fmt::format("expected a value for {}, found null", key));
+        }
+    }
+}
+
+std::string read_all(int fd, const std::string& path) {
+    std::string text;
+    std::string chunk(std::size_t{64} << 10, '\0');
+    while (text.size() <= max_file_bytes) {
+        const ssize_t length = ::read(fd, chunk.data(), chunk.size());
+        if (length < 0 && errno != EINTR) {
+            throw system_error(ErrorCode::policy_unreadable, fmt::format("cannot read {}", path), errno);
+        }
+        if (length == 0) {
+            return text;
+        }
+        text.append(chunk, 0, static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+    }
+    throw Error(ErrorCode::limit_exceeded, fmt::format("expected at most {} bytes", max_file_bytes));
+}
+
+void write_all(int fd, std::string_view text, const std::string& path) {
+    while (!text.empty()) {
+        const ssize_t length = ::write(fd, text.data(), text.size());
+        if (length < 0 && errno != EINTR) {
+            throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), errno);
+        }
+        text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+    }
+    if (::fsync(fd) != 0) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), errno);
+    }
+}
+
+std::int64_t nanoseconds(const struct timespec& time) {
+    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+} // namespace
+
+RuleStore::RuleStore(std::string directory, std::string file_name, protocol::RuleSource source, std::string about)
+    : directory_(std::move(directory)), path_(fmt::format("{}/{}", directory_, file_name)), source_(source),
+      about_(std::move(about)) {
+    refresh();
+}
+
+RuleStore::Version RuleStore::version_of(const struct stat& status) {
+    return Version{true,           status.st_dev,
+                   status.st_ino,  status.st_size,
+                   nanoseconds(status.st_mtim), nanoseconds(status.st_ctim)};
+}
+
+RuleStore::Version RuleStore::look() const {
+    struct stat status{};
+    return ::lstat(path_.c_str(), &status) == 0 ? version_of(status) : Version{};
+}
+
+bool RuleStore::refresh() {
+    if (version_ && *version_ == look()) {
+        return false;
+    }
+    load();
+    return true;
+}
+
+void RuleStore::load() {
+    rules_.clear();
+    problem_.reset();
+    version_ = look(); // before reading: a change meanwhile is seen by the next refresh()
+    try {
+        read_rules();
+    } catch (const Error& error) {
+        rules_.clear();
+        problem_ = unreadable(path_, error.message);
+    }
+}
+
+void RuleStore::read_rules() {
+    const Descriptor file(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    if (!file.valid()) {
+        if (errno == ENOENT) {
+            return;
+        }
+        throw system_error(ErrorCode::policy_unreadable, "cannot open it", errno);
+    }
+    struct stat status{};
+    struct stat folder{};
+    if (::fstat(file.get(), &status) != 0 || ::lstat(directory_.c_str(), &folder) != 0) {
+        throw system_error(ErrorCode::policy_unreadable, "cannot look at it", errno);
+    }
+    const mode_t others_write = 0022;
+    if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & others_write) != 0 ||
+        folder.st_uid != ::geteuid() || (folder.st_mode & others_write) != 0) {
+        throw Error(ErrorCode::policy_unreadable,
+                    "expected a file of yours, in a directory of yours, that only you can write");
+    }
+    const RawJson text = RawJson::parse(read_all(file.get(), path_));
+    StoredRules stored = from_json<StoredRules>(text, "policy");
+    if (stored.version != 1) {
+        throw Error(ErrorCode::policy_unreadable, fmt::format("expected version 1, found {}", stored.version));
+    }
+    for (const auto& [key, value] : json_members(text.text())) {
+        if (key == "rules") {
+            for (const std::string_view rule : json_elements(value)) {
+                refuse_nulls(rule);
+            }
+        }
+    }
+    std::set<std::string> ids;
+    for (StoredRule& rule : stored.rules) {
+        check_rule(rule);
+        if (rule.source != source_ || rule.session_id || rule.execution_id || rule.id.empty() ||
+            !ids.insert(rule.id).second) {
+            throw Error(ErrorCode::policy_unreadable,
+                        "expected every rule to have an id of its own, the source of this file, and no session");
+        }
+        rules_.push_back(std::move(rule));
+    }
+}
+
+void RuleStore::update(const std::function<void(std::vector<protocol::Rule>&)>& change) {
+    store::make_private_directory(directory_);
+    const std::string lock_path = directory_ + "/lock";
+    const Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot lock {}", lock_path), errno);
+    }
+    load();
+    if (problem_) {
+        throw *problem_;
+    }
+    std::vector<protocol::Rule> changed = rules_;
+    change(changed);
+    write_rules(changed);
+    load();
+    if (problem_) {
+        throw *problem_;
+    }
+}
+
+void RuleStore::write_rules(const std::vector<protocol::Rule>& rules) {
+    std::string text = fmt::format("{{\"version\": 1, \"about\": {}, \"rules\": [", to_json(about_));
+    for (const protocol::Rule& rule : rules) {
+        text += fmt::format("{}\n  {}", &rule == rules.data() ? "" : ",", to_json(rule));
+    }
+    text += "\n]}\n";
+    if (text.size() > max_file_bytes) {
+        throw Error(ErrorCode::store_failed,
+                    fmt::format("expected at most {} bytes of rules in {}, found {}", max_file_bytes, path_,
+                                text.size()),
+                    "remove rules that are not needed");
+    }
+    const std::string aside = fmt::format("{}.{}", path_, random_id());
+    try {
+        const Descriptor file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (!file.valid()) {
+            throw system_error(ErrorCode::store_failed, fmt::format("cannot create {}", aside), errno);
+        }
+        write_all(file.get(), text, aside);
+        if (::rename(aside.c_str(), path_.c_str()) != 0) {
+            throw system_error(ErrorCode::store_failed, fmt::format("cannot replace {}", path_), errno);
+        }
+    } catch (const Error&) {
+        ::unlink(aside.c_str());
+        throw;
+    }
+    const Descriptor folder(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder.valid() || ::fsync(folder.get()) != 0) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", directory_), errno);
+    }
+}
+
+} // namespace cellgate::gate

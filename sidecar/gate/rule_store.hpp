@@ -1,0 +1,59 @@
+#pragma once
+// Rules on disk: one JSON file, `{"version":1,"rules":[…]}`, only its owner may write. It is read again when it has
+// changed (another sidecar shares the user's file, a person may edit it), replaced atomically under a lock, and never
+// written over when it cannot be read: a file that is broken, foreign or open to others allows nothing.
+
+#include "base/error.hpp"
+#include "protocol/messages/policy.hpp"
+
+#include <sys/stat.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::gate {
+
+class RuleStore {
+  public:
+    // `about` says in the file what it is for, to people.
+    RuleStore(std::string directory, std::string file_name, protocol::RuleSource source, std::string about);
+
+    // Reads the file if it has changed. True when it had.
+    bool refresh();
+    const std::vector<protocol::Rule>& rules() const { return rules_; }
+    // Why it cannot be read: Error{policy_unreadable}.
+    const std::optional<Error>& problem() const { return problem_; }
+
+    // Reads what is there now, lets `change` change it, and replaces the file. Throws Error{policy_unreadable} or
+    // {store_failed}; then nothing has changed.
+    void update(const std::function<void(std::vector<protocol::Rule>&)>& change);
+
+  private:
+    // Which file was read; two of equal value hold the same rules.
+    struct Version {
+        bool exists = false;
+        dev_t device = 0;
+        ino_t inode = 0;
+        off_t size = 0;
+        std::int64_t modified = 0; // nanoseconds
+        std::int64_t changed = 0;
+        friend bool operator==(const Version&, const Version&) = default;
+    };
+    static Version version_of(const struct stat& status);
+    Version look() const;
+    void load();
+    void read_rules();
+    void write_rules(const std::vector<protocol::Rule>& rules);
+
+    std::string directory_;
+    std::string path_;
+    protocol::RuleSource source_;
+    std::string about_;
+    std::optional<Version> version_;
+    std::vector<protocol::Rule> rules_;
+    std::optional<Error> problem_;
+};
+
+} // namespace cellgate::gate

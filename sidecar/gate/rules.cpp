@@ -1,0 +1,259 @@
+#include "rules.hpp"
+
+#include "base/encoding.hpp"
+#include "base/names.hpp"
+#include "path_match.hpp"
+#include "visible_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace cellgate::gate {
+
+namespace {
+
+using protocol::ActionKind;
+using protocol::Effect;
+using protocol::Matcher;
+using protocol::Rule;
+using protocol::RuleSource;
+
+constexpr std::size_t max_pointers = 64;
+constexpr std::size_t max_text_bytes = 1024; // of a pointer, a pattern, a path
+constexpr std::size_t max_value_bytes = std::size_t{64} << 10;
+
+[[noreturn]] void refuse(const std::string& message, std::string hint = {}) {
+    throw Error(ErrorCode::rule_invalid, message, std::move(hint));
+}
+
+template <class E>
+std::string_view name_of(E value) {
+    for (const auto& [each, name] : enum_names(E{})) {
+        if (each == value) {
+            return name;
+        }
+    }
+    return "?";
+}
+
+void check_matcher(const std::string& pointer, const Matcher& matcher) {
+    const std::string name = visible_name(pointer);
+    if (!is_pointer(pointer) || pointer.size() > max_text_bytes) {
+        refuse(fmt::format("expected a JSON pointer such as /path, found {}", name),
+               "a pointer is empty or starts with /; ~ is written ~0 and / in a name ~1");
+    }
+    if ((matcher.equals ? 1 : 0) + (matcher.glob ? 1 : 0) + (matcher.under ? 1 : 0) != 1) {
+        refuse(fmt::format("expected exactly one of equals, glob and under for {}, found none or several", name));
+    }
+    if (matcher.equals && (matcher.equals->text().size() > max_value_bytes || !is_comparable(matcher.equals->text()))) {
+        refuse(fmt::format("expected a value for {} that can be compared exactly, found one that is too large", name));
+    }
+    const std::optional<std::string>& text = matcher.glob ? matcher.glob : matcher.under;
+    if (text && (text->empty() || text->size() > max_text_bytes)) {
+        refuse(fmt::format("expected 1 to {} bytes for {}, found {}", max_text_bytes, name, text->size()));
+    }
+    if (matcher.under && !is_plain_path(*matcher.under)) {
+        refuse(fmt::format("expected a plain path for {}, found {}", name, visible_name(*matcher.under)),
+               "~, $, % and quotes are not expanded; write the path itself");
+    }
+}
+
+Match match_value(const Matcher& matcher, std::string_view value, const std::string& root) {
+    if (matcher.equals) {
+        return same_value(matcher.equals->text(), value);
+    }
+    if (json_type(value) != "string") {
+        return Match::no;
+    }
+    const std::string text = decode_json_string(value);
+    return matcher.glob ? glob_match(text, *matcher.glob) : path_under(text, *matcher.under, root);
+}
+
+// Whether an allow rule that matches binds the whole of an exact_only() action.
+bool binds_exactly(const Rule& rule) {
+    if (rule.payload_hash) {
+        return true;
+    }
+    // What a person allowed when the execution began. It names no kind, and no program that starts outside the sandbox.
+    if (rule.source == RuleSource::execution && !rule.kind) {
+        return true;
+    }
+    if (rule.kind == ActionKind::server) {
+        return rule.server_identity.has_value();
+    }
+    if (rule.kind != ActionKind::host || !rule.server || !rule.tool || !rule.arguments) {
+        return false;
+    }
+    const auto whole = rule.arguments->find("");
+    return whole != rule.arguments->end() && whole->second.equals;
+}
+
+} // namespace
+
+std::optional<WallTime> parse_time(std::string_view text) {
+    constexpr std::string_view shape = "0000-00-00T00:00:00";
+    if (text.size() <= shape.size() || text.back() != 'Z') {
+        return std::nullopt;
+    }
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != shape[i]) {
+            return std::nullopt;
+        }
+    }
+    const std::string_view fraction = text.substr(shape.size(), text.size() - shape.size() - 1);
+    constexpr std::size_t longest_fraction = 10; // the point and nine digits
+    if (!fraction.empty() && (fraction.front() != '.' || fraction.size() < 2 || fraction.size() > longest_fraction ||
+                              fraction.find_first_not_of("0123456789", 1) != std::string_view::npos)) {
+        return std::nullopt;
+    }
+    const auto number = [text](std::size_t at, std::size_t length) {
+        int value = 0;
+        std::from_chars(text.data() + at, text.data() + at + length, value);
+        return value;
+    };
+    const std::chrono::year_month_day day(std::chrono::year(number(0, 4)),
+                                          std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                          std::chrono::day(static_cast<unsigned>(number(8, 2))));
+    const int hour = number(11, 2);
+    const int minute = number(14, 2);
+    const int second = number(17, 2);
+    // A WallTime counts nanoseconds in 64 bits: it ends in 2262.
+    if (!day.ok() || hour > 23 || minute > 59 || second > 59 || day.year() > std::chrono::year(2261) ||
+        day.year() < std::chrono::year(1970)) {
+        return std::nullopt;
+    }
+    return std::chrono::sys_days(day) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+           std::chrono::seconds(second);
+}
+
+Rule make_rule(protocol::RuleSpec spec, RuleSource source, WallTime now) {
+    Rule rule;
+    rule.id = random_id();
+    rule.effect = spec.effect;
+    rule.kind = spec.kind;
+    rule.server = std::move(spec.server);
+    rule.tool = std::move(spec.tool);
+    rule.arguments = std::move(spec.arguments);
+    rule.source = source;
+    rule.created_at = to_rfc3339(now);
+    rule.expires_at = std::move(spec.expires_at);
+    return rule;
+}
+
+void check_rule(const Rule& rule) {
+    if (rule.effect == Effect::allow && !rule.kind) {
+        refuse("expected an allow rule to name at least a kind, found none", "name a kind, better a server and a tool");
+    }
+    if ((rule.server && rule.server->empty()) || (rule.tool && rule.tool->empty())) {
+        refuse("expected a name of a server or tool, found an empty one", "leave the field out to match all");
+    }
+    if (rule.expires_at && !parse_time(*rule.expires_at)) {
+        refuse(fmt::format("expected expiresAt as a time in UTC such as 2030-01-02T03:04:05Z, found {}",
+                           visible_name(*rule.expires_at)));
+    }
+    if (rule.arguments) {
+        if (rule.arguments->size() > max_pointers) {
+            refuse(fmt::format("expected at most {} conditions on arguments, found {}", max_pointers,
+                               rule.arguments->size()));
+        }
+        for (const auto& [pointer, matcher] : *rule.arguments) {
+            check_matcher(pointer, matcher);
+        }
+    }
+}
+
+void check_new_rule(const Rule& rule, WallTime now) {
+    check_rule(rule);
+    if (is_expired(rule, now)) {
+        refuse(fmt::format("expected a time to come, found {}", *rule.expires_at));
+    }
+    if (rule.effect != Effect::allow || binds_exactly(rule)) {
+        return;
+    }
+    protocol::Action widest;
+    widest.kind = *rule.kind;
+    widest.tool = rule.tool;
+    const bool reads_only = rule.kind == ActionKind::host && !rule.tool; // covers just those tools that read
+    if (!reads_only && exact_only(widest)) {
+        refuse(fmt::format("expected a rule that binds the exact payload, as {} needs, found a wider one",
+                           rule.tool ? visible_name(*rule.tool) : std::string(name_of(*rule.kind))),
+               "answer its approval with a scope and without a rule, or let \"\" (the whole) equal the arguments");
+    }
+}
+
+bool is_expired(const Rule& rule, WallTime now) {
+    if (!rule.expires_at) {
+        return false;
+    }
+    const std::optional<WallTime> end = parse_time(*rule.expires_at);
+    return end && *end <= now;
+}
+
+Match matches(const Rule& rule, const Payload& payload, const std::string& root) {
+    const protocol::Action& action = payload.action();
+    if ((rule.kind && rule.kind != action.kind) || (rule.server && rule.server != action.server) ||
+        (rule.tool && rule.tool != action.tool) ||
+        (rule.server_identity && rule.server_identity != action.server_identity) ||
+        (rule.tool_identity && rule.tool_identity != action.tool_identity) ||
+        (rule.payload_hash && rule.payload_hash != payload.hash())) {
+        return Match::no;
+    }
+    Match all = Match::yes;
+    if (rule.arguments) {
+        for (const auto& [pointer, matcher] : *rule.arguments) {
+            const std::optional<std::string_view> value =
+                action.arguments ? find_pointer(action.arguments->text(), pointer) : std::nullopt;
+            all = std::min(all, value ? match_value(matcher, *value, root) : Match::no);
+            if (all == Match::no) {
+                return all;
+            }
+        }
+    }
+    return all;
+}
+
+bool applies(const Rule& rule, const Payload& payload, const std::string& root) {
+    const Match match = matches(rule, payload, root);
+    if (rule.effect != Effect::allow) {
+        return match != Match::no;
+    }
+    if (match != Match::yes) {
+        return false;
+    }
+    if (!rule.kind && payload.action().kind == ActionKind::server) {
+        return false;
+    }
+    return !exact_only(payload.action()) || binds_exactly(rule);
+}
+
+std::string describe(const Rule& rule) {
+    std::string text =
+        fmt::format("rule {} ({}): {}", visible_name(rule.id), name_of(rule.source), name_of(rule.effect));
+    if (rule.kind) {
+        text += fmt::format(" {}", name_of(*rule.kind));
+    }
+    if (rule.tool) {
+        text += fmt::format(" {}", visible_name(*rule.tool));
+    }
+    if (rule.server) {
+        text += fmt::format(" of {}", visible_name(*rule.server));
+    }
+    if (rule.payload_hash) {
+        text += " with exactly one payload";
+    }
+    if (rule.arguments && !rule.arguments->empty()) {
+        std::string conditions;
+        for (const auto& [pointer, matcher] : *rule.arguments) {
+            conditions += fmt::format("{}{}", conditions.empty() ? "" : ", ", visible_name(pointer));
+            conditions += matcher.glob    ? fmt::format(" like {}", visible_name(*matcher.glob))
+                          : matcher.under ? fmt::format(" under {}", visible_name(*matcher.under))
+                                          : " equal to a value";
+        }
+        text += fmt::format(" with {}", conditions);
+    }
+    return text;
+}
+
+} // namespace cellgate::gate

@@ -1,0 +1,39 @@
+#pragma once
+// One rule: whether it makes sense, and whether it holds for an action.
+
+#include "base/clock.hpp"
+#include "json_match.hpp"
+#include "payload.hpp"
+#include "protocol/messages/policy.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cellgate::gate {
+
+// RFC 3339 in UTC ("…Z"); nothing when it is no such time.
+std::optional<WallTime> parse_time(std::string_view text);
+
+// The rule as one is written, in force under `id`.
+protocol::Rule make_rule(protocol::RuleSpec spec, protocol::RuleSource source, WallTime now);
+
+// Throws Error{rule_invalid}: a malformed pointer, matcher or time, a name that is empty, an allow rule without a kind.
+void check_rule(const protocol::Rule& rule);
+// The same for a new one, which also must not have expired, nor be an allow rule that could never allow anything since
+// its kind needs the exact payload.
+void check_new_rule(const protocol::Rule& rule, WallTime now);
+
+bool is_expired(const protocol::Rule& rule, WallTime now);
+
+// Whether the rule's fields hold for the action, whatever its effect. Not looked at: whose it is, and expiry.
+Match matches(const protocol::Rule& rule, const Payload& payload, const std::string& root);
+
+// Whether it decides: an allow rule only by a certain match, and for exact_only() actions only when it binds them
+// exactly; the other effects also by an unclear match.
+bool applies(const protocol::Rule& rule, const Payload& payload, const std::string& root);
+
+// "rule c41d… (session): allow tool list_directory of filesystem", in one line that is safe to show.
+std::string describe(const protocol::Rule& rule);
+
+} // namespace cellgate::gate

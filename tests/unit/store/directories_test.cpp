@@ -1,0 +1,61 @@
+#include "store/directories.hpp"
+
+#include "base/error.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <doctest/doctest.h>
+
+using namespace cellgate;
+using namespace cellgate::store;
+
+TEST_CASE("directories follow the XDG variables, and HOME without them") {
+    const Directories given = find_directories(
+        {{"XDG_STATE_HOME", "/s"}, {"XDG_CONFIG_HOME", "/c"}, {"XDG_RUNTIME_DIR", "/r"}});
+    CHECK(given.state == "/s/cellgate");
+    CHECK(given.config == "/c/cellgate");
+    CHECK(given.runtime == "/r/cellgate");
+    const Directories home = find_directories({{"HOME", "/h"}, {"XDG_STATE_HOME", "relative/is/invalid"}});
+    CHECK(home.state == "/h/.local/state/cellgate");
+    CHECK(home.config == "/h/.config/cellgate");
+    CHECK(home.runtime.starts_with("/tmp/cellgate-"));
+    CHECK_THROWS_AS(find_directories({}), Error);
+}
+
+TEST_CASE("a private directory is made with its parents, for us alone") {
+    const std::string base = make_unique_directory(std::filesystem::temp_directory_path(), "cellgate-test-");
+    make_private_directory(base + "/a/b");
+    struct stat found{};
+    REQUIRE(::stat((base + "/a/b").c_str(), &found) == 0);
+    CHECK((found.st_mode & 0777) == 0700);
+    CHECK_NOTHROW(make_private_directory(base + "/a/b"));
+
+    SUBCASE("one that others can write is refused") {
+        ::chmod((base + "/a/b").c_str(), 0777);
+        CHECK_THROWS_AS(make_private_directory(base + "/a/b"), Error);
+    }
+    SUBCASE("a link to one is refused") {
+        std::filesystem::create_directory_symlink(base + "/a/b", base + "/link");
+        CHECK_THROWS_AS(make_private_directory(base + "/link"), Error);
+    }
+    SUBCASE("a file in its place is refused") {
+        std::ofstream(base + "/file") << "x";
+        CHECK_THROWS_AS(make_private_directory(base + "/file"), Error);
+    }
+    remove_tree(base);
+}
+
+TEST_CASE("removing a tree does not follow links out of it") {
+    const std::string base = make_unique_directory(std::filesystem::temp_directory_path(), "cellgate-test-");
+    std::filesystem::create_directories(base + "/outside");
+    std::ofstream(base + "/outside/kept") << "x";
+    std::filesystem::create_directories(base + "/tree");
+    std::filesystem::create_directory_symlink(base + "/outside", base + "/tree/link");
+    remove_tree(base + "/tree");
+    CHECK_FALSE(std::filesystem::exists(base + "/tree"));
+    CHECK(std::filesystem::exists(base + "/outside/kept"));
+    remove_tree(base);
+}

@@ -198,7 +198,11 @@ class HostileTools(unittest.TestCase):
                 "properties": {"a": {"$ref": "#/$defs/a"}},
                 "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
             },
-            "all": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}},
+            "all": {
+                "type": "object",
+                "properties": {"a": {"$ref": "#/$defs/a"}},
+                "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}},
+            },
             "chain": {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": chain},
             "tuples": {
                 "type": "object",

@@ -1,4 +1,4 @@
-"""The runtime in the package: one call over the tool channel, from threads, forks and event loops; errors and results."""
+"""The runtime in the package: calls over the tool channel, from threads, forks and event loops; errors and results."""
 
 import asyncio
 import gc

@@ -41,7 +41,9 @@ struct ExecuteRequest {
     bool silent = false;
     bool store_history = true;
     bool allow_stdin = true;
-    bool stop_on_error = true;
+    // Makes the kernel abort the requests that wait behind an error. ipykernel then also aborts one that is sent in the
+    // moment after the error's idle: who queues on this side leaves it off.
+    bool stop_on_error = false;
 };
 
 enum class ExecuteStatus { ok, error, aborted };

@@ -1,0 +1,122 @@
+#include "wrappers/generate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace cellgate;
+using namespace cellgate::wrappers;
+
+namespace {
+
+protocol::ToolSpec tool(const std::string& name, const std::string& schema = R"({"type":"object"})") {
+    protocol::ToolSpec spec;
+    spec.name = name;
+    spec.input_schema = RawJson::parse(schema);
+    return spec;
+}
+
+std::string text_of(const Package& package, const std::string& path) {
+    const auto file =
+        std::find_if(package.files.begin(), package.files.end(), [&](const File& each) { return each.path == path; });
+    REQUIRE(file != package.files.end());
+    return file->text;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("a package has the runtime, a module for each tool, and says where they are") {
+    const Package package = generate("My Server", {tool("read-file"), tool("write_file")});
+    CHECK(package.package == "my_server");
+    REQUIRE(package.modules.size() == 2);
+    CHECK(package.modules[0].tool == "read-file");
+    CHECK(package.modules[0].module == "read_file");
+    CHECK(package.modules[0].path == "mcptools/my_server/read_file.py");
+    CHECK(contains(text_of(package, "mcptools/_runtime.py"), "class ApprovalDenied(ToolCallError)"));
+    CHECK(contains(text_of(package, "mcptools/__init__.py"), "ApprovalDenied,"));
+    CHECK(contains(text_of(package, "mcptools/my_server/__init__.py"), "read_file"));
+    CHECK(contains(text_of(package, "mcptools/my_server/write_file.py"), R"(_Tool("My Server", "write_file", Params)"));
+}
+
+TEST_CASE("the same input makes the same bytes") {
+    const auto make = [] { return generate("s", {tool("b", R"({"type":"object","properties":{"y":{},"x":{}}})")}); };
+    const Package first = make();
+    const Package second = make();
+    REQUIRE(first.files.size() == second.files.size());
+    for (std::size_t i = 0; i < first.files.size(); ++i) {
+        CHECK(first.files[i].text == second.files[i].text);
+    }
+}
+
+TEST_CASE("a tool that is named as its module would be keeps the name, whatever comes before it") {
+    const Package package = generate("s", {tool("a-b"), tool("a_b"), tool("A.b")});
+    CHECK(package.modules[0].module == "a_b_2");
+    CHECK(package.modules[1].module == "a_b");
+    CHECK(package.modules[2].module == "a_b_3");
+}
+
+TEST_CASE("defaults are documented and not sent") {
+    const std::string schema = R"({"type":"object","properties":{"limit":{"type":"integer","default":10}}})";
+    const std::string text = text_of(generate("s", {tool("t", schema)}), "mcptools/s/t.py");
+    CHECK(contains(text, "limit: [default 10]"));
+    CHECK(contains(text, "limit: Union[int, Unset] = UNSET"));
+}
+
+TEST_CASE("schemas become types") {
+    struct Case {
+        const char* schema;
+        const char* annotation;
+    };
+    for (const auto& [schema, annotation] : std::initializer_list<Case>{
+             {R"({"type":"string"})", "str"},
+             {R"({"type":"number"})", "float"},
+             {R"({"type":["integer","null"]})", "Union[int, None]"},
+             {R"({"type":"string","nullable":true})", "Union[str, None]"},
+             {R"({"enum":["a","b",1,true,null]})", R"(Union[Literal["a", "b", 1, True], None])"},
+             {R"({"const":"x"})", R"(Literal["x"])"},
+             {R"({"enum":[1.5,2]})", "Union[float, int]"},
+             {R"({"enum":[1e400]})", "float"},
+             {R"({"const":123456789012345678901234567890})", "int"},
+             {R"({"type":"array"})", "List[Any]"},
+             {R"({"type":"array","items":{"type":"array","items":{"type":"boolean"}}})", "List[List[bool]]"},
+             {R"({"type":"array","prefixItems":[{"type":"string"},{}],"minItems":2,"maxItems":2})", "Tuple[str, Any]"},
+             {R"({"type":"array","prefixItems":[{"type":"string"},{"type":"null"}],"items":false})",
+              "List[Union[str, None]]"},
+             {R"({"type":"array","prefixItems":[{"type":"string"}]})", "List[Any]"},
+             {R"({"type":"object"})", "Dict[str, Any]"},
+             {R"({"type":"object","additionalProperties":{"type":"integer"}})", "Dict[str, int]"},
+             {R"({"type":"object","properties":{"x":{}}})", "P"},
+             {R"({"anyOf":[{"type":"string"},{"type":"integer"},{"type":"string"}]})", "Union[str, int]"},
+             {R"({"anyOf":[{"type":"string"},{"description":"anything"}]})", "Any"},
+             {R"({"type":"string","anyOf":[{"format":"a"},{"minLength":1}]})", "str"},
+             {R"({"allOf":[{"$ref":"#/$defs/Port"},{"maximum":9}]})", "int"},
+             {R"({"$ref":"#/$defs/Port"})", "int"},
+             {R"({"$ref":"#port"})", "int"},
+             {R"({"$ref":"#/$defs/a~1b%20c"})", "bool"},
+             {R"({"$ref":"#/$defs/none"})", "Any"},
+             {R"({"$ref":"https://example.com/x"})", "Any"},
+             {R"({"type":"colour"})", "Any"},
+             {R"(true)", "Any"},
+             {R"({})", "Any"},
+         }) {
+        CAPTURE(schema);
+        const std::string whole =
+            std::string(R"({"type":"object","required":["p"],"properties":{"p":)") + schema +
+            R"(},"$defs":{"Port":{"$anchor":"port","type":"integer"},"a/b c":{"type":"boolean"}}})";
+        const Package package = generate("s", {tool("t", whole)});
+        REQUIRE(package.skipped.empty());
+        CHECK(contains(text_of(package, "mcptools/s/t.py"), std::string("self.p: ") + annotation + " = p\n"));
+    }
+}
+
+TEST_CASE("alternatives at the top become optional arguments") {
+    const std::string schema = R"({"type":"object","properties":{"a":{"type":"string"}},"required":["a"],
+        "oneOf":[{"properties":{"b":{"type":"integer"}},"required":["b"]},{"properties":{"c":{"type":"boolean"}}}]})";
+    const std::string text = text_of(generate("s", {tool("t", schema)}), "mcptools/s/t.py");
+    CHECK(contains(text,
+                   "        a: str,\n        b: Union[int, Unset] = UNSET,\n        c: Union[bool, Unset] = UNSET,"));
+}

@@ -1,0 +1,168 @@
+#include "wrappers/write_package.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sys/stat.h>
+
+using namespace cellgate;
+using namespace cellgate::wrappers;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+    Folder() {
+        std::string pattern = fs::temp_directory_path() / "cellgate-test-XXXXXX";
+        path = ::mkdtemp(pattern.data());
+        fs::create_directories(path / "workspace");
+        fs::create_directories(path / "outside");
+    }
+    ~Folder() { fs::remove_all(path); }
+    fs::path workspace() const { return path / "workspace"; }
+    fs::path outside() const { return path / "outside"; }
+
+    fs::path path;
+};
+
+Package package_of(const std::vector<std::string>& names) {
+    std::vector<protocol::ToolSpec> tools;
+    for (const std::string& name : names) {
+        tools.emplace_back();
+        tools.back().name = name;
+        tools.back().input_schema = RawJson::parse(R"({"type":"object"})");
+    }
+    return generate("server", tools);
+}
+
+std::string read(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const fs::path& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+}
+
+// What a writer does that does not look where it writes.
+void write_naively(const Package& package, const fs::path& out_dir) {
+    for (const File& file : package.files) {
+        fs::create_directories((out_dir / file.path).parent_path());
+        write(out_dir / file.path, file.text);
+    }
+}
+
+void check_refused(const Package& package, const fs::path& out_dir) {
+    try {
+        write_package(package, out_dir);
+        FAIL("was written");
+    } catch (const Error& error) {
+        CHECK(error.code == ErrorCode::wrapper_failed);
+        CHECK_FALSE(error.message.empty());
+    }
+}
+
+} // namespace
+
+TEST_CASE("files are written as they are, readable, with nothing beside them") {
+    const Folder folder;
+    const Package package = package_of({"one", "two"});
+    write_package(package, folder.workspace());
+    for (const File& file : package.files) {
+        CHECK(read(folder.workspace() / file.path) == file.text);
+    }
+    const auto count = std::distance(fs::recursive_directory_iterator(folder.workspace()), {});
+    CHECK(count == static_cast<std::ptrdiff_t>(package.files.size()) + 2);
+}
+
+TEST_CASE("a link in place of a folder leads nowhere") {
+    for (const char* const name : {"mcptools", "mcptools/server"}) {
+        CAPTURE(name);
+        const Folder folder;
+        fs::create_directories((folder.workspace() / name).parent_path());
+        fs::create_directory_symlink(folder.outside(), folder.workspace() / name);
+        check_refused(package_of({"one"}), folder.workspace());
+        CHECK(fs::is_empty(folder.outside()));
+
+        write_naively(package_of({"one"}), folder.workspace());
+        CHECK_FALSE(fs::is_empty(folder.outside()));
+    }
+}
+
+TEST_CASE("a link in place of a module leads nowhere") {
+    const Folder folder;
+    write_package(package_of({"one"}), folder.workspace());
+    const fs::path module = folder.workspace() / "mcptools/server/one.py";
+    const fs::path victim = folder.outside() / "victim";
+    write(victim, "precious");
+    fs::remove(module);
+    fs::create_symlink(victim, module);
+    check_refused(package_of({"one"}), folder.workspace());
+    CHECK(read(victim) == "precious");
+
+    write_naively(package_of({"one"}), folder.workspace());
+    CHECK(read(victim) != "precious");
+}
+
+TEST_CASE("a pipe in place of a module is refused and does not block") {
+    const Folder folder;
+    fs::create_directories(folder.workspace() / "mcptools/server");
+    REQUIRE(::mkfifo((folder.workspace() / "mcptools/server/one.py").c_str(), 0600) == 0);
+    check_refused(package_of({"one"}), folder.workspace());
+}
+
+TEST_CASE("files that cellgate did not make are not replaced") {
+    for (const char* const name : {"mcptools/__init__.py", "mcptools/server/one.py"}) {
+        CAPTURE(name);
+        const Folder folder;
+        fs::create_directories(folder.workspace() / "mcptools/server");
+        write(folder.workspace() / name, "mine = 1\n");
+        check_refused(package_of({"one"}), folder.workspace());
+        CHECK(read(folder.workspace() / name) == "mine = 1\n");
+    }
+}
+
+TEST_CASE("modules of tools that are gone go, what is not ours stays") {
+    const Folder folder;
+    write_package(package_of({"one", "two"}), folder.workspace());
+    const fs::path server = folder.workspace() / "mcptools/server";
+    write(server / "mine.py", "mine = 1\n");
+    write(server / "notes.txt", "notes");
+    write(server / ".cellgate-left-by-a-crash", "half");
+    write(folder.outside() / "linked.py", read(server / "one.py"));
+    fs::create_symlink(folder.outside() / "linked.py", server / "linked.py");
+    write_package(package_of({"two", "three"}), folder.workspace());
+    CHECK_FALSE(fs::exists(server / "one.py"));
+    CHECK(fs::exists(server / "two.py"));
+    CHECK(fs::exists(server / "three.py"));
+    CHECK(fs::exists(server / "mine.py"));
+    CHECK(fs::exists(server / "notes.txt"));
+    CHECK_FALSE(fs::exists(server / ".cellgate-left-by-a-crash"));
+    CHECK(fs::exists(fs::symlink_status(server / "linked.py")));
+    CHECK(fs::exists(folder.outside() / "linked.py"));
+}
+
+TEST_CASE("a file that is the same already is left alone, another is replaced as a whole") {
+    const Folder folder;
+    write_package(package_of({"one", "two"}), folder.workspace());
+    const fs::path server = folder.workspace() / "mcptools/server";
+    fs::create_hard_link(server / "one.py", folder.outside() / "one");
+    write(folder.outside() / "two", "");
+    const std::string before = read(server / "two.py");
+    write(server / "two.py", before.substr(0, before.size() / 2));
+    fs::remove(folder.outside() / "two");
+    fs::create_hard_link(server / "two.py", folder.outside() / "two");
+
+    write_package(package_of({"one", "two"}), folder.workspace());
+    CHECK(fs::equivalent(server / "one.py", folder.outside() / "one"));
+    CHECK_FALSE(fs::equivalent(server / "two.py", folder.outside() / "two"));
+    CHECK(read(server / "two.py") == before);
+    CHECK(read(folder.outside() / "two") == before.substr(0, before.size() / 2));
+}
+
+TEST_CASE("a folder that is not there is an error") {
+    const Folder folder;
+    check_refused(package_of({"one"}), folder.path / "none");
+}

@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 using namespace cellgate;
@@ -34,7 +36,6 @@ Task<void> many_connections(Loop* loop, std::string path) {
     struct stat status{};
     REQUIRE(::stat(path.c_str(), &status) == 0);
     CHECK((status.st_mode & 07777) == 0600);
-    // More than the backlog holds: who comes too early has to wait.
     constexpr int connections = 300;
     int answered = 0;
     TaskScope scope;
@@ -46,6 +47,29 @@ Task<void> many_connections(Loop* loop, std::string path) {
     CHECK(answered == connections);
     listener.close();
     CHECK(::stat(path.c_str(), &status) != 0);
+}
+
+Task<void> connect_and_count(Loop* loop, std::string path, int* connected) {
+    co_await connect_unix(*loop, std::move(path));
+    ++*connected;
+}
+
+Task<void> connect_to_a_full_backlog(Loop* loop, std::string path, int listener) {
+    constexpr int connections = 4;
+    int connected = 0;
+    TaskScope scope;
+    for (int i = 0; i < connections; ++i) {
+        scope.spawn(connect_and_count(loop, path, &connected));
+    }
+    CHECK(connected < connections);
+    for (int i = 0; i < connections; ++i) {
+        while (connected <= i) {
+            co_await loop->yield();
+        }
+        ::close(::accept(listener, nullptr, nullptr));
+    }
+    co_await scope.join();
+    CHECK(connected == connections);
 }
 
 Task<void> accept_nothing(UnixListener* listener, bool* ended) {
@@ -88,6 +112,20 @@ TEST_CASE("a listening socket is its owner's alone, serves many, and is removed 
     const TemporaryDirectory directory;
     Loop loop;
     loop.run(many_connections(&loop, directory.path("socket")));
+}
+
+TEST_CASE("who connects while the listener's backlog is full waits for a place") {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("socket");
+    const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    REQUIRE(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::listen(listener, 0) == 0);
+    Loop loop;
+    loop.run(connect_to_a_full_backlog(&loop, path, listener));
+    ::close(listener);
 }
 
 TEST_CASE("closing a listener ends the accept that waits and every later one") {

@@ -2,6 +2,9 @@
 #include "helpers.hpp"
 
 #include <doctest/doctest.h>
+#include <zmq.h>
+
+#include <thread>
 
 using namespace cellgate;
 using namespace cellgate::async;
@@ -50,6 +53,48 @@ Task<void> mixed_sends(Loop* loop, std::string endpoint) {
     scope.spawn(echo(&router, many));
     scope.spawn(ask_in_bursts(loop, &dealer, many));
     co_await scope.join();
+}
+
+// A kernel's side: on a thread and a context of its own, answering while we send. An empty message ends it.
+void echo_elsewhere(const std::string& endpoint) {
+    void* context = zmq_ctx_new();
+    void* router = zmq_socket(context, ZMQ_ROUTER);
+    zmq_bind(router, endpoint.c_str());
+    for (bool ended = false; !ended;) {
+        ZmqMessage message;
+        bool more = true;
+        while (more) {
+            zmq_msg_t frame;
+            zmq_msg_init(&frame);
+            zmq_msg_recv(&frame, router, 0);
+            message.emplace_back(static_cast<const char*>(zmq_msg_data(&frame)), zmq_msg_size(&frame));
+            more = zmq_msg_more(&frame) != 0;
+            zmq_msg_close(&frame);
+        }
+        ended = message[1].empty();
+        zmq_send(router, message[0].data(), message[0].size(), ZMQ_SNDMORE);
+        zmq_send(router, message[1].data(), message[1].size(), 0);
+    }
+    zmq_close(router);
+    zmq_ctx_term(context);
+}
+
+// The second send comes when the answer to the first may just have arrived, and so consumes what ZMQ_FD would tell.
+Task<void> send_into_answers(Loop* loop, std::string endpoint) {
+    ZmqContext context(*loop);
+    ZmqSocket dealer(context, ZmqType::dealer);
+    dealer.connect(endpoint);
+    for (int i = 0; i < 1000; ++i) {
+        ZmqMessage first{"first"};
+        dealer.send(std::move(first));
+        const Instant until = loop->clock().now() + std::chrono::microseconds(i % 10 * 50);
+        while (loop->clock().now() < until) {
+        }
+        ZmqMessage second{i < 999 ? "second" : ""};
+        dealer.send(std::move(second));
+        co_await dealer.receive();
+        co_await dealer.receive();
+    }
 }
 
 Task<void> flood(Loop* loop, std::string endpoint, int count) {
@@ -202,6 +247,15 @@ void with_endpoint(Run run) {
 
 TEST_CASE("ten thousand requests in mixed bursts are all answered, without a stall") {
     with_endpoint(mixed_sends);
+}
+
+TEST_CASE("a send that falls together with an answer does not hide the answer") {
+    const TemporaryDirectory directory;
+    const std::string endpoint = "ipc://" + directory.path("socket");
+    std::thread elsewhere(echo_elsewhere, endpoint);
+    Loop loop;
+    loop.run(send_into_answers(&loop, endpoint));
+    elsewhere.join();
 }
 
 TEST_CASE("a flood that nobody reads for a while arrives whole and in order") {

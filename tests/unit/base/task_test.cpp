@@ -64,6 +64,12 @@ Task<void> play(Event* mine, Event* other, std::int64_t* turns, Depth* depth) {
     other->set();
 }
 
+Task<void> hand_on(Event* mine, Event* next, Depth* depth) {
+    co_await mine->wait();
+    depth->note();
+    next->set();
+}
+
 Task<void> await_many_deferred(Depth* depth) {
     for (int i = 0; i < many; ++i) {
         Deferred<int> deferred;
@@ -212,6 +218,19 @@ TEST_CASE("two tasks that wake each other a million times use no stack") {
     scope.spawn(play(&left, &right, &turns, &depth));
     scope.spawn(play(&right, &left, &turns, &depth));
     CHECK(turns == 2 * std::int64_t{many});
+    CHECK(depth.spread() < most_spread);
+}
+
+TEST_CASE("a long chain of tasks that wake one another uses no stack") {
+    constexpr int links = 100'000;
+    std::vector<Event> events(links + 1);
+    Depth depth;
+    TaskScope scope;
+    for (int i = 0; i < links; ++i) {
+        scope.spawn(hand_on(&events[i], &events[i + 1], &depth));
+    }
+    events.front().set();
+    CHECK(events.back().is_set());
     CHECK(depth.spread() < most_spread);
 }
 

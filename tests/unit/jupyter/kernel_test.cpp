@@ -253,9 +253,12 @@ Task<void> last_words(Scene* scene) {
     co_await start(scene);
     Outcome outcome;
     TaskScope scope;
-    // ipykernel sends descriptor 2 as messages, but lets the crash handler write to the real one.
-    scope.spawn(
-        execute_into(scene, "import ctypes, faulthandler\nfaulthandler.enable()\nctypes.string_at(0)", &outcome));
+    // ipykernel turns descriptor 2 into messages and keeps the real one aside.
+    scope.spawn(execute_into(
+        scene,
+        "import ctypes, faulthandler, "
+        "sys\nfaulthandler.enable(sys.stderr._original_stdstream_copy, all_threads=False)\nctypes.string_at(0)",
+        &outcome));
     co_await outcome.ended.wait();
     CHECK(outcome.error->message.find("SIGSEGV") != std::string::npos);
     CHECK(outcome.error->message.find("Segmentation fault") != std::string::npos);

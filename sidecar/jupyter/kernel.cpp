@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 // After a death, how long nothing must come any more before all is taken as delivered, and how long at most.
 constexpr Duration quiet = 20ms;
 constexpr Duration longest_settling = 2s;
-constexpr std::size_t last_lines = 30;
+constexpr std::size_t last_lines = 60;
 
 std::string tail_of(const std::string& text) {
     std::size_t start = text.find_last_not_of('\n');

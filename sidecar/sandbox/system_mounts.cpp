@@ -79,14 +79,10 @@ void add_etc(MountPlan& plan, const std::string& home) {
 
 // Files such as sys/kernel/core_pattern, with which a program gets run outside, ask for no capability when root writes
 // them, only for root's id, which root keeps in here. bwrap covers some directories of /proc, but sys only where the
-// directory itself can be written. Others than root can write nothing outside sys, and each mount costs time at every
-// start.
+// directory itself can be written. So all that is not of a process becomes read-only, and files that we could write, or
+// read where not everybody can, are not there at all.
 void add_proc(MountPlan& plan) {
     plan.proc();
-    plan.read_only("/proc/sys");
-    if (::geteuid() != 0) {
-        return;
-    }
     std::error_code error;
     for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
         std::string name = entry->path().filename().string();
@@ -96,12 +92,12 @@ void add_proc(MountPlan& plan) {
         if (ignored || process || status.type() == fs::file_type::symlink) {
             continue;
         }
-        fs::perms writable = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+        const char* path = entry->path().c_str();
+        bool for_all = (status.permissions() & fs::perms::others_read) != fs::perms::none;
         if (status.type() == fs::file_type::directory) {
-            plan.read_only(entry->path().string());
-        } else if ((status.permissions() & writable) != fs::perms::none ||
-                   (status.permissions() & fs::perms::others_read) == fs::perms::none) {
-            plan.unreadable_file(entry->path().string());
+            plan.read_only(path);
+        } else if (::access(path, W_OK) == 0 || (!for_all && ::access(path, R_OK) == 0)) {
+            plan.unreadable_file(path);
         }
     }
 }

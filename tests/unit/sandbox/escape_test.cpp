@@ -59,6 +59,17 @@ constexpr Attempt attempts[] = {
     {"find a device beyond the harmless ones", R"(
 T(lambda: set(os.listdir("/dev")) - {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm", "fd", "core",
                                      "stdin", "stdout", "stderr", "console"}))"},
+    {"read what the kernel shows to root only", R"(
+def attack():
+    found = []
+    for name in os.listdir("/proc"):
+        path = "/proc/" + name
+        if name.isdigit() or not os.path.isfile(path) or os.stat(path).st_mode & 0o004: continue
+        try: os.close(os.open(path, os.O_RDONLY)); found.append(name)
+        except OSError: pass
+    return found
+T(attack))",
+     Control::root_only},
     {"see /run", R"(T(lambda: os.listdir("/run")))"},
     {"see another session's directory", R"(T(lambda: os.listdir(os.path.dirname(S)) != ["1"]))"},
     {"see the hosts of this machine's network", R"(T(lambda: os.path.exists("/sys/class/net")))"},
@@ -261,18 +272,20 @@ Ran attempt_on_a_fresh_machine(Isolation isolation, const Attempt& attempt) {
     ::_exit(127);
 }
 
-// What a program prints that opens the terminal it was started on.
-std::string try_the_terminal(Isolation isolation) {
+// What a program prints that opens the terminal it was started on, and looks for a secret in what it inherited.
+std::string look_around_bare(Isolation isolation) {
     Machine machine;
     async::Command command;
     command.argv = {"/usr/bin/python3", "-c", R"(
 import os, sys
-try: os.open("/dev/tty", os.O_RDWR); print("opened")
-except OSError: print("refused"))"};
+try: os.open("/dev/tty", os.O_RDWR); print("opened", end=" ")
+except OSError: print("refused", end=" ")
+print(os.environ.get("SECRET")))"};
     Launch launch = make_launcher(isolation, machine.environment)->wrap(std::move(command), machine.profile);
     int terminal = -1;
     pid_t pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
     if (pid == 0) {
+        ::setenv("SECRET", "CANARY", 1);
         execute_bare(launch);
     }
     Descriptor owner(terminal);
@@ -377,9 +390,9 @@ TEST_CASE("when bwrap is killed, children that left the session and ignore signa
     CHECK_FALSE(child_survives(Isolation::bwrap));
 }
 
-TEST_CASE("a cell cannot type into the terminal that the sidecar was started on") {
-    CHECK(try_the_terminal(Isolation::none) == "opened\r\n");
-    CHECK(try_the_terminal(Isolation::bwrap) == "refused\r\n");
+TEST_CASE("a cell inherits neither the terminal nor the environment of whatever starts it") {
+    CHECK(look_around_bare(Isolation::none) == "opened CANARY\r\n");
+    CHECK(look_around_bare(Isolation::bwrap) == "refused None\r\n");
 }
 
 TEST_CASE("scratch space has a size") {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fcntl.h>
 
 using namespace cellgate::sandbox;
 
@@ -51,9 +52,10 @@ TEST_CASE("guarded files are found at any depth, through symlinks only inside th
 TEST_CASE(
     "in a workspace that is too large to be searched, the layer is not claimed, and what lies on top is guarded") {
     Machine machine;
-    fs::create_directories(machine.workspace / "bulk");
+    std::string bulk = machine.workspace / "bulk/";
+    fs::create_directories(bulk);
     for (int i = 0; i < 50'000; ++i) {
-        machine.write(machine.workspace / "bulk" / std::to_string(i), "");
+        Descriptor made(::creat((bulk + std::to_string(i)).c_str(), 0600));
     }
     Ran ran = machine.python(Isolation::bwrap, "T(lambda: open(W + '/.env').read())");
     CHECK_MESSAGE(ran.out.starts_with("HELD"), ran.out);

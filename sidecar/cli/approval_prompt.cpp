@@ -89,7 +89,7 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
         if (reason && !reason->empty()) {
             params.reason = *reason;
         }
-        co_return co_await respond(sidecar, std::move(params));
+        co_return co_await respond(std::move(approval), sidecar, std::move(params));
     }
     params.decision = protocol::Verdict::allow;
     if (*typed == "e" && approval.action.arguments) {
@@ -101,7 +101,7 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
             co_return false;
         }
         params.arguments = RawJson::checked(*arguments);
-        co_return co_await respond(sidecar, std::move(params));
+        co_return co_await respond(std::move(approval), sidecar, std::move(params));
     }
     std::size_t number = 0;
     const auto [end, status] = std::from_chars(typed->data(), typed->data() + typed->size(), number);
@@ -112,16 +112,21 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
     }
     params.scope = approval.choices[number - 1].scope;
     params.rule = approval.choices[number - 1].rule;
-    co_return co_await respond(sidecar, std::move(params));
+    co_return co_await respond(std::move(approval), sidecar, std::move(params));
 }
 
-Task<bool> ApprovalPrompt::respond(LocalSidecar* sidecar, protocol::ApprovalRespondParams params) {
+Task<bool> ApprovalPrompt::respond(protocol::Approval approval, LocalSidecar* sidecar,
+                                   protocol::ApprovalRespondParams params) {
     std::string problem;
     bool gone = false;
     // That our own answer resolves it does not withdraw the question.
     const std::string asking = std::exchange(asking_, {});
     try {
-        co_await sidecar->call<protocol::ApprovalRespond>(std::move(params));
+        protocol::ApprovalRespondParams sent = params;
+        co_await sidecar->call<protocol::ApprovalRespond>(std::move(sent));
+        if (on_answered_) {
+            on_answered_(approval, params);
+        }
     } catch (const Cancelled&) {
         throw;
     } catch (const Error& error) {

@@ -7,6 +7,7 @@
 #include "terminal.hpp"
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,7 +15,10 @@ namespace cellgate::cli {
 
 class ApprovalPrompt {
   public:
-    ApprovalPrompt(Terminal& terminal, OutputPrinter& printer) : terminal_(terminal), printer_(printer) {}
+    // `on_answered`, when there is one, hears of each answer that was accepted.
+    using OnAnswered = std::function<void(const protocol::Approval&, const protocol::ApprovalRespondParams&)>;
+    ApprovalPrompt(Terminal& terminal, OutputPrinter& printer, OnAnswered on_answered = {})
+        : terminal_(terminal), printer_(printer), on_answered_(std::move(on_answered)) {}
 
     void requested(const protocol::Approval& approval, LocalSidecar& sidecar);
     // Answered, withdrawn or expired: it is asked no longer.
@@ -25,10 +29,11 @@ class ApprovalPrompt {
     Task<void> ask_all(LocalSidecar* sidecar);
     Task<void> ask(protocol::Approval approval, LocalSidecar* sidecar);
     Task<bool> answer(protocol::Approval approval, LocalSidecar* sidecar);
-    Task<bool> respond(LocalSidecar* sidecar, protocol::ApprovalRespondParams params);
+    Task<bool> respond(protocol::Approval approval, LocalSidecar* sidecar, protocol::ApprovalRespondParams params);
 
     Terminal& terminal_;
     OutputPrinter& printer_;
+    OnAnswered on_answered_;
     std::deque<protocol::Approval> waiting_;
     std::string asking_; // the id of the one on the screen
     std::shared_ptr<CancelState> question_;

@@ -1,0 +1,11 @@
+#pragma once
+// What the demo runs: a small tour as an agent might write it, in cells.
+
+#include <string_view>
+
+namespace cellgate::cli {
+
+extern const std::string_view demo_tour;       // with the built-in tool server `host`
+extern const std::string_view demo_filesystem; // with the MCP server `filesystem`
+
+} // namespace cellgate::cli

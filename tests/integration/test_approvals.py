@@ -1,0 +1,549 @@
+"""A cell calls a tool, a person is asked, and the answer decides: what is asked, what an answer covers, what it cannot."""
+
+import threading
+import unittest
+
+from cellgate_client import Place, PlaceTest, RpcError, SharedSidecarTest, Sidecar
+from tools_testing import ToolsTest, fixture_server, text_of
+
+ECHO = "from mcptools.fix import tool_1\n"
+
+
+class Asking(ToolsTest):
+    def test_the_main_job(self):
+        execution = self.cellgate.execute(ECHO + "\nanswer = tool_1.run(s='hello')\nprint(answer)", cell=self.CELL)
+        approval = self.cellgate.approval()
+        self.assertFalse(execution.pending.done)
+        action = approval["action"]
+        self.assertEqual((action["kind"], action["server"], action["tool"], action["arguments"]),
+                         ("tool", "fix", "tool-1", {"s": "hello"}))
+        self.assertTrue(action["serverIdentity"] and action["toolIdentity"])
+        self.assertEqual((approval["sessionId"], approval["executionId"]), ("default", execution.id))
+        self.assertEqual(approval["origin"], {"uri": self.CELL["uri"], "line": 12, "reportedBy": "code",
+                                              "text": "answer = tool_1.run(s='hello')"})
+        shown = "\n".join(approval["display"])
+        for word in ("tool-1", "fix", "hello"):
+            self.assertIn(word, shown)
+        self.assertEqual(approval["choices"][0]["scope"], "once")
+        self.assertNotIn("rule", approval["choices"][0])
+        self.assertEqual(self.cellgate.request("approval/list"), {"approvals": [approval]})
+
+        self.assertEqual(self.cellgate.allow(approval), {})
+        result = execution.result()
+        self.assertEqual(result["status"], "ok", execution.outputs())
+        self.assertIn("You passed to tool 1: hello", execution.text())
+        self.assertGreater(result["waitedSeconds"], 0)
+        self.assertGreaterEqual(result["durationSeconds"], result["waitedSeconds"])
+        resolved = self.cellgate.resolved(approval)
+        self.assertEqual((resolved["decision"], resolved["by"]), ("allow", "person"))
+
+    def test_a_no_reaches_the_code_with_its_reason_and_nothing_of_ours(self):
+        execution = self.cellgate.execute(ECHO + "def ask():\n    return tool_1.run(s='x')\nask()", cell=self.CELL)
+        approval = self.cellgate.approval()
+        self.cellgate.deny(approval, reason="not on a Friday")
+        error = self.assert_denied(execution, "not on a Friday")
+        self.assertEqual([(f["uri"], f["line"], f["function"]) for f in error["frames"]],
+                         [(self.CELL["uri"], 13, "<module>"), (self.CELL["uri"], 12, "ask")])
+        resolved = self.cellgate.resolved(approval)
+        self.assertEqual((resolved["decision"], resolved["by"], resolved["reason"]), ("deny", "person", "not on a Friday"))
+
+    def test_the_code_may_catch_a_no_and_go_on(self):
+        execution = self.cellgate.execute(
+            ECHO + "from mcptools import ApprovalDenied\ntry:\n    tool_1.run(s='x')\nexcept ApprovalDenied as no:\n    print('caught', no)")
+        self.cellgate.deny(self.cellgate.approval(), reason="because")
+        execution.result()
+        self.assertIn("caught because", execution.text())
+
+    def test_ipybox_users_write_it_their_way(self):
+        execution = self.cellgate.execute("from mcptools.fix.tool_3 import Params, run\nr = run(Params(name='ab', level=2))\n"
+                                          "print(r.status, r.count, r.inner.code)")
+        approval = self.cellgate.approval()
+        self.assertEqual(approval["action"]["arguments"], {"name": "ab", "level": 2})
+        self.cellgate.allow(approval)
+        execution.result()
+        self.assertEqual(execution.text(), "completed_ab 2 200\n", execution.outputs())
+
+    def test_two_tools_in_a_cell_are_two_questions_with_output_between(self):
+        execution = self.cellgate.execute("from mcptools.fix import tool_1, tool_2\nprint('a', flush=True)\ntool_1.run(s='1')\n"
+                                          "print('b', flush=True)\ntool_2.run(s='2')\nprint('c')")
+        first = self.cellgate.approval()
+        self.assertEqual(execution.wait_for_text("a\n").text(), "a\n")
+        self.cellgate.allow(first)
+        second = self.cellgate.approval()
+        self.assertEqual([a["action"]["tool"] for a in (first, second)], ["tool-1", "tool_2"])
+        self.assertEqual(execution.wait_for_text("b\n").text(), "a\nb\n")
+        self.cellgate.allow(second)
+        self.assertEqual(execution.result()["status"], "ok")
+        self.assertEqual(execution.text(), "a\nb\nc\n")
+
+    def test_what_certainly_does_not_fit_asks_nobody(self):
+        asked = self.cellgate.asked()
+        for call in ("tool_1.run(s=5)", "tool_1.run({})", "tool_1.run({'s': None})"):
+            with self.subTest(call):
+                self.assertEqual(self.cellgate.run(ECHO + call).result()["status"], "error")
+        self.assert_error(1020, self.cellgate.request, "tools/call", {"server": "fix", "tool": "tool-1", "arguments": {"s": 5}})
+        self.assert_error(1020, self.cellgate.request, "tools/call", {"server": "fix", "tool": "tool-1", "arguments": {}})
+        self.assert_error(1019, self.cellgate.request, "tools/call", {"server": "fix", "tool": "tool_1", "arguments": {"s": ""}})
+        self.assert_error(1017, self.cellgate.request, "tools/call", {"server": "fax", "tool": "tool-1", "arguments": {"s": ""}})
+        self.assertEqual(self.cellgate.asked(), asked)
+
+    def test_what_is_shown_hides_nothing(self):
+        text = "a\u202eb\u200bc\x1b[2Jd\ne\\n"
+        execution = self.cellgate.execute(ECHO + f"print(tool_1.run(s={text!r}))")
+        approval = self.cellgate.approval()
+        shown = "".join(approval["display"])
+        for hidden in ("202e", "200b", "1b"):
+            self.assertIn(hidden, shown.lower())
+        self.assertEqual(approval["action"]["arguments"], {"s": text})
+        self.cellgate.allow(approval)
+        self.assertEqual(execution.result()["status"], "ok")
+        self.assertIn(text, execution.text())
+
+    def test_a_long_payload_is_shown_to_its_end(self):
+        text = "x" * 100_000 + "THE END"
+        execution = self.cellgate.execute(ECHO + "tool_1.run(s='x' * 100_000 + 'THE END')")
+        approval = self.cellgate.approval()
+        self.assertIn(text, "".join(approval["display"]))
+        self.cellgate.deny(approval)
+        execution.result()
+
+    def test_a_direct_call_passes_the_same_gate(self):
+        result = self.call("fix", "tool-1", {"s": "direct"})
+        self.assertIn("You passed to tool 1: direct", text_of(result))
+        self.assertNotIn("sessionId", self.approval)
+        self.assertNotIn("origin", self.approval)
+        error = self.call("fix", "tool-1", {"s": "direct"}, "deny", reason="no more")
+        self.assertEqual(error.code, 1014)
+        self.assertIn("no more", error.message)
+
+    def test_a_call_that_nobody_waits_for_any_more_is_withdrawn(self):
+        pending = self.cellgate.start("tools/call", {"server": "fix", "tool": "tool-1", "arguments": {"s": "x"}})
+        approval = self.cellgate.approval()
+        self.cellgate.notify("$/cancelRequest", {"id": pending.id})
+        with self.assertRaises(RpcError) as caught:
+            pending.result()
+        self.assertEqual(caught.exception.code, -32800)
+        self.assertEqual(self.cellgate.resolved(approval)["by"], "cancelled")
+        self.assert_error(1010, self.cellgate.allow, approval)
+
+    def test_a_thread_of_a_cell_that_has_ended_still_asks(self):
+        execution = self.run_ok(
+            ECHO + "import threading, os\n"
+            "def later():\n    while not os.path.exists('call-now'): pass\n    print(tool_1.run(s='late'), flush=True)\n"
+            "threading.Thread(target=later).start()")
+        self.place.write("call-now", "")
+        approval = self.cellgate.approval()
+        self.assertNotIn("executionId", approval)
+        self.cellgate.allow(approval)
+        execution.wait_for_text("You passed to tool 1: late")
+
+
+class Answers(ToolsTest):
+    def test_an_answer_that_comes_too_late_changes_nothing(self):
+        execution = self.cellgate.execute(ECHO + "tool_1.run(s='x')")
+        approval = self.cellgate.approval()
+        self.cellgate.allow(approval)
+        error = self.assert_error(1010, self.cellgate.deny, approval)
+        self.assertTrue(error.hint)
+        self.assertEqual(execution.result()["status"], "ok")
+
+    def test_several_are_answered_all_or_none(self):
+        execution = self.cellgate.execute(
+            ECHO + "from concurrent.futures import ThreadPoolExecutor\n"
+            "with ThreadPoolExecutor(4) as pool:\n    print(*pool.map(lambda i: tool_1.run(s=str(i)), range(4)))")
+        approvals = self.cellgate.approvals(4)
+        ids = [approval["approvalId"] for approval in approvals]
+        self.assertEqual(sorted(a["action"]["arguments"]["s"] for a in approvals), ["0", "1", "2", "3"])
+        self.assert_error(1011, self.cellgate.request, "approval/respond", {"approvalIds": [*ids, "nobody"], "decision": "allow"})
+        self.assertEqual(len(self.cellgate.request("approval/list")["approvals"]), 4)
+        self.assertFalse(execution.pending.done)
+        self.cellgate.request("approval/respond", {"approvalIds": ids, "decision": "allow"})
+        self.assertEqual(execution.result()["status"], "ok")
+        for i in range(4):
+            self.assertIn(f"You passed to tool 1: {i}", execution.text())
+
+    def test_tools_run_at_the_same_time(self):
+        # The first to be allowed ends last: neither waits for the other.
+        execution = self.cellgate.execute(
+            "import asyncio\nfrom mcptools.fix import tool_1\n"
+            "print(*await asyncio.gather(*(tool_1.run_async(s=s) for s in 'ab')))")
+        first, second = self.cellgate.approvals(2)
+        self.cellgate.allow(second)
+        self.cellgate.resolved(second)
+        self.assertFalse(execution.pending.done)
+        self.cellgate.allow(first)
+        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
+
+    def test_unknown_approvals_are_said_to_be(self):
+        self.assert_error(1011, self.cellgate.request, "approval/respond", {"approvalIds": ["nobody"], "decision": "allow"})
+
+    def test_edited_arguments_run_in_place_of_those_that_were_shown(self):
+        execution = self.cellgate.execute(ECHO + "print(tool_1.run(s='mine'))")
+        approval = self.cellgate.approval()
+        error = self.assert_error(1012, self.cellgate.allow, approval, arguments={"s": 7})
+        self.assertIn("s", error.message)
+        self.assertEqual(len(self.cellgate.request("approval/list")["approvals"]), 1)
+        self.cellgate.allow(approval, arguments={"s": "yours"})
+        execution.result()
+        self.assertIn("You passed to tool 1: yours", execution.text())
+        self.assertNotIn("mine", execution.text())
+
+    def test_an_edit_covers_itself_alone(self):
+        execution = self.cellgate.execute(ECHO + "for _ in range(2): print(tool_1.run(s='mine'))")
+        self.cellgate.allow(self.cellgate.approval(), arguments={"s": "yours"}, scope="execution")
+        # The code's own arguments were never agreed to.
+        self.cellgate.deny(self.cellgate.approval(), reason="not these")
+        self.assert_denied(execution, "not these")
+
+    def test_a_rule_that_does_not_match_what_it_answers_is_refused(self):
+        execution = self.cellgate.execute(ECHO + "tool_1.run(s='x')")
+        approval = self.cellgate.approval()
+        for rule in ({"effect": "allow", "kind": "tool", "server": "fix", "tool": "tool_2"},
+                     {"effect": "allow", "kind": "host"},
+                     {"effect": "allow", "kind": "tool", "server": "fix", "arguments": {"/s": {"equals": "y"}}}):
+            with self.subTest(rule):
+                self.assert_error(1015, self.cellgate.allow, approval, rule=rule, scope="session")
+        self.assertEqual(len(self.cellgate.request("approval/list")["approvals"]), 1)
+        self.cellgate.allow(approval)
+        self.assertEqual(execution.result()["status"], "ok")
+
+    def test_every_choice_that_is_offered_is_accepted(self):
+        execution = self.cellgate.execute(ECHO + "tool_1.run(s='x')")
+        choices = self.cellgate.approval()["choices"]
+        self.cellgate.request("execute/cancel", {"executionId": execution.id})
+        execution.result()
+        labels = [choice["label"] for choice in choices]
+        self.assertEqual(len(set(labels)), len(labels))
+        for choice in choices:
+            with self.subTest(choice):
+                execution = self.cellgate.execute(ECHO + "tool_1.run(s='x')")
+                self.cellgate.allow(self.cellgate.approval(), **{k: v for k, v in choice.items() if k != "label"})
+                self.assertEqual(execution.result()["status"], "ok")
+                self.remove_new_rules()
+
+
+class Coverage(ToolsTest):
+    """What an answer covers, and what it does not."""
+
+    def test_once_is_once(self):
+        execution = self.cellgate.execute(ECHO + "for _ in range(2): tool_1.run(s='same')")
+        self.cellgate.allow(self.cellgate.approval(), scope="once")
+        self.cellgate.allow(self.cellgate.approval())
+        self.assertEqual(execution.result()["status"], "ok")
+
+    def test_a_thousand_equal_calls_ask_once(self):
+        asked = self.cellgate.asked()
+        execution = self.cellgate.execute(ECHO + "for _ in range(1000): answer = tool_1.run(s='same')\nprint(answer)")
+        self.cellgate.allow(self.cellgate.approval(), scope="execution")
+        self.assertEqual(execution.result(timeout=300)["status"], "ok")
+        self.assertIn("You passed to tool 1: same", execution.text())
+        self.assertEqual(self.cellgate.asked(), asked + 1)
+        # The next cell asks again.
+        execution = self.cellgate.execute(ECHO + "tool_1.run(s='same')")
+        self.cellgate.deny(self.cellgate.approval())
+        self.assert_denied(execution, "")
+
+    def test_another_payload_another_tool_and_another_spelling_ask_again(self):
+        execution = self.cellgate.execute(
+            "from mcptools.fix import tool_1, tool_2\ntool_1.run(s='same')\ntool_1.run(s='same ')\ntool_2.run(s='same')\ntool_1.run(s='same')")
+        seen = []
+        for _ in range(3):
+            approval = self.cellgate.approval()
+            seen.append((approval["action"]["tool"], approval["action"]["arguments"]["s"]))
+            self.cellgate.allow(approval, scope="execution")
+        self.assertEqual(execution.result()["status"], "ok")
+        self.assertEqual(seen, [("tool-1", "same"), ("tool-1", "same "), ("tool_2", "same")])
+
+    def test_a_session_is_one_session(self):
+        code = ECHO + "print(tool_1.run(s='session'))"
+        execution = self.cellgate.execute(code)
+        self.cellgate.allow(self.cellgate.approval(), scope="session")
+        execution.result()
+        asked = self.cellgate.asked()
+        self.run_ok(code)
+        self.assertEqual(self.cellgate.asked(), asked)
+        self.cellgate.session("another")
+        execution = self.cellgate.execute(code, sessionId="another")
+        self.cellgate.deny(self.cellgate.approval())
+        self.assert_denied(execution, "")
+        self.cellgate.request("session/close", {"sessionId": "another"})
+
+    def test_a_wider_answer_is_a_rule_that_was_shown(self):
+        execution = self.cellgate.execute(ECHO + "for i in range(3): print(tool_1.run(s=str(i)))")
+        approval = self.cellgate.approval()
+        asked = self.cellgate.asked()
+        [choice] = [c for c in approval["choices"] if c.get("rule") and "arguments" not in c["rule"] and c["scope"] == "session"]
+        self.assertIn("tool-1", choice["label"])
+        self.assertEqual(choice["rule"]["tool"], "tool-1")
+        self.cellgate.allow(approval, scope="session", rule=choice["rule"])
+        self.assertEqual(execution.result()["status"], "ok")
+        self.assertEqual(self.cellgate.asked(), asked)
+        resolved = self.cellgate.resolved(approval)
+        rule = self.rules()[resolved["ruleId"]]
+        self.assertEqual((rule["source"], rule["sessionId"], rule["tool"]), ("session", "default", "tool-1"))
+        self.cellgate.request("policy/remove", {"ruleId": rule["id"]})
+        execution = self.cellgate.execute(ECHO + "tool_1.run(s='again')")
+        self.cellgate.deny(self.cellgate.approval())
+        execution.result()
+
+    def test_what_waits_is_decided_by_the_rule_that_an_answer_made(self):
+        execution = self.cellgate.execute(
+            ECHO + "from concurrent.futures import ThreadPoolExecutor\n"
+            "with ThreadPoolExecutor(3) as pool:\n    print(*pool.map(lambda i: tool_1.run(s=str(i)), range(3)))")
+        first, *others = self.cellgate.approvals(3)
+        rule = {"effect": "allow", "kind": "tool", "server": "fix", "tool": "tool-1"}
+        self.cellgate.allow(first, scope="execution", rule=rule)
+        self.assertEqual(execution.result()["status"], "ok")
+        for approval in others:
+            self.assertEqual((self.cellgate.resolved(approval)["decision"], self.cellgate.resolved(approval)["by"]), ("allow", "rule"))
+
+
+class Rules(ToolsTest):
+    def add(self, scope="session", **rule):
+        params = {"rule": {"kind": "tool", "server": "fix", **rule}, "scope": scope}
+        if scope == "session":
+            params["sessionId"] = "default"
+        return self.cellgate.request("policy/add", params)
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cellgate.run("1")  # the default session is there
+
+    def test_an_allow_rule_asks_nobody(self):
+        asked = self.cellgate.asked()
+        rule = self.add(effect="allow", tool="tool-1", arguments={"/s": {"glob": "data/*"}})
+        self.assertEqual(self.rules()[rule["id"]], rule)
+        self.run_ok(ECHO + "tool_1.run(s='data/a')")
+        self.assertEqual(self.cellgate.asked(), asked)
+        for outside in ("data/a/b", "other"):
+            execution = self.cellgate.execute(ECHO + f"tool_1.run(s={outside!r})")
+            self.cellgate.deny(self.cellgate.approval())
+            execution.result()
+
+    def test_under_resolves_the_path_before_it_compares(self):
+        self.add(effect="allow", tool="tool-1", arguments={"/s": {"under": "data"}})
+        asked = self.cellgate.asked()
+        self.run_ok(ECHO + "tool_1.run(s='data/x/../a')")
+        self.assertEqual(self.cellgate.asked(), asked)
+        for outside in ("data/../secret", "database/x", "/etc/passwd", "data/../../data/x"):
+            execution = self.cellgate.execute(ECHO + f"tool_1.run(s={outside!r})")
+            self.cellgate.deny(self.cellgate.approval())
+            self.assert_denied(execution, "")
+
+    def test_a_deny_rule_beats_every_yes(self):
+        asked = self.cellgate.asked()
+        self.add(effect="allow", tool="tool-1")
+        self.add(effect="deny", tool="tool-1", arguments={"/s": {"equals": "forbidden"}})
+        self.assert_denied(self.cellgate.run(ECHO + "tool_1.run(s='forbidden')"), "")
+        self.assert_denied(self.cellgate.run(ECHO + "tool_1.run(s='forbidden')", approvals="allow"), "")
+        self.run_ok(ECHO + "tool_1.run(s='other')")
+        self.assertEqual(self.cellgate.asked(), asked)
+
+    def test_an_ask_rule_beats_an_allow_rule_and_a_grant_beats_it(self):
+        self.add(effect="allow", tool="tool-1")
+        self.add(effect="ask", tool="tool-1")
+        execution = self.cellgate.execute(ECHO + "for _ in range(2): tool_1.run(s='x')")
+        self.cellgate.allow(self.cellgate.approval(), scope="execution")
+        self.assertEqual(execution.result()["status"], "ok")
+
+    def test_a_rule_that_is_removed_holds_no_longer(self):
+        rule = self.add(effect="deny", tool="tool-1")
+        self.assert_denied(self.cellgate.run(ECHO + "tool_1.run(s='x')"), "")
+        self.cellgate.request("policy/remove", {"ruleId": rule["id"]})
+        execution = self.cellgate.execute(ECHO + "tool_1.run(s='x')")
+        self.cellgate.allow(self.cellgate.approval())
+        self.assertEqual(execution.result()["status"], "ok")
+        self.assert_error(1015, self.cellgate.request, "policy/remove", {"ruleId": rule["id"]})
+
+    def test_explaining_decides_nothing_and_names_the_rule(self):
+        action = {"kind": "tool", "server": "fix", "tool": "tool-1", "arguments": {"s": "x"}}
+        asked = self.cellgate.asked()
+        explained = self.cellgate.request("policy/explain", {"action": action})
+        self.assertEqual(explained["effect"], "ask")
+        rule = self.add(effect="deny", tool="tool-1", scope="workspace")
+        explained = self.cellgate.request("policy/explain", {"action": action})
+        self.assertEqual((explained["effect"], explained["rule"]["id"]), ("deny", rule["id"]))
+        self.assertEqual(self.cellgate.asked(), asked)
+
+    def test_a_rule_for_a_session_holds_there_alone(self):
+        self.add(effect="allow", tool="tool-1")
+        self.cellgate.session("elsewhere")
+        execution = self.cellgate.execute(ECHO + "tool_1.run(s='x')", sessionId="elsewhere")
+        self.cellgate.deny(self.cellgate.approval())
+        self.assert_denied(execution, "")
+        self.cellgate.request("session/close", {"sessionId": "elsewhere"})
+
+    def test_a_rule_for_everything_is_refused(self):
+        for rule in ({"effect": "allow"}, {"effect": "allow", "kind": "tool", "tol": "x"}):
+            with self.subTest(rule), self.assertRaises(RpcError):
+                self.cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})
+
+    def test_an_execution_that_asks_nobody_is_denied_what_no_rule_allows(self):
+        asked = self.cellgate.asked()
+        self.assert_denied(self.cellgate.run(ECHO + "tool_1.run(s='x')", approvals="deny"), "")
+        self.add(effect="allow", tool="tool-1")
+        self.run_ok(ECHO + "tool_1.run(s='x')", approvals="deny")
+        self.assertEqual(self.cellgate.asked(), asked)
+
+    def test_an_execution_that_a_person_allowed_everything_asks_nobody_while_it_runs(self):
+        asked = self.cellgate.asked()
+        self.run_ok("from mcptools.fix import tool_1, tool_2\ntool_1.run(s='x')\ntool_2.run(s='y')", approvals="allow")
+        self.assertEqual(self.cellgate.asked(), asked)
+        execution = self.cellgate.execute(ECHO + "tool_1.run(s='x')")
+        self.cellgate.deny(self.cellgate.approval())
+        self.assert_denied(execution, "")
+
+    def test_code_cannot_answer_for_the_person(self):
+        """All that the code can reach is the channel, and that takes no answers."""
+        execution = self.cellgate.execute(
+            "import os, socket, json\n"
+            "path = os.environ.get('CELLGATE_TOOLS') or next(v for v in os.environ.values() if v.endswith('.sock'))\n"
+            "s = socket.socket(socket.AF_UNIX)\ns.connect(path)\nf = s.makefile('rw')\n"
+            "for i, method in enumerate(('approval/list', 'approval/respond', 'policy/add', 'policy/list', 'execute', 'session/create', 'initialize')):\n"
+            "    print(json.dumps({'jsonrpc': '2.0', 'id': i, 'method': method, 'params': {}}), file=f, flush=True)\n"
+            "    print(method, json.loads(f.readline())['error']['code'])")
+        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
+        self.assertEqual({line.split()[1] for line in execution.text().splitlines()}, {"-32601"})
+
+
+class Clocks(ToolsTest):
+    def hold(self, seconds):
+        """The person thinks."""
+        threading.Event().wait(seconds)
+
+    def test_the_time_in_which_a_person_is_asked_does_not_count(self):
+        execution = self.cellgate.execute(ECHO + "print(tool_1.run(s='x'))", timeoutSeconds=1)
+        approval = self.cellgate.approval()
+        self.hold(1.5)
+        self.cellgate.allow(approval)
+        result = execution.result()
+        self.assertEqual(result["status"], "ok", result)
+        self.assertGreaterEqual(result["waitedSeconds"], 1.5)
+
+    def test_neither_does_it_while_one_of_several_still_waits(self):
+        execution = self.cellgate.execute(
+            ECHO + "from concurrent.futures import ThreadPoolExecutor\n"
+            "with ThreadPoolExecutor(2) as pool:\n    print(*pool.map(lambda i: tool_1.run(s=str(i)), range(2)))", timeoutSeconds=1)
+        first, second = self.cellgate.approvals(2)
+        self.cellgate.allow(first)
+        self.cellgate.resolved(first)
+        self.hold(1.5)
+        self.cellgate.allow(second)
+        self.assertEqual(execution.result()["status"], "ok")
+
+    def test_the_clock_goes_on_after_the_answer(self):
+        execution = self.cellgate.execute(ECHO + "tool_1.run(s='x')\nwhile True: pass", timeoutSeconds=1)
+        approval = self.cellgate.approval()
+        self.hold(1.2)
+        self.cellgate.allow(approval)
+        result = execution.result()
+        self.assertEqual(result["status"], "timeout")
+        self.assertGreaterEqual(result["durationSeconds"], 2)
+
+    def test_the_tools_own_time_counts(self):
+        execution = self.cellgate.execute("from mcptools.fix import tool_2\ntool_2.run(s='x', delay=30)", timeoutSeconds=0.5)
+        self.cellgate.allow(self.cellgate.approval())
+        self.assertEqual(execution.result()["status"], "timeout")
+        # The tool server was told, and is there for the next call.
+        self.assertIn("You passed to tool 1", text_of(self.call("fix", "tool-1", {"s": "y"})))
+
+    def test_a_cell_that_waits_for_an_answer_can_be_cancelled(self):
+        execution = self.cellgate.execute(ECHO + "try:\n    tool_1.run(s='x')\nfinally:\n    print('left')")
+        approval = self.cellgate.approval()
+        self.assertEqual(self.cellgate.request("execute/cancel", {"executionId": execution.id}), {"kernelBusy": False})
+        self.assertEqual(execution.result()["status"], "cancelled")
+        self.assertEqual(execution.text(), "left\n")
+        self.assertEqual((self.cellgate.resolved(approval)["decision"], self.cellgate.resolved(approval)["by"]), ("deny", "cancelled"))
+        self.assert_error(1010, self.cellgate.allow, approval)
+        self.run_ok("1")
+
+    def test_a_kernel_that_dies_takes_its_questions_along(self):
+        execution = self.cellgate.execute(
+            ECHO + "import threading, os\nthreading.Thread(target=lambda: tool_1.run(s='x')).start()\n"
+            "while not os.path.exists('die'): pass\nos._exit(1)")
+        approval = self.cellgate.approval()
+        self.place.write("die", "")
+        self.assertEqual(execution.result()["status"], "killed")
+        self.assertEqual(self.cellgate.resolved(approval)["by"], "cancelled")
+
+
+class NobodyToAsk(SharedSidecarTest):
+    capabilities = {"approvals": False}
+    options = {"mcpServers": {"fix": fixture_server()},
+               "rules": [{"effect": "allow", "kind": "tool", "server": "fix", "tool": "tool_2"}]}
+
+    def test_it_is_denied_at_once_with_the_reason_and_rules_still_hold(self):
+        self.cellgate.request("wrappers/generate", {"server": "fix"})
+        result = self.cellgate.run(ECHO + "tool_1.run(s='x')").result()
+        self.assertEqual(result["error"]["ename"], "ApprovalDenied")
+        self.assertTrue(result["error"]["evalue"])
+        self.run_ok("from mcptools.fix import tool_2\ntool_2.run(s='x')")
+        self.assertEqual(self.cellgate.asked(), 0)
+        [rule] = [r for r in self.cellgate.request("policy/list")["rules"] if r.get("tool") == "tool_2"]
+        self.assertEqual(rule["source"], "person")
+
+
+class Stored(PlaceTest):
+    """Answers that outlive the sidecar."""
+
+    def tool_sidecar(self, server=None):
+        sidecar = self.sidecar(options={"mcpServers": {"fix": server or fixture_server()}})
+        sidecar.request("wrappers/generate", {"server": "fix"})
+        return sidecar
+
+    def test_a_grant_for_the_workspace_outlives_the_sidecar_and_not_a_changed_server(self):
+        code = ECHO + "print(tool_1.run(s='stored'))"
+        first = self.tool_sidecar()
+        execution = first.execute(code)
+        first.allow(first.approval(), scope="workspace")
+        self.assertEqual(execution.result()["status"], "ok")
+        first.close()
+        self.assertEqual(self.place.files(), [])  # nothing of it is in the workspace, where code could write it
+
+        second = self.tool_sidecar()
+        self.assertEqual(second.run(code).result()["status"], "ok")
+        self.assertEqual(second.asked(), 0)
+        [rule] = [r for r in second.request("policy/list")["rules"] if r["source"] == "workspaceStore"]
+        self.assertRegex(rule["payloadHash"], "^[0-9a-f]{64}$")
+        second.close()
+
+        third = self.tool_sidecar(fixture_server(env={"ANOTHER": "one"}))
+        execution = third.execute(code)
+        third.deny(third.approval())
+        self.assertEqual(execution.result()["error"]["ename"], "ApprovalDenied")
+
+    def test_a_workspace_is_one_workspace_and_always_is_everywhere(self):
+        first = self.tool_sidecar()
+        for scope, argument in (("workspace", "here"), ("always", "everywhere")):
+            execution = first.execute(ECHO + f"tool_1.run(s={argument!r})")
+            first.allow(first.approval(), scope=scope)
+            execution.result()
+        first.close()
+        other = Place()
+        self.addCleanup(other.remove)
+        other.home = self.place.home
+        with Sidecar(other, options={"mcpServers": {"fix": fixture_server(cwd=str(self.place.root))}}) as second:
+            sources = {r["source"] for r in second.request("policy/list")["rules"]}
+            self.assertIn("userStore", sources)
+            self.assertNotIn("workspaceStore", sources)
+
+    def test_a_policy_that_cannot_be_read_allows_nothing(self):
+        first = self.tool_sidecar()
+        first.request("policy/add", {"rule": {"effect": "allow", "kind": "tool", "server": "fix"}, "scope": "always"})
+        first.close()
+        stored = [path for path in self.place.home.rglob("*.json") if b'"allow"' in path.read_bytes()]
+        self.assertEqual(len(stored), 1, stored)
+        stored[0].write_text(stored[0].read_text()[:-5])
+        second = self.sidecar(options={"mcpServers": {"fix": fixture_server()}})
+        with self.assertRaises(RpcError) as caught:
+            second.request("policy/list")
+        self.assertEqual(caught.exception.code, 1016)
+        self.assertIn(str(stored[0]), caught.exception.message)
+        with self.assertRaises(RpcError) as caught:
+            second.request("tools/call", {"server": "fix", "tool": "tool-1", "arguments": {"s": "x"}})
+        self.assertIn(caught.exception.code, (1014, 1016))
+
+
+if __name__ == "__main__":
+    unittest.main()

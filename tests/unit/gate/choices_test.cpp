@@ -1,0 +1,118 @@
+#include "gate_house.hpp"
+
+#include "base/visible_text.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gate_house;
+
+namespace {
+
+std::vector<protocol::Choice> choices(House& house, Action action, const std::string& execution = {}) {
+    house.ask(std::move(action), execution);
+    const std::vector<protocol::Choice> offered = house.person.requested.back().choices;
+    house.deny();
+    return offered;
+}
+
+std::vector<std::string> labels(const std::vector<protocol::Choice>& offered) {
+    std::vector<std::string> result;
+    for (const protocol::Choice& choice : offered) {
+        CHECK(visible_text(choice.label) == choice.label);
+        result.push_back(choice.label);
+    }
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("choices begin narrow, say what they cover, and never cover everything") {
+    House house;
+    std::filesystem::create_directories(house.root / "data");
+    house.run_execution("e");
+    const auto offered = choices(house, tool(R"({"path":"data/x.csv","head":3})"), "e");
+    CHECK(labels(offered) ==
+          std::vector<std::string>{"this call", "exactly this call, while the cell runs",
+                                   "read_file with path under data/, its other arguments free, in this session",
+                                   "any read_file of files, in this session",
+                                   "any read_file of files, in this workspace"});
+    CHECK(offered[0].scope == Scope::once);
+    CHECK(offered[1].scope == Scope::execution);
+    CHECK_FALSE(offered[1].rule);
+    CHECK(to_json(*offered[2].rule) ==
+          R"({"effect":"allow","kind":"tool","server":"files","tool":"read_file","arguments":{"/path":{"under":"data"}}})");
+    for (const protocol::Choice& choice : offered) {
+        CHECK((!choice.rule || (choice.rule->server && choice.rule->tool)));
+    }
+    CHECK(labels(choices(house, tool("{}"))) ==
+          std::vector<std::string>{"this call", "any read_file of files, in this session",
+                                   "any read_file of files, in this workspace"});
+}
+
+TEST_CASE("every choice is accepted as an answer, and covers the call") {
+    for (const Action& action : {tool(R"({"path":"data/x","dest~/file":"data"})"), host(R"({"path":"a"})", "read_file"),
+                                 host(R"({"path":"a"})", "write_file"), launch({"/usr/bin/npx"})}) {
+        CAPTURE(to_json(action));
+        House house;
+        house.run_execution("e");
+        const auto offered = choices(house, action, "e");
+        for (const protocol::Choice& choice : offered) {
+            CAPTURE(choice.label);
+            House fresh;
+            fresh.run_execution("e");
+            const auto call = fresh.ask(action, "e");
+            fresh.allow(choice.scope, choice.rule);
+            CHECK(call->allowed());
+            CHECK(fresh.ask(action, "e")->allowed() == (choice.scope != Scope::once));
+        }
+    }
+}
+
+TEST_CASE("where only the exact payload counts, nothing wider is offered") {
+    House house;
+    house.run_execution("e");
+    for (const Action& action : {host(R"({"path":"a","content":"b"})", "write_file"),
+                                 host(R"({"argv":["ls"]})", "run_command"), launch({"/usr/bin/npx"})}) {
+        for (const protocol::Choice& choice : choices(house, action, "e")) {
+            CAPTURE(choice.label);
+            CHECK_FALSE(choice.rule);
+        }
+    }
+}
+
+TEST_CASE("a folder is offered only when every path of the call is a plain one in the root") {
+    House house;
+    std::filesystem::create_directories(house.root / "a");
+    std::filesystem::create_directory_symlink("/etc", house.root / "a/etc");
+    const auto folders = [&house](const std::string& arguments) {
+        std::vector<std::string> found;
+        for (const protocol::Choice& choice : choices(house, tool(arguments))) {
+            if (choice.rule && choice.rule->arguments) {
+                for (const auto& [pointer, matcher] : *choice.rule->arguments) {
+                    found.push_back(pointer + " " + *matcher.under);
+                }
+            }
+        }
+        return found;
+    };
+    using Found = std::vector<std::string>;
+    CHECK(folders(R"({"path":"a"})") == Found{"/path a"});
+    CHECK(folders(R"({"path":"x"})") == Found{"/path ."});
+    CHECK(folders(R"({"path":"a/../b/new"})") == Found{"/path b"});
+    CHECK(folders(R"({"outputFile":"a/x","source_dir":"b/y"})") == Found{"/outputFile a", "/source_dir b"});
+    CHECK(folders(R"({"path/":"a/x"})") == Found{"/path~1 a"});
+    CHECK(folders(R"({"profile":"a/x","text":"a/x"})").empty());
+    CHECK(folders(R"({"path":"/etc/passwd"})").empty());
+    CHECK(folders(R"({"path":"a/etc/passwd"})").empty());
+    CHECK(folders(R"({"path":"~/x"})").empty());
+    CHECK(folders(R"({"path":""})").empty());
+    CHECK(folders(R"({"source":"a/x","destination":"/etc/x"})").empty());
+    CHECK(folders(R"({"path":"a/x","paths":["/etc/x"]})").empty()); // a list would be left free by the rule
+    CHECK(folders(R"({"path":7})").empty());
+}
+
+TEST_CASE("a hostile name stays one quoted word in a label") {
+    House house;
+    const auto offered = choices(house, tool("{}", "x of safe, in this session", "\u202e" "evil\n"));
+    CHECK(labels(offered)[1] == R"(any "x of safe, in this session" of "\u{202e}evil\n", in this session)");
+}

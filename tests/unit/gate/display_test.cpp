@@ -1,0 +1,152 @@
+#include "gate_house.hpp"
+
+#include "base/visible_text.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gate_house;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines display(House& house, Action action) {
+    const auto call = house.ask(std::move(action));
+    REQUIRE(call->waits());
+    const Lines lines = house.person.requested.back().display;
+    for (const std::string& line : lines) {
+        CHECK(visible_text(line) == line);
+    }
+    house.deny();
+    return lines;
+}
+
+} // namespace
+
+TEST_CASE("the display shows the whole payload, numbers as they came") {
+    House house;
+    CHECK(display(house, tool(R"({"path":"data", "n": 1.50e+1,"big":123456789012345678901234567890,"on":true,"x":null})")) ==
+          Lines{"tool read_file of files", "path: \"data\"", "n: 1.50e+1", "big: 123456789012345678901234567890",
+                "on: true", "x: null"});
+    CHECK(display(house, tool("{}")) == Lines{"tool read_file of files", "no arguments"});
+    CHECK(display(house, tool(R"({ "argv" : ["git","status"] , "o":{"a":[],"b":{"c":1}}})")) ==
+          Lines{"tool read_file of files", "argv: [\"git\", \"status\"]", "o: {a: [], b: {c: 1}}"});
+    CHECK(display(house, tool(R"({"a":[{"text":"one\ntwo","n":1},7,8]})")) ==
+          Lines{"tool read_file of files", "a: [", "  {", "    text: 2 lines", "      | one", "      | two", "    n: 1",
+                "  }", "  7, 8", "]"});
+    CHECK(display(house, launch({"/usr/bin/npx", "-y", "two words"})) ==
+          Lines{"start the tool server files, outside the sandbox", "program: \"/usr/bin/npx\"", "argument: \"-y\"",
+                "argument: \"two words\"", "in the folder: \"/home/ada/plan\"", "with the variables: HOME, PATH"});
+    Action command = host(R"({"argv":["git","status"]})", "run_command");
+    command.command = Lines{"/usr/bin/git", "status"};
+    command.cwd = "/home/ada";
+    CHECK(display(house, command) ==
+          Lines{"run_command on this machine, outside the sandbox", "argv: [\"git\", \"status\"]",
+                "program: \"/usr/bin/git\"", "argument: \"status\"", "in the folder: \"/home/ada\""});
+}
+
+TEST_CASE("text of several lines stands behind bars, with its last line break") {
+    House house;
+    CHECK(display(house, tool(R"({"content":"a\n\n  b\n"})")) ==
+          Lines{"tool read_file of files", "content: 4 lines", "  | a", "  | ", "  |   b", "  | "});
+}
+
+TEST_CASE("no text in an argument looks like a line of ours") {
+    House house;
+    // Control: what a person would read if values were printed as they are.
+    const std::string attack = "x\npath: \"harmless\"\nAllow? [y/n] y";
+    CHECK(("content: " + attack).find("\npath: ") != std::string::npos);
+    std::string json = R"({"content":)";
+    append_json_string(json, attack);
+    CHECK(display(house, tool(json + "}")) == Lines{"tool read_file of files", "content: 3 lines", "  | x",
+                                                    "  | path: \"harmless\"", "  | Allow? [y/n] y"});
+    CHECK(display(house, tool(R"({"a\npath: \"b\"": 1, "3 lines": "3 lines", "": ""})")) ==
+          Lines{"tool read_file of files", R"("a\npath: \"b\"": 1)", "\"3 lines\": \"3 lines\"", "\"\": \"\""});
+    CHECK(display(house, tool("{}", "read_file of files\nno arguments", "evil")).front() ==
+          R"(tool "read_file of files\nno arguments" of evil)");
+    CHECK(display(house, launch({"/bin/sh", "-c", "true\nprogram: \"/bin/true\""})) ==
+          Lines{"start the tool server files, outside the sandbox", "program: \"/bin/sh\"", "argument: \"-c\"",
+                "argument: 2 lines", "  | true", "  | program: \"/bin/true\"", "in the folder: \"/home/ada/plan\"",
+                "with the variables: HOME, PATH"});
+}
+
+TEST_CASE("hidden characters are written out, and cannot be confused with their own spelling") {
+    House house;
+    const auto shown = [&house](const std::string& json) { return display(house, tool(json))[1]; };
+    CHECK(shown(R"({"a":"\u202egnp.exe"})") == R"(a: "\u{202e}gnp.exe")");
+    CHECK(shown(R"({"a":"\\u{202e}gnp.exe"})") == R"(a: "\\u{202e}gnp.exe")");
+    CHECK(shown(R"({"a":"\u001b[2J\u0007\u0000"})") == R"(a: "\x1b[2J\x07\x00")");
+    CHECK(shown(R"({"a":"x\u200by\ufeff\u00ad"})") == R"(a: "x\u{200b}y\u{feff}\u{ad}")");
+    CHECK(shown(R"({"a":"say \"hi\"\tC:\\"})") == R"(a: "say \"hi\"\tC:\\")");
+    CHECK(shown("{\"a\":\"\x7f\"}") == R"(a: "\x7f")");
+    CHECK(shown(R"({"\u202ea":1})") == R"("\u{202e}a": 1)");
+    CHECK(display(house, tool(R"({"a":"clean\\n\n\u001b[31mred\nend \n\r\n"})")) ==
+          Lines{"tool read_file of files", "a: 5 lines", R"(  | clean\n)", R"(  "\x1b[31mred")", R"(  "end ")",
+                R"(  "\x0d")", "  | "});
+}
+
+TEST_CASE("nothing is cut, however long") {
+    House house;
+    const std::string value(1'000'000, 'x');
+    CHECK(display(house, tool(R"({"a":")" + value + R"(","last":"seen"})")) ==
+          Lines{"tool read_file of files", "a: \"" + value + "\"", "last: \"seen\""});
+    std::string many = "[";
+    std::string nested;
+    std::size_t digits = 0;
+    for (int i = 0; i < 100'000; ++i) {
+        many += std::to_string(i) + (i < 99'999 ? "," : "]");
+        digits += std::to_string(i).size();
+    }
+    std::size_t seen = 0;
+    for (const std::string& line : display(house, tool("{\"a\":" + many + "}"))) {
+        seen += static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](unsigned char c) { return std::isdigit(c); }));
+        CHECK(line.size() <= 120);
+    }
+    CHECK(seen == digits);
+    nested = std::string(250, '[') + "\"" + std::string(200, 'y') + "\"" + std::string(250, ']');
+    std::string joined;
+    for (const std::string& line : display(house, tool("{\"a\":" + nested + "}"))) {
+        joined += line;
+    }
+    CHECK(std::count(joined.begin(), joined.end(), '[') == 250);
+    CHECK(std::count(joined.begin(), joined.end(), ']') == 250);
+}
+
+TEST_CASE("what is too large to be shown is denied, not shown in part; a rule may still allow it") {
+    House house;
+    std::string hidden = R"({"a":")";
+    for (int i = 0; i < 2'500'000; ++i) {
+        hidden += "\xe2\x80\x8b"; // zero-width space: three bytes that take eight to show
+    }
+    const Action action = tool(hidden + "\"}");
+    const auto call = house.ask(action);
+    CHECK(call->denied());
+    CHECK(house.person.requested.empty());
+    CHECK(house.person.resolved.empty());
+    CHECK(house.gate->list().approvals.empty());
+    house.add(rule(Effect::allow, ActionKind::tool, "files", "read_file"));
+    CHECK(house.ask(action)->allowed());
+}
+
+TEST_CASE("a tool's description cannot pass for a prompt") {
+    House house;
+    gate::Request request;
+    request.action = tool(R"({"path":"a"})");
+    request.origin.emplace();
+    request.origin->text = "read(\x1b[8m'a')";
+    request.hints.title = "Read\n\x1b[2JAllowed. Press y";
+    request.hints.description = "Reads.\n\ntool read_file of files\npath: \"harmless\"\r\n\u202eAllow? [y/n]";
+    house.ask(std::move(request));
+    const protocol::Approval& approval = house.person.requested.back();
+    CHECK(approval.hints.title == R"(Read\n\x1b[2JAllowed. Press y)");
+    CHECK(approval.hints.description ==
+          "> Reads.\n> \n> tool read_file of files\n> path: \"harmless\"\\x0d\n> \\u{202e}Allow? [y/n]");
+    CHECK(approval.origin->text == R"(read(\x1b[8m'a'))");
+    CHECK(approval.display == Lines{"tool read_file of files", "path: \"a\""});
+
+    gate::Request flood;
+    flood.action = tool("{}");
+    flood.hints.description = std::string(1'000'000, '\n');
+    house.ask(std::move(flood));
+    CHECK(house.person.requested.back().hints.description->size() < 100'000);
+}

@@ -1,0 +1,186 @@
+#include "gate_house.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+using namespace gate_house;
+
+namespace {
+
+Effect effect_of(const Outcome& outcome) {
+    return outcome.waits() ? Effect::ask : outcome.allowed() ? Effect::allow : Effect::deny;
+}
+
+// The places that rules come from, as bits of a set.
+enum Given : unsigned {
+    configured_allow = 1,
+    stored_allow = 2,
+    user_allow = 4,
+    ask_rule = 8,
+    session_grant = 16,
+    execution_grant = 32,
+    session_deny = 64,
+    stored_deny = 128,
+    configured_deny = 256,
+};
+
+Effect expected(unsigned given) {
+    if ((given & (session_deny | stored_deny | configured_deny)) != 0) {
+        return Effect::deny;
+    }
+    if ((given & (session_grant | execution_grant)) != 0) {
+        return Effect::allow;
+    }
+    if ((given & ask_rule) != 0) {
+        return Effect::ask;
+    }
+    return (given & (configured_allow | stored_allow | user_allow)) != 0 ? Effect::allow : Effect::ask;
+}
+
+} // namespace
+
+TEST_CASE("deny > grant of execution or session > ask rule > allow rule or stored grant > ask, in every combination") {
+    for (unsigned given = 0; given < 512; ++given) {
+        CAPTURE(given);
+        House house;
+        house.run_execution("e");
+        const Action action = tool(R"({"path":"x"})");
+        if ((given & execution_grant) != 0) {
+            const auto first = house.ask(action, "e");
+            house.allow(Scope::execution);
+            REQUIRE(first->allowed());
+        }
+        const auto configure = [&](Effect effect, protocol::RuleSource source) {
+            house.gate->configure(rule(effect), source);
+        };
+        if ((given & configured_allow) != 0) {
+            configure(Effect::allow, protocol::RuleSource::person);
+        }
+        if ((given & stored_allow) != 0) {
+            house.add(rule(Effect::allow), Scope::workspace);
+        }
+        if ((given & user_allow) != 0) {
+            house.add(rule(Effect::allow), Scope::always);
+        }
+        if ((given & ask_rule) != 0) {
+            configure(Effect::ask, protocol::RuleSource::default_rule);
+        }
+        if ((given & session_grant) != 0) {
+            house.add(rule(Effect::allow), Scope::session);
+        }
+        if ((given & session_deny) != 0) {
+            house.add(rule(Effect::deny), Scope::session);
+        }
+        if ((given & stored_deny) != 0) {
+            house.add(rule(Effect::deny), Scope::workspace);
+        }
+        if ((given & configured_deny) != 0) {
+            configure(Effect::deny, protocol::RuleSource::command_line);
+        }
+        CHECK(effect_of(*house.ask(action, "e")) == expected(given));
+        CHECK(house.explain(action, "e").effect == expected(given));
+    }
+}
+
+TEST_CASE("a rule of a session does not reach another session") {
+    House house;
+    house.add(rule(Effect::allow), Scope::session, "other");
+    CHECK(house.ask(tool("{}"), "", "s")->waits());
+    CHECK(house.ask(tool("{}"), "", "other")->allowed());
+}
+
+TEST_CASE("an execution with approvals \"deny\" asks nobody, and what a rule allows still runs") {
+    House house;
+    house.run_execution("e", protocol::ApprovalMode::deny);
+    CHECK(house.ask(tool("{}"), "e")->denied());
+    CHECK(house.person.requested.empty());
+    CHECK(house.explain(tool("{}"), "e").effect == Effect::deny);
+    house.add(rule(Effect::allow, ActionKind::tool, "files", "read_file"));
+    CHECK(house.ask(tool("{}"), "e")->allowed());
+    house.add(rule(Effect::ask), Scope::workspace);
+    house.add(rule(Effect::allow, ActionKind::tool, "other"), Scope::workspace);
+    CHECK(house.ask(tool("{}", "read_file", "other"), "e")->denied());
+}
+
+TEST_CASE("an execution with approvals \"allow\" is a recorded grant that deny rules beat, and that ends with it") {
+    House house;
+    house.run_execution("e", protocol::ApprovalMode::allow);
+    REQUIRE(house.gate->policy_list().rules.size() == 1);
+    CHECK(house.gate->policy_list().rules.front().execution_id == "e");
+    CHECK(house.ask(tool("{}"), "e")->allowed());
+    CHECK(house.ask(host(R"({"path":"x","content":"y"})", "write_file"), "e")->allowed());
+    CHECK(house.explain(tool("{}"), "e").effect == Effect::allow);
+    CHECK(house.ask(tool("{}"), "another")->waits());
+
+    SUBCASE("deny rules win") {
+        house.add(rule(Effect::deny, ActionKind::tool, "files"), Scope::workspace);
+        CHECK(house.ask(tool("{}"), "e")->denied());
+    }
+    SUBCASE("a program that a workspace names is not started by it") {
+        CHECK(house.ask(launch({"/usr/bin/evil"}), "e")->waits());
+    }
+    SUBCASE("it ends with the execution") {
+        house.gate->end_execution("e");
+        CHECK(house.gate->policy_list().rules.empty());
+        CHECK(house.ask(tool("{}"), "e")->waits());
+    }
+}
+
+TEST_CASE("policy/explain tells what decide() does, for any rules and any action") {
+    std::mt19937 random(20260105);
+    const auto pick = [&random](const auto& from) { return from[random() % std::size(from)]; };
+    const std::vector<std::string> values{R"({"path":"a/x","n":1})", R"({"path":"b/../a","n":1.0})", R"({"path":"~/x"})",
+                                          R"({"path":"a","n":9007199254740993})", "{}", R"({"path":["a"]})"};
+    const std::vector<std::string> names{"read_file", "write_file", "run_command"};
+    const std::vector<std::string> servers{"files", "host", "web"};
+    const std::vector<Effect> effects{Effect::allow, Effect::ask, Effect::deny};
+    const std::vector<Matcher> matchers{under("a"), under("."), glob("a/*"), glob("**"), equals("1"),
+                                        equals("9007199254740992"), equals(R"("a")")};
+    const auto random_action = [&] {
+        switch (random() % 4) {
+        case 0:
+            return launch({pick(std::vector<std::string>{"/bin/a", "/bin/b"})}, pick(servers));
+        case 1:
+            return host(pick(values), pick(names));
+        default:
+            return tool(pick(values), pick(names), pick(servers));
+        }
+    };
+    unsigned seen[3] = {0, 0, 0};
+    for (int round = 0; round < 150; ++round) {
+        House house;
+        const auto modes = std::vector{protocol::ApprovalMode::ask, protocol::ApprovalMode::ask,
+                                       protocol::ApprovalMode::deny, protocol::ApprovalMode::allow};
+        house.run_execution("e", pick(modes));
+        if (random() % 8 == 0) {
+            house.gate->detach(house.person, Duration(0));
+        }
+        for (int i = random() % 4; i > 0; --i) {
+            const auto kinds = std::vector{ActionKind::tool, ActionKind::host, ActionKind::server};
+            RuleSpec spec = rule(pick(effects), pick(kinds));
+            if (random() % 2 == 0) {
+                spec.server = pick(servers);
+            }
+            if (random() % 2 == 0) {
+                spec.tool = pick(names);
+            }
+            if (random() % 2 == 0) {
+                spec = with(std::move(spec), random() % 2 == 0 ? "/path" : "/n", pick(matchers));
+            }
+            const auto scopes = std::vector{Scope::session, Scope::workspace, Scope::always};
+            const Scope scope = pick(scopes);
+            error_of([&] { house.add(spec, scope); }); // one that could never apply is refused
+        }
+        for (int i = 0; i < 5; ++i) {
+            const Action action = random_action();
+            CAPTURE(to_json(action));
+            const std::string execution = random() % 2 == 0 ? "e" : "";
+            const Effect told = house.explain(action, execution).effect;
+            const Effect done = effect_of(*house.ask(action, execution));
+            CHECK(told == done);
+            ++seen[static_cast<int>(done)];
+        }
+    }
+    CHECK(*std::min_element(std::begin(seen), std::end(seen)) > 50);
+}

@@ -1,0 +1,250 @@
+#include "gate_house.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace gate_house;
+
+namespace {
+
+std::filesystem::path workspace_file(const House& house) {
+    for (const auto& entry : std::filesystem::directory_iterator(house.policy)) {
+        if (entry.path().filename().string().starts_with("root-") && entry.path().extension() == ".json") {
+            return entry.path();
+        }
+    }
+    return {};
+}
+
+std::string read_text(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+mode_t mode_of(const std::filesystem::path& path) {
+    struct stat found{};
+    REQUIRE(::lstat(path.c_str(), &found) == 0);
+    return found.st_mode & 0777;
+}
+
+// Puts a file in the place of another one, as an editor does.
+void replace(const std::filesystem::path& path, const std::string& text, mode_t mode = 0600) {
+    const std::filesystem::path aside = path.string() + ".new";
+    write_text(aside, text);
+    ::chmod(aside.c_str(), mode);
+    std::filesystem::rename(aside, path);
+}
+
+} // namespace
+
+TEST_CASE("stored rules are private, outside the root, and leave nothing aside") {
+    House house;
+    house.add(rule(Effect::allow), Scope::workspace);
+    house.add(rule(Effect::deny, ActionKind::host), Scope::always);
+    CHECK(mode_of(house.policy) == 0700);
+    CHECK(mode_of(workspace_file(house)) == 0600);
+    CHECK(mode_of(house.policy / "user.json") == 0600);
+    CHECK(std::filesystem::is_empty(house.root));
+    std::size_t files = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(house.policy)) {
+        ++files;
+    }
+    CHECK(files == 3); // with the lock
+    CHECK(Json::parse(read_text(workspace_file(house)))["rules"].size() == 1);
+}
+
+TEST_CASE("a folder for rules inside the root is refused, also through a link") {
+    House house;
+    std::filesystem::create_directory_symlink(house.root, house.base / "link");
+    const auto make = [&house](const std::filesystem::path& folder, const std::filesystem::path& root) {
+        return error_of([&] {
+            gate::GateOptions options;
+            options.root = root.string();
+            options.policy_directory = folder.string();
+            const gate::Gate other(house.clock, options);
+        });
+    };
+    CHECK(make(house.root / ".cellgate", house.root) == ErrorCode::config_invalid);
+    CHECK(make(house.base / "link/x", house.root) == ErrorCode::config_invalid);
+    CHECK(make(house.root / "x", house.base / "link") == ErrorCode::config_invalid);
+    CHECK(make(house.policy, "/") == ErrorCode::config_invalid);
+    CHECK_FALSE(make(house.base / "root2", house.root));
+}
+
+TEST_CASE("stored rules that cannot be read allow nothing, whatever else allows") {
+    House house;
+    house.add(rule(Effect::allow), Scope::workspace);
+    house.add(rule(Effect::allow), Scope::session);
+    house.gate->configure(rule(Effect::allow), protocol::RuleSource::command_line);
+    house.run_execution("e", protocol::ApprovalMode::allow);
+    const std::filesystem::path file = workspace_file(house);
+    const std::string good = read_text(file);
+    const std::string stored = Json::parse(good)["rules"][0].dump();
+    const Json rule_json = Json::parse(stored);
+    const auto file_with = [](const Json& one) { return Json{{"version", 1}, {"rules", Json::array({one})}}.dump(); };
+    const auto changed = [&](const char* key, const Json& value) {
+        Json one = rule_json;
+        one[key] = value;
+        return file_with(one);
+    };
+    std::string text;
+    mode_t mode = 0600;
+    SUBCASE("garbage") { text = "rules: yes"; }
+    SUBCASE("empty") { text = ""; }
+    SUBCASE("cut off") { text = good.substr(0, good.size() / 2); }
+    SUBCASE("another version") { text = R"({"version":2,"rules":[]})"; }
+    SUBCASE("no rules") { text = R"({"version":1})"; }
+    SUBCASE("a key twice") { text = R"({"version":1,"rules":[],"rules":[]})"; }
+    SUBCASE("an unknown field beside the rules") { text = R"({"version":1,"rules":[],"deny":[]})"; }
+    SUBCASE("an unknown condition") { text = changed("path", "data"); }
+    SUBCASE("a condition that is null") { text = changed("server", nullptr); }
+    SUBCASE("an unknown effect") { text = changed("effect", "permit"); }
+    SUBCASE("a matcher of nothing") { text = changed("arguments", Json{{"/path", Json::object()}}); }
+    SUBCASE("an unknown matcher") { text = changed("arguments", Json{{"/path", Json{{"regex", ".*"}}}}); }
+    SUBCASE("a broken pointer") { text = changed("arguments", Json{{"path", Json{{"glob", "*"}}}}); }
+    SUBCASE("a broken time") { text = changed("expiresAt", "soon"); }
+    SUBCASE("a rule of a session") { text = changed("sessionId", "s"); }
+    SUBCASE("a source that is not this file's") { text = changed("source", "session"); }
+    SUBCASE("an id twice") { text = Json{{"version", 1}, {"rules", Json::array({rule_json, rule_json})}}.dump(); }
+    SUBCASE("an allow rule for everything") {
+        Json one = rule_json;
+        one.erase("kind");
+        text = file_with(one);
+    }
+    SUBCASE("too large") { text = good + std::string(std::size_t{5} << 20, ' '); }
+    SUBCASE("writable by others") {
+        text = good;
+        mode = 0666;
+    }
+    SUBCASE("writable by the group") {
+        text = good;
+        mode = 0620;
+    }
+    CHECK(house.ask(tool("{}"), "e")->allowed()); // control
+    replace(file, text, mode);
+    CHECK(house.ask(tool("{}"), "e")->denied());
+    CHECK(house.ask(tool("{}"))->decision->reason.find(file.filename().string()) != std::string::npos);
+    CHECK(house.person.requested.empty());
+    CHECK(error_of([&] { house.gate->policy_list(); }) == ErrorCode::policy_unreadable);
+    CHECK(error_of([&] { house.explain(tool("{}")); }) == ErrorCode::policy_unreadable);
+    CHECK(error_of([&] { house.add(rule(Effect::allow), Scope::workspace); }) == ErrorCode::policy_unreadable);
+    CHECK(read_text(file) == text); // a broken file is never written over
+    replace(file, good);
+    CHECK(house.ask(tool("{}"), "e")->allowed());
+}
+
+TEST_CASE("what stands where the file should be and is no file of ours allows nothing") {
+    House house;
+    house.gate->configure(rule(Effect::allow), protocol::RuleSource::command_line);
+    house.add(rule(Effect::deny, ActionKind::host), Scope::always);
+    const std::filesystem::path file = house.policy / "user.json";
+    CHECK(house.ask(tool("{}"))->allowed()); // control
+    SUBCASE("a link") {
+        std::filesystem::rename(file, house.base / "elsewhere.json");
+        std::filesystem::create_symlink(house.base / "elsewhere.json", file);
+    }
+    SUBCASE("a pipe") {
+        std::filesystem::remove(file);
+        REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+    }
+    SUBCASE("a folder") {
+        std::filesystem::remove(file);
+        std::filesystem::create_directory(file);
+    }
+    SUBCASE("a folder around it that others may write") {
+        ::chmod(house.policy.c_str(), 0777);
+        replace(file, read_text(file));
+    }
+    CHECK(house.ask(tool("{}"))->denied());
+    ::chmod(house.policy.c_str(), 0700);
+}
+
+TEST_CASE("while stored rules cannot be read, an approval waits, cannot be allowed, and can be denied") {
+    House house;
+    house.add(rule(Effect::deny, ActionKind::host), Scope::workspace);
+    const std::filesystem::path file = workspace_file(house);
+    const std::string good = read_text(file);
+    const auto first = house.ask(tool(R"({"n":1})"));
+    const auto second = house.ask(tool(R"({"n":2})"));
+    replace(file, "?");
+    CHECK(error_of([&] { house.answer(house.person.requested[0].approval_id, Verdict::allow); }) ==
+          ErrorCode::policy_unreadable);
+    CHECK(first->waits());
+    house.answer(house.person.requested[1].approval_id, Verdict::deny);
+    CHECK(second->denied());
+    replace(file, good);
+    house.answer(house.person.requested[0].approval_id, Verdict::allow);
+    CHECK(first->allowed());
+}
+
+TEST_CASE("a rule that another process stored counts at once, also for what waits, and is not lost by our writing") {
+    House house;
+    const auto call = house.ask(tool("{}"));
+    {
+        gate::GateOptions options;
+        options.root = house.root.string();
+        options.policy_directory = house.policy.string();
+        gate::Gate other(house.clock, options);
+        protocol::PolicyAddParams params;
+        params.rule = rule(Effect::deny, ActionKind::tool, "files", "read_file");
+        params.scope = Scope::always;
+        other.policy_add(params);
+    }
+    CHECK(error_of([&] { house.allow(); }) == ErrorCode::approval_resolved);
+    CHECK(call->denied());
+    house.add(rule(Effect::allow, ActionKind::tool, "web"), Scope::always);
+    CHECK(house.gate->policy_list().rules.size() == 2);
+    CHECK(house.ask(tool("{}"))->denied());
+}
+
+TEST_CASE("rules that many processes store at once are all kept") {
+    House house;
+    std::vector<pid_t> children;
+    constexpr int each = 20;
+    for (int child = 0; child < 4; ++child) {
+        const pid_t pid = ::fork();
+        if (pid == 0) {
+            try {
+                for (int i = 0; i < each; ++i) {
+                    house.add(rule(Effect::allow, ActionKind::tool, "s" + std::to_string(child * each + i)),
+                              Scope::always);
+                }
+                ::_exit(0);
+            } catch (...) {
+                ::_exit(1);
+            }
+        }
+        children.push_back(pid);
+    }
+    for (const pid_t pid : children) {
+        int status = -1;
+        ::waitpid(pid, &status, 0);
+        CHECK(status == 0);
+    }
+    CHECK(house.gate->policy_list().rules.size() == 4 * each);
+}
+
+TEST_CASE("an answer that cannot be stored answers nothing") {
+    House house;
+    const auto call = house.ask(tool("{}"));
+    write_text(house.policy, "a file in the way");
+    CHECK(error_of([&] { house.allow(Scope::workspace); }) == ErrorCode::store_failed);
+    CHECK(call->waits());
+    CHECK(house.person.resolved.empty());
+    std::filesystem::remove(house.policy);
+    house.allow(Scope::workspace);
+    CHECK(call->allowed());
+}
+
+TEST_CASE("rules that have expired are dropped when the file is next written") {
+    House house;
+    RuleSpec spec = rule(Effect::allow);
+    spec.expires_at = "2026-01-01T01:00:10Z";
+    house.add(spec, Scope::workspace);
+    house.clock.advance(std::chrono::seconds(11));
+    house.add(rule(Effect::deny), Scope::workspace);
+    CHECK(Json::parse(read_text(workspace_file(house)))["rules"].size() == 1);
+}

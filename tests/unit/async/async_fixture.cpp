@@ -9,6 +9,7 @@
 #include "async/stream.hpp"
 #include "async/supervise.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <signal.h>
@@ -49,11 +50,14 @@ Task<void> wait_for_ever() {
 
 int comet(int seconds) {
     const std::time_t end = std::time(nullptr) + seconds;
-    while (std::time(nullptr) < end) {
+    for (int generation = 0; std::time(nullptr) < end; ++generation) {
         if (::fork() != 0) {
             ::_exit(0);
         }
         ::setsid();
+        if (generation == 20) {
+            ::dprintf(STDOUT_FILENO, "under way");
+        }
     }
     return 0;
 }

@@ -72,14 +72,8 @@ Task<void> kill_comet(Loop* loop, std::string mark) {
     Command command = shell("", mark);
     command.argv = {ASYNC_FIXTURE, "comet", "60"};
     const std::unique_ptr<Process> process = start_process(*loop, command);
-    const int generation = 3;
-    for (int seen = 0, last = 0; seen < generation;) {
-        const std::vector<int> now = marked_processes(mark);
-        if (!now.empty() && now.back() != last && now.size() > 2) {
-            last = now.back();
-            ++seen;
-        }
-    }
+    const std::string said = co_await process->stdio().read();
+    REQUIRE(said == "under way");
     process->kill();
     co_await process->exited();
     CHECK(marked_processes(mark).empty());

@@ -5,23 +5,12 @@
 
 #include "base/raw_json.hpp"
 
-#include <memory>
 #include <optional>
 #include <string>
 
 namespace cellgate::tools {
 
-class ArgumentCheck {
-  public:
-    explicit ArgumentCheck(RawJson schema);
-    ~ArgumentCheck();
-
-    // "arguments.path: expected a string, found 5", or nothing.
-    std::optional<std::string> problem(const RawJson& arguments) const;
-
-  private:
-    struct Impl;
-    std::unique_ptr<const Impl> impl_;
-};
+// "arguments.path: expected a string, found 5", or nothing.
+std::optional<std::string> check_arguments(const RawJson& schema, const RawJson& arguments);
 
 } // namespace cellgate::tools

@@ -2,7 +2,6 @@
 // On whose behalf a tool is called, by the sidecar's own records. What a person sees of it beside the call itself, and
 // which rules of an execution or a session count.
 
-#include "protocol/messages/executions.hpp"
 #include "protocol/messages/policy.hpp"
 
 #include <optional>
@@ -13,9 +12,8 @@ namespace cellgate::tools {
 
 struct CallContext {
     std::optional<std::string> session_id;
-    std::optional<std::string> execution_id;  // what runs in that session now
-    std::optional<protocol::Origin> origin;   // its line is what the code says
-    protocol::ApprovalMode approvals = protocol::ApprovalMode::ask;
+    std::optional<std::string> execution_id;         // what runs in that session now
+    std::optional<protocol::Origin> origin;          // its line is what the code says
     std::optional<std::vector<std::string>> servers; // the only ones that may be called
 };
 

@@ -10,6 +10,7 @@
 #include "protocol/tool_spec.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,6 @@ class HostTools {
     HostTools(async::Loop& loop, std::string workspace, std::map<std::string, std::string> environment);
 
     static const std::vector<protocol::ToolSpec>& specs();
-    // Whether a tool changes something, so that every call needs its own yes to its exact payload.
-    static bool changes_things(const std::string& tool);
-
     // Throws Error{denied} for what would be refused anyway, so that nobody is asked about it.
     Task<void> check(std::string tool, RawJson arguments);
     // `arguments` fit the tool's schema. What fails in the world is a result with is_error; what is refused is
@@ -31,6 +29,10 @@ class HostTools {
     Task<protocol::CallToolResult> call(std::string tool, RawJson arguments);
 
   private:
+    protocol::CallToolResult work_on_file(const std::string& tool, const RawJson& arguments) const;
+    Task<protocol::CallToolResult> run(std::vector<std::string> argv, std::string cwd,
+                                       std::optional<double> timeout_seconds);
+
     async::Loop& loop_;
     std::string workspace_;
     std::map<std::string, std::string> environment_;

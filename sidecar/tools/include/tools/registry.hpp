@@ -9,7 +9,6 @@
 #include "mcp/client.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "protocol/tool_spec.hpp"
-#include "tools/argument_check.hpp"
 #include "tools/call_context.hpp"
 #include "tools/config.hpp"
 #include "tools/host.hpp"
@@ -39,7 +38,7 @@ class Registry {
     Registry& operator=(const Registry&) = delete;
     ~Registry();
 
-    // Of a name that is known already, the new configuration counts from the next start on. Throws Error{config_invalid}.
+    // A server of this name that was configured otherwise is stopped. Throws Error{config_invalid}.
     void add(ServerSpec spec);
     // Makes the servers of the workspace's files those that the files name now; names that a person gave stay. Returns
     // what is wrong with the files.
@@ -63,7 +62,6 @@ class Registry {
         protocol::ToolSpec spec;
         std::string identity;        // of its definition
         std::string server_identity; // of the server that offered it
-        ArgumentCheck check;
     };
     struct Running;
     struct Start;
@@ -77,13 +75,14 @@ class Registry {
                                                        std::string server, RawJson arguments);
 
     std::shared_ptr<Server> find(const std::string& name) const;
-    Task<std::shared_ptr<Running>> running(CallContext context, std::shared_ptr<Server> server);
-    Task<void> allow_start(CallContext context, std::shared_ptr<Server> server);
+    void put(ServerSpec spec);
+    Task<std::shared_ptr<Running>> running(CallContext context, std::string server);
+    Task<void> allow_start(CallContext context, std::shared_ptr<Start> start);
     Task<void> start(std::shared_ptr<Server> server, std::shared_ptr<Start> start);
-    Task<std::shared_ptr<Running>> launch(std::shared_ptr<Server> server);
+    Task<std::shared_ptr<Running>> launch(std::shared_ptr<Start> start);
     Task<void> watch(std::shared_ptr<Server> server, std::shared_ptr<Running> running);
     Task<void> refresh(std::shared_ptr<Running> running);
-    Task<void> stop(std::shared_ptr<Server> server);
+    Task<void> stop(std::shared_ptr<Server> server, std::string reason);
     protocol::ToolServerInfo info_of(const Server& server) const;
 
     async::Loop& loop_;
@@ -91,7 +90,9 @@ class Registry {
     gate::Gate& gate_;
     RegistryOptions options_;
     HostTools host_;
+    std::map<std::string, std::shared_ptr<const Tool>> host_tools_;
     std::map<std::string, std::shared_ptr<Server>> servers_;
+    bool closed_ = false;
     TaskScope tasks_;
 };
 

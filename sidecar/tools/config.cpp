@@ -1,0 +1,407 @@
+#include "tools/config.hpp"
+
+#include "json_with_comments.hpp"
+#include "variables.hpp"
+
+#include "base/hash.hpp"
+#include "base/visible_text.hpp"
+#include "sandbox/descriptor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cellgate::tools {
+
+namespace {
+
+constexpr std::size_t longest_name = 128;
+constexpr std::size_t largest_file = std::size_t{1} << 20;
+constexpr std::array files_of_a_workspace = {".mcp.json", ".vscode/mcp.json"};
+constexpr std::array<std::string_view, 7> inherited = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG"};
+constexpr std::array<std::string_view, 4> url_types = {"http", "sse", "streamable-http", "streamableHttp"};
+
+Error invalid(const std::string& server, const std::string& why, std::string hint = {}) {
+    return Error(ErrorCode::config_invalid,
+                 fmt::format("the tool server \"{}\" cannot be used: {}", visible_text(server.substr(0, longest_name)), why),
+                 std::move(hint));
+}
+
+bool has_nul(const std::string& text) {
+    return text.find('\0') != std::string::npos;
+}
+
+bool is_control(char c) {
+    const auto code = static_cast<unsigned char>(c);
+    return code < 0x20 || code == 0x7f;
+}
+
+void require_name(const std::string& name) {
+    if (name.empty() || name.size() > longest_name || std::any_of(name.begin(), name.end(), is_control)) {
+        throw invalid(name, fmt::format("expected a name of 1 to {} bytes without control characters", longest_name));
+    }
+    if (name == host_server_name) {
+        throw invalid(name, "the name belongs to the built-in server", "Give it another name.");
+    }
+}
+
+void require_command(const std::string& name, const protocol::McpServerConfig& config) {
+    if (config.command->empty()) {
+        throw invalid(name, "expected a command, found an empty text");
+    }
+    if (config.type && *config.type != "stdio") {
+        throw invalid(name, fmt::format("expected the type \"stdio\" beside a command, found \"{}\"",
+                                        visible_text(config.type->substr(0, 40))));
+    }
+    bool nul = has_nul(*config.command) || has_nul(config.cwd.value_or(""));
+    for (const std::string& argument : config.args.value_or(std::vector<std::string>{})) {
+        nul = nul || has_nul(argument);
+    }
+    for (const auto& [variable, value] : config.env.value_or(Environment{})) {
+        nul = nul || has_nul(value);
+        if (variable.empty() || variable.find('=') != std::string::npos || has_nul(variable)) {
+            throw invalid(name, fmt::format("expected the name of a variable, found \"{}\"", visible_text(variable)));
+        }
+    }
+    if (nul) {
+        throw invalid(name, "expected texts without NUL characters");
+    }
+}
+
+void require_url(const std::string& name, const protocol::McpServerConfig& config) {
+    if (!config.url->starts_with("http://") && !config.url->starts_with("https://")) {
+        throw invalid(name, fmt::format("expected a URL that starts with http:// or https://, found \"{}\"",
+                                        visible_text(config.url->substr(0, 200))));
+    }
+    if (config.type && std::find(url_types.begin(), url_types.end(), *config.type) == url_types.end()) {
+        throw invalid(name, fmt::format("expected the type \"http\" or \"sse\" beside a URL, found \"{}\"",
+                                        visible_text(config.type->substr(0, 40))));
+    }
+}
+
+ServerSpec read_server(const std::string& name, std::string_view text, const std::string& file) {
+    ServerSpec spec;
+    spec.name = name;
+    spec.source = protocol::ToolServerSource::workspace_file;
+    spec.file = file;
+    try {
+        spec.config = from_json<protocol::McpServerConfig>(text, name);
+    } catch (const Error& error) {
+        throw invalid(name, error.message);
+    }
+    for (const auto& [key, value] : json_members(text)) {
+        if (key == "envFile") {
+            throw invalid(name, "envFile is not supported", "Name the variables under env, as ${VAR}.");
+        }
+    }
+    require_usable(spec);
+    return spec;
+}
+
+std::string with_workspace(std::string_view text, const std::string& workspace) {
+    return replace_variables(text, [&](const Variable& variable) {
+        return variable.kind == Variable::Kind::workspace_folder ? workspace : std::string(variable.source);
+    });
+}
+
+bool has_variables(std::string_view text) {
+    bool found = false;
+    replace_variables(text, [&](const Variable&) {
+        found = true;
+        return std::string();
+    });
+    return found;
+}
+
+std::string absolute(const std::string& path, const std::string& base) {
+    return (std::filesystem::path(base) / path).lexically_normal();
+}
+
+bool is_program(const std::string& path) {
+    struct stat status{};
+    return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
+}
+
+// The absolute path of a command, or the command when none is found.
+std::string resolve(const std::string& command, const std::string& cwd, const Environment& environment) {
+    if (command.find('/') != std::string::npos) {
+        return absolute(command, cwd);
+    }
+    const auto entry = environment.find("PATH");
+    std::string_view rest = entry == environment.end() ? std::string_view() : entry->second;
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find(':'), rest.size());
+        // A relative directory would mean another program in another directory.
+        if (const std::string path = fmt::format("{}/{}", rest.substr(0, end), command);
+            path.starts_with('/') && is_program(path)) {
+            return path;
+        }
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return command;
+}
+
+std::vector<std::string> names_of(const protocol::McpServerConfig& config) {
+    std::set<std::string> names;
+    const auto collect = [&names](std::string_view text) {
+        replace_variables(text, [&names](const Variable& variable) {
+            if (variable.kind == Variable::Kind::environment) {
+                names.insert(variable.name);
+            }
+            return std::string();
+        });
+    };
+    collect(config.command.value_or(""));
+    collect(config.cwd.value_or(""));
+    for (const std::string& argument : config.args.value_or(std::vector<std::string>{})) {
+        collect(argument);
+    }
+    for (const auto& [name, value] : config.env.value_or(Environment{})) {
+        names.insert(name);
+        collect(value);
+    }
+    return {names.begin(), names.end()};
+}
+
+// Parts of a text that is hashed cannot run into each other.
+class IdentityText {
+  public:
+    void add(std::string_view part) { text_ += fmt::format("{}:{},", part.size(), part); }
+    void add_all(const std::vector<std::string>& parts) {
+        add(std::to_string(parts.size()));
+        for (const std::string& part : parts) {
+            add(part);
+        }
+    }
+    std::string hash() const { return sha256(text_); }
+
+  private:
+    std::string text_;
+};
+
+std::string identity_of(const ServerSpec& spec, const ServerDescription& described) {
+    IdentityText text;
+    if (spec.config.url) {
+        text.add("url");
+        text.add(*spec.config.url);
+        return text.hash();
+    }
+    text.add("command");
+    text.add_all(described.command);
+    text.add(described.cwd);
+    text.add_all(described.environment_names);
+    if (spec.source == protocol::ToolServerSource::workspace_file) {
+        // A person agreed to the names. Another value is another program as soon as the name is NODE_OPTIONS, and a
+        // file of the workspace is not the person's word.
+        for (const auto& [name, value] : spec.config.env.value_or(Environment{})) {
+            text.add(name);
+            text.add(value);
+        }
+    }
+    return text.hash();
+}
+
+std::string value_of(const Variable& variable, const std::string& server, const std::string& workspace,
+                     const Environment& environment) {
+    switch (variable.kind) {
+    case Variable::Kind::workspace_folder:
+        return workspace;
+    case Variable::Kind::environment: {
+        const auto entry = environment.find(variable.name);
+        if (entry != environment.end() && !(variable.has_default && entry->second.empty())) {
+            return entry->second;
+        }
+        if (variable.has_default) {
+            return variable.default_value;
+        }
+        throw invalid(server, fmt::format("it needs the variable {}, which is not set", variable.name),
+                      fmt::format("Set it where cellgate is started, or write ${{{}:-default}}.", variable.name));
+    }
+    case Variable::Kind::other:
+        break;
+    }
+    throw invalid(server, fmt::format("{} is not supported", visible_text(variable.source.substr(0, 200))),
+                  "Use a variable of the environment: ${VAR} or ${env:VAR}.");
+}
+
+// The text of a file that may not be there. Throws system_error text.
+std::optional<std::string> read_small_file(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        if (errno == ENOENT || errno == ENOTDIR) {
+            return std::nullopt;
+        }
+        throw system_error(ErrorCode::config_invalid, "cannot read " + path, errno);
+    }
+    const sandbox::Descriptor descriptor(fd);
+    struct stat status{};
+    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        throw Error(ErrorCode::config_invalid, fmt::format("expected {} to be a file", path));
+    }
+    std::string text(largest_file + 1, '\0');
+    std::size_t size = 0;
+    while (size < text.size()) {
+        const ssize_t count = ::read(fd, text.data() + size, text.size() - size);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            throw system_error(ErrorCode::config_invalid, "cannot read " + path, errno);
+        }
+        if (count == 0) {
+            break;
+        }
+        size += static_cast<std::size_t>(count);
+    }
+    if (size > largest_file) {
+        throw Error(ErrorCode::config_invalid, fmt::format("expected {} to have at most {} bytes", path, largest_file));
+    }
+    text.resize(size);
+    return text;
+}
+
+} // namespace
+
+void require_usable(const ServerSpec& spec) {
+    require_name(spec.name);
+    if (spec.config.command.has_value() == spec.config.url.has_value()) {
+        throw invalid(spec.name, spec.config.url ? "expected a command or a url, found both"
+                                                 : "expected a command or a url, found neither");
+    }
+    if (spec.config.command) {
+        require_command(spec.name, spec.config);
+    } else {
+        require_url(spec.name, spec.config);
+    }
+}
+
+ConfigFile parse_config(std::string_view text, const std::string& file) {
+    RawJson raw;
+    try {
+        raw = RawJson::parse(strip_comments(text));
+    } catch (const Error& error) {
+        throw Error(ErrorCode::config_invalid, fmt::format("{}: {}", visible_text(file), error.message));
+    }
+    if (!raw.is_object()) {
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("{}: expected an object with mcpServers or servers, found {}", visible_text(file), raw.type()));
+    }
+    ConfigFile found;
+    std::set<std::string> names;
+    for (const auto& [key, value] : json_members(raw.text())) {
+        if (key != "mcpServers" && key != "servers") {
+            continue;
+        }
+        if (json_type(value) != "object") {
+            found.problems.push_back(
+                fmt::format("{}: expected {} to be an object, found {}", visible_text(file), key, json_type(value)));
+            continue;
+        }
+        for (const auto& [name, server] : json_members(value)) {
+            try {
+                if (!names.insert(name).second) {
+                    throw invalid(name, "the file names it twice");
+                }
+                found.servers.push_back(read_server(name, server, file));
+            } catch (const Error& error) {
+                found.problems.push_back(fmt::format("{}: {}{}{}", visible_text(file), error.message,
+                                                     error.hint.empty() ? "" : ". ", error.hint));
+            }
+        }
+    }
+    return found;
+}
+
+ConfigFile read_workspace_config(const std::string& workspace) {
+    ConfigFile all;
+    std::set<std::string> names;
+    for (const char* name : files_of_a_workspace) {
+        const std::string path = workspace + "/" + name;
+        try {
+            const std::optional<std::string> text = read_small_file(path);
+            if (!text) {
+                continue;
+            }
+            ConfigFile found = parse_config(*text, path);
+            for (ServerSpec& spec : found.servers) {
+                if (names.insert(spec.name).second) {
+                    all.servers.push_back(std::move(spec));
+                } else {
+                    all.problems.push_back(fmt::format("{}: another file names the tool server \"{}\", too; that one counts",
+                                                       visible_text(path), visible_text(spec.name)));
+                }
+            }
+            all.problems.insert(all.problems.end(), found.problems.begin(), found.problems.end());
+        } catch (const Error& error) {
+            all.problems.push_back(error.message);
+        }
+    }
+    return all;
+}
+
+ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment) {
+    ServerDescription described;
+    described.cwd = with_workspace(spec.config.cwd.value_or("${workspaceFolder}"), workspace);
+    if (!has_variables(described.cwd)) {
+        described.cwd = absolute(described.cwd, workspace);
+    }
+    described.environment_names = names_of(spec.config);
+    if (spec.config.command) {
+        std::string command = with_workspace(*spec.config.command, workspace);
+        described.command.push_back(has_variables(command) ? command : resolve(command, described.cwd, environment));
+        for (const std::string& argument : spec.config.args.value_or(std::vector<std::string>{})) {
+            described.command.push_back(with_workspace(argument, workspace));
+        }
+    }
+    described.identity = identity_of(spec, described);
+    return described;
+}
+
+ServerCommand expand(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace,
+                     const Environment& environment) {
+    const auto put_in = [&](std::string_view text) {
+        return replace_variables(text, [&](const Variable& variable) {
+            return value_of(variable, spec.name, workspace, environment);
+        });
+    };
+    ServerCommand command;
+    command.cwd = absolute(put_in(spec.config.cwd.value_or("${workspaceFolder}")), workspace);
+    // From the configuration, not from the description: a workspace's path may itself hold what looks like a variable.
+    const std::string program = put_in(*spec.config.command);
+    command.argv.push_back(has_variables(with_workspace(*spec.config.command, workspace))
+                               ? resolve(program, command.cwd, environment)
+                               : described.command.front());
+    for (const std::string& argument : spec.config.args.value_or(std::vector<std::string>{})) {
+        command.argv.push_back(put_in(argument));
+    }
+    command.environment = small_environment(environment);
+    for (const auto& [name, value] : spec.config.env.value_or(Environment{})) {
+        command.environment[name] = put_in(value);
+    }
+    if (!command.argv.front().starts_with('/')) {
+        throw Error(ErrorCode::tool_server_failed,
+                    fmt::format("the tool server \"{}\" cannot be started: there is no program \"{}\" in PATH",
+                                visible_text(spec.name), visible_text(command.argv.front())),
+                    "Install it, or write its whole path.");
+    }
+    return command;
+}
+
+Environment small_environment(const Environment& environment) {
+    Environment small;
+    for (const std::string_view name : inherited) {
+        if (const auto entry = environment.find(std::string(name)); entry != environment.end()) {
+            small.insert(*entry);
+        }
+    }
+    return small;
+}
+
+} // namespace cellgate::tools

@@ -1,0 +1,583 @@
+#include "tools/registry.hpp"
+
+#include "async/process.hpp"
+#include "base/hash.hpp"
+#include "base/log.hpp"
+#include "base/visible_text.hpp"
+#include "gate/gate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace cellgate::tools {
+
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::ToolServerSource;
+using protocol::ToolServerState;
+
+constexpr Duration start_time = 30s;
+constexpr Duration stop_grace = 2s;
+constexpr std::size_t told_stderr = 2000;
+constexpr std::size_t most_names_told = 20;
+
+// The pipes of a process, for whoever speaks with it while somebody else watches it.
+class ProcessStream final : public ByteStream {
+  public:
+    explicit ProcessStream(std::shared_ptr<async::Process> process) : process_(std::move(process)) {}
+    Task<std::string> read() override { return process_->stdio().read(); }
+    void write(std::string bytes) override { process_->stdio().write(std::move(bytes)); }
+    std::size_t write_queue_size() const override { return process_->stdio().write_queue_size(); }
+    Task<void> drained(std::size_t below) override { return process_->stdio().drained(below); }
+    void close() override { process_->stdio().close(); }
+
+  private:
+    std::shared_ptr<async::Process> process_;
+};
+
+std::string in_quotes(const std::string& name) {
+    return fmt::format("\"{}\"", visible_text(name.substr(0, 128)));
+}
+
+std::string stderr_of(const async::Process& process) {
+    std::string text = process.stderr_tail();
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
+        text.pop_back();
+    }
+    if (text.empty()) {
+        return "; it wrote nothing to stderr";
+    }
+    const bool cut = text.size() > told_stderr;
+    return fmt::format("; its stderr ends with:\n{}{}", cut ? "…" : "",
+                       visible_text(text.substr(cut ? text.size() - told_stderr : 0), true));
+}
+
+Error failed(const std::string& server, const std::string& what, std::string hint = {}) {
+    return Error(ErrorCode::tool_server_failed, fmt::format("the tool server {} {}", in_quotes(server), what), std::move(hint));
+}
+
+Error not_found(const std::string& server) {
+    return Error(ErrorCode::tool_server_not_found, fmt::format("there is no tool server {}", in_quotes(server)),
+                 "toolServers/list names those that there are.");
+}
+
+void require_allowed(const CallContext& context, const std::string& server) {
+    if (context.servers &&
+        std::find(context.servers->begin(), context.servers->end(), server) == context.servers->end()) {
+        throw Error(ErrorCode::tool_server_not_found,
+                    fmt::format("this session may not use the tool server {}", in_quotes(server)),
+                    "A person names the tool servers of a session when it is created.");
+    }
+}
+
+std::string message_of(std::exception_ptr error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const Error& each) {
+        return each.message;
+    }
+}
+
+protocol::ToolInfo info_of_tool(const protocol::ToolSpec& spec) {
+    protocol::ToolInfo info;
+    info.name = spec.name;
+    info.input_schema = spec.input_schema;
+    info.output_schema = spec.output_schema;
+    const std::optional<std::string> title =
+        spec.title || !spec.annotations ? spec.title : spec.annotations->title;
+    if (title) {
+        info.hints.title = visible_text(*title);
+    }
+    if (spec.description) {
+        info.hints.description = visible_text(*spec.description, true);
+    }
+    if (spec.annotations) {
+        info.hints.read_only_hint = spec.annotations->read_only_hint;
+        info.hints.destructive_hint = spec.annotations->destructive_hint;
+        info.hints.idempotent_hint = spec.annotations->idempotent_hint;
+        info.hints.open_world_hint = spec.annotations->open_world_hint;
+    }
+    return info;
+}
+
+std::string identity_of(const protocol::ToolSpec& spec) {
+    return sha256(to_json(spec));
+}
+
+const std::string& host_identity() {
+    static const std::string identity = sha256("the tool server that is part of cellgate");
+    return identity;
+}
+
+} // namespace
+
+// A server's process and what it offers.
+struct Registry::Running {
+    std::string name;
+    std::string identity;
+    std::shared_ptr<async::Process> process;
+    std::shared_ptr<mcp::Client> client;
+    std::vector<std::shared_ptr<const Tool>> tools;
+    bool stale = false; // the server said that its tools are others now
+    std::shared_ptr<Event> refreshing;
+    std::string stopped_because; // by us
+    std::string cause;           // of its end
+    Event ended;
+
+    void take(const mcp::ToolList& list) {
+        tools.clear();
+        for (const protocol::ToolSpec& spec : list.tools) {
+            tools.push_back(std::make_shared<Tool>(Tool{spec, identity_of(spec), identity}));
+        }
+        for (const protocol::SkippedTool& skipped : list.skipped) {
+            log_warning("the tool server {}: {} is left out: {}", in_quotes(name), skipped.tool, skipped.reason);
+        }
+    }
+    std::shared_ptr<const Tool> find(const std::string& tool) const {
+        const auto entry = std::find_if(tools.begin(), tools.end(), [&](const auto& each) { return each->spec.name == tool; });
+        return entry == tools.end() ? nullptr : *entry;
+    }
+};
+
+// One start, shared by all who wait for it. What is started is what was shown, whatever is configured meanwhile.
+struct Registry::Start {
+    ServerSpec spec;
+    ServerDescription described;
+    std::shared_ptr<CancelState> cancel; // of the start itself, once it was allowed
+    bool abandoned = false;              // whoever asked for it gave up before it was allowed
+    std::shared_ptr<Running> running;
+    std::exception_ptr error;
+    Event done;
+};
+
+struct Registry::Server {
+    ServerSpec spec;
+    ServerDescription described;
+    bool allowed = false; // once, as it is described
+    bool removed = false;
+    std::string error;
+    std::vector<protocol::ToolInfo> tools; // of the last time that it ran
+    bool has_run = false;
+    std::shared_ptr<Running> running;
+    std::shared_ptr<Start> starting;
+};
+
+Registry::Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOptions options)
+    : loop_(loop), clock_(clock), gate_(gate), options_(std::move(options)),
+      host_(loop, options_.workspace, options_.environment) {
+    for (const protocol::ToolSpec& spec : HostTools::specs()) {
+        host_tools_[spec.name] = std::make_shared<Tool>(Tool{spec, identity_of(spec), host_identity()});
+    }
+}
+
+Registry::~Registry() = default;
+
+// ---- Which servers there are ----------------------------------------------------------------------------------------
+
+void Registry::add(ServerSpec spec) {
+    require_usable(spec);
+    put(std::move(spec));
+}
+
+void Registry::put(ServerSpec spec) {
+    ServerDescription described = describe(spec, options_.workspace, options_.environment);
+    std::shared_ptr<Server>& entry = servers_[spec.name];
+    if (entry) {
+        const bool same = entry->described.identity == described.identity && entry->spec.source == spec.source &&
+                          to_json(entry->spec.config) == to_json(spec.config);
+        if (same) {
+            entry->spec = std::move(spec);
+            return;
+        }
+        entry->removed = true;
+        tasks_.spawn(stop(entry, "it was configured anew"));
+    }
+    entry = std::make_shared<Server>();
+    entry->spec = std::move(spec);
+    entry->described = std::move(described);
+}
+
+std::vector<std::string> Registry::read_workspace_files() {
+    ConfigFile found = read_workspace_config(options_.workspace);
+    for (auto entry = servers_.begin(); entry != servers_.end();) {
+        const std::shared_ptr<Server>& server = entry->second;
+        const bool named = std::any_of(found.servers.begin(), found.servers.end(),
+                                       [&](const ServerSpec& spec) { return spec.name == entry->first; });
+        if (server->spec.source == ToolServerSource::workspace_file && !named) {
+            server->removed = true;
+            tasks_.spawn(stop(server, "the workspace's files do not name it any more"));
+            entry = servers_.erase(entry);
+        } else {
+            ++entry;
+        }
+    }
+    for (ServerSpec& spec : found.servers) {
+        const auto entry = servers_.find(spec.name);
+        if (entry == servers_.end() || entry->second->spec.source == ToolServerSource::workspace_file) {
+            put(std::move(spec));
+        }
+    }
+    return std::move(found.problems);
+}
+
+std::shared_ptr<Registry::Server> Registry::find(const std::string& name) const {
+    const auto entry = servers_.find(name);
+    if (entry == servers_.end()) {
+        throw not_found(name);
+    }
+    return entry->second;
+}
+
+Task<void> Registry::remove(std::string server) {
+    if (server == host_server_name) {
+        throw Error(ErrorCode::forbidden, "the tool server \"host\" is part of cellgate and cannot be removed",
+                    "Name the tool servers of a session when you create it, to leave it out.");
+    }
+    const std::shared_ptr<Server> found = find(server);
+    servers_.erase(server);
+    found->removed = true;
+    co_await stop(found, "it was removed");
+}
+
+Task<void> Registry::restart(CallContext context, std::string server) {
+    if (server == host_server_name) {
+        co_return;
+    }
+    const std::shared_ptr<Server> found = find(server);
+    co_await stop(found, "it is started anew");
+    co_await running(std::move(context), std::move(server));
+}
+
+protocol::ToolServerInfo Registry::info(const std::string& server) const {
+    if (server == host_server_name) {
+        protocol::ToolServerInfo info;
+        info.name = host_server_name;
+        info.state = ToolServerState::running;
+        info.source = ToolServerSource::built_in;
+        info.identity = host_identity();
+        info.tools.emplace();
+        for (const protocol::ToolSpec& spec : HostTools::specs()) {
+            info.tools->push_back(info_of_tool(spec));
+        }
+        return info;
+    }
+    return info_of(*find(server));
+}
+
+std::vector<protocol::ToolServerInfo> Registry::list() const {
+    std::vector<protocol::ToolServerInfo> all{info(std::string(host_server_name))};
+    for (const auto& [name, server] : servers_) {
+        all.push_back(info_of(*server));
+    }
+    return all;
+}
+
+protocol::ToolServerInfo Registry::info_of(const Server& server) const {
+    protocol::ToolServerInfo info;
+    info.name = server.spec.name;
+    info.source = server.spec.source;
+    info.file = server.spec.file;
+    info.identity = server.described.identity;
+    if (server.spec.config.command) {
+        info.command = server.described.command;
+    }
+    info.url = server.spec.config.url;
+    if (server.has_run) {
+        info.tools = server.tools;
+    }
+    if (server.running) {
+        info.state = ToolServerState::running;
+    } else if (server.starting && server.starting->cancel) {
+        info.state = ToolServerState::starting;
+    } else if (!server.error.empty()) {
+        info.state = ToolServerState::failed;
+        info.error = server.error;
+    } else if (server.spec.source == ToolServerSource::workspace_file && !server.allowed) {
+        info.state = ToolServerState::pending;
+    }
+    return info;
+}
+
+// ---- Starting and stopping ------------------------------------------------------------------------------------------
+
+Task<std::shared_ptr<Registry::Running>> Registry::running(CallContext context, std::string name) {
+    require_allowed(context, name);
+    while (true) {
+        const std::shared_ptr<Server> server = find(name);
+        if (server->running) {
+            co_return server->running;
+        }
+        if (closed_) {
+            throw failed(name, "cannot be started: cellgate is ending");
+        }
+        std::shared_ptr<Start> start = server->starting;
+        if (!start) {
+            start = std::make_shared<Start>();
+            start->spec = server->spec;
+            start->described = describe(server->spec, options_.workspace, options_.environment);
+            server->starting = start;
+            std::exception_ptr error;
+            try {
+                co_await allow_start(context, start);
+            } catch (const Cancelled&) {
+                start->abandoned = true;
+                error = std::current_exception();
+            } catch (const Error&) {
+                start->error = std::current_exception();
+                error = start->error;
+            }
+            if (error || server->removed) {
+                server->starting = nullptr;
+                start->abandoned = start->abandoned || !error; // another configuration by now: ask about that one
+                start->done.set();
+                if (error) {
+                    std::rethrow_exception(error);
+                }
+                continue;
+            }
+            server->described = start->described;
+            server->allowed = true;
+            start->cancel = tasks_.spawn(this->start(server, start));
+        }
+        co_await start->done.wait();
+        if (start->error) {
+            std::rethrow_exception(start->error);
+        }
+        if (start->running) {
+            co_return start->running; // even if it has ended meanwhile: the call then tells how
+        }
+    }
+}
+
+Task<void> Registry::allow_start(CallContext context, std::shared_ptr<Start> start) {
+    if (start->spec.config.url) {
+        throw failed(start->spec.name, "cannot be used: servers over HTTP come later",
+                     "Use one that starts with a command and speaks on stdio.");
+    }
+    gate::Request request;
+    request.action.kind = protocol::ActionKind::server;
+    request.action.server = start->spec.name;
+    request.action.command = start->described.command;
+    request.action.cwd = start->described.cwd;
+    request.action.environment_names = start->described.environment_names;
+    request.action.server_identity = start->described.identity;
+    request.session_id = context.session_id;
+    request.execution_id = context.execution_id;
+    request.origin = context.origin;
+    const gate::Decision decision = co_await gate_.decide(std::move(request));
+    if (!decision.allowed) {
+        throw Error(ErrorCode::denied, decision.reason);
+    }
+}
+
+Task<void> Registry::start(std::shared_ptr<Server> server, std::shared_ptr<Start> start) {
+    server->error.clear();
+    try {
+        start->running = co_await launch(start);
+    } catch (const Cancelled&) {
+        start->error = std::make_exception_ptr(failed(start->spec.name, "was stopped before it had started"));
+    } catch (const Error&) {
+        start->error = std::current_exception();
+        server->error = message_of(start->error);
+    }
+    if (start->running) {
+        server->running = start->running;
+        tasks_.spawn(watch(server, start->running));
+    }
+    if (server->starting == start) {
+        server->starting = nullptr;
+    }
+    start->done.set();
+}
+
+Task<std::shared_ptr<Registry::Running>> Registry::launch(std::shared_ptr<Start> start) {
+    const std::string& name = start->spec.name;
+    ServerCommand expanded = expand(start->spec, start->described, options_.workspace, options_.environment);
+    auto running = std::make_shared<Running>();
+    running->name = name;
+    running->identity = start->described.identity;
+    async::Command command;
+    command.argv = std::move(expanded.argv);
+    command.cwd = std::move(expanded.cwd);
+    command.environment = std::move(expanded.environment);
+    try {
+        running->process = async::start_process(loop_, std::move(command));
+    } catch (const Error& error) {
+        throw failed(name, "did not start: " + error.message);
+    }
+    const Instant deadline = clock_.now() + start_time;
+    std::exception_ptr error;
+    try {
+        auto connection = std::make_shared<protocol::FramedConnection>(
+            std::make_unique<ProcessStream>(running->process), protocol::Framing::lines);
+        running->client = co_await mcp::Client::connect(std::move(connection), options_.ourselves, clock_, deadline);
+        const mcp::ToolList list = co_await running->client->list_tools(deadline);
+        running->take(list);
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    if (!error) {
+        co_return running;
+    }
+    // What ended by itself says why by its status.
+    co_await shielded(running->process->stop(stop_grace));
+    const async::ExitStatus status = co_await shielded(running->process->exited());
+    if (running->client) {
+        co_await shielded(running->client->close());
+    }
+    try {
+        std::rethrow_exception(error);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& problem) {
+        throw failed(name, fmt::format("did not start: {} ({}){}", problem.message, status.describe(),
+                                       stderr_of(*running->process)),
+                     problem.hint);
+    }
+}
+
+Task<void> Registry::watch(std::shared_ptr<Server> server, std::shared_ptr<Running> running) {
+    co_await running->client->closed();
+    co_await running->process->stop(stop_grace);
+    const async::ExitStatus status = co_await running->process->exited();
+    co_await running->client->close();
+    if (server->running == running) {
+        server->running = nullptr;
+    }
+    server->has_run = true;
+    server->tools.clear();
+    for (const std::shared_ptr<const Tool>& tool : running->tools) {
+        server->tools.push_back(info_of_tool(tool->spec));
+    }
+    if (!running->stopped_because.empty()) {
+        running->cause = running->stopped_because;
+    } else {
+        const std::string& broken = running->client->broken_because();
+        running->cause = fmt::format("{}{}{}{}", broken, broken.empty() ? "" : "; ", status.describe(),
+                                     stderr_of(*running->process));
+        server->error = fmt::format("the tool server {} ended: {}", in_quotes(running->name), running->cause);
+    }
+    running->ended.set();
+}
+
+Task<void> Registry::stop(std::shared_ptr<Server> server, std::string reason) {
+    if (const std::shared_ptr<Start> start = server->starting; start && start->cancel) {
+        start->cancel->cancel();
+        co_await start->done.wait();
+    }
+    server->error.clear();
+    if (const std::shared_ptr<Running> running = server->running) {
+        server->running = nullptr; // the next call starts another one
+        running->stopped_because = std::move(reason);
+        co_await running->process->stop(stop_grace);
+        co_await running->ended.wait();
+    }
+}
+
+Task<void> Registry::close() {
+    closed_ = true;
+    for (const auto& [name, server] : servers_) {
+        tasks_.spawn(stop(server, "cellgate is ending"));
+    }
+    co_await tasks_.join();
+}
+
+// ---- Tools ----------------------------------------------------------------------------------------------------------
+
+Task<void> Registry::refresh(std::shared_ptr<Running> running) {
+    while (const std::shared_ptr<Event> other = running->refreshing) {
+        co_await other->wait();
+    }
+    running->stale = running->client->take_tools_changed() || running->stale;
+    if (!running->stale) {
+        co_return;
+    }
+    const auto refreshing = std::make_shared<Event>();
+    running->refreshing = refreshing;
+    running->stale = false;
+    std::exception_ptr error;
+    try {
+        const mcp::ToolList list = co_await running->client->list_tools(clock_.now() + start_time);
+        running->take(list);
+    } catch (const Error&) {
+        error = std::current_exception();
+        running->stale = true;
+    }
+    running->refreshing = nullptr;
+    refreshing->set();
+    if (error) {
+        std::rethrow_exception(error);
+    }
+}
+
+Task<std::vector<protocol::ToolSpec>> Registry::tools(CallContext context, std::string server) {
+    if (server == host_server_name) {
+        require_allowed(context, server);
+        co_return HostTools::specs();
+    }
+    const std::shared_ptr<Running> found = co_await running(std::move(context), std::move(server));
+    co_await refresh(found);
+    std::vector<protocol::ToolSpec> specs;
+    for (const std::shared_ptr<const Tool>& tool : found->tools) {
+        specs.push_back(tool->spec);
+    }
+    co_return specs;
+}
+
+Task<std::shared_ptr<const Registry::Tool>> Registry::find_tool(CallContext context, std::string server,
+                                                                std::string tool) {
+    std::shared_ptr<const Tool> found;
+    std::string names;
+    if (server == host_server_name) {
+        require_allowed(context, server);
+        if (const auto entry = host_tools_.find(tool); entry != host_tools_.end()) {
+            found = entry->second;
+        }
+    } else {
+        const std::shared_ptr<Running> offering = co_await running(std::move(context), server);
+        co_await refresh(offering);
+        found = offering->find(tool);
+        for (std::size_t index = 0; index < std::min(offering->tools.size(), most_names_told); ++index) {
+            names += (index == 0 ? "It has " : ", ") + visible_text(offering->tools[index]->spec.name);
+        }
+    }
+    if (!found) {
+        throw Error(ErrorCode::tool_not_found,
+                    fmt::format("the tool server {} has no tool {}", in_quotes(server), in_quotes(tool)), names);
+    }
+    co_return found;
+}
+
+Task<std::optional<protocol::CallToolResult>> Registry::call(CallContext context, std::shared_ptr<const Tool> tool,
+                                                             std::string server, RawJson arguments) {
+    const std::shared_ptr<Running> found = co_await running(std::move(context), server);
+    co_await refresh(found);
+    const std::shared_ptr<const Tool> now = found->find(tool->spec.name);
+    if (!now || now->identity != tool->identity || now->server_identity != tool->server_identity) {
+        co_return std::nullopt;
+    }
+    std::exception_ptr error;
+    try {
+        co_return co_await found->client->call_tool(tool->spec.name, std::move(arguments));
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    try {
+        std::rethrow_exception(error);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& problem) {
+        if (!found->client->is_closed()) {
+            throw Error(problem.code, fmt::format("the tool server {}: {}", in_quotes(server), problem.message),
+                        problem.hint);
+        }
+    }
+    co_await found->ended.wait();
+    // Not called again: nobody knows how far it came.
+    throw failed(server, "ended during the call: " + found->cause, "It is started again on the next call.");
+}
+
+} // namespace cellgate::tools

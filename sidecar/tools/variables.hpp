@@ -1,0 +1,23 @@
+#pragma once
+// Variables in the texts of a configuration: ${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder}, ${input:id}. A `${`
+// that begins none of these is just text. What was put in is not looked through again.
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace cellgate::tools {
+
+struct Variable {
+    enum class Kind { environment, workspace_folder, other };
+    Kind kind = Kind::other;
+    std::string name; // "VAR"; of other: all between the braces, "input:id"
+    bool has_default = false;
+    std::string default_value;
+    std::string_view source; // "${VAR}"
+};
+
+// `text` with each variable replaced by what `value` gives for it.
+std::string replace_variables(std::string_view text, const std::function<std::string(const Variable&)>& value);
+
+} // namespace cellgate::tools

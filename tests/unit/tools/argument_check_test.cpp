@@ -1,0 +1,3 @@
+#include "tools/argument_check.hpp"
+
+#include <doctest/doctest.h>

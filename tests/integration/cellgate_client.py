@@ -529,10 +529,12 @@ class Sidecar:
         except AssertionError:
             self.process.kill()
             raise
-        self._reader.join(PATIENCE)
-        self.process.stdin.close()
-        self.process.stdout.close()
-        assert_no_strays()
+        try:
+            assert_no_strays()  # which may hold stdout open
+        finally:
+            self._reader.join(PATIENCE)
+            self.process.stdin.close()
+            self.process.stdout.close()
         self.judge()
         return code
 

@@ -116,7 +116,8 @@ class TheControl(PlaceTest):
         """Or the tests above would prove nothing."""
         daemon = self.place.write("daemon.py", DAEMON)
         subprocess.run(["/usr/bin/python3", str(daemon), str(self.place.root / "free")], check=True)
-        [pid] = wait_until(lambda: processes_with("daemon.py " + str(self.place.root / "free")), "the daemon")
+        mark = self.place.root / "free"
+        pid = int(wait_until(lambda: mark.exists() and mark.read_text(), "the daemon"))
         os.kill(pid, signal.SIGTERM)
         with self.assertRaises(AssertionError):
             assert_no_strays(timeout=0.5)  # which kills it

@@ -21,9 +21,10 @@ using protocol::Scope;
 
 // Whether an argument's name says that it is a path: one of its words is one of ours ("outputFile", "target_dir").
 bool names_a_path(std::string_view name) {
-    constexpr std::array words{"path", "paths", "file", "files",  "filename", "filepath", "dir",    "dirs",
-                               "root", "roots", "cwd",  "folder", "folders",  "src",      "source", "sources",
-                               "dest", "dst",   "directory", "directories", "destination", "target", "targets"};
+    constexpr std::array words{"path",      "paths",       "file",        "files",   "filename", "filepath",
+                               "dir",       "dirs",        "root",        "roots",   "cwd",      "folder",
+                               "folders",   "src",         "source",      "sources", "dest",     "dst",
+                               "directory", "directories", "destination", "target",  "targets"};
     std::string word;
     const auto is_path_word = [&] { return std::find(words.begin(), words.end(), word) != words.end(); };
     for (const char c : name) {
@@ -75,8 +76,8 @@ std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, con
         for (const char c : name) {
             pointer += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
         }
-        found.label += fmt::format("{} {} under {}", found.rule.arguments->empty() ? " with" : " and", visible_name(name),
-                                   *folder == "." ? "the root" : visible_name(*folder + "/"));
+        found.label += fmt::format("{} {} under {}", found.rule.arguments->empty() ? " with" : " and",
+                                   visible_name(name), *folder == "." ? "the root" : visible_name(*folder + "/"));
         protocol::Matcher matcher;
         matcher.under = *folder;
         found.rule.arguments->emplace(std::move(pointer), std::move(matcher));

@@ -24,9 +24,9 @@ class Lines {
         constexpr std::size_t cost_of_line = 4;
         bytes_ += line.size() + cost_of_line;
         if (bytes_ > max_display_bytes) {
-            throw Error(ErrorCode::limit_exceeded,
-                        fmt::format("it takes more than {} MiB to show, which nobody could read",
-                                    max_display_bytes >> 20));
+            throw Error(
+                ErrorCode::limit_exceeded,
+                fmt::format("it takes more than {} MiB to show, which nobody could read", max_display_bytes >> 20));
         }
         lines_.push_back(std::move(line));
     }

@@ -367,7 +367,8 @@ std::vector<QuestionPtr> Gate::Impl::questions(const std::vector<std::string>& i
     std::unordered_set<std::string> seen;
     for (const std::string& id : ids) {
         if (!seen.insert(id).second) {
-            throw Error(ErrorCode::invalid_params, fmt::format("expected every id once, found {} twice", in_quotes(id)));
+            throw Error(ErrorCode::invalid_params,
+                        fmt::format("expected every id once, found {} twice", in_quotes(id)));
         }
         if (resolved.contains(id)) {
             throw Error(ErrorCode::approval_resolved,
@@ -375,9 +376,10 @@ std::vector<QuestionPtr> Gate::Impl::questions(const std::vector<std::string>& i
         }
         const auto question = by_id.find(id);
         if (question == by_id.end()) {
-            throw Error(ErrorCode::approval_not_found,
-                        fmt::format("expected the id of a pending approval, found {}; nothing was answered", in_quotes(id)),
-                        "approval/list names those that wait");
+            throw Error(
+                ErrorCode::approval_not_found,
+                fmt::format("expected the id of a pending approval, found {}; nothing was answered", in_quotes(id)),
+                "approval/list names those that wait");
         }
         found.push_back(question->second);
     }
@@ -592,7 +594,8 @@ void Gate::attach(Answerer& answerer) {
 
 void Gate::detach(Answerer& answerer, Duration linger) {
     const std::shared_ptr<Impl> impl = impl_;
-    if (std::erase(impl->answerers, &answerer) > 0 && impl->answerers.empty() && !impl->queues.empty() && !impl->closed) {
+    if (std::erase(impl->answerers, &answerer) > 0 && impl->answerers.empty() && !impl->queues.empty() &&
+        !impl->closed) {
         impl->linger = impl->scope.spawn(Impl::leave_after(impl, linger));
     }
 }

@@ -100,8 +100,8 @@ std::optional<std::string_view> find_pointer(std::string_view json, std::string_
         } else if (json.front() == '[') {
             std::size_t index = 0;
             const auto [end, status] = std::from_chars(key.data(), key.data() + key.size(), index);
-            const bool canonical = status == std::errc() && end == key.data() + key.size() &&
-                                   (key.front() != '0' || key.size() == 1);
+            const bool canonical =
+                status == std::errc() && end == key.data() + key.size() && (key.front() != '0' || key.size() == 1);
             const auto elements = json_elements(json);
             if (!canonical || index >= elements.size()) {
                 return std::nullopt;

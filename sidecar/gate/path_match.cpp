@@ -2,11 +2,12 @@
 
 #include "base/visible_text.hpp"
 
+#include <climits>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <climits>
 #include <deque>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,8 +82,8 @@ bool is_inside(std::string_view path, std::string_view folder) {
 bool is_plain_path(std::string_view value) {
     constexpr std::string_view quotes = " '\"`";
     return !value.empty() && value.front() != '~' && value.find_first_of("$%\\") == std::string_view::npos &&
-           quotes.find(value.front()) == std::string_view::npos && quotes.find(value.back()) == std::string_view::npos &&
-           !has_scheme(value) && visible_text(value) == value;
+           quotes.find(value.front()) == std::string_view::npos &&
+           quotes.find(value.back()) == std::string_view::npos && !has_scheme(value) && visible_text(value) == value;
 }
 
 std::optional<std::string> resolve_path(std::string_view path, std::string_view root) {

@@ -61,20 +61,19 @@ std::string payload_hash(const Action& action) {
 
 void require_complete(const Action& action) {
     const bool calls = action.kind == ActionKind::tool || action.kind == ActionKind::host;
-    const bool complete =
-        calls                                 ? action.server && action.tool && action.arguments
-        : action.kind == ActionKind::server  ? action.server && action.command && !action.command->empty() &&
-                                                   action.cwd && action.environment_names && action.server_identity
-        : action.kind == ActionKind::network ? action.host.has_value()
-                                              : action.command && !action.command->empty();
+    const bool complete = calls ? action.server && action.tool && action.arguments
+                          : action.kind == ActionKind::server
+                              ? action.server && action.command && !action.command->empty() && action.cwd &&
+                                    action.environment_names && action.server_identity
+                          : action.kind == ActionKind::network ? action.host.has_value()
+                                                               : action.command && !action.command->empty();
     const bool identified = action.kind != ActionKind::tool || (action.server_identity && action.tool_identity);
     if (!complete || !identified) {
         throw Error(ErrorCode::internal_error, "expected an action with all fields of its kind, found one without");
     }
     if (action.arguments && !action.arguments->is_object()) {
-        throw Error(ErrorCode::invalid_params,
-                    fmt::format("expected the arguments of a call to be an object, found {}",
-                                action.arguments->type()));
+        throw Error(ErrorCode::invalid_params, fmt::format("expected the arguments of a call to be an object, found {}",
+                                                           action.arguments->type()));
     }
     if (action.arguments && action.arguments->text().size() > max_argument_bytes) {
         throw Error(ErrorCode::limit_exceeded,

@@ -204,8 +204,8 @@ void RuleBook::remove(const std::string& rule_id) {
     }
     if (!removed) {
         require_readable();
-        throw Error(ErrorCode::rule_invalid, fmt::format("expected the id of a rule in force, found {}",
-                                                         visible_name(rule_id)),
+        throw Error(ErrorCode::rule_invalid,
+                    fmt::format("expected the id of a rule in force, found {}", visible_name(rule_id)),
                     "policy/list names them");
     }
 }

@@ -112,9 +112,8 @@ RuleStore::RuleStore(std::string directory, std::string file_name, protocol::Rul
 }
 
 RuleStore::Version RuleStore::version_of(const struct stat& status) {
-    return Version{true,           status.st_dev,
-                   status.st_ino,  status.st_size,
-                   nanoseconds(status.st_mtim), nanoseconds(status.st_ctim)};
+    return Version{
+        true, status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim), nanoseconds(status.st_ctim)};
 }
 
 RuleStore::Version RuleStore::look() const {
@@ -212,10 +211,10 @@ void RuleStore::write_rules(const std::vector<protocol::Rule>& rules) {
     }
     text += "\n]}\n";
     if (text.size() > max_file_bytes) {
-        throw Error(ErrorCode::store_failed,
-                    fmt::format("expected at most {} bytes of rules in {}, found {}", max_file_bytes, path_,
-                                text.size()),
-                    "remove rules that are not needed");
+        throw Error(
+            ErrorCode::store_failed,
+            fmt::format("expected at most {} bytes of rules in {}, found {}", max_file_bytes, path_, text.size()),
+            "remove rules that are not needed");
     }
     const std::string aside = fmt::format("{}.{}", path_, random_id());
     try {

@@ -6,11 +6,10 @@
 #include "base/error.hpp"
 #include "protocol/messages/policy.hpp"
 
-#include <sys/stat.h>
-
 #include <functional>
 #include <optional>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 namespace cellgate::gate {

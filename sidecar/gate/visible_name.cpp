@@ -18,7 +18,8 @@ std::string in_quotes(std::string_view text) {
 
 std::string visible_name(std::string_view text) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./*@";
-    return text.empty() || text.find_first_not_of(plain) != std::string_view::npos ? in_quotes(text) : std::string(text);
+    return text.empty() || text.find_first_not_of(plain) != std::string_view::npos ? in_quotes(text)
+                                                                                   : std::string(text);
 }
 
 } // namespace cellgate::gate

@@ -129,8 +129,7 @@ TEST_CASE("a rule that does not fit the action, or is not one, is refused and th
     house.run_execution("e");
     const auto call = house.ask(tool(R"({"path":"a/b"})"), "e");
     const auto refused = [&](Scope scope, const RuleSpec& spec, Verdict verdict = Verdict::allow) {
-        return error_of([&] { house.answer(house.person.last_id(), verdict, scope, spec); }) ==
-               ErrorCode::rule_invalid;
+        return error_of([&] { house.answer(house.person.last_id(), verdict, scope, spec); }) == ErrorCode::rule_invalid;
     };
     const RuleSpec good = rule(Effect::allow, ActionKind::tool, "files", "read_file");
     CHECK(refused(Scope::session, rule(Effect::allow, ActionKind::tool, "files", "other")));
@@ -318,7 +317,9 @@ TEST_CASE("a client that answers from inside the notification gets its answer, a
     House house;
     Person second;
     house.gate->attach(second);
-    house.person.at_once = [&](const protocol::Approval& approval) { house.answer(approval.approval_id, Verdict::allow); };
+    house.person.at_once = [&](const protocol::Approval& approval) {
+        house.answer(approval.approval_id, Verdict::allow);
+    };
     const auto call = house.ask(tool("{}"));
     CHECK(call->allowed());
     CHECK(second.requested.size() == 1);

@@ -1,6 +1,5 @@
-#include "gate_house.hpp"
-
 #include "base/visible_text.hpp"
+#include "gate_house.hpp"
 
 #include <doctest/doctest.h>
 
@@ -39,14 +38,15 @@ TEST_CASE("choices begin narrow, say what they cover, and never cover everything
     CHECK(offered[0].scope == Scope::once);
     CHECK(offered[1].scope == Scope::execution);
     CHECK_FALSE(offered[1].rule);
-    CHECK(to_json(*offered[2].rule) ==
-          R"({"effect":"allow","kind":"tool","server":"files","tool":"read_file","arguments":{"/path":{"under":"data"}}})");
+    CHECK(
+        to_json(*offered[2].rule) ==
+        R"({"effect":"allow","kind":"tool","server":"files","tool":"read_file","arguments":{"/path":{"under":"data"}}})");
     for (const protocol::Choice& choice : offered) {
         CHECK((!choice.rule || (choice.rule->server && choice.rule->tool)));
     }
-    CHECK(labels(choices(house, tool("{}"))) ==
-          std::vector<std::string>{"this call", "any read_file of files, in this session",
-                                   "any read_file of files, in this workspace"});
+    CHECK(labels(choices(house, tool("{}"))) == std::vector<std::string>{"this call",
+                                                                         "any read_file of files, in this session",
+                                                                         "any read_file of files, in this workspace"});
 }
 
 TEST_CASE("every choice is accepted as an answer, and covers the call") {
@@ -113,6 +113,8 @@ TEST_CASE("a folder is offered only when every path of the call is a plain one i
 
 TEST_CASE("a hostile name stays one quoted word in a label") {
     House house;
-    const auto offered = choices(house, tool("{}", "x of safe, in this session", "\u202e" "evil\n"));
+    const auto offered = choices(house, tool("{}", "x of safe, in this session",
+                                             "\u202e"
+                                             "evil\n"));
     CHECK(labels(offered)[1] == R"(any "x of safe, in this session" of "\u{202e}evil\n", in this session)");
 }

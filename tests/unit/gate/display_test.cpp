@@ -1,6 +1,5 @@
-#include "gate_house.hpp"
-
 #include "base/visible_text.hpp"
+#include "gate_house.hpp"
 
 #include <doctest/doctest.h>
 
@@ -25,7 +24,8 @@ Lines display(House& house, Action action) {
 
 TEST_CASE("the display shows the whole payload, numbers as they came") {
     House house;
-    CHECK(display(house, tool(R"({"path":"data", "n": 1.50e+1,"big":123456789012345678901234567890,"on":true,"x":null})")) ==
+    CHECK(display(house,
+                  tool(R"({"path":"data", "n": 1.50e+1,"big":123456789012345678901234567890,"on":true,"x":null})")) ==
           Lines{"tool read_file of files", "path: \"data\"", "n: 1.50e+1", "big: 123456789012345678901234567890",
                 "on: true", "x: null"});
     CHECK(display(house, tool("{}")) == Lines{"tool read_file of files", "no arguments"});
@@ -40,9 +40,9 @@ TEST_CASE("the display shows the whole payload, numbers as they came") {
     Action command = host(R"({"argv":["git","status"]})", "run_command");
     command.command = Lines{"/usr/bin/git", "status"};
     command.cwd = "/home/ada";
-    CHECK(display(house, command) ==
-          Lines{"run_command on this machine, outside the sandbox", "argv: [\"git\", \"status\"]",
-                "program: \"/usr/bin/git\"", "argument: \"status\"", "in the folder: \"/home/ada\""});
+    CHECK(display(house, command) == Lines{"run_command on this machine, outside the sandbox",
+                                           "argv: [\"git\", \"status\"]", "program: \"/usr/bin/git\"",
+                                           "argument: \"status\"", "in the folder: \"/home/ada\""});
 }
 
 TEST_CASE("text of several lines stands behind bars, with its last line break") {
@@ -99,7 +99,8 @@ TEST_CASE("nothing is cut, however long") {
     }
     std::size_t seen = 0;
     for (const std::string& line : display(house, tool("{\"a\":" + many + "}"))) {
-        seen += static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](unsigned char c) { return std::isdigit(c); }));
+        seen += static_cast<std::size_t>(
+            std::count_if(line.begin(), line.end(), [](unsigned char c) { return std::isdigit(c); }));
         CHECK(line.size() <= 120);
     }
     CHECK(seen == digits);
@@ -114,11 +115,8 @@ TEST_CASE("nothing is cut, however long") {
 
 TEST_CASE("what is too large to be shown is denied, not shown in part; a rule may still allow it") {
     House house;
-    std::string hidden = R"({"a":")";
-    for (int i = 0; i < 2'500'000; ++i) {
-        hidden += "\xe2\x80\x8b"; // zero-width space: three bytes that take eight to show
-    }
-    const Action action = tool(hidden + "\"}");
+    const std::string hidden(7'000'000, '\x7f'); // each takes four bytes to show
+    const Action action = tool(R"({"a":")" + hidden + "\"}");
     const auto call = house.ask(action);
     CHECK(call->denied());
     CHECK(house.person.requested.empty());

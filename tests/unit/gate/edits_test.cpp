@@ -87,8 +87,8 @@ TEST_CASE("an edit answers one approval, and covers exactly itself") {
     both.decision = Verdict::allow;
     both.arguments = RawJson::parse(R"({"path":"b"})");
     CHECK(error_of([&] { house.gate->respond(both); }) == ErrorCode::invalid_params);
-    CHECK(edit(house, R"({"path":"b"})", Scope::session,
-               rule(Effect::allow, ActionKind::tool, "files", "read_file")) == ErrorCode::rule_invalid);
+    CHECK(edit(house, R"({"path":"b"})", Scope::session, rule(Effect::allow, ActionKind::tool, "files", "read_file")) ==
+          ErrorCode::rule_invalid);
     CHECK(first->waits());
     CHECK(second->waits());
     CHECK_FALSE(edit(house, R"({"path":"b"})", Scope::session));

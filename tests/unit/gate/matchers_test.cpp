@@ -97,7 +97,7 @@ TEST_CASE("a pointer finds what RFC 6901 says, and what is not there matches not
         const char* pointer;
         const char* value;
     };
-    const Row rows[] = {{"/a~1b", "1"},   {"/m~0n", "2"},     {"/~01", "3"},   {"/", "4"},
+    const Row rows[] = {{"/a~1b", "1"},   {"/m~0n", "2"},     {"/~01", "3"},  {"/", "4"},
                         {"/list/0", "x"}, {"/list/1/y", "5"}, {"/o//z", "6"}, {"/01", "7"}};
     for (const Row& row : rows) {
         CAPTURE(row.pointer);
@@ -223,7 +223,7 @@ TEST_CASE("under resolves paths, and nothing leads out of the folder") {
         {"..", differs},
         {"data/loop", unclear},
         {"data/new/../file", unclear},
-        {"other/back/../x", unclear},      // data/x or other/x: readers disagree
+        {"other/back/../x", unclear}, // data/x or other/x: readers disagree
         {"data/sideways/../x", unclear},
         {"data/file/x", unclear},
         {"", unclear},

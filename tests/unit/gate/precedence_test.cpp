@@ -130,13 +130,17 @@ TEST_CASE("an execution with approvals \"allow\" is a recorded grant that deny r
 TEST_CASE("policy/explain tells what decide() does, for any rules and any action") {
     std::mt19937 random(20260105);
     const auto pick = [&random](const auto& from) { return from[random() % std::size(from)]; };
-    const std::vector<std::string> values{R"({"path":"a/x","n":1})", R"({"path":"b/../a","n":1.0})", R"({"path":"~/x"})",
-                                          R"({"path":"a","n":9007199254740993})", "{}", R"({"path":["a"]})"};
+    const std::vector<std::string> values{R"({"path":"a/x","n":1})",
+                                          R"({"path":"b/../a","n":1.0})",
+                                          R"({"path":"~/x"})",
+                                          R"({"path":"a","n":9007199254740993})",
+                                          "{}",
+                                          R"({"path":["a"]})"};
     const std::vector<std::string> names{"read_file", "write_file", "run_command"};
     const std::vector<std::string> servers{"files", "host", "web"};
     const std::vector<Effect> effects{Effect::allow, Effect::ask, Effect::deny};
-    const std::vector<Matcher> matchers{under("a"), under("."), glob("a/*"), glob("**"), equals("1"),
-                                        equals("9007199254740992"), equals(R"("a")")};
+    const std::vector<Matcher> matchers{
+        under("a"), under("."), glob("a/*"), glob("**"), equals("1"), equals("9007199254740992"), equals(R"("a")")};
     const auto random_action = [&] {
         switch (random() % 4) {
         case 0:

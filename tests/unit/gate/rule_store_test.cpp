@@ -92,29 +92,65 @@ TEST_CASE("stored rules that cannot be read allow nothing, whatever else allows"
     };
     std::string text;
     mode_t mode = 0600;
-    SUBCASE("garbage") { text = "rules: yes"; }
-    SUBCASE("empty") { text = ""; }
-    SUBCASE("cut off") { text = good.substr(0, good.size() / 2); }
-    SUBCASE("another version") { text = R"({"version":2,"rules":[]})"; }
-    SUBCASE("no rules") { text = R"({"version":1})"; }
-    SUBCASE("a key twice") { text = R"({"version":1,"rules":[],"rules":[]})"; }
-    SUBCASE("an unknown field beside the rules") { text = R"({"version":1,"rules":[],"deny":[]})"; }
-    SUBCASE("an unknown condition") { text = changed("path", "data"); }
-    SUBCASE("a condition that is null") { text = changed("server", nullptr); }
-    SUBCASE("an unknown effect") { text = changed("effect", "permit"); }
-    SUBCASE("a matcher of nothing") { text = changed("arguments", Json{{"/path", Json::object()}}); }
-    SUBCASE("an unknown matcher") { text = changed("arguments", Json{{"/path", Json{{"regex", ".*"}}}}); }
-    SUBCASE("a broken pointer") { text = changed("arguments", Json{{"path", Json{{"glob", "*"}}}}); }
-    SUBCASE("a broken time") { text = changed("expiresAt", "soon"); }
-    SUBCASE("a rule of a session") { text = changed("sessionId", "s"); }
-    SUBCASE("a source that is not this file's") { text = changed("source", "session"); }
-    SUBCASE("an id twice") { text = Json{{"version", 1}, {"rules", Json::array({rule_json, rule_json})}}.dump(); }
+    SUBCASE("garbage") {
+        text = "rules: yes";
+    }
+    SUBCASE("empty") {
+        text = "";
+    }
+    SUBCASE("cut off") {
+        text = good.substr(0, good.size() / 2);
+    }
+    SUBCASE("another version") {
+        text = R"({"version":2,"rules":[]})";
+    }
+    SUBCASE("no rules") {
+        text = R"({"version":1})";
+    }
+    SUBCASE("a key twice") {
+        text = R"({"version":1,"rules":[],"rules":[]})";
+    }
+    SUBCASE("an unknown field beside the rules") {
+        text = R"({"version":1,"rules":[],"deny":[]})";
+    }
+    SUBCASE("an unknown condition") {
+        text = changed("path", "data");
+    }
+    SUBCASE("a condition that is null") {
+        text = changed("server", nullptr);
+    }
+    SUBCASE("an unknown effect") {
+        text = changed("effect", "permit");
+    }
+    SUBCASE("a matcher of nothing") {
+        text = changed("arguments", Json{{"/path", Json::object()}});
+    }
+    SUBCASE("an unknown matcher") {
+        text = changed("arguments", Json{{"/path", Json{{"regex", ".*"}}}});
+    }
+    SUBCASE("a broken pointer") {
+        text = changed("arguments", Json{{"path", Json{{"glob", "*"}}}});
+    }
+    SUBCASE("a broken time") {
+        text = changed("expiresAt", "soon");
+    }
+    SUBCASE("a rule of a session") {
+        text = changed("sessionId", "s");
+    }
+    SUBCASE("a source that is not this file's") {
+        text = changed("source", "session");
+    }
+    SUBCASE("an id twice") {
+        text = Json{{"version", 1}, {"rules", Json::array({rule_json, rule_json})}}.dump();
+    }
     SUBCASE("an allow rule for everything") {
         Json one = rule_json;
         one.erase("kind");
         text = file_with(one);
     }
-    SUBCASE("too large") { text = good + std::string(std::size_t{5} << 20, ' '); }
+    SUBCASE("too large") {
+        text = good + std::string(std::size_t{5} << 20, ' ');
+    }
     SUBCASE("writable by others") {
         text = good;
         mode = 0666;

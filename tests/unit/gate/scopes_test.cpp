@@ -15,9 +15,15 @@ TEST_CASE("a loop of 1,000 equal calls with scope execution asks once") {
     }
     CHECK(house.person.requested.size() == 1);
 
-    SUBCASE("a different path asks again") { CHECK(house.ask(tool(R"({"path":"b"})"), "e")->waits()); }
-    SUBCASE("other bytes of an equal value ask again") { CHECK(house.ask(tool(R"({"path": "a"})"), "e")->waits()); }
-    SUBCASE("a different tool asks again") { CHECK(house.ask(tool(R"({"path":"a"})", "stat"), "e")->waits()); }
+    SUBCASE("a different path asks again") {
+        CHECK(house.ask(tool(R"({"path":"b"})"), "e")->waits());
+    }
+    SUBCASE("other bytes of an equal value ask again") {
+        CHECK(house.ask(tool(R"({"path": "a"})"), "e")->waits());
+    }
+    SUBCASE("a different tool asks again") {
+        CHECK(house.ask(tool(R"({"path":"a"})", "stat"), "e")->waits());
+    }
     SUBCASE("a different server asks again") {
         CHECK(house.ask(tool(R"({"path":"a"})", "read_file", "web"), "e")->waits());
     }
@@ -26,7 +32,9 @@ TEST_CASE("a loop of 1,000 equal calls with scope execution asks once") {
         house.run_execution("f");
         CHECK(house.ask(tool(R"({"path":"a"})"), "f")->waits());
     }
-    SUBCASE("a call with nothing running asks again") { CHECK(house.ask(tool(R"({"path":"a"})"))->waits()); }
+    SUBCASE("a call with nothing running asks again") {
+        CHECK(house.ask(tool(R"({"path":"a"})"))->waits());
+    }
     SUBCASE("the same execution id in another session asks again") {
         CHECK(house.ask(tool(R"({"path":"a"})"), "e", "other")->waits());
     }
@@ -74,15 +82,25 @@ TEST_CASE("each scope lives as long as it says") {
         bool other_root;
     };
     const Life life = [] {
-        SUBCASE("once") { return Life{Scope::once, false, false, false, false}; }
-        SUBCASE("execution") { return Life{Scope::execution, false, false, false, false}; }
-        SUBCASE("session") { return Life{Scope::session, true, false, false, false}; }
-        SUBCASE("workspace") { return Life{Scope::workspace, true, true, true, false}; }
+        SUBCASE("once") {
+            return Life{Scope::once, false, false, false, false};
+        }
+        SUBCASE("execution") {
+            return Life{Scope::execution, false, false, false, false};
+        }
+        SUBCASE("session") {
+            return Life{Scope::session, true, false, false, false};
+        }
+        SUBCASE("workspace") {
+            return Life{Scope::workspace, true, true, true, false};
+        }
         return Life{Scope::always, true, true, true, true};
     }();
     CAPTURE(static_cast<int>(life.scope));
     const bool by_rule = [] {
-        SUBCASE("the exact payload") { return false; }
+        SUBCASE("the exact payload") {
+            return false;
+        }
         return true;
     }();
     const std::optional<RuleSpec> spec =
@@ -115,7 +133,9 @@ TEST_CASE("a grant is void when the server or the tool's definition has changed"
     Action action = tool(R"({"path":"a"})");
     std::optional<RuleSpec> spec;
     SUBCASE("of the exact payload") {}
-    SUBCASE("of a rule") { spec = rule(Effect::allow, ActionKind::tool, "files", "read_file"); }
+    SUBCASE("of a rule") {
+        spec = rule(Effect::allow, ActionKind::tool, "files", "read_file");
+    }
     house.ask(action);
     house.allow(Scope::workspace, spec);
     CHECK(house.ask(action)->allowed());
@@ -238,8 +258,8 @@ TEST_CASE("rules end when they say so") {
 
 TEST_CASE("policy/remove revokes, and what is built in stays") {
     House house;
-    const Rule built_in = house.gate->configure(rule(Effect::ask, ActionKind::shell),
-                                                protocol::RuleSource::default_rule);
+    const Rule built_in =
+        house.gate->configure(rule(Effect::ask, ActionKind::shell), protocol::RuleSource::default_rule);
     CHECK(error_of([&] { house.gate->policy_remove(built_in.id); }) == ErrorCode::rule_invalid);
     CHECK(error_of([&] { house.gate->policy_remove("nothing"); }) == ErrorCode::rule_invalid);
     house.run_execution("e");

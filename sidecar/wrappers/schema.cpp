@@ -33,7 +33,7 @@ SchemaNode build(std::string_view text, int depth) {
                                                                members.size(), max_members));
         }
         for (auto& [name, value] : members) {
-            node.members.emplace_back(std::move(name), build(value, depth + 1));
+            node.members.push_back({std::move(name), build(value, depth + 1)});
         }
     } else if (node.type == "array") {
         for (const std::string_view value : json_elements(text)) {
@@ -44,8 +44,8 @@ SchemaNode build(std::string_view text, int depth) {
 }
 
 bool says_more_than_a_reference(const SchemaNode& node) {
-    return std::any_of(node.members.begin(), node.members.end(), [](const auto& member) {
-        return std::find(annotations.begin(), annotations.end(), member.first) == annotations.end();
+    return std::any_of(node.members.begin(), node.members.end(), [](const SchemaMember& member) {
+        return std::find(annotations.begin(), annotations.end(), member.name) == annotations.end();
     });
 }
 

@@ -8,15 +8,16 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace cellgate::wrappers {
 
+struct SchemaMember;
+
 struct SchemaNode {
     std::string_view text; // part of the document's
     std::string_view type; // of the JSON value
-    std::vector<std::pair<std::string, SchemaNode>> members;
+    std::vector<SchemaMember> members;
     std::vector<SchemaNode> elements;
 
     const SchemaNode* find(std::string_view name) const;
@@ -25,6 +26,11 @@ struct SchemaNode {
     bool is_false() const { return text == "false"; }
     // The value of a member that is a string, or "".
     std::string string_member(std::string_view name) const;
+};
+
+struct SchemaMember {
+    std::string name;
+    SchemaNode value;
 };
 
 // All that a schema says about one value: itself, what it refers to and the parts of its allOf. Never empty; what comes

@@ -330,7 +330,7 @@ PythonType TypeBuilder::object_type(const SchemaNode& node, const SchemaParts& p
     const SchemaNode* values = view.additional;
     if (const SchemaNode* patterns = find_in(parts, "patternProperties");
         values == nullptr && patterns != nullptr && patterns->members.size() == 1 && view.closed) {
-        values = &patterns->members.front().second;
+        values = &patterns->members.front().value;
     }
     const PythonType value = values == nullptr ? PythonType{} : type_of(*values, singular(hint));
     return {fmt::format("Dict[str, {}]", value.annotation),

@@ -53,7 +53,10 @@ class Kernel:
             output = self.client.get_iopub_msg(timeout=TIMEOUT)
             if output["parent_header"].get("msg_id") == message["header"]["msg_id"]:
                 outputs.append((output["msg_type"], output["content"]))
-        return self.client.get_shell_msg(timeout=TIMEOUT)["content"], outputs
+        while True:
+            reply = self.client.get_shell_msg(timeout=TIMEOUT)
+            if reply["parent_header"].get("msg_id") == message["header"]["msg_id"]:
+                return reply["content"], outputs
 
     def text(self, code, **more):
         """What the cell printed, and its value."""

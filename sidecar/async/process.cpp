@@ -296,7 +296,8 @@ Task<void> Process::Impl::stop(std::shared_ptr<Impl> self, Duration grace) {
     std::exception_ptr cancelled;
     try {
         self->stdio->close_output();
-        if (!co_await wait_until(clock, self->ended, clock.now() + grace)) {
+        const bool ended = co_await wait_until(clock, self->ended, clock.now() + grace);
+        if (!ended) {
             self->terminate();
             co_await wait_until(clock, self->ended, clock.now() + grace);
         }

@@ -85,7 +85,10 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
     if (!typed || *typed == "d") {
         params.decision = protocol::Verdict::deny;
         std::string why = "  why (told to the code; may be empty): ";
-        const std::optional<std::string> reason = typed ? co_await terminal_.ask(std::move(why)) : std::nullopt;
+        std::optional<std::string> reason;
+        if (typed) {
+            reason = co_await terminal_.ask(std::move(why));
+        }
         if (reason && !reason->empty()) {
             params.reason = *reason;
         }

@@ -435,7 +435,10 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
         pending->changed.reset();
         if (!pending->reply && !pending->idle) {
             co_await pending->changed.wait();
-        } else if (!co_await wait_until(impl.clock, pending->changed, impl.clock.now() + patience)) {
+            continue;
+        }
+        const bool other_half = co_await wait_until(impl.clock, pending->changed, impl.clock.now() + patience);
+        if (!other_half) {
             // One half has come and the other stays away. Each socket keeps its order: when the answer to a later
             // request arrives there first, the missing half was lost (dropped, or never sent).
             pending->probe = impl.send(impl.shell, "kernel_info_request", "{}");

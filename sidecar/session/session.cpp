@@ -218,7 +218,7 @@ Task<void> Session::enforce_timeout(std::shared_ptr<Execution> execution, Durati
     if (!stopped) {
         // Its end is seen by whoever waits for the kernel's answer. That cancels this task, so the kernel's end is not
         // left to it.
-        co_await shielded(start->kernel->stop(Duration{}));
+        co_await shielded(start->kernel->stop(Duration::zero()));
     }
 }
 
@@ -253,7 +253,7 @@ Task<bool> Session::cancel(std::shared_ptr<Execution> execution, Duration grace,
     if (stopped || !force) {
         co_return !stopped;
     }
-    co_await shielded(start->kernel->stop(Duration{}));
+    co_await shielded(start->kernel->stop(Duration::zero()));
     co_await execution->finished.wait();
     co_return false;
 }

@@ -183,7 +183,7 @@ Task<void> Session::watch_kernel(std::shared_ptr<Start> start) {
     }
     std::string reason = fmt::format("the kernel ended: {}", death.status.describe());
     lose_kernel(*start, reason);
-    co_await replace_kernel(start, Duration{});
+    co_await replace_kernel(start, Duration::zero());
 }
 
 Task<void> Session::replace_kernel(std::shared_ptr<Start> start, Duration grace) {
@@ -247,7 +247,7 @@ Task<void> Session::close(std::string reason) {
     if (start_) {
         lose_kernel(*start_, reason);
         if (!std::exchange(start_->replacing, true)) {
-            co_await shielded(end_kernel(start_, Duration{}));
+            co_await shielded(end_kernel(start_, Duration::zero()));
         }
     }
     tasks_.cancel();

@@ -1,7 +1,6 @@
 """./dev on machines that are not this one: its package tools are replaced by scripts that write down what they were
 asked. A copy of ./dev runs in a folder of its own, with nothing on its PATH but these and the few tools it needs."""
 
-import os
 import shutil
 import subprocess
 import tempfile

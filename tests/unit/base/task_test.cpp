@@ -166,7 +166,8 @@ Task<void> hold(std::unique_ptr<LogsItsEnd> held, Event* event) {
 
 Task<void> wait_with_deadline(Clock* clock, Event* event, std::optional<Instant> deadline, std::string* outcome) {
     try {
-        *outcome = co_await wait_until(*clock, *event, deadline) ? "event" : "deadline";
+        const bool set = co_await wait_until(*clock, *event, deadline);
+        *outcome = set ? "event" : "deadline";
     } catch (const Cancelled&) {
         *outcome = "cancelled";
     }

@@ -196,7 +196,7 @@ std::string ModuleWriter::class_text(const Class& type) const {
         out += fmt::format("    __wire__ = {{{}}}\n", wire);
     }
     if (type.is_input) {
-        out += fmt::format("\n    def __init__(\n        self,{}\n    ) -> None:\n{}        self.{} = {}\n",
+        out += fmt::format("\n    def __init__(\n        self,{}\n    ):\n{}        self.{} = {}\n",
                            parameters(type, 8), assignments, extra, type.extra ? "{**(extra or {})}" : "{}");
     } else if (!annotations.empty()) {
         out += "\n" + annotations;
@@ -223,11 +223,12 @@ std::string ModuleWriter::function(const Class& params, bool async) const {
     const std::string named = parameters(params, 4);
     std::string text = "`run` for `await`. Any number of calls may be under way at once.";
     if (!async) {
+        const bool titled = tool_.title && tool_.title != tool_.name;
+        const std::string arguments = describe_fields(params, "Arguments");
         text =
-            tool_.title.value_or("") + "\n\n" + tool_.description.value_or("") + describe_fields(params, "Arguments");
-        if (text.find_first_not_of('\n') == std::string::npos) {
-            text = "The tool says nothing about itself.";
-        }
+            (titled ? *tool_.title + "\n\n" : "") + tool_.description.value_or("") +
+            (arguments.empty() ? "\n" : arguments) + "\nReturns: " +
+            (tool_.output_schema ? "a `Result`." : "text, or a list of content blocks when there is more than text.");
     }
     return fmt::format("@overload\ndef {0}(params: Union[Params, Mapping[str, Any]], /) -> {1}: ...\n\n\n"
                        "@overload\ndef {0}({2}) -> {1}: ...\n\n\n"

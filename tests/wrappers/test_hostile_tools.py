@@ -111,7 +111,7 @@ class HostileTools(unittest.TestCase):
     def test_a_reader_still_sees_what_the_tool_says(self):
         text = 'Says "hi" and """more""", C:\\new, naïve 名前 🙂.\n\nSecond paragraph.'
         with generated("server", [tool("talks", text)]):
-            self.assertEqual(inspect.getdoc(module("server", "talks").run), text)
+            self.assertEqual(inspect.getdoc(module("server", "talks").run).partition("\n\nReturns: ")[0], text)
 
     def test_property_names_reach_the_tool_as_they_are(self):
         nested = {"type": "object", "properties": {name: {"type": "integer"} for name in NAMES}}

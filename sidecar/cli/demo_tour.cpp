@@ -10,16 +10,13 @@ print("mean of", len(temperatures), "days:", round(mean(temperatures), 2))
 
 # %% Plot, if matplotlib is there.
 try:
-    import matplotlib
-    matplotlib.use("agg")
     import matplotlib.pyplot as plt
 except ImportError:
     print("matplotlib is not installed: no plot")
 else:
-    from IPython.display import display
-    figure, axes = plt.subplots(figsize=(3, 2))
-    axes.plot(temperatures)
-    display(figure)
+    plt.figure(figsize=(3, 2))
+    plt.plot(temperatures)
+    plt.show()
 
 # %% Read a file through a tool. The answer covers reading, not writing.
 from mcptools.host import read_file, write_file
@@ -43,7 +40,7 @@ def attempt(what, action):
     try:
         action()
     except Exception as error:
-        print("held:", what, "-", type(error).__name__)
+        print("held:", what, "-", type(error).__name__ + ":", error)
     else:
         print("ESCAPED:", what)
 

@@ -53,7 +53,12 @@ class Members {
 
 class Body {
   public:
-    explicit Body(OutputType type) : text_(fmt::format(R"({{"output_type":"{}")", name_of(type))) {}
+    // `size` of the content: growing would copy a large output again.
+    Body(OutputType type, std::size_t size) {
+        constexpr std::size_t names_of_ours = 100;
+        text_.reserve(size + names_of_ours);
+        text_ += fmt::format(R"({{"output_type":"{}")", name_of(type));
+    }
 
     void add(std::string_view name, std::string_view value) {
         text_ += fmt::format(R"(,"{}":)", name);
@@ -155,7 +160,7 @@ std::optional<OutputType> output_type(std::string_view msg_type) {
 
 Output read_output(OutputType type, std::string_view text) {
     const Members content(text);
-    Body body(type);
+    Body body(type, text.size());
     switch (type) {
     case OutputType::stream:
         add_stream(body, content);
@@ -186,7 +191,7 @@ Output read_output(OutputType type, std::string_view text) {
 Output notice(std::string_view text) {
     std::string line;
     append_json_string(line, fmt::format("[cellgate: {}]\n", text));
-    Body body(OutputType::stream);
+    Body body(OutputType::stream, line.size());
     body.add("name", "\"stderr\"");
     body.add("text", line);
     return Output{OutputType::stream, std::move(body).done()};

@@ -557,10 +557,7 @@ def _thread_connection() -> _ThreadConnection:
 
 
 class _LoopConnection:
-    """An event loop's own connection, for any number of calls at a time.
-
-    It does not refer to its loop, which owns it; between calls nothing of it is registered there.
-    """
+    """An event loop's own connection, for any number of calls at a time. It goes with its loop."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -577,20 +574,16 @@ class _LoopConnection:
         if self._socket is None:
             self._socket = _open()
             self._socket.setblocking(False)
+            loop.add_reader(self._socket, self._readable, loop)
         connection = self._socket
         answer = self._waiting[number] = loop.create_future()
-        if len(self._waiting) == 1:
-            loop.add_reader(connection, self._readable, loop)
         try:
             self._send(message, loop)
             return _answer(await answer)
         finally:
             self._waiting.pop(number, None)
-            if self._socket is connection:
-                if answer.cancelled():
-                    self._send(_cancel_message(number), loop)
-                if not self._waiting:
-                    loop.remove_reader(connection)
+            if answer.cancelled() and self._socket is connection:
+                self._send(_cancel_message(number), loop)
 
     def _send(self, message: bytes, loop: asyncio.AbstractEventLoop) -> None:
         idle = not self._unsent

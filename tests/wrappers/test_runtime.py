@@ -162,10 +162,11 @@ class Runtime(unittest.TestCase):
             return text_result("never arrives")
 
         self.answer = answer
-        with self.assertRaisesRegex(self.tools.ToolCallError, "connection to cellgate is gone"):
-            self.text.run()
-        with self.assertRaisesRegex(self.tools.ToolCallError, "connection to cellgate is gone"):
-            asyncio.run(self.text.run_async())
+        for call in (self.text.run, lambda: asyncio.run(self.text.run_async())):
+            with self.assertRaisesRegex(self.tools.ToolCallError, "connection to cellgate is gone") as caught:
+                call()
+            error = caught.exception
+            self.assertTrue(error.__context__ is None or error.__suppress_context__)
         self.answer = lambda params: text_result("back")
         self.assertEqual(self.text.run(), "back")
         self.channel.close()

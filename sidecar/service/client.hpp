@@ -25,6 +25,7 @@ class Client final : public gate::Answerer {
     OutputFeed outputs;
     Stage stage = Stage::connected;
     protocol::ClientCapabilities capabilities;
+    TaskScope tasks; // on the client's behalf; ended with it
 
     bool answers_approvals() const {
         return role == protocol::Role::person && capabilities.approvals.value_or(false);

@@ -2,9 +2,25 @@
 
 #include "sidecar_impl.hpp"
 
+#include <csignal>
+
+#include <cerrno>
+
 namespace cellgate::service {
 
 namespace {
+
+constexpr Duration look_for_client_every = std::chrono::seconds(2);
+
+bool is_running(std::int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH; }
+
+// An editor can die and leave its end of the pipe open in a child of its own.
+Task<void> close_after(Clock* clock, std::int64_t pid, Client* client) {
+    while (is_running(pid)) {
+        co_await sleep_for(*clock, look_for_client_every);
+    }
+    client->peer.close();
+}
 
 struct Lifecycle {
     Sidecar::Impl& sidecar;
@@ -21,6 +37,10 @@ struct Lifecycle {
         client.stage = Client::Stage::initialized;
         if (client.answers_approvals()) {
             sidecar.gate.attach(client);
+        }
+        // A process that is not seen from here (the client is in a container, say) cannot be watched.
+        if (const std::optional<std::int64_t> pid = params.process_id.value; pid && *pid > 0 && is_running(*pid)) {
+            client.tasks.spawn(close_after(&sidecar.clock, *pid, &client));
         }
         protocol::InitializeResult result;
         result.server_info = {"cellgate", CELLGATE_VERSION};

@@ -244,6 +244,8 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     if (client->answers_approvals()) {
         impl_->gate.detach(*client, Duration{});
     }
+    client->tasks.cancel();
+    co_await shielded(client->tasks.join());
     co_await shielded(client->outputs.close());
     if (error) {
         std::rethrow_exception(error);

@@ -127,7 +127,7 @@ class Demo final : public ClientEvents {
             co_await sidecar_->call<protocol::WrappersGenerate>(std::move(params));
         std::string names;
         for (const protocol::WrapperModule& module : result.modules) {
-            names += (names.empty() ? "" : ", ") + module.module;
+            names += (names.empty() ? "" : ", ") + module.module.substr(result.package.size() + 1);
         }
         say(fmt::format("Wrote the typed package {}: {}.", result.package, names));
     }
@@ -158,8 +158,8 @@ class Demo final : public ClientEvents {
             params.cell = protocol::CellPosition{"file://" + workspace_ + "/tour.py", cell.line};
             const protocol::ExecuteResult result = co_await sidecar_->call<protocol::Execute>(std::move(params));
             const bool ended_well = result.status == protocol::ExecutionStatus::ok;
-            check(ended_well == all_allowed_, all_allowed_ ? "the cell ended well"
-                                                           : "the cell ended with the reason that was given");
+            check(ended_well == all_allowed_,
+                  all_allowed_ ? "the cell ended well" : "the cell ended with the reason that was given");
             check_files();
         }
     }
@@ -213,6 +213,9 @@ class Demo final : public ClientEvents {
         for (const std::string& line : approval.display) {
             say("    " + line);
         }
+        if (approval.origin) {
+            say(fmt::format("    from line {}: {}", approval.origin->line + 1, approval.origin->text));
+        }
         std::string said = "allow this one call";
         if (approval.action.tool == "write_file") {
             auto write = from_json<WriteArguments>(*approval.action.arguments, "arguments");
@@ -237,9 +240,10 @@ class Demo final : public ClientEvents {
         all_allowed_ = all_allowed_ && allowed;
         if (approval.action.tool == "write_file") {
             const auto shown = from_json<WriteArguments>(*approval.action.arguments, "arguments");
-            const auto final = from_json<WriteArguments>(answer.arguments.value_or(*approval.action.arguments), "arguments");
-            expected_.push_back({allowed ? final.path : shown.path, allowed ? std::optional(final.content) : std::nullopt,
-                                 answer.arguments.has_value()});
+            const auto final =
+                from_json<WriteArguments>(answer.arguments.value_or(*approval.action.arguments), "arguments");
+            expected_.push_back({allowed ? final.path : shown.path,
+                                 allowed ? std::optional(final.content) : std::nullopt, answer.arguments.has_value()});
         }
     }
 
@@ -247,9 +251,10 @@ class Demo final : public ClientEvents {
         for (const Expected& expected : expected_) {
             const std::optional<std::string> found = file_content(std::filesystem::path(workspace_) / expected.path);
             check(found == expected.content,
-                  !expected.content ? fmt::format("it was denied, and there is no {}", expected.path)
-                                    : fmt::format("{} holds exactly the {} bytes that were {}", expected.path,
-                                                  expected.content->size(), expected.edited ? "put in their place" : "shown"));
+                  !expected.content
+                      ? fmt::format("it was denied, and there is no {}", expected.path)
+                      : fmt::format("{} holds exactly the {} bytes that were {}", expected.path,
+                                    expected.content->size(), expected.edited ? "put in their place" : "shown"));
         }
     }
 
@@ -305,7 +310,8 @@ Task<void> run_demo(async::Loop* loop, DemoArguments arguments, std::string work
 
 void add_demo(CLI::App& app, Run& run) {
     auto arguments = std::make_shared<DemoArguments>();
-    CLI::App* command = app.add_subcommand("demo", "See the main job happen, and its effects checked, in a folder of its own");
+    CLI::App* command =
+        app.add_subcommand("demo", "See the main job happen, and its effects checked, in a folder of its own");
     command->add_option("--filesystem-server", arguments->filesystem_server,
                         "The program of @modelcontextprotocol/server-filesystem, to show a real MCP server too");
     command->add_flag("--answer-itself", arguments->answer_itself, "Answer the questions as without a terminal");
@@ -316,7 +322,8 @@ void add_demo(CLI::App& app, Run& run) {
             int exit_code = 1;
             async::Loop loop;
             loop.run(run_demo(&loop, *arguments, workspace, &exit_code));
-            Demo::say(exit_code == 0 ? "\nEverything went as it was answered." : "\nSomething did not go as it was answered.");
+            Demo::say(exit_code == 0 ? "\nEverything went as it was answered."
+                                     : "\nSomething did not go as it was answered.");
             Demo::say(fmt::format("What the tour left is in {}.\n"
                                   "Next: put cells into a file, divided by `# %%`, and run them: cellgate run FILE\n"
                                   "      make a package of your own MCP server: cellgate generate NAME -- COMMAND\n"

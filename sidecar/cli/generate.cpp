@@ -30,7 +30,7 @@ Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
     const protocol::WrappersGenerateResult result =
         co_await client.sidecar().call<protocol::WrappersGenerate>(std::move(params));
     for (const protocol::WrapperModule& module : result.modules) {
-        fmt::print("{}.{}\n", result.package, module.module);
+        fmt::print("{}\n", module.module);
     }
     for (const protocol::SkippedTool& skipped : result.skipped) {
         client.printer().note(fmt::format("cellgate: the tool {} was left out: {}", skipped.tool, skipped.reason));
@@ -41,8 +41,8 @@ Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
 
 void add_generate(CLI::App& app, Run& run) {
     auto arguments = std::make_shared<GenerateArguments>();
-    CLI::App* command =
-        app.add_subcommand("generate", "Write the Python package mcptools.NAME of an MCP server's tools, and print its modules");
+    CLI::App* command = app.add_subcommand(
+        "generate", "Write the Python package mcptools.NAME of an MCP server's tools, and print its modules");
     command->add_option("NAME", arguments->name, "The server: its package's name, and its name in rules")->required();
     command->add_option("COMMAND", arguments->command,
                         "After --: what starts the server. Without it, a server of .mcp.json, .vscode/mcp.json or "

@@ -10,6 +10,7 @@ The sidecar sends an execution's id as the msg_id of its request. Every hook is 
 missing in some version, and is left out there: a cell runs in any case.
 """
 
+import faulthandler
 import os
 import runpy
 import sys
@@ -177,6 +178,29 @@ def hook_errors(shell, session, cells):
     session.send = send
 
 
+def keep_all_output(app_class):
+    """ZeroMQ drops what a kernel publishes beyond 1000 messages that were not taken yet; here it keeps them."""
+    import zmq
+
+    stock = app_class.init_iopub
+
+    def init_iopub(self, context):
+        context.setsockopt(zmq.SNDHWM, 0)  # of the sockets that it makes from here on
+        try:
+            return stock(self, context)
+        finally:
+            context.sockopts.pop(zmq.SNDHWM, None)
+
+    app_class.init_iopub = init_iopub
+
+
+def show_native_crashes():
+    """A crash in native code says on the process's own stderr where it was, as its last words."""
+    stderr = getattr(sys.stderr, "_original_stdstream_copy", None)
+    if stderr is not None:
+        faulthandler.enable(stderr, all_threads=False)
+
+
 def attach(kernel):
     shell = kernel.shell
     cells = Cells()
@@ -191,6 +215,7 @@ def attach(kernel):
         hook_code_names(shell, cells)
     if hasattr(shell, "showtraceback"):
         hook_tracebacks(shell)
+    show_native_crashes()
     if hasattr(shell, "_showtraceback") and hasattr(getattr(kernel, "session", None), "send"):
         hook_errors(shell, kernel.session, cells)
 
@@ -216,6 +241,8 @@ def main():
             attach(self.kernel)
 
     IPKernelApp.initialize = initialize
+    if hasattr(IPKernelApp, "init_iopub"):
+        keep_all_output(IPKernelApp)
     runpy.run_module("ipykernel_launcher", run_name="__main__", alter_sys=True)
 
 

@@ -126,6 +126,18 @@ class Bootstrap(unittest.TestCase):
         self.assertEqual(self.ours.text("get_ipython().kernel._execute_sleep"), "0.0")
         self.assertNotEqual(self.stock.text("get_ipython().kernel._execute_sleep"), "0.0")
 
+    def test_output_that_is_not_taken_yet_is_not_dropped(self):
+        limit = (
+            "import zmq\nsocket = get_ipython().kernel.iopub_socket\n"
+            "print(getattr(socket, 'io_thread', socket).socket.getsockopt(zmq.SNDHWM))"
+        )
+        self.assertEqual(self.stock.text(limit).strip(), "1000")
+        self.assertEqual(self.ours.text(limit).strip(), "0")
+
+    def test_a_native_crash_leaves_last_words(self):
+        enabled = "import faulthandler; print(faulthandler.is_enabled())"
+        self.assertEqual(self.ours.text(enabled).strip(), "True")
+
     def test_a_denied_call_shows_the_users_frames_and_the_reason_only(self):
         code = "from mcptools.files import read\n\ndef load(path):\n    return read.run(path=path)\n\nload('secret')"
         name, value, shown, frames = self.ours.error(code, "denied-1")

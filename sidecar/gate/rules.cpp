@@ -83,11 +83,8 @@ bool binds_exactly(const Rule& rule) {
     if (rule.kind == ActionKind::server) {
         return rule.server_identity.has_value();
     }
-    if (rule.kind != ActionKind::host || !rule.server || !rule.tool || !rule.arguments) {
-        return false;
-    }
-    const auto whole = rule.arguments->find("");
-    return whole != rule.arguments->end() && whole->second.equals;
+    // The whole of the arguments is an object, which only `equals` can match.
+    return rule.kind == ActionKind::host && rule.server && rule.tool && rule.arguments && rule.arguments->contains("");
 }
 
 } // namespace

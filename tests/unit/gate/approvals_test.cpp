@@ -213,6 +213,7 @@ TEST_CASE("an approval with a timeout expires, and without one waits") {
     const auto answered = house.ask(tool("{}"));
     CHECK(house.person.requested[0].expires_at == "2026-01-01T01:01:00.000Z");
     house.allow();
+    CHECK(house.clock.sleepers() == 1); // nothing is kept for the one that was answered
     house.clock.advance(std::chrono::seconds(59));
     CHECK(call->waits());
     house.clock.advance(std::chrono::seconds(1));
@@ -322,8 +323,8 @@ TEST_CASE("a client that answers from inside the notification gets its answer, a
     };
     const auto call = house.ask(tool("{}"));
     CHECK(call->allowed());
-    CHECK(second.requested.size() == 1);
-    CHECK(second.resolved.size() == 1);
+    REQUIRE(second.requested.size() == 1);
+    CHECK(second.heard == std::vector<std::string>{"requested " + second.last_id(), "resolved " + second.last_id()});
     house.gate->detach(second, Duration(0));
 }
 
@@ -337,6 +338,16 @@ TEST_CASE("a client that fails to be told does not stop the others") {
     house.answer(second.last_id(), Verdict::allow);
     CHECK(call->allowed());
     house.gate->detach(second, Duration(0));
+}
+
+TEST_CASE("a client that leaves while others are being told hears nothing more") {
+    House house;
+    Person second;
+    house.gate->attach(second);
+    house.person.at_once = [&](const protocol::Approval&) { house.gate->detach(second, Duration(0)); };
+    house.ask(tool("{}"));
+    CHECK(house.person.requested.size() == 1);
+    CHECK(second.heard.empty());
 }
 
 TEST_CASE("an action that is not complete, or larger than can be judged, is refused") {

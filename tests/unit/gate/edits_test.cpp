@@ -99,9 +99,11 @@ TEST_CASE("an edit answers one approval, and covers exactly itself") {
 
 TEST_CASE("a door whose edit returns another action is caught") {
     House house;
-    gate::Request request = editable(tool(R"({"path":"a"})"));
-    request.edit = [](const RawJson& arguments) {
-        Action other = tool("{}", "remove_everything");
+    const Action action = tool(R"({"path":"a"})");
+    gate::Request request = editable(action);
+    request.edit = [action](const RawJson& arguments) {
+        Action other = action;
+        other.tool = "remove_everything";
         other.arguments = arguments;
         return other;
     };

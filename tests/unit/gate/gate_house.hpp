@@ -31,15 +31,20 @@ using protocol::Verdict;
 struct Person final : gate::Answerer {
     std::vector<protocol::Approval> requested;
     std::vector<protocol::ApprovalResolvedParams> resolved;
+    std::vector<std::string> heard; // both, in order: "requested ID", "resolved ID"
     std::function<void(const protocol::Approval&)> at_once;
 
     void on_requested(const protocol::Approval& approval) override {
         requested.push_back(approval);
+        heard.push_back("requested " + approval.approval_id);
         if (at_once) {
             at_once(approval);
         }
     }
-    void on_resolved(const protocol::ApprovalResolvedParams& params) override { resolved.push_back(params); }
+    void on_resolved(const protocol::ApprovalResolvedParams& params) override {
+        resolved.push_back(params);
+        heard.push_back("resolved " + params.approval_id);
+    }
     const std::string& last_id() const { return requested.back().approval_id; }
 };
 

@@ -239,10 +239,17 @@ TEST_CASE("a rule that another process stored counts at once, also for what wait
 TEST_CASE("rules that many processes store at once are all kept") {
     House house;
     std::vector<pid_t> children;
-    constexpr int each = 20;
+    constexpr int each = 50;
+    int start[2] = {-1, -1}; // its end lets all of them begin together
+    REQUIRE(::pipe(start) == 0);
     for (int child = 0; child < 4; ++child) {
         const pid_t pid = ::fork();
         if (pid == 0) {
+            ::close(start[1]);
+            char byte = 0;
+            if (::read(start[0], &byte, 1) != 0) {
+                ::_exit(1);
+            }
             try {
                 for (int i = 0; i < each; ++i) {
                     house.add(rule(Effect::allow, ActionKind::tool, "s" + std::to_string(child * each + i)),
@@ -255,6 +262,8 @@ TEST_CASE("rules that many processes store at once are all kept") {
         }
         children.push_back(pid);
     }
+    ::close(start[0]);
+    ::close(start[1]);
     for (const pid_t pid : children) {
         int status = -1;
         ::waitpid(pid, &status, 0);

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 using namespace gate_house;
 
 TEST_CASE("a loop of 1,000 equal calls with scope execution asks once") {
@@ -81,51 +83,40 @@ TEST_CASE("each scope lives as long as it says") {
         bool restart;
         bool other_root;
     };
-    const Life life = [] {
-        SUBCASE("once") {
-            return Life{Scope::once, false, false, false, false};
+    constexpr Life lives[] = {{Scope::once, false, false, false, false},
+                              {Scope::execution, false, false, false, false},
+                              {Scope::session, true, false, false, false},
+                              {Scope::workspace, true, true, true, false},
+                              {Scope::always, true, true, true, true}};
+    const RuleSpec wide = rule(Effect::allow, ActionKind::tool, "files", "read_file");
+    for (const Life& life : lives) {
+        for (const bool by_rule : {false, true}) {
+            if (by_rule && life.scope == Scope::once) {
+                continue;
+            }
+            CAPTURE(static_cast<int>(life.scope));
+            CAPTURE(by_rule);
+            House house;
+            house.run_execution("e");
+            const Action action = tool(R"({"path":"a"})");
+            const auto first = house.ask(action, "e");
+            house.allow(life.scope, by_rule ? std::optional(wide) : std::nullopt);
+            REQUIRE(first->allowed());
+            CHECK(house.ask(action, "e")->allowed() == (life.scope != Scope::once));
+            CHECK(house.ask(tool(R"({"path":"b"})"), "e")->allowed() == by_rule);
+            house.gate->end_execution("e");
+            house.run_execution("f");
+            CHECK(house.ask(action, "f")->allowed() == life.next_cell);
+            house.gate->end_session("s");
+            CHECK(house.ask(action)->allowed() == life.next_session);
+            house.restart();
+            CHECK(house.ask(action)->allowed() == life.restart);
+            house.root = house.base / "elsewhere";
+            std::filesystem::create_directory(house.root);
+            house.restart();
+            CHECK(house.ask(action)->allowed() == life.other_root);
         }
-        SUBCASE("execution") {
-            return Life{Scope::execution, false, false, false, false};
-        }
-        SUBCASE("session") {
-            return Life{Scope::session, true, false, false, false};
-        }
-        SUBCASE("workspace") {
-            return Life{Scope::workspace, true, true, true, false};
-        }
-        return Life{Scope::always, true, true, true, true};
-    }();
-    CAPTURE(static_cast<int>(life.scope));
-    const bool by_rule = [] {
-        SUBCASE("the exact payload") {
-            return false;
-        }
-        return true;
-    }();
-    const std::optional<RuleSpec> spec =
-        by_rule && life.scope != Scope::once
-            ? std::optional(rule(Effect::allow, ActionKind::tool, "files", "read_file"))
-            : std::nullopt;
-    House house;
-    house.run_execution("e");
-    const Action action = tool(R"({"path":"a"})");
-    const auto first = house.ask(action, "e");
-    house.allow(life.scope, spec);
-    REQUIRE(first->allowed());
-    CHECK(house.ask(action, "e")->allowed() == (life.scope != Scope::once));
-    CHECK(house.ask(tool(R"({"path":"b"})"), "e")->allowed() == spec.has_value());
-    house.gate->end_execution("e");
-    house.run_execution("f");
-    CHECK(house.ask(action, "f")->allowed() == life.next_cell);
-    house.gate->end_session("s");
-    CHECK(house.ask(action)->allowed() == life.next_session);
-    house.restart();
-    CHECK(house.ask(action)->allowed() == life.restart);
-    house.root = house.base / "elsewhere";
-    std::filesystem::create_directory(house.root);
-    house.restart();
-    CHECK(house.ask(action)->allowed() == life.other_root);
+    }
 }
 
 TEST_CASE("a grant is void when the server or the tool's definition has changed") {
@@ -165,6 +156,8 @@ TEST_CASE("a grant for any tool of a server binds the server, not the one tool t
 TEST_CASE("starting a program is allowed for exactly that program") {
     House house;
     const auto first = house.ask(launch({"/usr/bin/npx", "a"}));
+    CHECK(error_of([&] { house.allow(Scope::session, rule(Effect::allow, ActionKind::server, "files")); }) ==
+          ErrorCode::rule_invalid);
     house.allow(Scope::workspace);
     CHECK(first->allowed());
     CHECK(house.ask(launch({"/usr/bin/npx", "a"}))->allowed());
@@ -218,21 +211,42 @@ TEST_CASE("writes and commands on the host are covered by exact payload alone") 
 
 TEST_CASE("no two payloads are one to a grant, however their parts are cut") {
     House house;
-    Action action = tool("{}", "bc", "a");
-    house.ask(action);
+    house.ask(launch({"/bin/sh", "a", "b"}));
     house.allow(Scope::session);
-    CHECK(house.ask(action)->allowed());
-    CHECK(std::string("a") + "bc" == std::string("ab") + "c"); // control: run together, the names are equal
-    CHECK(house.ask(tool("{}", "c", "ab"))->waits());
+    CHECK(house.ask(launch({"/bin/sh", "a", "b"}))->allowed());
+    CHECK(std::string("a") + "b" == std::string("ab") + ""); // control: run together, the arguments are equal
+    CHECK(house.ask(launch({"/bin/sh", "ab", ""}))->waits());
+    CHECK(house.ask(launch({"/bin/sh", "a", "b", ""}))->waits());
+    const auto hash_of = [&house](Action action) {
+        const auto call = house.ask(std::move(action));
+        house.allow(Scope::session);
+        for (const Rule& each : house.gate->policy_list().rules) {
+            if (each.id == call->decision->rule_id) {
+                return *each.payload_hash;
+            }
+        }
+        FAIL("the answer left no grant");
+        return std::string();
+    };
+    const Action action = tool("{}", "bc", "a");
     Action as_host = action;
     as_host.kind = ActionKind::host;
-    CHECK(house.ask(as_host)->waits());
     Action with_command = action;
     with_command.command = std::vector<std::string>{"x"};
-    CHECK(house.ask(with_command)->waits());
-    Action empty_command = action;
-    empty_command.command = std::vector<std::string>{};
-    CHECK(house.ask(empty_command)->waits());
+    Action with_empty_command = action;
+    with_empty_command.command = std::vector<std::string>{};
+    Action with_folder = action;
+    with_folder.cwd = "x";
+    Action with_host = action;
+    with_host.host = "x";
+    std::set<std::string> hashes;
+    const std::vector<Action> all{
+        action,   tool("{}", "c", "ab"), tool("{ }", "bc", "a"), as_host, with_command, with_empty_command, with_folder,
+        with_host};
+    for (const Action& each : all) {
+        hashes.insert(hash_of(each));
+    }
+    CHECK(hashes.size() == all.size());
 }
 
 TEST_CASE("rules end when they say so") {

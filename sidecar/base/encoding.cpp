@@ -3,6 +3,9 @@
 #include <fmt/chrono.h>
 #include <simdjson.h>
 
+#include <array>
+#include <cstdint>
+
 namespace cellgate {
 
 bool is_utf8(std::string_view bytes) {
@@ -63,6 +66,69 @@ std::string to_hex(std::string_view bytes) {
         out += digits[byte & 15];
     }
     return out;
+}
+
+std::optional<std::string> decode_base64(std::string_view text) {
+    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    constexpr unsigned char space = 64;
+    constexpr unsigned char pad = 65;
+    constexpr unsigned char other = 66;
+    static const std::array<unsigned char, 256> values = [&] {
+        std::array<unsigned char, 256> table{};
+        table.fill(other);
+        for (std::size_t i = 0; i < digits.size(); ++i) {
+            table[static_cast<unsigned char>(digits[i])] = static_cast<unsigned char>(i);
+        }
+        for (const char c : {' ', '\t', '\r', '\n'}) {
+            table[static_cast<unsigned char>(c)] = space;
+        }
+        table['='] = pad;
+        return table;
+    }();
+    std::string out;
+    out.reserve(text.size() / 4 * 3);
+    std::uint32_t bits = 0;
+    std::size_t count = 0; // of the characters of one group of four
+    std::size_t pads = 0;
+    bool ended = false; // after padding nothing follows
+    for (const char c : text) {
+        const unsigned char value = values[static_cast<unsigned char>(c)];
+        if (value == space) {
+            continue;
+        }
+        if (ended || value == other || (value == pad ? count < 2 : pads > 0)) {
+            return std::nullopt;
+        }
+        pads += value == pad ? 1 : 0;
+        bits = bits << 6 | (value == pad ? 0U : value);
+        if (++count < 4) {
+            continue;
+        }
+        // What the padding cuts off must be zero: each content has one text.
+        if ((pads == 1 && (bits & 0xff) != 0) || (pads == 2 && (bits & 0xffff) != 0)) {
+            return std::nullopt;
+        }
+        for (std::size_t i = 0; i < 3 - pads; ++i) {
+            out += static_cast<char>(bits >> (16 - 8 * i) & 0xff);
+        }
+        count = 0;
+        bits = 0;
+        ended = pads > 0;
+    }
+    return count == 0 ? std::optional(std::move(out)) : std::nullopt;
+}
+
+std::string file_uri(std::string_view path) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~";
+    std::string uri = "file://";
+    for (const char c : path) {
+        if (plain.find(c) != std::string_view::npos) {
+            uri += c;
+        } else {
+            uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        }
+    }
+    return uri;
 }
 
 std::string to_rfc3339(std::chrono::system_clock::time_point time) {

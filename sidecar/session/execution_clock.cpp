@@ -2,7 +2,9 @@
 
 namespace cellgate::session {
 
-void ExecutionClock::start() { started_ = clock_.now(); }
+void ExecutionClock::start() {
+    started_ = clock_.now();
+}
 
 void ExecutionClock::set_pending(std::size_t pending) {
     if (stopped_ || waiting_since_.has_value() == (pending > 0)) {
@@ -25,9 +27,13 @@ void ExecutionClock::stop() {
     }
 }
 
-Duration ExecutionClock::total() const { return started_ ? end() - *started_ : Duration{}; }
+Duration ExecutionClock::total() const {
+    return started_ ? end() - *started_ : Duration{};
+}
 
-Duration ExecutionClock::waited() const { return waited_ + (waiting_since_ ? end() - *waiting_since_ : Duration{}); }
+Duration ExecutionClock::waited() const {
+    return waited_ + (waiting_since_ ? end() - *waiting_since_ : Duration{});
+}
 
 Task<void> ExecutionClock::reached(Duration limit) {
     while (total() - waited() < limit) {

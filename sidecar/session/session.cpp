@@ -7,9 +7,9 @@
 #include "output_records.hpp"
 #include "session_start.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace cellgate::session {
 
@@ -35,19 +35,6 @@ std::optional<std::string> line_of(const std::string& code, std::int64_t line) {
     return line < 0 ? std::nullopt : std::optional(code.substr(start, code.find('\n', start) - start));
 }
 
-std::string file_uri(const std::string& path) {
-    std::string uri = "file://";
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~";
-    for (const char c : path) {
-        if (plain.find(c) != std::string_view::npos) {
-            uri += c;
-        } else {
-            uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        }
-    }
-    return uri;
-}
-
 } // namespace
 
 Session::Session(House& house, SessionOptions options)
@@ -62,8 +49,8 @@ protocol::SessionInfo Session::info() const {
     info.status = status_;
     info.kernel = kernel_;
     info.cwd = options_.cwd;
-    info.sandbox = options_.isolation == sandbox::Isolation::bwrap ? protocol::SandboxKind::bwrap
-                                                                   : protocol::SandboxKind::none;
+    info.sandbox =
+        options_.isolation == sandbox::Isolation::bwrap ? protocol::SandboxKind::bwrap : protocol::SandboxKind::none;
     info.layers = layers_;
     info.execution_count = execution_count_;
     info.queue_length = static_cast<std::int64_t>(queue_.size());
@@ -71,11 +58,24 @@ protocol::SessionInfo Session::info() const {
     return info;
 }
 
+void Session::require_open() const {
+    if (closing_) {
+        throw Error(ErrorCode::session_not_found, fmt::format("the session \"{}\" was closed", options_.id));
+    }
+}
+
 std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, ClientId client) {
     const std::string id = params.execution_id.value_or(random_id());
     require_identifier(id, "execution id");
+    require_open();
+    if (status_ == protocol::SessionStatus::dead) {
+        throw Error(ErrorCode::kernel_start_failed,
+                    fmt::format("the session \"{}\" has no kernel: {}", options_.id, kernel_failure_->message),
+                    "session/restart tries again to start one");
+    }
     if (executions_.contains(id)) {
-        throw Error(ErrorCode::execution_exists, fmt::format("expected a new execution id, found {}, which was used", id));
+        throw Error(ErrorCode::execution_exists,
+                    fmt::format("expected a new execution id, found {}, which was used", id));
     }
     auto execution = std::make_shared<Execution>(id, std::move(params), client, options_.id,
                                                  fmt::format("{}/{}.jsonl", house_.journal_directory, id), clock_);
@@ -110,8 +110,8 @@ Task<void> Session::run_queue() {
     while (true) {
         while (!queue_.empty()) {
             co_await kernel_ready_.wait();
-            if (queue_.empty()) {
-                break; // cancelled while the kernel was being replaced
+            if (!kernel_ready_.is_set() || queue_.empty()) {
+                continue; // lost again, or cancelled, before this task had its turn
             }
             running_ = queue_.front();
             queue_.pop_front();
@@ -136,9 +136,9 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     running.on_pending = [execution](std::size_t pending) { execution->clock.set_pending(pending); };
     house_.gate.begin_execution(std::move(running));
 
-    TaskScope helpers;
+    takes_input_ = true;
     if (execution->params.timeout_seconds) {
-        helpers.spawn(enforce_timeout(execution, from_seconds(*execution->params.timeout_seconds)));
+        helpers_.spawn(enforce_timeout(execution, from_seconds(*execution->params.timeout_seconds)));
     }
     const std::shared_ptr<Start> start = start_;
     jupyter::ExecuteRequest request;
@@ -149,53 +149,35 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     // The queue is ours, so the kernel has nothing to abort; it would only be deaf for a while.
     request.stop_on_error = false;
     protocol::ExecuteResult result;
-    std::exception_ptr cancelled;
+    bool killed = false;
     try {
         const jupyter::ExecuteReply reply = co_await start->kernel->client().execute(std::move(request));
-        const bool failed = reply.status == jupyter::ExecuteStatus::error;
-        result = result_of(*execution,
-                           failed                                                ? protocol::ExecutionStatus::error
-                           : reply.status == jupyter::ExecuteStatus::aborted ? protocol::ExecutionStatus::cancelled
-                                                                                 : protocol::ExecutionStatus::ok,
-                           std::nullopt);
-        if (!execution->params.silent.value_or(false)) {
-            execution_count_ = std::max(execution_count_, reply.execution_count);
-            result.execution_count.value = reply.execution_count;
-        }
-        if (reply.error) {
-            result.error = describe(*reply.error);
-        }
-        if (execution->stop == StopReason::timeout) {
-            result.status = protocol::ExecutionStatus::timeout;
-            result.reason = fmt::format("interrupted after {:.2f}s (time in which an approval was pending does not count)",
-                                        *execution->params.timeout_seconds);
-        } else if (execution->stop == StopReason::cancelled) {
-            result.status = protocol::ExecutionStatus::cancelled;
-        }
-    } catch (const Cancelled&) {
-        cancelled = std::current_exception();
-    } catch (const Error& error) {
-        std::string reason = error.message;
-        if (execution->stop == StopReason::timeout) {
+        result = result_of(*execution, reply);
+    } catch (const std::exception& error) {
+        // Its kernel has died, or this session is being closed. Who ended the kernel has said why.
+        killed = true;
+        std::string reason = error.what();
+        if (start->lost) {
+            reason = *start->lost;
+        } else if (execution->stop == StopReason::timeout) {
             reason = fmt::format("after {:.2f}s it was interrupted and did not stop: its kernel was ended",
                                  *execution->params.timeout_seconds);
         } else if (execution->stop == StopReason::cancelled) {
             reason = "it did not stop when it was interrupted: its kernel was ended";
         }
+        lose_kernel(reason);
         result = result_of(*execution, protocol::ExecutionStatus::killed, std::move(reason));
-        lose_kernel(*start, error.message);
     }
+    if (killed) {
+        co_await shielded(start->kernel->stop(Duration::zero()));
+    }
+    takes_input_ = false;
+    helpers_.cancel();
+    co_await shielded(helpers_.join());
+    const bool stop_others =
+        result.status == protocol::ExecutionStatus::error && execution->params.stop_on_error.value_or(true);
     running_ = nullptr;
-    if (cancelled) {
-        result = result_of(*execution, protocol::ExecutionStatus::killed, "the session was closed");
-    }
-    const bool stop_others = result.status == protocol::ExecutionStatus::error && execution->params.stop_on_error.value_or(true);
     finish(execution, std::move(result));
-    helpers.cancel();
-    co_await shielded(helpers.join());
-    if (cancelled) {
-        std::rethrow_exception(cancelled);
-    }
     if (stop_others) {
         cancel_queued(execution->client, "an execution before it in the queue ended in an error");
     }
@@ -207,6 +189,31 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     }
 }
 
+protocol::ExecuteResult Session::result_of(const Execution& execution, const jupyter::ExecuteReply& reply) {
+    const bool failed = reply.status == jupyter::ExecuteStatus::error;
+    const bool aborted = reply.status == jupyter::ExecuteStatus::aborted;
+    protocol::ExecuteResult result = result_of(execution,
+                                               failed    ? protocol::ExecutionStatus::error
+                                               : aborted ? protocol::ExecutionStatus::cancelled
+                                                         : protocol::ExecutionStatus::ok,
+                                               std::nullopt);
+    if (!execution.params.silent.value_or(false)) {
+        execution_count_ = std::max(execution_count_, reply.execution_count);
+        result.execution_count.value = reply.execution_count;
+    }
+    if (reply.error) {
+        result.error = describe(*reply.error);
+    }
+    if (execution.stop == StopReason::timeout) {
+        result.status = protocol::ExecutionStatus::timeout;
+        result.reason = fmt::format("interrupted after {:.2f}s (time in which an approval was pending does not count)",
+                                    *execution.params.timeout_seconds);
+    } else if (execution.stop == StopReason::cancelled) {
+        result.status = protocol::ExecutionStatus::cancelled;
+    }
+    return result;
+}
+
 Task<void> Session::enforce_timeout(std::shared_ptr<Execution> execution, Duration limit) {
     co_await execution->clock.reached(limit);
     if (execution->stop != StopReason::none) {
@@ -216,8 +223,7 @@ Task<void> Session::enforce_timeout(std::shared_ptr<Execution> execution, Durati
     const std::shared_ptr<Start> start = start_;
     const bool stopped = co_await interrupt_and_wait(execution, timeout_grace);
     if (!stopped) {
-        // Its end is seen by whoever waits for the kernel's answer. That cancels this task, so the kernel's end is not
-        // left to it.
+        // Who waits for the kernel's answer sees its end, and then cancels this task.
         co_await shielded(start->kernel->stop(Duration::zero()));
     }
 }
@@ -227,7 +233,8 @@ Task<bool> Session::interrupt_and_wait(std::shared_ptr<Execution> execution, Dur
     const std::shared_ptr<Start> start = start_;
     start->channel->cancel_calls();
     start->kernel->client().interrupt();
-    bool stopped = co_await wait_until(clock_, execution->finished, std::min(deadline, clock_.now() + second_interrupt_after));
+    bool stopped =
+        co_await wait_until(clock_, execution->finished, std::min(deadline, clock_.now() + second_interrupt_after));
     if (!stopped && clock_.now() < deadline) {
         start->kernel->client().interrupt();
         stopped = co_await wait_until(clock_, execution->finished, deadline);
@@ -302,6 +309,7 @@ void Session::finish(const std::shared_ptr<Execution>& execution, protocol::Exec
     result.waited_seconds = to_seconds(execution->clock.waited());
     execution->result = std::move(result);
     execution->state = protocol::ExecutionState::finished;
+    execution->journal.rest();
     house_.gate.end_execution(execution->id);
     finished_order_.push_back(execution->id);
     if (finished_order_.size() > max_remembered) {
@@ -360,9 +368,14 @@ void Session::record(Execution& execution, RawJson output) {
 }
 
 void Session::on_input_request(jupyter::InputRequest request) {
-    if (start_ && running_) {
-        tasks_.spawn(answer_input(std::move(request), running_));
+    if (!takes_input_) {
+        return;
     }
+    // Only the latest can still be answered.
+    if (const std::shared_ptr<CancelState> previous = std::move(prompt_)) {
+        previous->cancel();
+    }
+    prompt_ = helpers_.spawn(answer_input(std::move(request), running_));
 }
 
 Task<void> Session::answer_input(jupyter::InputRequest request, std::shared_ptr<Execution> execution) {
@@ -377,9 +390,7 @@ Task<void> Session::answer_input(jupyter::InputRequest request, std::shared_ptr<
     } catch (const Error& error) {
         log_info("session {}: nobody answered a prompt: {}", options_.id, error.message);
     }
-    if (start == start_) {
-        start->kernel->client().reply_input(id, std::move(answer));
-    }
+    start->kernel->client().reply_input(id, std::move(answer));
 }
 
 tools::CallContext Session::current_call(std::optional<std::int64_t> reported_line) {

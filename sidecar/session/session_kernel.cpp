@@ -7,12 +7,11 @@
 #include "bootstrap_text.hpp"
 #include "session_start.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <cerrno>
-
-#include <fmt/format.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace cellgate::session {
 
@@ -56,8 +55,8 @@ Task<jupyter::KernelChoice> Session::choose_kernel() {
     choice = co_await jupyter::confirm_kernel(house_.loop, std::move(choice));
     if (options_.language && choice.language != *options_.language) {
         throw Error(ErrorCode::kernel_not_found,
-                    fmt::format("expected a kernel for {}, found {} for {}", visible_text(*options_.language), choice.name,
-                                choice.language),
+                    fmt::format("expected a kernel for {}, found {} for {}", visible_text(*options_.language),
+                                choice.name, choice.language),
                     "see `cellgate kernels`, and name one as the session's kernel");
     }
     co_return choice;
@@ -141,12 +140,12 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         sandbox::Launch launch = co_await house_.loop.off_loop(std::move(wrap));
         layers_ = launch.layers;
         const Instant deadline = clock_.now() + start_limit;
-        start->kernel = co_await jupyter::start_kernel(house_.loop, house_.zmq, std::move(launch.command), connection, *this,
-                                                       deadline);
+        start->kernel = co_await jupyter::start_kernel(house_.loop, house_.zmq, std::move(launch.command), connection,
+                                                       *this, deadline);
         kernel_.version = start->kernel->info().language_version;
         execution_count_ = 0;
         co_return std::move(start);
-    } catch (const Error&) {
+    } catch (...) {
         error = std::current_exception();
     }
     if (start->channel) {
@@ -159,66 +158,75 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
     std::rethrow_exception(error);
 }
 
-void Session::lose_kernel(Start& start, const std::string& reason) {
-    if (start.lost || start_.get() != &start) {
-        return;
+void Session::lose_kernel(const std::string& reason) {
+    if (!start_->lost) {
+        start_->lost = reason;
+        kernel_ready_.reset();
+        cancel_queued(std::nullopt, "the kernel that it waited for is gone: " + reason);
     }
-    start.lost = true;
-    kernel_ready_.reset();
-    cancel_queued(std::nullopt, "the kernel that it waited for is gone: " + reason);
-    set_status(protocol::SessionStatus::restarting, reason);
+    if (!closing_ && status_ != protocol::SessionStatus::restarting) {
+        set_status(protocol::SessionStatus::restarting, reason);
+    }
 }
 
 Task<void> Session::end_kernel(std::shared_ptr<Start> start, Duration grace) {
     start->channel->close();
-    co_await start->serving.join();
     co_await start->kernel->stop(grace);
+    co_await start->serving.join();
     store::remove_tree(start->directory);
 }
 
 Task<void> Session::watch_kernel(std::shared_ptr<Start> start) {
     const jupyter::Death death = co_await start->kernel->died();
-    if (start != start_ || start->replacing) {
-        co_return; // restart() or close() is at work
+    if (replacing_) {
+        co_return;
     }
-    std::string reason = fmt::format("the kernel ended: {}", death.status.describe());
-    lose_kernel(*start, reason);
+    replacing_ = true;
+    if (!running_) { // who waits for the kernel's answer knows more
+        lose_kernel(fmt::format("the kernel ended: {}", death.status.describe()));
+    }
     co_await replace_kernel(start, Duration::zero());
 }
 
 Task<void> Session::replace_kernel(std::shared_ptr<Start> start, Duration grace) {
-    start->replacing = true;
     co_await shielded(end_kernel(start, grace));
-    while (running_) {
-        co_await running_->finished.wait(); // it ends with its kernel
-    }
-    std::string failure;
+    std::optional<Error> failure;
     try {
+        while (running_) {
+            co_await running_->finished.wait(); // it ends with its kernel
+        }
         start_ = co_await start_kernel();
-    } catch (const Cancelled&) {
-        throw;
     } catch (const Error& error) {
-        failure = error.message;
-        kernel_failure_ = std::make_exception_ptr(error);
+        failure = error;
+    } catch (const std::exception& error) {
+        failure = Error(ErrorCode::kernel_start_failed, error.what());
     }
-    if (!failure.empty()) {
-        set_status(protocol::SessionStatus::dead, failure);
-        co_return;
+    replacing_ = false;
+    kernel_failure_ = failure;
+    if (!closing_ && failure) {
+        cancel_queued(std::nullopt, "no new kernel could be started: " + failure->message);
+        set_status(protocol::SessionStatus::dead, failure->message);
+    } else if (!closing_) {
+        tasks_.spawn(watch_kernel(start_));
+        kernel_ready_.set();
+        set_status(protocol::SessionStatus::idle);
     }
-    tasks_.spawn(watch_kernel(start_));
-    kernel_ready_.set();
-    set_status(protocol::SessionStatus::idle);
+    replaced_.set();
 }
 
 Task<void> Session::restart() {
-    const std::shared_ptr<Start> start = start_;
-    if (start->replacing && status_ != protocol::SessionStatus::dead) {
+    require_open();
+    if (replacing_) {
         throw Error(ErrorCode::busy, fmt::format("session {} is being restarted already", options_.id));
     }
-    lose_kernel(*start, "the session was restarted");
-    co_await replace_kernel(start, shutdown_grace);
-    if (status_ == protocol::SessionStatus::dead) {
-        std::rethrow_exception(kernel_failure_);
+    replacing_ = true;
+    replaced_.reset();
+    lose_kernel("the session was restarted");
+    tasks_.spawn(replace_kernel(start_, shutdown_grace));
+    co_await replaced_.wait();
+    require_open();
+    if (kernel_failure_) {
+        throw *kernel_failure_;
     }
 }
 
@@ -242,18 +250,21 @@ Task<void> Session::go_back_to_cwd() {
 
 Task<void> Session::close(std::string reason) {
     if (std::exchange(closing_, true)) {
+        co_await closed_.wait();
         co_return;
     }
     if (start_) {
-        lose_kernel(*start_, reason);
-        if (!std::exchange(start_->replacing, true)) {
-            co_await shielded(end_kernel(start_, Duration::zero()));
-        }
+        lose_kernel(reason);
+        start_->channel->close();
     }
     tasks_.cancel();
     co_await shielded(tasks_.join());
+    if (start_) {
+        co_await shielded(end_kernel(start_, Duration::zero()));
+    }
     house_.gate.end_session(options_.id);
     set_status(protocol::SessionStatus::dead, std::move(reason));
+    closed_.set();
 }
 
 } // namespace cellgate::session

@@ -10,8 +10,7 @@ struct Session::Start {
     std::unique_ptr<tools::Channel> channel;
     TaskScope serving; // of the channel
     std::unique_ptr<jupyter::Kernel> kernel;
-    bool lost = false;      // nothing more is to be run on it
-    bool replacing = false; // someone is ending it
+    std::optional<std::string> lost; // why nothing more is to be run on it
 };
 
 } // namespace cellgate::session

@@ -3,11 +3,11 @@
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
 
 namespace cellgate::store {
 
@@ -27,6 +27,27 @@ struct Line {
 
 } // namespace
 
+// The journal's descriptor: its own, or while it rests one of this moment.
+class Journal::OpenFile {
+  public:
+    explicit OpenFile(const Journal& journal)
+        : resting_(journal.fd_ < 0),
+          fd(resting_ ? ::open(journal.path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW) : journal.fd_) {}
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    ~OpenFile() {
+        if (resting_ && fd >= 0) {
+            ::close(fd);
+        }
+    }
+
+  private:
+    bool resting_;
+
+  public:
+    const int fd;
+};
+
 Journal::Journal(std::string path, std::uint64_t max_bytes) : path_(std::move(path)), max_bytes_(max_bytes) {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd_ < 0) {
@@ -36,8 +57,12 @@ Journal::Journal(std::string path, std::uint64_t max_bytes) : path_(std::move(pa
 }
 
 Journal::~Journal() {
+    rest();
+}
+
+void Journal::rest() {
     if (fd_ >= 0) {
-        ::close(fd_);
+        ::close(std::exchange(fd_, -1));
     }
 }
 
@@ -64,9 +89,10 @@ bool Journal::write(std::string_view line) {
         log_warning("{} ({})", failure_, path_);
         return false;
     }
+    const OpenFile file(*this);
     std::size_t written = 0;
     while (written < line.size()) {
-        const ssize_t count = ::pwrite(fd_, line.data() + written, line.size() - written,
+        const ssize_t count = ::pwrite(file.fd, line.data() + written, line.size() - written,
                                        static_cast<off_t>(size_) + static_cast<off_t>(written));
         if (count < 0 && errno == EINTR) {
             continue;
@@ -83,6 +109,7 @@ bool Journal::write(std::string_view line) {
 }
 
 std::vector<JournalRecord> Journal::read(std::int64_t from, std::uint64_t max_bytes) const {
+    const OpenFile file(*this);
     std::vector<JournalRecord> records;
     std::uint64_t total = 0;
     for (std::int64_t seq = std::max<std::int64_t>(from, 0); seq < next_seq(); ++seq) {
@@ -93,7 +120,7 @@ std::vector<JournalRecord> Journal::read(std::int64_t from, std::uint64_t max_by
         JournalRecord record{seq, std::nullopt, entry.output_bytes, entry.late};
         if (entry.offset >= 0) {
             std::string text(entry.line_bytes, '\0');
-            const ssize_t count = ::pread(fd_, text.data(), text.size(), static_cast<off_t>(entry.offset));
+            const ssize_t count = ::pread(file.fd, text.data(), text.size(), static_cast<off_t>(entry.offset));
             // The file is the person's own, but may have been changed since: then the record counts as dropped.
             if (count == static_cast<ssize_t>(text.size()) && !check_json(text)) {
                 record.output = from_json<Line>(std::string_view(text), "journal").output;

@@ -184,3 +184,30 @@ TEST_CASE("random ids are names and do not repeat") {
     }
     CHECK(seen.size() == 1000);
 }
+
+TEST_CASE("base64 gives the bytes, and nothing for what is not exactly base64") {
+    CHECK(decode_base64("") == "");
+    CHECK(decode_base64("QQ==") == "A");
+    CHECK(decode_base64("QUI=") == "AB");
+    CHECK(decode_base64("QUJD") == "ABC");
+    CHECK(decode_base64("AP+/\n/w==\r\n") == std::string("\x00\xff\xbf\xff", 4));
+    std::string all;
+    for (int i = 0; i < 256; ++i) {
+        all += static_cast<char>(i);
+    }
+    CHECK(
+        decode_base64("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0BBQkNERUZH"
+                      "SElKS0xNTk9QUVJTVFVWV1hZWltcXV5fYGFiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6e3x9fn+AgYKDhIWGh4iJiouMjY6P"
+                      "kJGSk5SVlpeYmZqbnJ2en6ChoqOkpaanqKmqq6ytrq+wsbKztLW2t7i5uru8vb6/wMHCw8TFxsfIycrLzM3Oz9DR0tPU1dbX"
+                      "2Nna29zd3t/g4eLj5OXm5+jp6uvs7e7v8PHy8/T19vf4+fr7/P3+/w==") == all);
+    for (const char* wrong : {"Q", "QQ", "QQ=", "QUJDQ", "=", "====", "Q===", "QQ=A", "QQ==QUJD",
+                              "QQ===", "QUI==", "QU-_", "QUJ\xc3", "QR==", "QUJ=", "data:QUJD"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(decode_base64(wrong));
+    }
+}
+
+TEST_CASE("a path as a URI keeps to its characters") {
+    CHECK(file_uri("/home/ada/a b#c%.py") == "file:///home/ada/a%20b%23c%25.py");
+    CHECK(file_uri("/\xc3\xa9") == "file:///%C3%A9");
+}

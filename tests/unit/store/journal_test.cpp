@@ -1,11 +1,10 @@
+#include "store/directories.hpp"
 #include "store/journal.hpp"
 
-#include "store/directories.hpp"
+#include <doctest/doctest.h>
 
 #include <filesystem>
 #include <fstream>
-
-#include <doctest/doctest.h>
 
 using namespace cellgate;
 using namespace cellgate::store;
@@ -17,7 +16,9 @@ struct Folder {
     ~Folder() { remove_tree(path); }
 };
 
-RawJson text_output(const std::string& text) { return RawJson::of({{"output_type", "stream"}, {"text", text}}); }
+RawJson text_output(const std::string& text) {
+    return RawJson::of({{"output_type", "stream"}, {"text", text}});
+}
 
 } // namespace
 
@@ -43,6 +44,23 @@ TEST_CASE("what was appended is read back, in pages, byte for byte") {
     CHECK(pages > 5);
     CHECK(journal.dropped_bytes() == 0);
     CHECK(journal.read(next, 500).empty());
+}
+
+TEST_CASE("a journal at rest holds no descriptor, and is written and read as before") {
+    const Folder folder;
+    const auto descriptors = [] {
+        const std::filesystem::directory_iterator open("/proc/self/fd");
+        return std::distance(begin(open), end(open));
+    };
+    const auto before = descriptors();
+    Journal journal(folder.path + "/a.jsonl");
+    journal.append(text_output("a"), false);
+    CHECK(descriptors() == before + 1);
+    journal.rest();
+    CHECK(journal.append(text_output("b"), true) == 1);
+    CHECK(journal.read(0, 500).at(0).output == text_output("a"));
+    CHECK(journal.read(0, 500).at(1).output == text_output("b"));
+    CHECK(descriptors() == before);
 }
 
 TEST_CASE("a record larger than a page is a page") {

@@ -1,8 +1,9 @@
 #pragma once
-// UTF-8, hexadecimal, and times as text.
+// UTF-8, hexadecimal, base64, file URIs, and times as text.
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,13 @@ DecodedCodePoint decode_utf8(std::string_view text);
 void append_utf8(std::string& out, char32_t code_point);
 
 std::string to_hex(std::string_view bytes);
+
+// The bytes that padded base64 (RFC 4648) stands for; white space between its characters is allowed. Nothing when it is
+// not exactly that.
+std::optional<std::string> decode_base64(std::string_view text);
+
+// "file:///a%20b" for an absolute path.
+std::string file_uri(std::string_view path);
 
 // RFC 3339 in UTC with milliseconds: "2026-01-02T03:04:05.678Z".
 std::string to_rfc3339(std::chrono::system_clock::time_point time);

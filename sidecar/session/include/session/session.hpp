@@ -1,7 +1,8 @@
 #pragma once
 // A session: one kernel in its sandbox, and the queue of executions that it runs one after the other. The session
 // outlives its kernel: when that dies, what ran gets a result that says how, what waited is cancelled (the state it
-// counted on is gone), and a new kernel is started. Owned by the service; close() must have been awaited before it goes.
+// counted on is gone), and a new kernel is started. A result of status killed is given once nothing of that kernel
+// runs. Owned by the service; close() must have been awaited before it goes.
 
 #include "async/loop.hpp"
 #include "async/zmq_socket.hpp"
@@ -42,9 +43,9 @@ struct House {
     tools::Door& tools;
     SessionObserver& observer;
     const store::Directories& directories;
-    std::string root;                  // the workspace, canonical
-    std::string journal_directory;     // of this sidecar's executions
-    sandbox::Environment environment;  // of this process
+    std::string root;                 // the workspace, canonical
+    std::string journal_directory;    // of this sidecar's executions
+    sandbox::Environment environment; // of this process
 };
 
 struct SessionOptions {
@@ -68,14 +69,17 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
 
     // Starts the kernel. Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, denied}.
     Task<void> start();
-    // Ends the kernel, cancels what waits, and starts a new one.
+    // Ends the kernel, cancels what waits, and starts a new one. Throws Error{busy} while that is under way, and what
+    // start() throws: then the session is dead until it is restarted.
     Task<void> restart();
     // Interrupts what runs now; what waits stays.
     void interrupt();
-    // Ends the kernel; everything that has not finished ends as killed or cancelled. `reason` says why.
+    // Ends the kernel; everything that has not finished ends as killed or cancelled. `reason` says why. Not while
+    // start() is under way: that is cancelled, and awaited, first.
     Task<void> close(std::string reason);
 
-    // The params carry an executionId or get one. Throws Error{execution_exists}.
+    // The params carry an executionId or get one. Throws Error{execution_exists}, Error{session_not_found} when the
+    // session is being closed, and Error{kernel_start_failed} when it is dead.
     std::shared_ptr<Execution> enqueue(protocol::ExecuteParams params, ClientId client);
     // nullptr when there is none of that id here.
     std::shared_ptr<Execution> find(const std::string& execution_id) const;
@@ -83,8 +87,8 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     bool runs_for(ClientId client) const { return running_ && running_->client == client; }
     // How many come before it, the running one included; nothing unless it is queued.
     std::optional<std::int64_t> position(const Execution& execution) const;
-    // Queued: removed. Running: interrupted. True when it still runs after `grace` and `force` was not given; with it the
-    // kernel is ended and started anew.
+    // Queued: removed. Running: interrupted. True when it still runs after `grace` and `force` was not given; with it
+    // the kernel is ended and started anew.
     Task<bool> cancel(std::shared_ptr<Execution> execution, Duration grace, bool force);
     // Of the kernel's tool channel: who calls, by our own records. The line is what the code says.
     tools::CallContext current_call(std::optional<std::int64_t> reported_line) override;
@@ -96,12 +100,14 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     void on_output(const std::string& parent, jupyter::Output output) override;
     void on_input_request(jupyter::InputRequest request) override;
 
+    void require_open() const;
     Task<std::unique_ptr<Start>> start_kernel();
     Task<jupyter::KernelChoice> choose_kernel();
     Task<void> allow_workspace_kernel(jupyter::KernelChoice choice);
-    // Says once that nothing more runs on `start`: what waits is cancelled.
-    void lose_kernel(Start& start, const std::string& reason);
+    // Nothing more runs on the present kernel: what waits is cancelled. The first reason stays.
+    void lose_kernel(const std::string& reason);
     Task<void> end_kernel(std::shared_ptr<Start> start, Duration grace);
+    // A task of this session, so that close() ends it too. Sets replaced_, however it ends.
     Task<void> replace_kernel(std::shared_ptr<Start> start, Duration grace);
     Task<void> watch_kernel(std::shared_ptr<Start> start);
 
@@ -118,6 +124,7 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     protocol::ExecutionError describe(const jupyter::KernelError& error) const;
     protocol::ExecuteResult result_of(const Execution& execution, protocol::ExecutionStatus status,
                                       std::optional<std::string> reason) const;
+    protocol::ExecuteResult result_of(const Execution& execution, const jupyter::ExecuteReply& reply);
     void set_status(protocol::SessionStatus status, std::optional<std::string> reason = {});
     void tell_positions();
 
@@ -127,7 +134,7 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     WallTime created_at_;
     std::unique_ptr<sandbox::Launcher> launcher_;
     std::shared_ptr<Start> start_;
-    std::exception_ptr kernel_failure_; // why there is no kernel, when the session is dead
+    std::optional<Error> kernel_failure_; // why there is no kernel, when the session is dead
     protocol::SessionStatus status_ = protocol::SessionStatus::starting;
     protocol::SessionKernel kernel_;
     std::vector<std::string> layers_;
@@ -139,7 +146,14 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     std::deque<std::string> finished_order_;
     Event queue_changed_;
     Event kernel_ready_;
+    bool replacing_ = false; // replace_kernel() is at work
+    Event replaced_;
     bool closing_ = false;
+    Event closed_;
+    // On behalf of what runs now; ended before its result is given.
+    TaskScope helpers_;
+    bool takes_input_ = false;
+    std::shared_ptr<CancelState> prompt_; // of the latest input request
     TaskScope tasks_;
 };
 

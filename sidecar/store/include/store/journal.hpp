@@ -35,6 +35,9 @@ class Journal {
     // Records from `from` on: at least one if there is one, then as many as fit into about `max_bytes`.
     std::vector<JournalRecord> read(std::int64_t from, std::uint64_t max_bytes) const;
 
+    // The execution has ended, and there may be thousands of them: from here on the file is open only while it is used.
+    void rest();
+
     std::int64_t next_seq() const { return static_cast<std::int64_t>(entries_.size()); }
     std::uint64_t output_bytes() const { return output_bytes_; }
     std::uint64_t dropped_bytes() const { return dropped_bytes_; }
@@ -48,6 +51,8 @@ class Journal {
         std::uint32_t output_bytes;
         bool late;
     };
+
+    class OpenFile;
 
     bool write(std::string_view line);
 

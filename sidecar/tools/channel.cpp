@@ -18,7 +18,7 @@ constexpr std::size_t most_connections = 64;
 constexpr std::size_t longest_line = (std::size_t{8} << 20) + (std::size_t{64} << 10);
 // What code in a kernel may make the sidecar hold.
 constexpr std::size_t most_calls = 4096;
-constexpr std::size_t most_waiting_bytes = std::size_t{256} << 20;
+constexpr std::size_t most_waiting_bytes = std::size_t{64} << 20;
 constexpr std::size_t most_unread_bytes = std::size_t{256} << 20;
 
 struct Call {
@@ -43,6 +43,7 @@ struct Channel::Impl {
     Door& door;
     RunningExecution& running;
     std::size_t waiting_bytes = 0;
+    std::size_t open = 0; // connections
     Event connection_ended;
     TaskScope calls;
     TaskScope connections;
@@ -71,7 +72,7 @@ Task<void> Channel::Impl::run(std::shared_ptr<Impl> self) {
 
 Task<void> Channel::Impl::accept() {
     while (true) {
-        while (connections.running() >= most_connections) {
+        while (open >= most_connections) {
             connection_ended.reset();
             co_await connection_ended.wait();
         }
@@ -81,6 +82,7 @@ Task<void> Channel::Impl::accept() {
             if (!stream) {
                 co_return;
             }
+            ++open;
             connections.spawn(serve(std::move(stream)));
         } catch (const Cancelled&) {
             throw;
@@ -112,6 +114,7 @@ Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream) {
     } catch (const Error&) {
         error = std::current_exception();
     }
+    --open;
     connection_ended.set();
     if (error) {
         std::rethrow_exception(error);

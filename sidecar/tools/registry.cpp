@@ -56,7 +56,8 @@ std::string stderr_of(const async::Process& process) {
 }
 
 Error failed(const std::string& server, const std::string& what, std::string hint = {}) {
-    return Error(ErrorCode::tool_server_failed, fmt::format("the tool server {} {}", in_quotes(server), what), std::move(hint));
+    return Error(ErrorCode::tool_server_failed, fmt::format("the tool server {} {}", in_quotes(server), what),
+                 std::move(hint));
 }
 
 Error not_found(const std::string& server) {
@@ -86,8 +87,7 @@ protocol::ToolInfo info_of_tool(const protocol::ToolSpec& spec) {
     info.name = spec.name;
     info.input_schema = spec.input_schema;
     info.output_schema = spec.output_schema;
-    const std::optional<std::string> title =
-        spec.title || !spec.annotations ? spec.title : spec.annotations->title;
+    const std::optional<std::string> title = spec.title || !spec.annotations ? spec.title : spec.annotations->title;
     if (title) {
         info.hints.title = visible_text(*title);
     }
@@ -136,8 +136,16 @@ struct Registry::Running {
             log_warning("the tool server {}: {} is left out: {}", in_quotes(name), skipped.tool, skipped.reason);
         }
     }
+    std::vector<protocol::ToolInfo> tool_infos() const {
+        std::vector<protocol::ToolInfo> infos;
+        for (const std::shared_ptr<const Tool>& tool : tools) {
+            infos.push_back(info_of_tool(tool->spec));
+        }
+        return infos;
+    }
     std::shared_ptr<const Tool> find(const std::string& tool) const {
-        const auto entry = std::find_if(tools.begin(), tools.end(), [&](const auto& each) { return each->spec.name == tool; });
+        const auto entry =
+            std::find_if(tools.begin(), tools.end(), [&](const auto& each) { return each->spec.name == tool; });
         return entry == tools.end() ? nullptr : *entry;
     }
 };
@@ -159,8 +167,7 @@ struct Registry::Server {
     bool allowed = false; // once, as it is described
     bool removed = false;
     std::string error;
-    std::vector<protocol::ToolInfo> tools; // of the last time that it ran
-    bool has_run = false;
+    std::optional<std::vector<protocol::ToolInfo>> tools; // of the last time that it ran
     std::shared_ptr<Running> running;
     std::shared_ptr<Start> starting;
 };
@@ -285,11 +292,10 @@ protocol::ToolServerInfo Registry::info_of(const Server& server) const {
         info.command = server.described.command;
     }
     info.url = server.spec.config.url;
-    if (server.has_run) {
-        info.tools = server.tools;
-    }
+    info.tools = server.tools;
     if (server.running) {
         info.state = ToolServerState::running;
+        info.tools = server.running->tool_infos();
     } else if (server.starting && server.starting->cancel) {
         info.state = ToolServerState::starting;
     } else if (!server.error.empty()) {
@@ -433,9 +439,10 @@ Task<std::shared_ptr<Registry::Running>> Registry::launch(std::shared_ptr<Start>
     } catch (const Cancelled&) {
         throw;
     } catch (const Error& problem) {
-        throw failed(name, fmt::format("did not start: {} ({}){}", problem.message, status.describe(),
-                                       stderr_of(*running->process)),
-                     problem.hint);
+        throw failed(
+            name,
+            fmt::format("did not start: {} ({}){}", problem.message, status.describe(), stderr_of(*running->process)),
+            problem.hint);
     }
 }
 
@@ -447,11 +454,7 @@ Task<void> Registry::watch(std::shared_ptr<Server> server, std::shared_ptr<Runni
     if (server->running == running) {
         server->running = nullptr;
     }
-    server->has_run = true;
-    server->tools.clear();
-    for (const std::shared_ptr<const Tool>& tool : running->tools) {
-        server->tools.push_back(info_of_tool(tool->spec));
-    }
+    server->tools = running->tool_infos();
     if (!running->stopped_because.empty()) {
         running->cause = running->stopped_because;
     } else {

@@ -1,0 +1,254 @@
+#include "tools/channel.hpp"
+
+#include "async/stream.hpp"
+#include "protocol/framing.hpp"
+#include "tools_house.hpp"
+
+#include <deque>
+
+using namespace tools_house;
+
+namespace {
+
+struct Session final : tools::RunningExecution {
+    tools::CallContext current_call(std::optional<std::int64_t> reported_line) override {
+        tools::CallContext context;
+        context.session_id = "session";
+        context.execution_id = execution;
+        if (reported_line) {
+            protocol::Origin origin;
+            origin.line = *reported_line;
+            origin.text = "the source";
+            context.origin = origin;
+        }
+        return context;
+    }
+    std::optional<std::string> execution;
+};
+
+// Code in a kernel: it can send any bytes.
+struct Code {
+    Code(House& house, std::string path_) : loop(house.loop), path(std::move(path_)) {}
+
+    Task<void> connect() {
+        stream = co_await async::connect_unix(loop, path);
+    }
+    Task<std::string> receive() {
+        while (true) {
+            if (const std::optional<protocol::Frame> frame = decoder.next()) {
+                co_return frame->text;
+            }
+            const std::string bytes = co_await stream->read();
+            if (bytes.empty()) {
+                co_return "the end";
+            }
+            decoder.feed(bytes);
+        }
+    }
+    Task<std::string> ask(std::string line) {
+        stream->write(line + "\n");
+        co_return co_await receive();
+    }
+
+    async::Loop& loop;
+    std::string path;
+    std::unique_ptr<ByteStream> stream;
+    protocol::Decoder decoder{protocol::Framing::lines};
+};
+
+std::string call_text(const std::string& id, const std::string& tool, const std::string& arguments,
+                      const std::string& more = "") {
+    return R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"tools/call","params":{"server":"s","tool":")" + tool +
+           R"(","arguments":)" + arguments + more + "}}";
+}
+
+struct Kernel {
+    explicit Kernel(House& house_) : house(house_), path(house.folder.path / "tools.sock") {
+        channel = std::make_unique<tools::Channel>(house.loop, path, *house.door, session);
+        house.add(house.fixture("s", {"--log", log().string()}));
+        serving = house.calls.spawn(channel->run());
+    }
+    fs::path log() const { return house.folder.path / "log"; }
+
+    House& house;
+    std::string path;
+    Session session;
+    std::unique_ptr<tools::Channel> channel;
+    std::shared_ptr<CancelState> serving;
+};
+
+Task<void> call_over_channel(House* house, Kernel* kernel) {
+    kernel->session.execution = "run";
+    CHECK((fs::status(kernel->path).permissions() & fs::perms::others_all) == fs::perms::none);
+    Code code(*house, kernel->path);
+    co_await code.connect();
+    const std::string arguments = R"({ "z":1 , "big":123456789012345678901234567890 })";
+    const std::string answer =
+        co_await code.ask(call_text("7", "raw", arguments, R"(,"line":3,"execution":"forged","sessionId":"forged")"));
+    const Json message = Json::parse(answer);
+    CHECK(message["id"] == 7);
+    CHECK(has(message["result"]["content"][0]["text"], "\"arguments\":" + arguments));
+    const protocol::Approval& approval = house->person->requested.at(0);
+    // Who calls comes from our records, whatever the code says.
+    CHECK(approval.session_id == "session");
+    CHECK(approval.execution_id == "run");
+    CHECK(approval.origin->line == 3);
+    CHECK(approval.origin->text == "the source");
+    CHECK(approval.origin->reported_by == "code");
+
+    house->person->answer = [house](const protocol::Approval& each) { house->person->deny(each); };
+    const Json denied = Json::parse(co_await code.ask(call_text("8", "raw", "{}", R"(,"line":null)")));
+    CHECK(denied["error"]["data"]["kind"] == "denied");
+    CHECK(denied["error"]["message"] == "not today");
+    CHECK_FALSE(house->person->requested.at(1).origin);
+}
+
+Task<void> send_rubbish(House* house, Kernel* kernel) {
+    Code code(*house, kernel->path);
+    co_await code.connect();
+    struct Case {
+        std::string line;
+        int error;
+    };
+    for (const Case& each : {
+             Case{"rubbish", -32700},
+             Case{"[]", -32600},
+             Case{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"server\":\"\xff\"}}", -32700},
+             Case{R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"server":"s","tool":"raw"}})", -32602},
+             Case{R"({"jsonrpc":"2.0","id":1,"method":"policy/add","params":{}})", -32601},
+             Case{R"({"jsonrpc":"2.0","id":1,"method":"approval/respond","params":{}})", -32601},
+             Case{call_text("1", "raw", R"({"a":1,"a":2})"), -32700},
+             Case{call_text("1", "raw", R"({"a":"\ud800"})"), -32700},
+             Case{call_text("1", "raw", R"([])"), 1020},
+             Case{call_text("1", "raw", R"({"a":)" + std::string(300, '[') + std::string(300, ']') + "}"), -32700},
+             Case{call_text("1", "none", "{}"), 1019},
+             Case{"{\"a\":\"" + std::string(9 << 20, 'x') + "\"}", -32700},
+         }) {
+        CAPTURE(each.line.substr(0, 200));
+        const std::string answer = co_await code.ask(each.line);
+        CHECK_MESSAGE(Json::parse(answer)["error"]["code"] == each.error, answer);
+    }
+    CHECK(house->person->requested.empty());
+    const std::string answer = co_await code.ask(call_text("2", "tool-1", R"({"s":"still"})"));
+    CHECK(has(answer, "You passed to tool 1: still"));
+}
+
+Task<void> cancel_calls_in_all_ways(House* house, Kernel* kernel) {
+    house->allow_tool("hang");
+    house->person->answer = nullptr;
+    Code code(*house, kernel->path);
+    co_await code.connect();
+
+    // By a message.
+    code.stream->write(call_text("1", "tool-1", R"({"s":"x"})") + "\n");
+    CHECK(co_await house->until([house] { return house->person->requested.size() == 1; }));
+    code.stream->write("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\",\"params\":{\"id\":1}}\n");
+    CHECK(has(co_await code.receive(), "-32800"));
+    CHECK(house->person->resolved.size() == 1);
+
+    // By the session, when the execution was interrupted. The connection goes on.
+    code.stream->write(call_text("2", "tool-1", R"({"s":"x"})") + "\n");
+    CHECK(co_await house->until([house] { return house->person->requested.size() == 2; }));
+    kernel->channel->cancel_calls();
+    CHECK(has(co_await code.receive(), "-32800"));
+    CHECK(house->person->resolved.size() == 2);
+
+    // By the end of the connection: what waits for a person, and what runs in the tool server.
+    code.stream->write(call_text("3", "tool-1", R"({"s":"x"})") + "\n" + call_text("4", "hang", "{}") + "\n");
+    const fs::path log = kernel->log();
+    CHECK(co_await house->until([house] { return house->person->requested.size() == 3; }));
+    CHECK(co_await house->until([&log] { return has(read_text(log), "\"hang\""); }));
+    code.stream->close();
+    CHECK(co_await house->until([house] { return house->person->resolved.size() == 3; }));
+    CHECK(house->person->resolved.back().by == protocol::ResolvedBy::cancelled);
+    CHECK(co_await house->until([&log] { return has(read_text(log), "notifications/cancelled"); }));
+}
+
+Task<void> open_too_many(House* house, Kernel* kernel) {
+    house->allow_tool("tool-1");
+    std::deque<Code> codes;
+    for (int index = 0; index < 65; ++index) {
+        codes.emplace_back(*house, kernel->path);
+        co_await codes.back().connect();
+    }
+    for (int index = 0; index < 64; ++index) {
+        CHECK(has(co_await codes[static_cast<std::size_t>(index)].ask(call_text("1", "tool-1", R"({"s":"x"})")),
+                  "You passed"));
+    }
+    auto last = std::make_shared<std::string>();
+    struct Waiting {
+        static Task<void> ask(Code* code, std::shared_ptr<std::string> answer) {
+            *answer = co_await code->ask(call_text("1", "tool-1", R"({"s":"last"})"));
+        }
+    };
+    TaskScope scope;
+    scope.spawn(Waiting::ask(&codes.back(), last));
+    // A whole round trip of another connection: the last one had its time, too.
+    co_await codes.front().ask(call_text("2", "tool-1", R"({"s":"x"})"));
+    CHECK(last->empty());
+    codes.front().stream->close();
+    co_await scope.join();
+    CHECK(has(*last, "You passed to tool 1: last"));
+}
+
+Task<void> close_channel(House* house, Kernel* kernel) {
+    house->person->answer = nullptr;
+    Code code(*house, kernel->path);
+    co_await code.connect();
+    code.stream->write(call_text("1", "tool-1", R"({"s":"x"})") + "\n");
+    CHECK(co_await house->until([house] { return house->person->requested.size() == 1; }));
+    kernel->channel->close();
+    std::string last;
+    for (std::string text = co_await code.receive(); text != "the end"; text = co_await code.receive()) {
+        last = text;
+    }
+    CHECK(co_await house->until([house] { return house->person->resolved.size() == 1; }));
+    CHECK_FALSE(fs::exists(kernel->path));
+}
+
+Task<void> flood(House* house, Kernel* kernel) {
+    house->add(house->fixture("late", {"--start-file", (house->folder.path / "never").string()}));
+    Code code(*house, kernel->path);
+    co_await code.connect();
+    const std::string arguments = R"({"server":"late","tool":"raw","arguments":{"s":")" +
+                                  std::string((8 << 20) - 100, 'x') + "\"}}";
+    for (int id = 1; id <= 9; ++id) {
+        code.stream->write(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call","params":)" +
+                           arguments + "}\n");
+    }
+    // Eight of them wait, with 64 MiB.
+    const std::string refused = co_await code.receive();
+    CHECK_MESSAGE(has(refused, R"("id":9,"error":{"code":1024)"), refused.substr(0, 300));
+}
+
+void run(Task<void> (*test)(House*, Kernel*)) {
+    House house;
+    Kernel kernel(house);
+    house.run(test(&house, &kernel));
+}
+
+} // namespace
+
+TEST_CASE("code calls tools over its channel, with its exact bytes, and cannot say who it is") {
+    run(call_over_channel);
+}
+
+TEST_CASE("whatever comes over the channel that is no call is refused, and the next call works") {
+    run(send_rubbish);
+}
+
+TEST_CASE("a call ends by a message, by the session and by the end of its connection, question and tool with it") {
+    run(cancel_calls_in_all_ways);
+}
+
+TEST_CASE("the sixty-fifth connection waits until another one ends") {
+    run(open_too_many);
+}
+
+TEST_CASE("a channel that closes ends its connections and calls, and leaves no socket") {
+    run(close_channel);
+}
+
+TEST_CASE("code cannot make the sidecar hold any number of calls") {
+    run(flood);
+}

@@ -1,0 +1,212 @@
+#include "tools/config.hpp"
+
+#include "json_with_comments.hpp"
+#include "tools_house.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace tools_house;
+using tools::ServerSpec;
+
+namespace {
+
+ServerSpec server(std::string command, std::vector<std::string> args = {}) {
+    ServerSpec spec;
+    spec.name = "s";
+    spec.config.command = std::move(command);
+    spec.config.args = std::move(args);
+    return spec;
+}
+
+std::string problem_of(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        CHECK((error.code == ErrorCode::config_invalid || error.code == ErrorCode::tool_server_failed));
+        return error.message + " / " + error.hint;
+    }
+    return "none";
+}
+
+const tools::Environment environment = {{"PATH", "/nowhere:relative:/usr/bin:/bin"}, {"HOME", "/home/ada"},
+                                        {"TOKEN", "t0k3n"},                          {"EMPTY", ""},
+                                        {"LOOP", "${TOKEN}"},                        {"LD_PRELOAD", "/x.so"}};
+
+std::string identity(const ServerSpec& spec) {
+    return tools::describe(spec, "/work", environment).identity;
+}
+
+std::vector<std::string> expanded(const ServerSpec& spec) {
+    return tools::expand(spec, tools::describe(spec, "/work", environment), "/work", environment).argv;
+}
+
+} // namespace
+
+TEST_CASE("both shapes of configuration files are read, with comments") {
+    const tools::ConfigFile file = tools::parse_config(R"(// the servers
+{
+  "inputs": [{"id": "key", "type": "promptString"}], /* asked for */
+  "servers": {"a": {"type": "stdio", "command": "npx", "args": ["-y", "x//y", "/*z*/",], "env": {"K": "${input:key}"}}},
+  "mcpServers": {"b": {"type": "http", "url": "https://example.org/mcp", "headers": {"X": "y"},},},
+})",
+                                                        "/w/.vscode/mcp.json");
+    CHECK(file.problems.empty());
+    REQUIRE(file.servers.size() == 2);
+    CHECK(file.servers[0].name == "a");
+    CHECK(file.servers[0].config.args == std::vector<std::string>{"-y", "x//y", "/*z*/"});
+    CHECK(file.servers[0].source == protocol::ToolServerSource::workspace_file);
+    CHECK(file.servers[0].file == "/w/.vscode/mcp.json");
+    CHECK(file.servers[1].config.url == "https://example.org/mcp");
+}
+
+TEST_CASE("one server that cannot be used does not take the others with it") {
+    struct Case {
+        const char* server;
+        const char* problem;
+    };
+    for (const Case& each : {
+             Case{R"("x":{})", "found neither"},
+             Case{R"("x":{"command":"a","url":"http://b"})", "found both"},
+             Case{R"("x":{"command":""})", "an empty text"},
+             Case{R"("x":{"command":["a"]})", "x.command: expected a string"},
+             Case{R"("x":{"command":"a","type":"http"})", "beside a command"},
+             Case{R"("x":{"command":"a\u0000b"})", "without NUL"},
+             Case{R"("x":{"command":"a","args":["\u0000"]})", "without NUL"},
+             Case{R"("x":{"command":"a","env":{"A=B":"c"}})", "the name of a variable"},
+             Case{R"("x":{"command":"a","envFile":".env"})", "envFile is not supported"},
+             Case{R"("x":{"url":"file:///etc/passwd"})", "starts with http"},
+             Case{R"("x":{"url":"http://a","type":"stdio"})", "beside a URL"},
+             Case{R"("host":{"command":"a"})", "belongs to the built-in server"},
+             Case{R"("":{"command":"a"})", "a name of 1 to 128"},
+             Case{R"("a\u001b[2J":{"command":"a"})", "without control characters"},
+             Case{R"("x":7)", "expected an object"},
+             Case{R"("ok":{"command":"b"})", "the file names it twice"},
+         }) {
+        CAPTURE(each.server);
+        const tools::ConfigFile file = tools::parse_config(
+            std::string(R"({"servers":{"ok":{"command":"a"}},"mcpServers":{)") + each.server + "}}", "/w/.mcp.json");
+        REQUIRE(file.servers.size() == 1);
+        CHECK(file.servers[0].config.command == "a");
+        REQUIRE(file.problems.size() == 1);
+        CHECK_MESSAGE(has(file.problems[0], each.problem), file.problems[0]);
+    }
+}
+
+TEST_CASE("a file that is no configuration is refused whole") {
+    for (const char* text : {"", "{", "[]", R"({"servers":{},"servers":{}})", "{\"a\":\"\xff\"}", "/* {"}) {
+        CAPTURE(text);
+        CHECK(problem_of([&] { tools::parse_config(text, "/w/.mcp.json"); }) != "none");
+    }
+    std::string deep;
+    for (int level = 0; level < 100'000; ++level) {
+        deep += R"({"a":)";
+    }
+    CHECK(problem_of([&] { tools::parse_config(deep, "/w/.mcp.json"); }) != "none");
+}
+
+TEST_CASE("both files of a workspace count, the first one first, and odd ones do no harm") {
+    TemporaryFolder folder;
+    CHECK(tools::read_workspace_config(folder.path).servers.empty());
+    write_text(folder.path / ".mcp.json", R"({"mcpServers":{"a":{"command":"first"}}})");
+    write_text(folder.path / ".vscode/mcp.json", R"({"servers":{"a":{"command":"second"},"b":{"command":"b"}}})");
+    tools::ConfigFile file = tools::read_workspace_config(folder.path);
+    REQUIRE(file.servers.size() == 2);
+    CHECK(file.servers[0].config.command == "first");
+    CHECK(file.servers[1].name == "b");
+    CHECK(file.problems.size() == 1);
+
+    fs::remove(folder.path / ".mcp.json");
+    REQUIRE(::mkfifo((folder.path / ".mcp.json").c_str(), 0600) == 0); // opening it would wait for ever
+    file = tools::read_workspace_config(folder.path);
+    CHECK(file.servers.size() == 2);
+    REQUIRE(file.problems.size() == 1);
+    CHECK(has(file.problems[0], "to be a file"));
+
+    write_text(folder.path / ".vscode/mcp.json", std::string(2 << 20, ' '));
+    file = tools::read_workspace_config(folder.path);
+    CHECK(file.servers.empty());
+    CHECK(has(file.problems.at(1), "at most"));
+}
+
+TEST_CASE("a person is shown the resolved program, and variables as they are written") {
+    ServerSpec spec = server("sh", {"${workspaceFolder}/x", "${TOKEN}", "${env:OTHER}"});
+    spec.config.env = tools::Environment{{"KEY", "${THIRD:-d}"}, {"LD_PRELOAD", "./evil.so"}};
+    const tools::ServerDescription described = tools::describe(spec, "/work", environment);
+    CHECK(described.command == std::vector<std::string>{"/usr/bin/sh", "/work/x", "${TOKEN}", "${env:OTHER}"});
+    CHECK(described.cwd == "/work");
+    CHECK(described.environment_names == std::vector<std::string>{"KEY", "LD_PRELOAD", "OTHER", "THIRD", "TOKEN"});
+
+    spec = server("./tool/../run");
+    spec.config.cwd = "sub";
+    CHECK(tools::describe(spec, "/work", environment).command.front() == "/work/sub/run");
+    CHECK(tools::describe(spec, "/work", environment).cwd == "/work/sub");
+    CHECK(tools::describe(server("no-such-program"), "/work", environment).command.front() == "no-such-program");
+}
+
+TEST_CASE("the identity tells servers apart by everything that a person agreed to, and by nothing else") {
+    const ServerSpec base = server("sh", {"-c", "x"});
+    CHECK(identity(base) == identity(server("/usr/bin/sh", {"-c", "x"})));
+    CHECK(identity(base) != identity(server("sh", {"-cx"})));
+    CHECK(identity(base) != identity(server("sh", {"-c", "x", ""})));
+    CHECK(identity(server("sh", {"a", "b"})) != identity(server("sh", {"1:b"})));
+    ServerSpec changed = base;
+    changed.config.cwd = "/tmp";
+    CHECK(identity(base) != identity(changed));
+    changed = base;
+    changed.config.env = tools::Environment{{"A", "1"}};
+    CHECK(identity(base) != identity(changed));
+    ServerSpec rotated = changed;
+    rotated.config.env = tools::Environment{{"A", "2"}};
+    CHECK(identity(changed) == identity(rotated)); // a person's own secret may change
+    changed.source = rotated.source = protocol::ToolServerSource::workspace_file;
+    CHECK(identity(changed) != identity(rotated)); // what a file of the workspace sets may be another program
+    ServerSpec url;
+    url.config.url = "https://a";
+    ServerSpec other_url = url;
+    other_url.config.url = "https://b";
+    CHECK(identity(url) != identity(other_url));
+}
+
+TEST_CASE("variables are put in when the server starts") {
+    CHECK(expanded(server("sh", {"${TOKEN}", "a${HOME}b", "${workspaceFolder}", "${env:TOKEN}"})) ==
+          std::vector<std::string>{"/usr/bin/sh", "t0k3n", "a/home/adab", "/work", "t0k3n"});
+    CHECK(expanded(server("sh", {"${NONE:-x y}", "${EMPTY:-z}", "${EMPTY}", "${NONE:-}"})) ==
+          std::vector<std::string>{"/usr/bin/sh", "x y", "z", "", ""});
+    CHECK(expanded(server("sh", {"${LOOP}"}))[1] == "${TOKEN}"); // once, not again
+    for (const char* text : {"$TOKEN", "${", "${}", "${a b}", "${1x}", "$${", "{TOKEN}", "${x.y}"}) {
+        CHECK(expanded(server("sh", {text}))[1] == text);
+    }
+    CHECK(expanded(server("${NONE:-sh}"))[0] == "/usr/bin/sh");
+    CHECK(has(problem_of([] { expanded(server("sh", {"${NONE}"})); }), "the variable NONE, which is not set / Set it"));
+    CHECK(has(problem_of([] { expanded(server("sh", {"${input:key}"})); }), "${input:key} is not supported"));
+    CHECK(has(problem_of([] { expanded(server("sh", {"${command:x}"})); }), "${command:x} is not supported"));
+    CHECK(has(problem_of([] { expanded(server("no-such-program")); }), "there is no program \"no-such-program\""));
+}
+
+TEST_CASE("a workspace whose path looks like a variable is just a path") {
+    const ServerSpec spec = server("sh", {"${workspaceFolder}"});
+    const std::string workspace = "/w/${TOKEN}";
+    const tools::ServerDescription described = tools::describe(spec, workspace, environment);
+    const tools::ServerCommand command = tools::expand(spec, described, workspace, environment);
+    CHECK(command.argv[1] == workspace);
+    CHECK(command.cwd == workspace);
+}
+
+TEST_CASE("a server gets a small environment and what its configuration names") {
+    ServerSpec spec = server("sh");
+    spec.config.env = tools::Environment{{"KEY", "${TOKEN}"}};
+    const tools::ServerCommand command =
+        tools::expand(spec, tools::describe(spec, "/work", environment), "/work", environment);
+    CHECK(command.environment ==
+          tools::Environment{{"PATH", environment.at("PATH")}, {"HOME", "/home/ada"}, {"KEY", "t0k3n"}});
+}
+
+TEST_CASE("comments are taken out, and nothing else") {
+    CHECK(tools::strip_comments(R"({"a":"//x","b":"/*","c":"\"//"})") == R"({"a":"//x","b":"/*","c":"\"//"})");
+    CHECK(tools::strip_comments("[1,//x\n2,]") == "[1,   \n2 ]");
+    CHECK(tools::strip_comments("[1/*,*/,2]") == "[1     ,2]");
+    CHECK(tools::strip_comments("[\",]\",]") == "[\",]\" ]");
+    CHECK(tools::strip_comments("[1,,]") == "[1, ]"); // still broken
+    CHECK(tools::strip_comments("\"x") == "\"x");
+}

@@ -19,8 +19,7 @@ Task<void> examine_kernel(async::Loop* loop, jupyter::KernelRequest request, san
     try {
         const jupyter::KernelChoice choice = co_await jupyter::find_kernel(*loop, std::move(request));
         finding->good = true;
-        finding->detail = fmt::format("{} ({})", choice.display_name,
-                                      choice.interpreter ? choice.interpreter->executable : choice.name);
+        finding->detail = choice.display_name;
     } catch (const Error& error) {
         finding->detail = error.message;
         finding->hint = error.hint;
@@ -46,7 +45,7 @@ sandbox::Finding examine_directories(const sandbox::Environment& environment) {
 void add_doctor(CLI::App& app, Run& run) {
     auto root = std::make_shared<std::string>(".");
     CLI::App* command = app.add_subcommand("doctor", "Examine this machine: the sandbox, the kernel, the directories");
-    command->add_option("--root", *root, "The workspace; default: the current directory")->check(CLI::ExistingDirectory);
+    command->add_option("--root", *root, "The workspace; default: the current directory")->check(CLI::ExistingDirectory.description({}))->type_name("DIR");
     command->callback([root, &run] {
         run = [root] {
             const sandbox::Environment environment = sandbox::process_environment();

@@ -33,7 +33,7 @@ Task<void> print_kernels(async::Loop* loop, jupyter::KernelRequest request) {
 void add_kernels(CLI::App& app, Run& run) {
     auto root = std::make_shared<std::string>(".");
     CLI::App* command = app.add_subcommand("kernels", "List the kernels that a session can run");
-    command->add_option("--root", *root, "The workspace; default: the current directory")->check(CLI::ExistingDirectory);
+    command->add_option("--root", *root, "The workspace; default: the current directory")->check(CLI::ExistingDirectory.description({}))->type_name("DIR");
     command->callback([root, &run] {
         run = [root] {
             jupyter::KernelRequest request;

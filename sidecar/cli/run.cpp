@@ -1,5 +1,6 @@
 // `cellgate run FILE`: the cells of a file, one after the other, with output as it comes and questions at the terminal.
 
+#include "base/encoding.hpp"
 #include "base/names.hpp"
 #include "cells.hpp"
 #include "commands.hpp"
@@ -66,7 +67,7 @@ Task<void> interrupt_on_signal(async::Loop* loop, FileRun* run, TerminalClient* 
     }
 }
 
-Task<void> run_cells(FileRun* run, TerminalClient& client) {
+Task<std::string> create_session(FileRun* run, TerminalClient& client) {
     protocol::SessionCreateParams create;
     create.session_id = "run";
     if (!run->arguments.kernel.empty()) {
@@ -84,10 +85,14 @@ Task<void> run_cells(FileRun* run, TerminalClient& client) {
     if (!client.has_terminal()) {
         client.printer().note("cellgate: there is no terminal to ask at: what no --allow covers is denied");
     }
+    co_return session.session_id;
+}
+
+Task<void> run_cells(FileRun* run, std::string session_id, TerminalClient& client) {
     for (std::size_t i = 0; i < run->cells.size() && !run->interrupted; ++i) {
         protocol::ExecuteParams params;
         params.execution_id = random_id();
-        params.session_id = session.session_id;
+        params.session_id = session_id;
         params.code = run->cells[i].code;
         params.cell = protocol::CellPosition{run->uri, run->cells[i].line};
         if (run->arguments.timeout > 0) {
@@ -105,12 +110,13 @@ Task<void> run_cells(FileRun* run, TerminalClient& client) {
 }
 
 Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
+    std::string session_id = co_await create_session(run, client); // until there is a cell to interrupt, ctrl-C ends all
     TaskScope signals;
     signals.spawn(interrupt_on_signal(loop, run, &client));
     std::exception_ptr error;
     try {
-        co_await run_cells(run, client);
-    } catch (const Error&) {
+        co_await run_cells(run, std::move(session_id), client);
+    } catch (...) {
         error = std::current_exception();
     }
     signals.cancel();
@@ -129,11 +135,15 @@ void add_run(CLI::App& app, Run& run) {
     auto arguments = std::make_shared<RunArguments>();
     CLI::App* command = app.add_subcommand(
         "run", "Run the cells of a Python file (divided by `# %%`) in a sandboxed kernel; asks before anything leaves it");
-    command->add_option("FILE", arguments->file, "The file")->required()->check(CLI::ExistingFile);
+    command->add_option("FILE", arguments->file, "A Python file")
+        ->required()
+        ->check(CLI::ExistingFile.description({}))
+        ->type_name("");
     command->add_option("--kernel", arguments->kernel, "A kernelspec's name or the path of a Python interpreter; see `cellgate "
                                                        "kernels`");
     command->add_option("--timeout", arguments->timeout, "Seconds for each cell; waiting for an answer does not count")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::PositiveNumber.description({}))
+        ->type_name("SECONDS");
     command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
     arguments->sidecar.add_to(*command);
     command->callback([arguments, &run] {
@@ -141,7 +151,7 @@ void add_run(CLI::App& app, Run& run) {
             FileRun file_run;
             file_run.arguments = *arguments;
             file_run.cells = split_cells(read_file(arguments->file));
-            file_run.uri = "file://" + std::filesystem::absolute(arguments->file).string();
+            file_run.uri = file_uri(std::filesystem::absolute(arguments->file).string());
             async::Loop loop;
             loop.run(with_terminal_client(&loop, arguments->sidecar.options(), [&](TerminalClient& client) {
                 return run_file(&loop, &file_run, client);

@@ -43,7 +43,7 @@ Task<void> serve(async::Loop* loop, service::SidecarOptions options, int* exit_c
         sidecar = std::make_unique<service::Sidecar>(*loop, std::move(options));
         const bool shut_down = co_await sidecar->serve(connection, protocol::Role::person);
         *exit_code = shut_down ? 0 : 1;
-    } catch (const Error&) {
+    } catch (...) {
         error = std::current_exception();
     }
     if (sidecar) {
@@ -63,14 +63,18 @@ void add_serve(CLI::App& app, Run& run) {
     auto arguments = std::make_shared<ServeArguments>();
     CLI::App* command = app.add_subcommand("serve", "Serve one editor over stdin and stdout");
     command->add_flag("--stdio", arguments->stdio, "JSON-RPC 2.0 with Content-Length headers on stdin and stdout")->required();
-    command->add_option("--root", arguments->root, "The workspace; default: the current directory")->check(CLI::ExistingDirectory);
+    command->add_option("--root", arguments->root, "The workspace; default: the current directory")
+        ->check(CLI::ExistingDirectory.description({}))
+        ->type_name("DIR");
     command->add_option("--trace", arguments->trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
     command
         ->add_option("--log-level", arguments->log_level, "What is logged to stderr: error, warning, info or debug")
         ->transform(CLI::CheckedTransformer(std::map<std::string, LogLevel>{{"error", LogLevel::error},
                                                                             {"warning", LogLevel::warning},
                                                                             {"info", LogLevel::info},
-                                                                            {"debug", LogLevel::debug}}));
+                                                                            {"debug", LogLevel::debug}})
+                        .description({}))
+        ->type_name("LEVEL");
     command->callback([arguments, &run] {
         run = [arguments] {
             set_log_level(arguments->log_level);

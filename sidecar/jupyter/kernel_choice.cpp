@@ -264,7 +264,7 @@ KernelInfo info_of(const KernelChoice& choice, std::string path) {
     info.from_workspace = choice.from_workspace;
     if (choice.interpreter && choice.interpreter->has_ipykernel == false) {
         const Error error = no_ipykernel(*choice.interpreter);
-        info.problem = fmt::format("{} {}", error.message, error.hint);
+        info.problem = fmt::format("{}. {}", error.message, error.hint);
     }
     return info;
 }

@@ -16,7 +16,8 @@ std::string render(const protocol::Approval& approval) {
     }
     if (approval.origin) {
         // `text` was made visible by the sidecar; the number is what the code said.
-        text += fmt::format("  from line {} (reported by the code): {}\n", approval.origin->line + 1, approval.origin->text);
+        text += fmt::format("  from line {} (reported by the code): {}\n", approval.origin->line + 1,
+                            approval.origin->text);
     }
     text += "\n";
     for (std::size_t i = 0; i < approval.choices.size(); ++i) {
@@ -32,8 +33,11 @@ std::string render(const protocol::Approval& approval) {
 } // namespace
 
 void ApprovalPrompt::requested(const protocol::Approval& approval, LocalSidecar& sidecar) {
+    if (closed_) {
+        return;
+    }
     waiting_.push_back(approval);
-    if (tasks_.running() == 0) {
+    if (!std::exchange(at_work_, true)) {
         tasks_.spawn(ask_all(&sidecar));
     }
 }
@@ -58,21 +62,25 @@ Task<void> ApprovalPrompt::ask_all(LocalSidecar* sidecar) {
         asking_.clear();
         question_.reset();
     }
+    at_work_ = false;
     printer_.release();
 }
 
 Task<void> ApprovalPrompt::ask(protocol::Approval approval, LocalSidecar* sidecar) {
-    terminal_.write(render(approval));
+    bool shown = false;
     bool answered = false;
     bool withdrawn = false;
     try {
+        const Terminal::Turn turn = co_await terminal_.turn();
+        terminal_.write(render(approval));
+        shown = true;
         while (!answered) {
             answered = co_await answer(approval, sidecar);
         }
     } catch (const Cancelled&) {
         withdrawn = true;
     }
-    if (withdrawn) {
+    if (withdrawn && shown) {
         terminal_.write("\n  (the question was withdrawn)\n");
     }
 }
@@ -108,7 +116,8 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
     }
     std::size_t number = 0;
     const auto [end, status] = std::from_chars(typed->data(), typed->data() + typed->size(), number);
-    if (status != std::errc() || end != typed->data() + typed->size() || number == 0 || number > approval.choices.size()) {
+    if (status != std::errc() || end != typed->data() + typed->size() || number == 0 ||
+        number > approval.choices.size()) {
         terminal_.write(fmt::format("  expected a number from 1 to {}, d{}\n", approval.choices.size(),
                                     approval.action.arguments ? " or e" : ""));
         co_return false;
@@ -144,9 +153,9 @@ Task<bool> ApprovalPrompt::respond(protocol::Approval approval, LocalSidecar* si
 }
 
 Task<void> ApprovalPrompt::close() {
-    tasks_.cancel();
-    if (question_) {
-        const std::shared_ptr<CancelState> question = question_;
+    closed_ = true;
+    waiting_.clear();
+    if (const std::shared_ptr<CancelState> question = question_) {
         question->cancel();
     }
     co_await tasks_.join();

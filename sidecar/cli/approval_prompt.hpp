@@ -1,6 +1,6 @@
 #pragma once
-// Asks the person at the terminal about approvals, one after the other: the action as the sidecar rendered it, the source
-// line that makes the call, and the choices. Without a terminal nothing is asked: the gate denies by itself.
+// Asks the person at the terminal about approvals, one after the other: the action as the sidecar rendered it, the
+// source line that makes the call, and the choices. Without a terminal nothing is asked: the gate denies by itself.
 
 #include "local_sidecar.hpp"
 #include "output_printer.hpp"
@@ -23,6 +23,7 @@ class ApprovalPrompt {
     void requested(const protocol::Approval& approval, LocalSidecar& sidecar);
     // Answered, withdrawn or expired: it is asked no longer.
     void resolved(const std::string& approval_id);
+    // Withdraws what is asked; nothing is asked any more.
     Task<void> close();
 
   private:
@@ -35,7 +36,9 @@ class ApprovalPrompt {
     OutputPrinter& printer_;
     OnAnswered on_answered_;
     std::deque<protocol::Approval> waiting_;
-    std::string asking_; // the id of the one on the screen
+    bool closed_ = false;
+    bool at_work_ = false; // ask_all() will see what comes
+    std::string asking_;   // the id of the one on the screen
     std::shared_ptr<CancelState> question_;
     TaskScope tasks_;
 };

@@ -28,7 +28,8 @@ Task<void> call(CallArguments* arguments, RawJson tool_arguments, TerminalClient
 void add_call(CLI::App& app, Run& run) {
     auto arguments = std::make_shared<CallArguments>();
     CLI::App* command = app.add_subcommand("call", "Call one tool, through the gate, and print its result as JSON");
-    command->add_option("SERVER", arguments->server, "A server of .mcp.json, .vscode/mcp.json or --mcp-config, or `host`")
+    command
+        ->add_option("SERVER", arguments->server, "A server of .mcp.json, .vscode/mcp.json or --mcp-config, or `host`")
         ->required();
     command->add_option("TOOL", arguments->tool, "The tool, by its name at the server")->required();
     command->add_option("JSON", arguments->arguments, "The arguments, as a JSON object; default: {}");

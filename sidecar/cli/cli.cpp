@@ -5,10 +5,10 @@
 #include "base/visible_text.hpp"
 #include "commands.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <string_view>
-
-#include <fmt/format.h>
 
 namespace cellgate::cli {
 
@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "supervise") {
         return async::supervise_main(argc - 1, argv + 1);
     }
-    CLI::App app("Runs agent-written code in a sandboxed Jupyter kernel; nothing leaves it before you said yes.", "cellgate");
+    CLI::App app("Runs agent-written code in a sandboxed Jupyter kernel; nothing leaves it before you said yes.",
+                 "cellgate");
     app.set_version_flag("--version", "cellgate " CELLGATE_VERSION);
     app.require_subcommand(1);
     Run run;
@@ -48,6 +49,9 @@ int main(int argc, char** argv) {
         return run();
     } catch (const Error& error) {
         explain(error);
+        return 1;
+    } catch (const std::exception& error) {
+        explain(Error(ErrorCode::internal_error, error.what()));
         return 1;
     }
 }

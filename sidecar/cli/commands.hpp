@@ -1,9 +1,9 @@
 #pragma once
 // The subcommands. Each adds itself to the command line; what it runs returns the exit code.
 
-#include <functional>
-
 #include <CLI/CLI.hpp>
+
+#include <functional>
 
 namespace cellgate::cli {
 

@@ -296,7 +296,7 @@ Task<void> run_demo(async::Loop* loop, DemoArguments arguments, std::string work
     std::exception_ptr error;
     try {
         co_await demo.run(std::move(arguments));
-    } catch (const Error&) {
+    } catch (...) {
         error = std::current_exception();
     }
     co_await shielded(demo.close());

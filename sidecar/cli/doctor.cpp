@@ -1,15 +1,16 @@
 // `cellgate doctor`: can this machine do what cellgate needs, and if not, what to do.
 
+#include "sandbox/doctor.hpp"
+
 #include "base/visible_text.hpp"
 #include "commands.hpp"
 #include "jupyter/kernel_choice.hpp"
-#include "sandbox/doctor.hpp"
 #include "store/directories.hpp"
+
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>
-
-#include <fmt/format.h>
 
 namespace cellgate::cli {
 
@@ -45,7 +46,9 @@ sandbox::Finding examine_directories(const sandbox::Environment& environment) {
 void add_doctor(CLI::App& app, Run& run) {
     auto root = std::make_shared<std::string>(".");
     CLI::App* command = app.add_subcommand("doctor", "Examine this machine: the sandbox, the kernel, the directories");
-    command->add_option("--root", *root, "The workspace; default: the current directory")->check(CLI::ExistingDirectory.description({}))->type_name("DIR");
+    command->add_option("--root", *root, "The workspace; default: the current directory")
+        ->check(CLI::ExistingDirectory.description({}))
+        ->type_name("DIR");
     command->callback([root, &run] {
         run = [root] {
             const sandbox::Environment environment = sandbox::process_environment();

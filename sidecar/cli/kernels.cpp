@@ -5,10 +5,10 @@
 #include "jupyter/kernel_choice.hpp"
 #include "sandbox/launcher.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <memory>
-
-#include <fmt/format.h>
 
 namespace cellgate::cli {
 
@@ -18,7 +18,8 @@ Task<void> print_kernels(async::Loop* loop, jupyter::KernelRequest request) {
     const std::vector<jupyter::KernelInfo> kernels = co_await jupyter::list_kernels(*loop, std::move(request));
     for (const jupyter::KernelInfo& kernel : kernels) {
         fmt::print("{}\n    {} ({}){}\n", visible_text(kernel.name), visible_text(kernel.display_name),
-                   visible_text(kernel.language), kernel.from_workspace ? ", of this workspace: asks before it starts" : "");
+                   visible_text(kernel.language),
+                   kernel.from_workspace ? ", of this workspace: asks before it starts" : "");
         if (kernel.problem) {
             fmt::print("    cannot be started: {}\n", visible_text(*kernel.problem));
         }
@@ -33,7 +34,9 @@ Task<void> print_kernels(async::Loop* loop, jupyter::KernelRequest request) {
 void add_kernels(CLI::App& app, Run& run) {
     auto root = std::make_shared<std::string>(".");
     CLI::App* command = app.add_subcommand("kernels", "List the kernels that a session can run");
-    command->add_option("--root", *root, "The workspace; default: the current directory")->check(CLI::ExistingDirectory.description({}))->type_name("DIR");
+    command->add_option("--root", *root, "The workspace; default: the current directory")
+        ->check(CLI::ExistingDirectory.description({}))
+        ->type_name("DIR");
     command->callback([root, &run] {
         run = [root] {
             jupyter::KernelRequest request;

@@ -27,7 +27,8 @@ LocalSidecar::LocalSidecar(async::Loop& loop, service::SidecarOptions options, C
 LocalSidecar::~LocalSidecar() = default;
 
 Task<void> LocalSidecar::serve(std::unique_ptr<ByteStream> stream) {
-    auto connection = std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length);
+    auto connection =
+        std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length);
     co_await sidecar_.serve(std::move(connection), protocol::Role::person);
 }
 

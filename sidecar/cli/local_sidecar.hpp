@@ -1,6 +1,6 @@
 #pragma once
-// A sidecar in this process and a client of it, over a pipe in memory: what `run`, `call`, `generate` and `demo` use. The
-// client speaks the same protocol as an editor does.
+// A sidecar in this process and a client of it, over a pipe in memory: what `run`, `call`, `generate` and `demo` use.
+// The client speaks the same protocol as an editor does.
 
 #include "async/loop.hpp"
 #include "protocol/messages/executions.hpp"
@@ -34,7 +34,7 @@ class LocalSidecar {
     Task<typename Method::Result> call(typename Method::Params params) {
         return peer_->call<Method>(std::move(params));
     }
-    // Ends the conversation as a client should, and every process. Must be awaited.
+    // Ends the conversation and every process. Must be awaited.
     Task<void> close();
 
   private:

@@ -3,10 +3,10 @@
 #include "base/error.hpp"
 #include "tools/config.hpp"
 
+#include <fmt/format.h>
+
 #include <fstream>
 #include <sstream>
-
-#include <fmt/format.h>
 
 namespace cellgate::cli {
 

@@ -3,13 +3,18 @@
 #include "base/json_codec.hpp"
 #include "terminal_text.hpp"
 
-#include <unistd.h>
-
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <unistd.h>
+#include <utility>
 
 namespace cellgate::cli {
 
 namespace {
+
+// While a question is open, which may be for hours.
+constexpr std::size_t most_held = std::size_t{8} << 20;
 
 struct DisplayedOutput {
     std::string output_type;
@@ -76,24 +81,37 @@ void OutputPrinter::print(const RawJson& output) {
     }
 }
 
-void OutputPrinter::note(const std::string& text) { write(true, terminal_text(text, false) + "\n"); }
+void OutputPrinter::note(const std::string& text) {
+    write(true, terminal_text(text, false) + "\n");
+}
 
-void OutputPrinter::hold() { held_ = true; }
+void OutputPrinter::hold() {
+    held_ = true;
+}
 
 void OutputPrinter::release() {
     held_ = false;
     write(false, std::exchange(held_out_, {}));
     write(true, std::exchange(held_error_, {}));
+    if (const std::size_t dropped = std::exchange(dropped_, 0)) {
+        note(fmt::format("[{} bytes of output that came during a question were not shown]", dropped));
+    }
 }
 
 void OutputPrinter::write(bool to_stderr, const std::string& text) {
     if (held_) {
+        if (held_out_.size() + held_error_.size() + text.size() > most_held) {
+            dropped_ += text.size();
+            return;
+        }
         (to_stderr ? held_error_ : held_out_) += text;
         return;
     }
     std::FILE* stream = to_stderr ? stderr : stdout;
     std::fwrite(text.data(), 1, text.size(), stream);
-    std::fflush(stream);
+    if (std::fflush(stream) != 0 && errno == EPIPE && !std::exchange(reader_gone_, true)) {
+        std::raise(SIGINT); // nobody reads any more: stop as at the terminal's ctrl-C
+    }
 }
 
 } // namespace cellgate::cli

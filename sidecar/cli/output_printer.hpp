@@ -1,6 +1,7 @@
 #pragma once
-// Prints a cell's output: text to stdout (stderr's to stderr), the text form of results, tracebacks; pictures are named,
-// not drawn. While a person is asked something, output is held back, so that it cannot pass for the question.
+// Prints a cell's output: text to stdout (stderr's to stderr), the text form of results, tracebacks; pictures are
+// named, not drawn. While a person is asked something, output is held back, so that it cannot pass for the question.
+// When nobody reads any more, the process gets SIGINT.
 
 #include "base/raw_json.hpp"
 
@@ -24,8 +25,10 @@ class OutputPrinter {
 
     bool colours_;
     bool held_ = false;
+    bool reader_gone_ = false;
     std::string held_out_;
     std::string held_error_;
+    std::size_t dropped_ = 0; // bytes that came while more than enough was held
 };
 
 } // namespace cellgate::cli

@@ -10,7 +10,8 @@ namespace cellgate::cli {
 inline constexpr const char* rule_help =
     "Allow calls without asking: SERVER/TOOL, with conditions on arguments after spaces: "
     "'filesystem/read_file path=under:data' or 'notes/add title=glob:draft-*' or 'db/query limit=10'. "
-    "SERVER/* allows every tool of one server. What `host` writes or runs cannot be allowed this way. May be given more "
+    "SERVER/* allows every tool of one server. What `host` writes or runs cannot be allowed this way. May be given "
+    "more "
     "than once";
 
 // Throws Error{rule_invalid}. A rule for every server or everything is refused.

@@ -45,8 +45,12 @@ std::string read_file(const std::string& path) {
 }
 
 void explain_result(const protocol::ExecuteResult& result, std::size_t cell, OutputPrinter& printer) {
-    constexpr const char* words[] = {"ok", "ended in an error", "ran out of its time", "was cancelled",
-                                     "was ended with its kernel", "ran out of memory"};
+    constexpr const char* words[] = {"ok",
+                                     "ended in an error",
+                                     "ran out of its time",
+                                     "was cancelled",
+                                     "was ended with its kernel",
+                                     "ran out of memory"};
     std::string text = fmt::format("cellgate: cell {} {}", cell + 1, words[static_cast<int>(result.status)]);
     if (result.reason) {
         text += ": " + *result.reason;
@@ -72,7 +76,8 @@ Task<std::string> create_session(FileRun* run, TerminalClient& client) {
     create.session_id = "run";
     if (!run->arguments.kernel.empty()) {
         protocol::KernelChoice choice;
-        (run->arguments.kernel.find('/') == std::string::npos ? choice.name : choice.interpreter) = run->arguments.kernel;
+        (run->arguments.kernel.find('/') == std::string::npos ? choice.name : choice.interpreter) =
+            run->arguments.kernel;
         create.kernel = choice;
     }
     if (run->arguments.no_sandbox) {
@@ -110,7 +115,8 @@ Task<void> run_cells(FileRun* run, std::string session_id, TerminalClient& clien
 }
 
 Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
-    std::string session_id = co_await create_session(run, client); // until there is a cell to interrupt, ctrl-C ends all
+    std::string session_id =
+        co_await create_session(run, client); // until there is a cell to interrupt, ctrl-C ends all
     TaskScope signals;
     signals.spawn(interrupt_on_signal(loop, run, &client));
     std::exception_ptr error;
@@ -134,13 +140,15 @@ Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
 void add_run(CLI::App& app, Run& run) {
     auto arguments = std::make_shared<RunArguments>();
     CLI::App* command = app.add_subcommand(
-        "run", "Run the cells of a Python file (divided by `# %%`) in a sandboxed kernel; asks before anything leaves it");
+        "run",
+        "Run the cells of a Python file (divided by `# %%`) in a sandboxed kernel; asks before anything leaves it");
     command->add_option("FILE", arguments->file, "A Python file")
         ->required()
         ->check(CLI::ExistingFile.description({}))
         ->type_name("");
-    command->add_option("--kernel", arguments->kernel, "A kernelspec's name or the path of a Python interpreter; see `cellgate "
-                                                       "kernels`");
+    command->add_option("--kernel", arguments->kernel,
+                        "A kernelspec's name or the path of a Python interpreter; see `cellgate "
+                        "kernels`");
     command->add_option("--timeout", arguments->timeout, "Seconds for each cell; waiting for an answer does not count")
         ->check(CLI::PositiveNumber.description({}))
         ->type_name("SECONDS");
@@ -153,9 +161,8 @@ void add_run(CLI::App& app, Run& run) {
             file_run.cells = split_cells(read_file(arguments->file));
             file_run.uri = file_uri(std::filesystem::absolute(arguments->file).string());
             async::Loop loop;
-            loop.run(with_terminal_client(&loop, arguments->sidecar.options(), [&](TerminalClient& client) {
-                return run_file(&loop, &file_run, client);
-            }));
+            loop.run(with_terminal_client(&loop, arguments->sidecar.options(),
+                                          [&](TerminalClient& client) { return run_file(&loop, &file_run, client); }));
             return file_run.exit_code;
         };
     });

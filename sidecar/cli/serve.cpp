@@ -6,11 +6,10 @@
 #include "sandbox/launcher.hpp"
 #include "service/sidecar.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <csignal>
+#include <fcntl.h>
 #include <memory>
+#include <unistd.h>
 
 namespace cellgate::cli {
 
@@ -62,13 +61,13 @@ Task<void> serve(async::Loop* loop, service::SidecarOptions options, int* exit_c
 void add_serve(CLI::App& app, Run& run) {
     auto arguments = std::make_shared<ServeArguments>();
     CLI::App* command = app.add_subcommand("serve", "Serve one editor over stdin and stdout");
-    command->add_flag("--stdio", arguments->stdio, "JSON-RPC 2.0 with Content-Length headers on stdin and stdout")->required();
+    command->add_flag("--stdio", arguments->stdio, "JSON-RPC 2.0 with Content-Length headers on stdin and stdout")
+        ->required();
     command->add_option("--root", arguments->root, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
     command->add_option("--trace", arguments->trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
-    command
-        ->add_option("--log-level", arguments->log_level, "What is logged to stderr: error, warning, info or debug")
+    command->add_option("--log-level", arguments->log_level, "What is logged to stderr: error, warning, info or debug")
         ->transform(CLI::CheckedTransformer(std::map<std::string, LogLevel>{{"error", LogLevel::error},
                                                                             {"warning", LogLevel::warning},
                                                                             {"info", LogLevel::info},

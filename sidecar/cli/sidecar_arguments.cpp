@@ -11,8 +11,10 @@ void SidecarArguments::add_to(CLI::App& command) {
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
     command.add_option("--allow", allow, rule_help)->type_name("RULE")->allow_extra_args(false);
-    command.add_option("--mcp-config", mcp_config, "MCP servers that code may call, as {\"mcpServers\": {...}}. Naming the "
-                                                   "file allows starting them; each call is still asked about")
+    command
+        .add_option("--mcp-config", mcp_config,
+                    "MCP servers that code may call, as {\"mcpServers\": {...}}. Naming the "
+                    "file allows starting them; each call is still asked about")
         ->check(CLI::ExistingFile.description({}))
         ->type_name("FILE");
     command.add_option("--trace", trace, "Append every message to FILE, as JSON lines")->type_name("FILE");

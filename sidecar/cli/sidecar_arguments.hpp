@@ -3,11 +3,11 @@
 
 #include "service/sidecar.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 namespace cellgate::cli {
 

@@ -1,5 +1,8 @@
 #include "terminal.hpp"
 
+#include "base/log.hpp"
+
+#include <cerrno>
 #include <fcntl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -32,6 +35,30 @@ class HiddenTyping {
     bool hide_;
 };
 
+std::unique_ptr<ByteStream> open_terminal(async::Loop& loop) {
+    const int fd = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        throw system_error(ErrorCode::internal_error, "cannot open the terminal", errno);
+    }
+    return async::open_stream(loop, fd, fd);
+}
+
+// Nothing at the end.
+Task<std::optional<std::string>> read_line(async::Loop* loop) {
+    // A stream that stayed open would take in what is typed between two questions.
+    const std::unique_ptr<ByteStream> input = open_terminal(*loop);
+    std::string typed;
+    while (typed.find('\n') == std::string::npos) {
+        const std::string bytes = co_await input->read();
+        if (bytes.empty()) {
+            co_return std::nullopt;
+        }
+        typed += bytes;
+    }
+    typed.erase(typed.find('\n'));
+    co_return std::optional(std::move(typed));
+}
+
 } // namespace
 
 std::unique_ptr<Terminal> Terminal::open(async::Loop& loop) {
@@ -39,40 +66,54 @@ std::unique_ptr<Terminal> Terminal::open(async::Loop& loop) {
     if (fd < 0) {
         return nullptr;
     }
-    const int stream_fd = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-    return std::unique_ptr<Terminal>(new Terminal(fd, async::open_stream(loop, stream_fd, stream_fd)));
+    return std::unique_ptr<Terminal>(new Terminal(loop, fd, open_terminal(loop)));
 }
 
-Terminal::~Terminal() { ::close(fd_); }
+Terminal::~Terminal() {
+    ::close(fd_);
+}
 
-void Terminal::write(const std::string& text) { stream_->write(text); }
-
-Task<std::optional<std::string>> Terminal::ask(std::string question, bool hide_answer) {
-    ::tcflush(fd_, TCIFLUSH);
-    typed_.clear();
-    const HiddenTyping hidden(fd_, hide_answer);
-    stream_->write(question);
-    while (true) {
-        const std::size_t end = typed_.find('\n');
-        if (end != std::string::npos) {
-            std::string answer = typed_.substr(0, end);
-            typed_.erase(0, end + 1);
-            if (hide_answer) {
-                stream_->write("\n");
-            }
-            co_return std::optional(std::move(answer));
-        }
-        const std::string bytes = co_await stream_->read();
-        if (bytes.empty()) {
-            co_return std::nullopt;
-        }
-        typed_ += bytes;
+Terminal::Turn::~Turn() {
+    if (terminal_ != nullptr) {
+        terminal_->taken_ = false;
+        terminal_->free_.set();
     }
 }
 
+Task<Terminal::Turn> Terminal::turn() {
+    while (taken_) {
+        free_.reset();
+        co_await free_.wait();
+    }
+    taken_ = true;
+    co_return Turn(*this);
+}
+
+void Terminal::write(const std::string& text) {
+    output_->write(text);
+}
+
+Task<std::optional<std::string>> Terminal::ask(std::string question, bool hide_answer) {
+    ::tcflush(fd_, TCIFLUSH);
+    const HiddenTyping hidden(fd_, hide_answer);
+    output_->write(question);
+    std::optional<std::string> answer;
+    try {
+        answer = co_await read_line(&loop_);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        log_info("the terminal has gone: {}", error.message);
+    }
+    if (hide_answer) {
+        output_->write("\n");
+    }
+    co_return answer;
+}
+
 Task<void> Terminal::close() {
-    co_await stream_->drained(0);
-    stream_->close();
+    co_await output_->drained(0);
+    output_->close();
 }
 
 } // namespace cellgate::cli

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace cellgate::cli {
 
@@ -16,6 +17,19 @@ class Terminal {
     static std::unique_ptr<Terminal> open(async::Loop& loop);
     ~Terminal();
 
+    // Whoever asks has the terminal for itself as long as its turn exists: two questions at once would share an answer.
+    class Turn {
+      public:
+        explicit Turn(Terminal& terminal) : terminal_(&terminal) {}
+        Turn(Turn&& other) noexcept : terminal_(std::exchange(other.terminal_, nullptr)) {}
+        Turn& operator=(Turn&&) = delete;
+        ~Turn();
+
+      private:
+        Terminal* terminal_;
+    };
+    Task<Turn> turn();
+
     // `text` is written as it is: it must be safe to show.
     void write(const std::string& text);
     // What was typed before the question does not count as its answer. Nothing at the end of input.
@@ -23,11 +37,14 @@ class Terminal {
     Task<void> close();
 
   private:
-    Terminal(int fd, std::unique_ptr<ByteStream> stream) : fd_(fd), stream_(std::move(stream)) {}
+    Terminal(async::Loop& loop, int fd, std::unique_ptr<ByteStream> output)
+        : loop_(loop), fd_(fd), output_(std::move(output)) {}
 
+    async::Loop& loop_;
     int fd_;
-    std::unique_ptr<ByteStream> stream_;
-    std::string typed_;
+    std::unique_ptr<ByteStream> output_;
+    bool taken_ = false;
+    Event free_;
 };
 
 } // namespace cellgate::cli

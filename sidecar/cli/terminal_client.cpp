@@ -43,6 +43,7 @@ void TerminalClient::on_approval_resolved(const protocol::ApprovalResolvedParams
 
 Task<protocol::InputRequestResult> TerminalClient::on_input_request(protocol::InputRequestParams params) {
     // The sidecar asks only clients that said they can answer, which needs the terminal.
+    const Terminal::Turn turn = co_await terminal_->turn();
     std::string question = "[the code asks] " + terminal_text(params.prompt, false);
     std::optional<std::string> answer = co_await terminal_->ask(std::move(question), params.password);
     if (!answer) {
@@ -58,7 +59,7 @@ Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions optio
     try {
         co_await client.sidecar().start();
         co_await body(client);
-    } catch (const Error&) {
+    } catch (...) {
         error = std::current_exception();
     }
     co_await shielded(client.close());

@@ -2,9 +2,40 @@
 
 #include "base/visible_text.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace cellgate::cli {
 
 namespace {
+
+constexpr std::size_t longest_colour = 64;
+
+std::vector<int> numbers(std::string_view parameters) {
+    std::vector<int> values(1);
+    for (const char c : parameters) {
+        if (c == ';') {
+            values.push_back(0);
+        } else {
+            values.back() = std::min(values.back() * 10 + (c - '0'), 1000);
+        }
+    }
+    return values;
+}
+
+// Whether an SGR sequence makes text invisible: 8, save as part of a colour of many (38;5;N and 38;2;R;G;B).
+bool conceals(std::string_view parameters) {
+    const std::vector<int> values = numbers(parameters);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i] == 8) {
+            return true;
+        }
+        if ((values[i] == 38 || values[i] == 48) && i + 1 < values.size()) {
+            i += values[i + 1] == 5 ? 2 : values[i + 1] == 2 ? 4 : 0;
+        }
+    }
+    return false;
+}
 
 // The length of a colour sequence (`ESC [ digits and semicolons m`) at the start of `text`, or 0.
 std::size_t colour_length(std::string_view text) {
@@ -12,7 +43,8 @@ std::size_t colour_length(std::string_view text) {
         return 0;
     }
     const std::size_t end = text.find_first_not_of("0123456789;", 2);
-    return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+    const bool complete = end != std::string_view::npos && end <= longest_colour && text[end] == 'm';
+    return complete && !conceals(text.substr(2, end - 2)) ? end + 1 : 0;
 }
 
 } // namespace

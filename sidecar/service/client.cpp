@@ -24,7 +24,9 @@ void Client::admit(const std::string& method) const {
     require_role(method, role);
 }
 
-void Client::on_requested(const protocol::Approval& approval) { peer.notify<protocol::ApprovalRequested>(approval); }
+void Client::on_requested(const protocol::Approval& approval) {
+    peer.notify<protocol::ApprovalRequested>(approval);
+}
 
 void Client::on_resolved(const protocol::ApprovalResolvedParams& resolved) {
     peer.notify<protocol::ApprovalResolved>(resolved);

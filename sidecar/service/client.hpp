@@ -27,9 +27,7 @@ class Client final : public gate::Answerer {
     protocol::ClientCapabilities capabilities;
     TaskScope tasks; // on the client's behalf; ended with it
 
-    bool answers_approvals() const {
-        return role == protocol::Role::person && capabilities.approvals.value_or(false);
-    }
+    bool answers_approvals() const { return role == protocol::Role::person && capabilities.approvals.value_or(false); }
 
     void on_requested(const protocol::Approval& approval) override;
     void on_resolved(const protocol::ApprovalResolvedParams& resolved) override;

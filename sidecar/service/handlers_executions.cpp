@@ -1,6 +1,7 @@
 // execute, execute/cancel, execution/get, output/read.
 
 #include "progress.hpp"
+#include "require.hpp"
 #include "sidecar_impl.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@ namespace {
 
 constexpr Duration cancel_grace = std::chrono::seconds(5);
 constexpr std::uint64_t default_read_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t most_read_bytes = std::uint64_t{32} << 20; // a message has its limit
 
 struct Executions {
     Sidecar::Impl& sidecar;
@@ -21,10 +23,12 @@ struct Executions {
             throw Error(ErrorCode::forbidden, "only a person can allow everything that an execution asks for",
                         "leave out `approvals`, and a person is asked");
         }
-        if (params.timeout_seconds && !(*params.timeout_seconds > 0)) {
-            throw Error(ErrorCode::invalid_params, "params.timeoutSeconds: expected more than 0");
-        }
+        require(params.timeout_seconds.value_or(1) > 0, "params.timeoutSeconds: expected more than 0");
+        require(!params.cell || params.cell->line >= 0, "params.cell.line: expected 0 or more");
         const std::shared_ptr<session::Session> session = co_await started_session(params);
+        if (params.execution_id) {
+            sidecar.require_new_execution(*params.execution_id);
+        }
         const std::shared_ptr<session::Execution> execution = session->enqueue(std::move(params), client.id);
         bool cancelled = false;
         try {
@@ -52,6 +56,7 @@ struct Executions {
     }
 
     Task<protocol::ExecuteCancelResult> cancel(protocol::ExecuteCancelParams params) {
+        require(params.grace_seconds.value_or(0) >= 0, "params.graceSeconds: expected 0 or more");
         const auto [session, execution] = find_own(params.execution_id);
         const Duration grace = params.grace_seconds ? from_seconds(*params.grace_seconds) : cancel_grace;
         const bool still_runs = co_await session->cancel(execution, grace, params.force.value_or(false));
@@ -69,13 +74,15 @@ struct Executions {
     }
 
     Task<protocol::OutputReadResult> read(protocol::OutputReadParams params) {
+        require(params.from_seq.value_or(0) >= 0, "params.fromSeq: expected 0 or more");
+        require(params.max_bytes.value_or(1) > 0, "params.maxBytes: expected 1 or more");
         const auto [session, execution] = sidecar.find_execution(params.execution_id);
-        const std::vector<store::JournalRecord> records =
-            execution->journal.read(params.from_seq.value_or(0), params.max_bytes.value_or(default_read_bytes));
+        const std::vector<store::JournalRecord> records = execution->journal.read(
+            params.from_seq.value_or(0), std::min(params.max_bytes.value_or(default_read_bytes), most_read_bytes));
         protocol::OutputReadResult result;
         result.next_seq = records.empty() ? params.from_seq.value_or(0) : records.back().seq + 1;
-        result.complete = execution->state == protocol::ExecutionState::finished &&
-                          result.next_seq >= execution->journal.next_seq();
+        result.complete =
+            execution->state == protocol::ExecutionState::finished && result.next_seq >= execution->journal.next_seq();
         result.dropped_bytes = execution->journal.dropped_bytes();
         for (const store::JournalRecord& record : records) {
             protocol::OutputRecord out;
@@ -87,7 +94,7 @@ struct Executions {
             if (record.late) {
                 out.late = true;
             }
-            result.records.push_back(std::move(out));
+            result.records.push_back(client.outputs.for_client(*execution, std::move(out)));
         }
         co_return result;
     }

@@ -1,5 +1,6 @@
 // approval/*, policy/*: the gate's own methods, for persons.
 
+#include "require.hpp"
 #include "sidecar_impl.hpp"
 
 namespace cellgate::service {
@@ -21,6 +22,8 @@ struct GateMethods {
         co_return Empty{};
     }
     Task<protocol::PolicyExplainResult> explain(protocol::PolicyExplainParams params) {
+        const std::int64_t port = params.action.port.value_or(1);
+        require(port >= 1 && port <= 65535, "params.action.port: expected 1 to 65535");
         co_return gate.policy_explain(std::move(params));
     }
 };
@@ -31,7 +34,8 @@ void add_gate_handlers(Sidecar::Impl& sidecar, Client& client) {
     const auto handlers = std::make_shared<GateMethods>(sidecar.gate);
     client.peer.on_request<protocol::ApprovalRespond>(
         [handlers](protocol::ApprovalRespondParams params) { return handlers->respond(std::move(params)); });
-    client.peer.on_request<protocol::ApprovalList>([handlers](Empty params) { return handlers->list_approvals(params); });
+    client.peer.on_request<protocol::ApprovalList>(
+        [handlers](Empty params) { return handlers->list_approvals(params); });
     client.peer.on_request<protocol::PolicyList>([handlers](Empty params) { return handlers->list_rules(params); });
     client.peer.on_request<protocol::PolicyAdd>(
         [handlers](protocol::PolicyAddParams params) { return handlers->add(std::move(params)); });

@@ -2,9 +2,8 @@
 
 #include "sidecar_impl.hpp"
 
-#include <csignal>
-
 #include <cerrno>
+#include <csignal>
 
 namespace cellgate::service {
 
@@ -12,7 +11,9 @@ namespace {
 
 constexpr Duration look_for_client_every = std::chrono::seconds(2);
 
-bool is_running(std::int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH; }
+bool is_running(std::int64_t pid) {
+    return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
+}
 
 // An editor can die and leave its end of the pipe open in a child of its own.
 Task<void> close_after(Clock* clock, std::int64_t pid, Client* client) {
@@ -34,6 +35,9 @@ struct Lifecycle {
             configure(std::move(*params.initialization_options));
         }
         client.capabilities = params.capabilities;
+        if (client.capabilities.images == protocol::ImageTransport::file) {
+            client.outputs.use_files_in(sidecar.house.journal_directory);
+        }
         client.stage = Client::Stage::initialized;
         if (client.answers_approvals()) {
             sidecar.gate.attach(client);
@@ -62,6 +66,9 @@ struct Lifecycle {
 
     Task<RawJson> shutdown(Empty) {
         client.stage = Client::Stage::shut_down;
+        if (client.answers_approvals()) {
+            sidecar.gate.detach(client, Duration{}); // it can answer no more
+        }
         co_return RawJson();
     }
 };

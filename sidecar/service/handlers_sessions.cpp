@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace cellgate::service {
 
 namespace {
@@ -24,6 +26,10 @@ struct Sessions {
                 throw Error(ErrorCode::invalid_params, "params.kernel: expected either a name or an interpreter");
             }
             options.kernel = *params.kernel;
+        }
+        if (options.kernel.interpreter && client.role != protocol::Role::person) {
+            throw Error(ErrorCode::forbidden, "only a person can name a program to run as an interpreter",
+                        "name a kernel of kernel/list, or ask the person at the editor to create the session");
         }
         if (params.cwd) {
             options.cwd = sidecar.resolve_path(*params.cwd);
@@ -52,6 +58,8 @@ struct Sessions {
         for (const std::shared_ptr<session::Session>& session : sidecar.sessions()) {
             result.sessions.push_back(session->info());
         }
+        std::stable_sort(result.sessions.begin(), result.sessions.end(),
+                         [](const auto& a, const auto& b) { return a.created_at < b.created_at; });
         co_return result;
     }
 
@@ -59,7 +67,7 @@ struct Sessions {
         Progress progress(client.peer, params.work_done_token, "Restarting the kernel");
         std::optional<std::string> id = std::move(params.session_id);
         const std::shared_ptr<session::Session> session = co_await sidecar.find_or_start(std::move(id));
-        co_await shielded(session->restart());
+        co_await session->restart(); // goes on without this client too
         co_return session->info();
     }
 
@@ -82,11 +90,12 @@ struct Sessions {
         jupyter::KernelRequest request;
         request.workspace = sidecar.root;
         request.environment = sidecar.options.environment;
-        const std::vector<jupyter::KernelInfo> kernels = co_await jupyter::list_kernels(sidecar.loop, std::move(request));
+        const std::vector<jupyter::KernelInfo> kernels =
+            co_await jupyter::list_kernels(sidecar.loop, std::move(request));
         protocol::KernelListResult result;
         for (const jupyter::KernelInfo& kernel : kernels) {
-            protocol::KernelListEntry entry{kernel.name, kernel.display_name, kernel.language, "interpreter", {}, {},
-                                            kernel.problem};
+            protocol::KernelListEntry entry{kernel.name, kernel.display_name, kernel.language, "interpreter", {},
+                                            {},          kernel.problem};
             // A spec's name is never a path.
             if (kernel.name.find('/') == std::string::npos) {
                 entry.source = "kernelspec";

@@ -6,10 +6,10 @@
 #include "wrappers/generate.hpp"
 #include "wrappers/write_package.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <functional>
-
-#include <fmt/format.h>
 
 namespace cellgate::service {
 
@@ -54,16 +54,18 @@ struct Tools {
 
     Task<protocol::WrappersGenerateResult> generate(protocol::WrappersGenerateParams params) {
         if (client.role != protocol::Role::person && (params.config || params.out_dir)) {
-            throw Error(ErrorCode::forbidden, "only a person can add a tool server or choose where wrappers are written",
+            throw Error(ErrorCode::forbidden,
+                        "only a person can add a tool server or choose where wrappers are written",
                         "ask the person at the editor to add the server");
         }
+        const std::string out_dir = sidecar.resolve_path(params.out_dir.value_or("."));
         Progress progress(client.peer, params.work_done_token, "Generating wrappers");
         if (params.config) {
             sidecar.add_trusted_server(params.server, std::move(*params.config), protocol::ToolServerSource::person);
         }
         tools::CallContext context;
-        const std::vector<protocol::ToolSpec> specs = co_await sidecar.registry.tools(std::move(context), params.server);
-        const std::string out_dir = sidecar.resolve_path(params.out_dir.value_or("."));
+        const std::vector<protocol::ToolSpec> specs =
+            co_await sidecar.registry.tools(std::move(context), params.server);
         std::function<wrappers::Package()> work = [&] {
             wrappers::Package package = wrappers::generate(params.server, specs);
             wrappers::write_package(package, out_dir);
@@ -73,7 +75,8 @@ struct Tools {
         protocol::WrappersGenerateResult result;
         result.package = "mcptools." + package.package;
         for (const wrappers::Module& module : package.modules) {
-            result.modules.push_back({module.tool, module.module, (std::filesystem::path(out_dir) / module.path).string()});
+            result.modules.push_back({module.tool, result.package + "." + module.module,
+                                      (std::filesystem::path(out_dir) / module.path).string()});
         }
         for (const wrappers::Skipped& skipped : package.skipped) {
             result.skipped.push_back({skipped.tool, skipped.reason});

@@ -2,10 +2,10 @@
 
 #include "base/json.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <set>
-
-#include <fmt/format.h>
 
 namespace cellgate::service {
 

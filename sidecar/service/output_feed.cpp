@@ -1,5 +1,9 @@
 #include "output_feed.hpp"
 
+#include "large_data.hpp"
+
+#include <fmt/format.h>
+
 namespace cellgate::service {
 
 namespace {
@@ -9,29 +13,45 @@ constexpr std::size_t resume_below = std::size_t{1} << 20;
 
 } // namespace
 
-void OutputFeed::send(const std::string& execution_id, const protocol::OutputRecord& record) {
-    if (skipped_.contains(execution_id) || peer_.connection().queued_bytes() > stop_above) {
-        Skipped& skipped = skipped_[execution_id];
-        if (skipped.count == 0) {
-            skipped.seq = record.seq;
-        }
-        skipped.count += record.count;
-        skipped.bytes += record.output ? record.output->text().size() : record.skipped_bytes.value_or(0);
-        skipped.late = record.late;
-        if (tasks_.running() == 0) {
-            tasks_.spawn(flush_when_drained());
-        }
+protocol::OutputRecord OutputFeed::for_client(const session::Execution& execution,
+                                              protocol::OutputRecord record) const {
+    // The journal's limit holds for the files too: what it did not keep goes into none.
+    if (!directory_.empty() && execution.journal.failure().empty()) {
+        move_large_data_to_files(record, fmt::format("{}/{}.{}", directory_, execution.id, record.seq));
+    }
+    return record;
+}
+
+void OutputFeed::send(const session::Execution& execution, const protocol::OutputRecord& record) {
+    if (skipped_.contains(execution.id) || peer_.connection().queued_bytes() > stop_above) {
+        skip(execution.id, record);
         return;
     }
+    protocol::OutputRecord taken = for_client(execution, record);
     protocol::ExecuteOutputParams params;
-    params.execution_id = execution_id;
-    params.seq = record.seq;
-    params.count = record.count;
-    params.output = record.output;
-    params.files = record.files;
-    params.skipped_bytes = record.skipped_bytes;
-    params.late = record.late;
+    params.execution_id = execution.id;
+    params.seq = taken.seq;
+    params.count = taken.count;
+    params.output = std::move(taken.output);
+    params.files = std::move(taken.files);
+    params.late = taken.late;
     peer_.notify<protocol::ExecuteOutput>(params);
+}
+
+void OutputFeed::skip(const std::string& execution_id, const protocol::OutputRecord& record) {
+    if (const auto entry = skipped_.find(execution_id); entry != skipped_.end() && entry->second.late != record.late) {
+        flush(execution_id); // what came before the end is not late
+    }
+    Skipped& skipped = skipped_[execution_id];
+    if (skipped.count == 0) {
+        skipped.seq = record.seq;
+    }
+    skipped.count += record.count;
+    skipped.bytes += record.output->text().size();
+    skipped.late = record.late;
+    if (!std::exchange(waiting_, true)) {
+        tasks_.spawn(flush_when_drained());
+    }
 }
 
 void OutputFeed::flush(const std::string& execution_id) {
@@ -43,6 +63,7 @@ void OutputFeed::flush(const std::string& execution_id) {
 
 Task<void> OutputFeed::flush_when_drained() {
     co_await peer_.connection().drained(resume_below);
+    waiting_ = false;
     for (const auto& [execution_id, skipped] : std::exchange(skipped_, {})) {
         announce(execution_id, skipped);
     }

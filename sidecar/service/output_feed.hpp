@@ -4,6 +4,7 @@
 
 #include "protocol/messages/executions.hpp"
 #include "protocol/peer.hpp"
+#include "session/execution.hpp"
 
 #include <map>
 #include <string>
@@ -14,7 +15,12 @@ class OutputFeed {
   public:
     explicit OutputFeed(protocol::Peer& peer) : peer_(peer) {}
 
-    void send(const std::string& execution_id, const protocol::OutputRecord& record);
+    // The client takes large display data as files, in this directory of ours.
+    void use_files_in(std::string directory) { directory_ = std::move(directory); }
+    // The record as this client takes it.
+    protocol::OutputRecord for_client(const session::Execution& execution, protocol::OutputRecord record) const;
+
+    void send(const session::Execution& execution, const protocol::OutputRecord& record);
     // Announces what was skipped of an execution: its reply follows.
     void flush(const std::string& execution_id);
     // Cancels the wait for the client to read.
@@ -28,11 +34,14 @@ class OutputFeed {
         std::optional<bool> late;
     };
 
+    void skip(const std::string& execution_id, const protocol::OutputRecord& record);
     Task<void> flush_when_drained();
     void announce(const std::string& execution_id, const Skipped& skipped);
 
     protocol::Peer& peer_;
+    std::string directory_; // empty: everything goes into the message
     std::map<std::string, Skipped> skipped_;
+    bool waiting_ = false; // for the client to read
     TaskScope tasks_;
 };
 

@@ -11,7 +11,8 @@ namespace cellgate::service {
 
 class Progress {
   public:
-    Progress(protocol::Peer& peer, std::optional<RawJson> token, std::string title) : peer_(peer), token_(std::move(token)) {
+    Progress(protocol::Peer& peer, std::optional<RawJson> token, std::string title)
+        : peer_(peer), token_(std::move(token)) {
         tell({protocol::ProgressKind::begin, std::move(title), std::nullopt});
     }
     Progress(const Progress&) = delete;

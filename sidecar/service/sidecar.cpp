@@ -5,9 +5,9 @@
 #include "base/names.hpp"
 #include "sidecar_impl.hpp"
 
-#include <filesystem>
-
 #include <fmt/format.h>
+
+#include <filesystem>
 
 namespace cellgate::service {
 
@@ -42,19 +42,13 @@ std::string journal_directory(const store::Directories& directories, const std::
 } // namespace
 
 Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
-    : loop(loop_), clock(loop_.clock()), options(std::move(options_)), directories(private_directories(options.environment)),
-      root(canonical_root(options.root)), zmq(loop),
+    : loop(loop_), clock(loop_.clock()), options(std::move(options_)),
+      directories(private_directories(options.environment)), root(canonical_root(options.root)), zmq(loop),
       gate(clock, gate::GateOptions{root, directories.config + "/policy", std::nullopt}),
       registry(loop, clock, gate, tools::RegistryOptions{root, options.environment, {"cellgate", CELLGATE_VERSION}}),
-      door(gate, registry), house{loop,
-                                  zmq,
-                                  gate,
-                                  door,
-                                  *this,
-                                  directories,
-                                  root,
-                                  journal_directory(directories, root),
-                                  options.environment} {
+      door(gate, registry),
+      house{
+          loop, zmq, gate, door, *this, directories, root, journal_directory(directories, root), options.environment} {
     if (options.trace_file) {
         trace = std::make_shared<Trace>(clock, *options.trace_file);
     }
@@ -84,6 +78,9 @@ void Sidecar::Impl::add_trusted_server(const std::string& name, protocol::McpSer
 }
 
 std::string Sidecar::Impl::resolve_path(const std::string& path) const {
+    if (path.empty() || path.find('\0') != std::string::npos) {
+        throw Error(ErrorCode::invalid_params, "expected a path, found an empty one or one with a NUL");
+    }
     return (std::filesystem::path(root) / path).lexically_normal();
 }
 
@@ -99,18 +96,30 @@ std::shared_ptr<Sidecar::Impl::Entry> Sidecar::Impl::add(session::SessionOptions
     const std::string id = session_options.id;
     entry->session = std::make_shared<session::Session>(house, std::move(session_options));
     sessions_[id] = entry;
-    starting_.spawn(start(entry));
+    entry->starting = starting_.spawn(start(entry));
     return entry;
+}
+
+// The id may belong to another one by now.
+void Sidecar::Impl::forget(const std::shared_ptr<Entry>& entry) {
+    const auto found = sessions_.find(entry->session->id());
+    if (found != sessions_.end() && found->second == entry) {
+        sessions_.erase(found);
+    }
 }
 
 Task<void> Sidecar::Impl::start(std::shared_ptr<Entry> entry) {
     try {
         co_await entry->session->start();
-    } catch (const Error&) {
+    } catch (const Cancelled&) {
+        entry->failure = std::make_exception_ptr(
+            Error(ErrorCode::session_not_found,
+                  fmt::format("the session \"{}\" was closed while it was starting", entry->session->id())));
+    } catch (...) {
         entry->failure = std::current_exception();
     }
     if (entry->failure) {
-        sessions_.erase(entry->session->id());
+        forget(entry);
         co_await shielded(entry->session->close("it did not start"));
     }
     entry->started.set();
@@ -162,6 +171,15 @@ Sidecar::Impl::find_execution(const std::string& execution_id) const {
     throw Error(ErrorCode::execution_not_found, fmt::format("there is no execution \"{}\"", execution_id));
 }
 
+void Sidecar::Impl::require_new_execution(const std::string& execution_id) const {
+    for (const auto& [id, entry] : sessions_) {
+        if (entry->session->find(execution_id)) {
+            throw Error(ErrorCode::execution_exists,
+                        fmt::format("expected a new execution id, found \"{}\", which was used", execution_id));
+        }
+    }
+}
+
 std::vector<std::shared_ptr<session::Session>> Sidecar::Impl::sessions() const {
     std::vector<std::shared_ptr<session::Session>> all;
     for (const auto& [id, entry] : sessions_) {
@@ -171,9 +189,15 @@ std::vector<std::shared_ptr<session::Session>> Sidecar::Impl::sessions() const {
 }
 
 Task<void> Sidecar::Impl::close_session(std::string session_id, std::string reason) {
-    const std::shared_ptr<session::Session> session = find(session_id);
-    co_await shielded(session->close(std::move(reason)));
-    sessions_.erase(session_id);
+    const auto found = sessions_.find(session_id);
+    if (found == sessions_.end()) {
+        throw Error(ErrorCode::session_not_found, fmt::format("there is no session \"{}\"", session_id));
+    }
+    const std::shared_ptr<Entry> entry = found->second;
+    entry->starting->cancel();
+    co_await entry->started.wait();
+    co_await entry->session->close(std::move(reason));
+    forget(entry);
 }
 
 void Sidecar::Impl::on_session_changed(const protocol::SessionChangedParams& changed) {
@@ -193,11 +217,12 @@ void Sidecar::Impl::on_execution_changed(const session::Execution& execution, st
 
 void Sidecar::Impl::on_output(const session::Execution& execution, const protocol::OutputRecord& record) {
     if (const auto client = clients.find(execution.client); client != clients.end()) {
-        client->second->outputs.send(execution.id, record);
+        client->second->outputs.send(execution, record);
     }
 }
 
-Task<std::optional<std::string>> Sidecar::Impl::ask_input(session::ClientId client_id, protocol::InputRequestParams params) {
+Task<std::optional<std::string>> Sidecar::Impl::ask_input(session::ClientId client_id,
+                                                          protocol::InputRequestParams params) {
     const auto found = clients.find(client_id);
     if (found == clients.end() || !found->second->capabilities.input.value_or(false)) {
         co_return std::nullopt;
@@ -237,7 +262,7 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     std::exception_ptr error;
     try {
         co_await client->peer.run();
-    } catch (const Error&) {
+    } catch (...) {
         error = std::current_exception();
     }
     impl_->clients.erase(id);
@@ -253,6 +278,8 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     co_return client->stage == Client::Stage::shut_down;
 }
 
-Task<void> Sidecar::close() { return impl_->close(); }
+Task<void> Sidecar::close() {
+    return impl_->close();
+}
 
 } // namespace cellgate::service

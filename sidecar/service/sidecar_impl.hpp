@@ -32,13 +32,17 @@ struct Sidecar::Impl final : public session::SessionObserver {
     // Throws Error{execution_not_found}.
     std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>
     find_execution(const std::string& execution_id) const;
+    // In no session. Throws Error{execution_exists}.
+    void require_new_execution(const std::string& execution_id) const;
+    // Also one that is starting. Throws Error{session_not_found}.
     Task<void> close_session(std::string session_id, std::string reason);
     std::vector<std::shared_ptr<session::Session>> sessions() const;
     Task<void> close();
 
     session::SessionOptions default_session() const;
     // A tool server that a person gave: starting it needs no further yes.
-    void add_trusted_server(const std::string& name, protocol::McpServerConfig config, protocol::ToolServerSource source);
+    void add_trusted_server(const std::string& name, protocol::McpServerConfig config,
+                            protocol::ToolServerSource source);
     // Absolute, with a relative path taken from the root.
     std::string resolve_path(const std::string& path) const;
 
@@ -66,17 +70,18 @@ struct Sidecar::Impl final : public session::SessionObserver {
     // A session is in the map from when it begins to start, so that two who need it start it once.
     struct Entry {
         std::shared_ptr<session::Session> session;
-        Event started;
+        std::shared_ptr<CancelState> starting;
+        Event started; // or failed
         std::exception_ptr failure;
     };
 
     Task<void> start(std::shared_ptr<Entry> entry);
     Task<std::shared_ptr<session::Session>> started(std::shared_ptr<Entry> entry);
     std::shared_ptr<Entry> add(session::SessionOptions session_options);
+    void forget(const std::shared_ptr<Entry>& entry);
 
     std::map<std::string, std::shared_ptr<Entry>> sessions_;
     TaskScope starting_;
-
 };
 
 // One family of methods each.

@@ -3,10 +3,9 @@
 #include "base/encoding.hpp"
 #include "base/json_codec.hpp"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
-
-#include <cerrno>
 
 namespace cellgate::service {
 

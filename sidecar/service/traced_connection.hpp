@@ -26,7 +26,8 @@ class Trace {
 
 class TracedConnection final : public protocol::Connection {
   public:
-    TracedConnection(std::shared_ptr<protocol::Connection> connection, std::shared_ptr<Trace> trace, std::uint64_t client)
+    TracedConnection(std::shared_ptr<protocol::Connection> connection, std::shared_ptr<Trace> trace,
+                     std::uint64_t client)
         : connection_(std::move(connection)), trace_(std::move(trace)), client_(client) {}
 
     Task<std::optional<protocol::Frame>> receive() override;

@@ -190,6 +190,9 @@ class Place:
 # --- the client -------------------------------------------------------------------------------------------------------
 
 
+ABSENT = object()  # params that are left out, which is something else than null
+
+
 class RpcError(Exception):
     """An error that cellgate answered; or, raised by a handler, one that this client answers."""
 
@@ -269,10 +272,10 @@ class Execution:
 
 
 class Sidecar:
-    """`cellgate serve --stdio`, and its client. A context manager."""
+    """`cellgate serve --stdio`, and its client. A context manager. `under`: a command that becomes cellgate."""
 
     def __init__(self, place, *, initialize=True, capabilities=None, options=None, arguments=(), environment=None,
-                 hostile=False, process_id=None):
+                 hostile=False, process_id=None, under=()):
         self.place = place
         self.hostile = hostile
         self.trace = place.new_trace()
@@ -290,7 +293,7 @@ class Sidecar:
         self._next_execution = 0
         self._write_lock = threading.Lock()
         self._closed = False
-        command = [CELLGATE, "serve", "--stdio", "--root", str(place.root), "--trace", str(self.trace), *arguments]
+        command = [*under, CELLGATE, "serve", "--stdio", "--root", str(place.root), "--trace", str(self.trace), *arguments]
         with open(self.log_path, "wb") as log:
             self.process = start_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
                                          cwd=place.root, env=environment or place.environment(), bufsize=0)
@@ -323,23 +326,23 @@ class Sidecar:
     def send(self, message):
         self.send_text(json.dumps({"jsonrpc": "2.0", **message}))
 
-    def start(self, method, params=None, request_id=None):
+    def start(self, method, params=ABSENT, request_id=None):
         """Sends a request and does not wait."""
         with self.changed:
             self._next_id += 1
             request_id = self._next_id if request_id is None else request_id
             pending = self._pending[request_id] = Pending(self, request_id, method)
         message = {"id": request_id, "method": method}
-        if params is not None:
+        if params is not ABSENT:
             message["params"] = params
         self.send(message)
         return pending
 
-    def request(self, method, params=None, timeout=PATIENCE):
+    def request(self, method, params=ABSENT, timeout=PATIENCE):
         return self.start(method, params).result(timeout)
 
-    def notify(self, method, params=None):
-        self.send({"method": method, **({} if params is None else {"params": params})})
+    def notify(self, method, params=ABSENT):
+        self.send({"method": method, **({} if params is ABSENT else {"params": params})})
 
     # --- hearing
 

@@ -143,8 +143,7 @@ class Answers(ToolsTest):
         execution = self.cellgate.execute(ECHO + "tool_1.run(s='x')")
         approval = self.cellgate.approval()
         self.cellgate.allow(approval)
-        error = self.assert_error(1010, self.cellgate.deny, approval)
-        self.assertTrue(error.hint)
+        self.assert_error(1010, self.cellgate.deny, approval)
         self.assertEqual(execution.result()["status"], "ok")
 
     def test_several_are_answered_all_or_none(self):
@@ -322,11 +321,13 @@ class Rules(ToolsTest):
             execution.result()
 
     def test_under_resolves_the_path_before_it_compares(self):
+        (self.place.root / "data/x").mkdir(parents=True)
+        (self.place.root / "data/out").symlink_to("..")
         self.add(effect="allow", tool="tool-1", arguments={"/s": {"under": "data"}})
         asked = self.cellgate.asked()
         self.run_ok(ECHO + "tool_1.run(s='data/x/../a')")
         self.assertEqual(self.cellgate.asked(), asked)
-        for outside in ("data/../secret", "database/x", "/etc/passwd", "data/../../data/x"):
+        for outside in ("data/../secret", "database/x", "/etc/passwd", "data/../../data/x", "data/out/secret"):
             execution = self.cellgate.execute(ECHO + f"tool_1.run(s={outside!r})")
             self.cellgate.deny(self.cellgate.approval())
             self.assert_denied(execution, "")
@@ -341,8 +342,8 @@ class Rules(ToolsTest):
         self.assertEqual(self.cellgate.asked(), asked)
 
     def test_an_ask_rule_beats_an_allow_rule_and_a_grant_beats_it(self):
-        self.add(effect="allow", tool="tool-1")
-        self.add(effect="ask", tool="tool-1")
+        self.add(effect="allow", tool="tool-1", scope="workspace")
+        self.add(effect="ask", tool="tool-1", scope="workspace")
         execution = self.cellgate.execute(ECHO + "for _ in range(2): tool_1.run(s='x')")
         self.cellgate.allow(self.cellgate.approval(), scope="execution")
         self.assertEqual(execution.result()["status"], "ok")

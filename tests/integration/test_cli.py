@@ -334,7 +334,7 @@ class AtATerminal(CliTest):
     def test_a_terminal_that_goes_away_leaves_nothing(self):
         terminal = self.terminal("run", self.script(self.WRITE))
         self.question(terminal)
-        os.close(terminal.master)
+        terminal.process.send_signal(signal.SIGHUP)  # what a terminal sends that is closed
         terminal.wait_end()
         self.assertFalse(self.made.exists())
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import threading
 import unittest
 
@@ -365,11 +366,12 @@ class Queue(SharedSidecarTest):
         self.cellgate.request("session/close", {"sessionId": "stubborn"})
 
     def test_interrupting_a_session_leaves_its_queue(self):
-        first = self.blocked("never")
-        second = self.cellgate.execute("print('after')", stopOnError=False)
-        self.cellgate.request("session/interrupt", {"sessionId": "default"})
-        first.result()
-        self.assertIn(second.result()["status"], ("ok", "cancelled"))
+        first = self.cellgate.execute("print('go', flush=True)\nwhile True: pass", stopOnError=False).wait_for_text("go")
+        second = self.cellgate.execute("print('after')")
+        self.assertEqual(self.cellgate.request("session/interrupt", {"sessionId": "default"}), {})
+        result = first.result()
+        self.assertEqual((result["status"], result["error"]["ename"]), ("error", "KeyboardInterrupt"))
+        self.assertEqual(second.result()["status"], "ok")
 
     def test_an_error_cancels_what_the_client_queued_behind_it(self):
         first = self.blocked("queue3")
@@ -392,6 +394,9 @@ class Queue(SharedSidecarTest):
         execution = self.run_ok("1", executionId="mine")
         self.assertEqual(execution.result()["executionId"], "mine")
         self.assert_error(1007, self.cellgate.run, "2", executionId="mine")
+        self.cellgate.session("second")
+        self.assert_error(1007, self.cellgate.run, "2", executionId="mine", sessionId="second")
+        self.cellgate.request("session/close", {"sessionId": "second"})
 
     def test_an_execution_without_an_id_gets_one(self):
         result = self.cellgate.request("execute", {"code": "print('x')"})
@@ -438,7 +443,7 @@ class State(SharedSidecarTest):
 
     def test_the_namespace_is_that_of_a_stock_kernel(self):
         names = "print(*sorted(dir()))"
-        manager, client = start_new_kernel(kernel_name="python3")
+        manager, client = start_new_kernel(kernel_name="python3", stderr=subprocess.DEVNULL)
         try:
             stock = []
             client.execute_interactive(names, timeout=PATIENCE, output_hook=lambda m: stock.append(m["content"].get("text", "")))
@@ -515,7 +520,6 @@ class Death(SharedSidecarTest):
             self.assertEqual(result["status"], "killed", result)
             for word in words:
                 self.assertIn(word, result["reason"])
-            self.assertEqual(execution.text(), "alive\n")
             self.assertEqual(queued.result()["status"], "cancelled")
             after = self.run_ok("print('again')")
             self.assertEqual((after.text(), after.result()["executionCount"]), ("again\n", 1))

@@ -45,10 +45,9 @@ class Host(ToolsTest):
 
     def test_from_a_cell_too(self):
         execution = self.cellgate.execute("from mcptools.host import read_file\nprint(read_file.run(path='data/notes.txt'))")
-        self.cellgate.wait(lambda: execution.pending.done or self.cellgate.asked(), "a question or the end")
-        for approval in self.cellgate.request("approval/list")["approvals"]:
-            self.assertEqual(approval["action"]["kind"], "host")
-            self.cellgate.allow(approval)
+        approval = self.cellgate.approval()
+        self.assertEqual(approval["action"]["kind"], "host")
+        self.cellgate.allow(approval)
         execution.result()
         self.assertIn("second é", execution.text(), execution.outputs())
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import unittest
 
-from cellgate_client import PlaceTest, Sidecar, assert_no_strays, descendants, processes_with, wait_until
+from cellgate_client import PlaceTest, Sidecar, assert_no_strays, command_of, descendants, processes_with, wait_until
 from tools_testing import MCP_SERVER
 
 # In a session of its own, deaf to SIGTERM and SIGHUP, with its output closed: what a daemon does.
@@ -40,7 +40,11 @@ class End(PlaceTest):
 
     def wait_for_daemon(self, mark):
         wait_until(lambda: (self.place.root / mark).exists() and (self.place.root / mark).read_text(), f"the daemon {mark}")
-        return wait_until(lambda: processes_with(f"daemon.py {mark}"), f"the process of {mark}")
+        return wait_until(lambda: self.daemons(mark), f"the process of {mark}")
+
+    @staticmethod
+    def daemons(mark):
+        return {pid for pid in processes_with(f"daemon.py {mark}") if command_of(pid).endswith(mark)}
 
     def start_everything(self):
         """A sandboxed session, one without a sandbox and a tool server, each with a daemon and a cell that runs."""
@@ -93,22 +97,22 @@ class End(PlaceTest):
         self.cellgate.session("other")
         self.start_everything()
         self.cellgate.request("session/close", {"sessionId": "open"})
-        wait_until(lambda: not processes_with("daemon.py from-open"), "the end of the closed session's daemon")
-        self.assertTrue(processes_with("daemon.py from-sandbox"))
+        wait_until(lambda: not self.daemons("from-open"), "the end of the closed session's daemon")
+        self.assertTrue(self.daemons("from-sandbox"))
         self.assertEqual(self.cellgate.run("print('here')", sessionId="other").text(), "here\n")
 
     def test_a_restart_ends_what_the_old_kernel_started(self):
         self.start_everything()
         for session, mark in (("open", "from-open"), ("default", "from-sandbox")):
             self.cellgate.request("session/restart", {"sessionId": session})
-            wait_until(lambda: not processes_with(f"daemon.py {mark}"), f"the end of {mark}")
+            wait_until(lambda: not self.daemons(mark), f"the end of {mark}")
 
     def test_a_kernel_that_dies_takes_what_it_started_along(self):
         start = "import subprocess, sys, os\nsubprocess.run([sys.executable, 'daemon.py', 'orphan'], check=True)\n"
         self.cellgate.run(start)
         self.wait_for_daemon("orphan")
         self.assertEqual(self.cellgate.run("os._exit(1)").result()["status"], "killed")
-        wait_until(lambda: not processes_with("daemon.py orphan"), "the end of the dead kernel's daemon")
+        wait_until(lambda: not self.daemons("orphan"), "the end of the dead kernel's daemon")
 
 
 class TheControl(PlaceTest):

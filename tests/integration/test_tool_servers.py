@@ -5,7 +5,7 @@ import os
 import signal
 import unittest
 
-from cellgate_client import PlaceTest, RpcError, processes_with, wait_until
+from cellgate_client import PlaceTest, RpcError, command_of, processes_with, wait_until
 from tools_testing import MCP_SERVER, ToolsTest, fixture_server, text_of
 
 
@@ -45,7 +45,7 @@ class Given(ToolsTest):
     @staticmethod
     def pids(mark):
         """Of the servers themselves, without what supervises them."""
-        return {pid for pid in processes_with(mark) if "supervise" not in open(f"/proc/{pid}/cmdline").read()}
+        return {pid for pid in processes_with(mark) if "supervise" not in command_of(pid)}
 
     def test_a_restart_is_another_process_with_the_same_identity(self):
         config, mark = self.marked("restarted")
@@ -95,6 +95,46 @@ class Given(ToolsTest):
             self.cellgate.request("wrappers/generate", {"server": "absent", "config": config})
         self.assertIn(caught.exception.code, (1018, 1021))
         self.assertIn("no-such-program-anywhere", caught.exception.message)
+
+    def test_servers_of_both_eras_and_of_many_pages_and_words_are_understood(self):
+        for name, flags in (("modern", ["--era", "modern"]), ("pages", ["--pages", "3"]), ("noisy", ["--garbage"]),
+                            ("old", ["--version", "2024-11-05"])):
+            with self.subTest(name):
+                config = fixture_server()
+                config["args"] += flags
+                answer = self.cellgate.request("wrappers/generate", {"server": name, "config": config})
+                self.assertEqual({m["tool"] for m in answer["modules"]}, {m["tool"] for m in self.modules["fix"]["modules"]})
+                self.assertIn("x", text_of(self.call(name, "tool-1", {"s": "x"})))
+                self.cellgate.request("toolServers/remove", {"server": name})
+
+    def test_a_tool_that_changes_its_definition_loses_its_grants(self):
+        self.cellgate.request("wrappers/generate", {"server": "turncoat", "config": fixture_server()})
+        rule = {"effect": "allow", "kind": "tool", "server": "turncoat", "tool": "tool-1"}
+        pending = self.cellgate.start("tools/call", {"server": "turncoat", "tool": "tool-1", "arguments": {"s": "1"}})
+        self.cellgate.allow(self.cellgate.approval(), scope="workspace", rule=rule)
+        pending.result()
+        self.call("turncoat", "tool-1", {"s": "2"})
+        self.assertIsNone(self.approval)
+        self.call("turncoat", "change", {})
+        wait_until(lambda: "Changed" in json.dumps(self.server("turncoat")["tools"]), "the change to be noticed")
+        self.call("turncoat", "tool-1", {"s": "3"})
+        self.assertIsNotNone(self.approval)
+        self.cellgate.request("toolServers/remove", {"server": "turncoat"})
+
+    def test_the_servers_questions_are_refused_and_never_left_hanging(self):
+        for method in ("sampling/createMessage", "elicitation/create", "roots/list", "unheard/of"):
+            with self.subTest(method):
+                config = fixture_server()
+                config["args"] += ["--ask", method]
+                self.cellgate.request("toolServers/add", {"server": "asks", "config": config})
+                self.assertIn("code", text_of(self.call("asks", "tool-1", {"s": "x"})))
+                self.cellgate.request("toolServers/remove", {"server": "asks"})
+
+    def test_what_the_tool_says_of_its_failure_is_a_result(self):
+        result = self.call("fix", "fail", {})
+        self.assertTrue(result["isError"])
+        self.assertIn("it failed", text_of(result))
+        self.assertEqual(self.call("fix", "image", {})["content"][0]["type"], "image")
 
     def test_a_server_gets_a_small_environment_and_what_its_configuration_names(self):
         script = f"env > env.txt; pwd > cwd.txt; exec /usr/bin/python3 -B {MCP_SERVER}"

@@ -38,9 +38,9 @@ class ToolsTest(SharedSidecarTest):
         for rule_id in self.rules().keys() - self.rules_before.keys():
             self.cellgate.request("policy/remove", {"ruleId": rule_id})
 
-    def call(self, server, tool, arguments, decision="allow", **answer):
+    def call(self, server, tool, payload, decision="allow", **answer):
         """A direct call, answered by `decision` if somebody is asked. The result, or the RpcError."""
-        pending = self.cellgate.start("tools/call", {"server": server, "tool": tool, "arguments": arguments})
+        pending = self.cellgate.start("tools/call", {"server": server, "tool": tool, "arguments": payload})
         self.cellgate.wait(lambda: pending.done or self.cellgate.ended or
                            any(a["approvalId"] not in self.cellgate._taken
                                for a in self.cellgate.notifications["approval/requested"]), f"an answer to {tool}")

@@ -1,9 +1,8 @@
 #include "mcp/client.hpp"
 
-#include "wire.hpp"
-
 #include "base/log.hpp"
 #include "base/visible_text.hpp"
+#include "wire.hpp"
 
 #include <fmt/format.h>
 
@@ -216,8 +215,9 @@ Task<void> Client::initialize(std::shared_ptr<Reply> probe, Instant deadline) {
         co_return;
     }
     if (!answered) {
-        throw failed("the server did not answer initialize in time",
-                     "Look whether the command is an MCP server that speaks on stdio, and whether it waits for something.");
+        throw failed(
+            "the server did not answer initialize in time",
+            "Look whether the command is an MCP server that speaks on stdio, and whether it waits for something.");
     }
     if (reply->error) {
         rethrow(reply->error, "initialize");
@@ -374,10 +374,10 @@ Task<protocol::CallToolResult> Client::call_tool(std::string tool, RawJson argum
         rethrow(error, "tools/call");
     }
     if (result.text().size() > most_result_bytes) {
-        throw Error(ErrorCode::limit_exceeded,
-                    fmt::format("expected a result of at most {} bytes, found {}", most_result_bytes,
-                                result.text().size()),
-                    "Ask the tool for less at once.");
+        throw Error(
+            ErrorCode::limit_exceeded,
+            fmt::format("expected a result of at most {} bytes, found {}", most_result_bytes, result.text().size()),
+            "Ask the tool for less at once.");
     }
     const RawJson completed = complete(result, "tools/call");
     try {

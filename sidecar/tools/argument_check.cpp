@@ -1,10 +1,9 @@
 #include "tools/argument_check.hpp"
 
-#include "decimal.hpp"
-#include "json_tree.hpp"
-
 #include "base/encoding.hpp"
 #include "base/visible_text.hpp"
+#include "decimal.hpp"
+#include "json_tree.hpp"
 
 #include <fmt/format.h>
 
@@ -23,7 +22,7 @@ constexpr int most_steps = 100'000;
 constexpr std::ptrdiff_t most_commas = 200'000;
 constexpr std::size_t largest_compared = 4096; // of objects and arrays that stand in a schema
 constexpr std::size_t longest_problem = 1000;
-constexpr int deepest = 400;      // of schemas applied within each other; the arguments alone may take 256
+constexpr int deepest = 400; // of schemas applied within each other; the arguments alone may take 256
 constexpr std::size_t most_forms_told = 4;
 constexpr std::size_t longest_excerpt = 60;
 
@@ -208,7 +207,10 @@ class Check {
             }
             const bool vowel = name == "integer" || name == "array" || name == "object";
             expected += fmt::format("{}{}{}", expected.empty() ? "" : " or ",
-                                    name == "null" ? "" : vowel ? "an " : "a ", name);
+                                    name == "null" ? ""
+                                    : vowel        ? "an "
+                                                   : "a ",
+                                    name);
         }
         if (expected.empty()) {
             return std::nullopt;
@@ -304,9 +306,9 @@ class Check {
             int sign;       // of the order that is outside
             bool exclusive; // equal is outside, too
         };
-        for (const Bound& bound : {Bound{"minimum", "at least", -1, false}, Bound{"maximum", "at most", 1, false},
-                                   Bound{"exclusiveMinimum", "more than", -1, true},
-                                   Bound{"exclusiveMaximum", "less than", 1, true}}) {
+        for (const Bound& bound :
+             {Bound{"minimum", "at least", -1, false}, Bound{"maximum", "at most", 1, false},
+              Bound{"exclusiveMinimum", "more than", -1, true}, Bound{"exclusiveMaximum", "less than", 1, true}}) {
             const std::optional<int> found = order(bound.keyword);
             if (found && (*found * bound.sign > 0 || (bound.exclusive && *found == 0))) {
                 return fmt::format("{}: expected {} {}, found {}", path, bound.expected,
@@ -355,8 +357,7 @@ class Check {
             return std::nullopt;
         }
         for (std::size_t index = 0; index < value.elements.size() && !exhausted(); ++index) {
-            if (Problem problem =
-                    check(*items, value.elements[index], fmt::format("{}[{}]", path, index), depth + 1)) {
+            if (Problem problem = check(*items, value.elements[index], fmt::format("{}[{}]", path, index), depth + 1)) {
                 return problem;
             }
         }

@@ -97,8 +97,8 @@ Task<void> Channel::Impl::accept() {
 }
 
 Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream) {
-    const auto connection = std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::lines,
-                                                                         longest_line);
+    const auto connection =
+        std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::lines, longest_line);
     protocol::Peer peer(connection, protocol::Dialect::editor);
     peer.on_request<protocol::ChannelCall>(
         [this](protocol::ChannelCallParams params) { return call(std::move(params)); });
@@ -125,8 +125,8 @@ Task<protocol::CallToolResult> Channel::Impl::call(protocol::ChannelCallParams p
     const std::size_t bytes = params.arguments.text().size();
     if (calls.running() >= most_calls || waiting_bytes + bytes > most_waiting_bytes) {
         throw Error(ErrorCode::limit_exceeded,
-                    fmt::format("expected at most {} calls at a time with {} bytes of arguments, found more", most_calls,
-                                most_waiting_bytes),
+                    fmt::format("expected at most {} calls at a time with {} bytes of arguments, found more",
+                                most_calls, most_waiting_bytes),
                     "Wait for some of them before making the next ones.");
     }
     waiting_bytes += bytes;

@@ -1,11 +1,10 @@
 #include "tools/config.hpp"
 
-#include "json_with_comments.hpp"
-#include "variables.hpp"
-
 #include "base/hash.hpp"
 #include "base/visible_text.hpp"
+#include "json_with_comments.hpp"
 #include "sandbox/descriptor.hpp"
+#include "variables.hpp"
 
 #include <fmt/format.h>
 
@@ -29,9 +28,10 @@ constexpr std::array<std::string_view, 7> inherited = {"HOME", "LOGNAME", "PATH"
 constexpr std::array<std::string_view, 4> url_types = {"http", "sse", "streamable-http", "streamableHttp"};
 
 Error invalid(const std::string& server, const std::string& why, std::string hint = {}) {
-    return Error(ErrorCode::config_invalid,
-                 fmt::format("the tool server \"{}\" cannot be used: {}", visible_text(server.substr(0, longest_name)), why),
-                 std::move(hint));
+    return Error(
+        ErrorCode::config_invalid,
+        fmt::format("the tool server \"{}\" cannot be used: {}", visible_text(server.substr(0, longest_name)), why),
+        std::move(hint));
 }
 
 bool has_nul(const std::string& text) {
@@ -186,7 +186,26 @@ class IdentityText {
     std::string text_;
 };
 
-std::string identity_of(const ServerSpec& spec, const ServerDescription& described) {
+// A cell can write most files of the workspace, so a program that lies there is another one once its bytes have
+// changed. What such a program loads in its turn is not looked at.
+void add_workspace_files(IdentityText& text, const ServerDescription& described, const std::string& workspace) {
+    constexpr std::uintmax_t largest = std::uintmax_t{64} << 20;
+    for (const std::string& argument : described.command) {
+        std::error_code error;
+        const fs::path path = fs::canonical(fs::path(described.cwd) / argument, error);
+        if (error || !path.string().starts_with(workspace + "/") || !fs::is_regular_file(path, error) ||
+            fs::file_size(path, error) > largest) {
+            continue;
+        }
+        std::ifstream file(path, std::ios::binary);
+        std::stringstream bytes;
+        bytes << file.rdbuf();
+        text.add(path.string());
+        text.add(sha256(bytes.str()));
+    }
+}
+
+std::string identity_of(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace) {
     IdentityText text;
     if (spec.config.url) {
         text.add("url");
@@ -197,6 +216,7 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
     text.add_all(described.command);
     text.add(described.cwd);
     text.add_all(described.environment_names);
+    add_workspace_files(text, described, workspace);
     if (spec.source == protocol::ToolServerSource::workspace_file) {
         // A person agreed to the names. Another value is another program as soon as the name is NODE_OPTIONS, and a
         // file of the workspace is not the person's word.
@@ -290,8 +310,9 @@ ConfigFile parse_config(std::string_view text, const std::string& file) {
         throw Error(ErrorCode::config_invalid, fmt::format("{}: {}", visible_text(file), error.message));
     }
     if (!raw.is_object()) {
-        throw Error(ErrorCode::config_invalid,
-                    fmt::format("{}: expected an object with mcpServers or servers, found {}", visible_text(file), raw.type()));
+        throw Error(
+            ErrorCode::config_invalid,
+            fmt::format("{}: expected an object with mcpServers or servers, found {}", visible_text(file), raw.type()));
     }
     ConfigFile found;
     std::set<std::string> names;
@@ -334,8 +355,9 @@ ConfigFile read_workspace_config(const std::string& workspace) {
                 if (names.insert(spec.name).second) {
                     all.servers.push_back(std::move(spec));
                 } else {
-                    all.problems.push_back(fmt::format("{}: another file names the tool server \"{}\", too; that one counts",
-                                                       visible_text(path), visible_text(spec.name)));
+                    all.problems.push_back(
+                        fmt::format("{}: another file names the tool server \"{}\", too; that one counts",
+                                    visible_text(path), visible_text(spec.name)));
                 }
             }
             all.problems.insert(all.problems.end(), found.problems.begin(), found.problems.end());
@@ -360,16 +382,15 @@ ServerDescription describe(const ServerSpec& spec, const std::string& workspace,
             described.command.push_back(with_workspace(argument, workspace));
         }
     }
-    described.identity = identity_of(spec, described);
+    described.identity = identity_of(spec, described, workspace);
     return described;
 }
 
 ServerCommand expand(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace,
                      const Environment& environment) {
     const auto put_in = [&](std::string_view text) {
-        return replace_variables(text, [&](const Variable& variable) {
-            return value_of(variable, spec.name, workspace, environment);
-        });
+        return replace_variables(
+            text, [&](const Variable& variable) { return value_of(variable, spec.name, workspace, environment); });
     };
     ServerCommand command;
     command.cwd = absolute(put_in(spec.config.cwd.value_or("${workspaceFolder}")), workspace);

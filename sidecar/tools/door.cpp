@@ -86,9 +86,9 @@ Task<protocol::CallToolResult> Door::call(CallContext context, std::string serve
             co_return std::move(*result);
         }
     }
-    throw Error(ErrorCode::tool_server_failed,
-                fmt::format("the tool server \"{}\" changed its tools again and again while a call was decided about",
-                            server));
+    throw Error(
+        ErrorCode::tool_server_failed,
+        fmt::format("the tool server \"{}\" changed its tools again and again while a call was decided about", server));
 }
 
 } // namespace cellgate::tools

@@ -1,11 +1,10 @@
 #include "tools/host.hpp"
 
-#include "workspace_files.hpp"
-
 #include "async/process.hpp"
 #include "base/json_codec.hpp"
 #include "base/visible_text.hpp"
 #include "tools/config.hpp"
+#include "workspace_files.hpp"
 
 #include <fmt/format.h>
 
@@ -109,8 +108,8 @@ struct RunCommandResult {
 
 protocol::ToolSpec make_spec(std::string name, std::string title, std::string description, std::string_view input,
                              std::string_view output, protocol::ToolAnnotations annotations) {
-    return {std::move(name),       std::move(title),        std::move(description), RawJson::parse(input),
-            RawJson::parse(output), std::move(annotations)};
+    return {std::move(name),       std::move(title),       std::move(description),
+            RawJson::parse(input), RawJson::parse(output), std::move(annotations)};
 }
 
 std::vector<protocol::ToolSpec> make_specs() {
@@ -280,7 +279,9 @@ Task<protocol::CallToolResult> HostTools::call(std::string tool, RawJson argumen
             auto params = from_json<RunCommandParams>(arguments, "arguments");
             co_return co_await run(std::move(params.argv), params.cwd.value_or("."), params.timeout_seconds);
         }
-        std::function<protocol::CallToolResult()> work = [this, &tool, &arguments] { return work_on_file(tool, arguments); };
+        std::function<protocol::CallToolResult()> work = [this, &tool, &arguments] {
+            return work_on_file(tool, arguments);
+        };
         co_return co_await loop_.off_loop(std::move(work));
     } catch (const Error& error) {
         if (error.code == ErrorCode::denied || error.code == ErrorCode::request_cancelled) {

@@ -1,8 +1,7 @@
 #include "json_tree.hpp"
 
-#include "decimal.hpp"
-
 #include "base/json_scan.hpp"
+#include "decimal.hpp"
 
 #include <algorithm>
 
@@ -45,9 +44,9 @@ class Parser {
             break;
         default:
             at_ = std::min(text_.find_first_of(",]} \t\r\n", at_), text_.size());
-            tree.type = text_[start] == 'n'                           ? JsonTree::Type::null
+            tree.type = text_[start] == 'n'                          ? JsonTree::Type::null
                         : text_[start] == 't' || text_[start] == 'f' ? JsonTree::Type::boolean
-                                                                      : JsonTree::Type::number;
+                                                                     : JsonTree::Type::number;
         }
         tree.text = text_.substr(start, at_ - start);
         return tree;
@@ -83,7 +82,8 @@ class Parser {
 } // namespace
 
 const JsonTree* JsonTree::find(std::string_view key) const {
-    const auto entry = std::find_if(members.begin(), members.end(), [&](const auto& member) { return member.first == key; });
+    const auto entry =
+        std::find_if(members.begin(), members.end(), [&](const auto& member) { return member.first == key; });
     return entry == members.end() ? nullptr : &entry->second;
 }
 

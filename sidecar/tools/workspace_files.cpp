@@ -105,7 +105,8 @@ void require_no_secret_name(const struct stat& status, const std::string& worksp
 void require_no_secret(const std::string& place, const std::string& path) {
     for (const std::string& part : components(place)) {
         if (sandbox::is_secret_name(part)) {
-            throw refused(path, fmt::format("files like {} hold secrets and are not given to code", visible_text(part)));
+            throw refused(path,
+                          fmt::format("files like {} hold secrets and are not given to code", visible_text(part)));
         }
     }
 }
@@ -306,7 +307,8 @@ std::vector<DirectoryEntry> WorkspaceFiles::list(const std::string& path) const 
     while (const dirent* entry = ::readdir(stream.get())) {
         const std::string name = entry->d_name;
         struct stat status{};
-        if (name == "." || name == ".." || ::fstatat(directory.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (name == "." || name == ".." ||
+            ::fstatat(directory.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
             continue;
         }
         if (entries.size() == most_entries) {

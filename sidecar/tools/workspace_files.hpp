@@ -1,7 +1,7 @@
 #pragma once
-// The files of a workspace, for a program outside the sandbox that acts on the word of code inside it. A path is resolved
-// by the system beneath the workspace and nowhere else; the file that was opened is then judged by the place where it
-// really is, so that no symbolic link, race or `..` leads to another one. Everything here may block.
+// The files of a workspace, for a program outside the sandbox that acts on the word of code inside it. A path is
+// resolved by the system beneath the workspace and nowhere else; the file that was opened is then judged by the place
+// where it really is, so that no symbolic link, race or `..` leads to another one. Everything here may block.
 //
 // What must not be touched is refused with Error{denied}; what fails in the world throws Error{internal_error}.
 
@@ -17,7 +17,7 @@ namespace cellgate::tools {
 
 struct DirectoryEntry {
     std::string name;
-    std::string_view type; // "file", "directory", "symlink", "other"
+    std::string_view type;            // "file", "directory", "symlink", "other"
     std::optional<std::int64_t> size; // of a file
 };
 

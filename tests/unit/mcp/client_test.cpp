@@ -1,7 +1,6 @@
-#include "mcp/client.hpp"
-
 #include "base/fake_clock.hpp"
 #include "base/memory_stream.hpp"
+#include "mcp/client.hpp"
 
 #include <doctest/doctest.h>
 
@@ -103,12 +102,12 @@ Lines nothing(const Json&) {
 struct Talk {
     explicit Talk(ScriptedServer::Answer answer) {
         auto [ours, theirs] = memory_stream_pair();
-        server = std::make_unique<ScriptedServer>(std::move(theirs), [answer](const Json& message,
-                                                                             const std::string& text) {
-            Lines lines = answer(message, text);
-            std::transform(lines.begin(), lines.end(), lines.begin(), without_breaks);
-            return lines;
-        });
+        server =
+            std::make_unique<ScriptedServer>(std::move(theirs), [answer](const Json& message, const std::string& text) {
+                Lines lines = answer(message, text);
+                std::transform(lines.begin(), lines.end(), lines.begin(), without_breaks);
+                return lines;
+            });
         connection = std::make_shared<FramedConnection>(std::move(ours), Framing::lines, 1 << 20);
         scope.spawn(server->run());
         scope.spawn(connect());
@@ -236,11 +235,11 @@ TEST_CASE("errors by which a server shows its era") {
         const char* data;
         bool modern;
     };
-    for (const Case& each : {Case{-32020, "null", true}, Case{-32021, "null", true},
-                             Case{-32022, R"({"supported":["2026-07-28"],"requested":"x"})", true},
-                             Case{-32022, R"({"supported":["2025-06-18"],"requested":"2026-07-28"})", false},
-                             Case{-32022, "null", false}, Case{-32602, "null", false}, Case{-32000, "null", false},
-                             Case{1014, "null", false}}) {
+    for (const Case& each :
+         {Case{-32020, "null", true}, Case{-32021, "null", true},
+          Case{-32022, R"({"supported":["2026-07-28"],"requested":"x"})", true},
+          Case{-32022, R"({"supported":["2025-06-18"],"requested":"2026-07-28"})", false}, Case{-32022, "null", false},
+          Case{-32602, "null", false}, Case{-32000, "null", false}, Case{1014, "null", false}}) {
         CAPTURE(each.code);
         Talk talk([each](const Json& message, const std::string& text) -> Lines {
             return method(message) == "server/discover" ? Lines{error(message, each.code, each.data)}
@@ -313,9 +312,8 @@ TEST_CASE("all pages of the list of tools, without those that cannot be used") {
 
 TEST_CASE("a list of tools that does not end is an error") {
     SUBCASE("the same cursor again") {
-        Talk talk(legacy([](const Json& message) -> Lines {
-            return {result(message, R"({"tools":[],"nextCursor":"x"})")};
-        }));
+        Talk talk(
+            legacy([](const Json& message) -> Lines { return {result(message, R"({"tools":[],"nextCursor":"x"})")}; }));
         CHECK_FALSE(talk.list());
         CHECK(has(talk.failure, "same cursor twice"));
     }
@@ -418,7 +416,8 @@ TEST_CASE("what the server asks of us is answered at once") {
 
 TEST_CASE("what a server prints beside messages is counted, and a call is answered all the same") {
     Talk talk(legacy([](const Json& message) -> Lines {
-        return {"Listening on stdio…", "{\"level\":\"info\"}", "[1,2]", "\xff\xfe", result(message, R"({"content":[]})")};
+        return {"Listening on stdio…", "{\"level\":\"info\"}", "[1,2]", "\xff\xfe",
+                result(message, R"({"content":[]})")};
     }));
     talk.call();
     CHECK(talk.result);
@@ -427,7 +426,8 @@ TEST_CASE("what a server prints beside messages is counted, and a call is answer
 }
 
 TEST_CASE("an answer that is no strict JSON ends its call, which would wait for ever otherwise") {
-    for (const char* broken : {R"({"content":[],"content":[1]})", "{\"content\":\"\xff\"}", R"({"content":"\ud800"})"}) {
+    for (const char* broken :
+         {R"({"content":[],"content":[1]})", "{\"content\":\"\xff\"}", R"({"content":"\ud800"})"}) {
         Talk talk(legacy([broken](const Json& message) -> Lines { return {result(message, broken)}; }));
         talk.call();
         CHECK_MESSAGE(has(talk.failure, "expected one JSON value"), talk.failure);
@@ -436,9 +436,8 @@ TEST_CASE("an answer that is no strict JSON ends its call, which would wait for 
 }
 
 TEST_CASE("a line over the bound ends the connection, since an answer may have been in it") {
-    Talk talk(legacy([](const Json& message) -> Lines {
-        return {result(message, "\"" + std::string(2 << 20, 'x') + "\"")};
-    }));
+    Talk talk(legacy(
+        [](const Json& message) -> Lines { return {result(message, "\"" + std::string(2 << 20, 'x') + "\"")}; }));
     talk.call();
     CHECK_MESSAGE(has(talk.failure, "expected a line of at most"), talk.failure);
     CHECK(talk.client->is_closed());
@@ -453,7 +452,8 @@ struct DeafConnection final : protocol::Connection {
             co_return std::nullopt;
         }
         --requests;
-        co_return protocol::Frame{R"({"jsonrpc":"2.0","id":)" + std::to_string(requests) + R"(,"method":"ping"})", {}, false};
+        co_return protocol::Frame{
+            R"({"jsonrpc":"2.0","id":)" + std::to_string(requests) + R"(,"method":"ping"})", {}, false};
     }
     void send(std::string message) override { queued += message.size(); }
     std::size_t queued_bytes() const override { return queued; }

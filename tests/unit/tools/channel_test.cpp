@@ -1,7 +1,6 @@
-#include "tools/channel.hpp"
-
 #include "async/stream.hpp"
 #include "protocol/framing.hpp"
+#include "tools/channel.hpp"
 #include "tools_house.hpp"
 
 #include <deque>
@@ -30,9 +29,7 @@ struct Session final : tools::RunningExecution {
 struct Code {
     Code(House& house, std::string path_) : loop(house.loop), path(std::move(path_)) {}
 
-    Task<void> connect() {
-        stream = co_await async::connect_unix(loop, path);
-    }
+    Task<void> connect() { stream = co_await async::connect_unix(loop, path); }
     Task<std::string> receive() {
         while (true) {
             if (const std::optional<protocol::Frame> frame = decoder.next()) {
@@ -210,8 +207,8 @@ Task<void> flood(House* house, Kernel* kernel) {
     house->add(house->fixture("late", {"--start-file", (house->folder.path / "never").string()}));
     Code code(*house, kernel->path);
     co_await code.connect();
-    const std::string arguments = R"({"server":"late","tool":"raw","arguments":{"s":")" +
-                                  std::string((8 << 20) - 100, 'x') + "\"}}";
+    const std::string arguments =
+        R"({"server":"late","tool":"raw","arguments":{"s":")" + std::string((8 << 20) - 100, 'x') + "\"}}";
     for (int id = 1; id <= 9; ++id) {
         code.stream->write(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call","params":)" +
                            arguments + "}\n");

@@ -1,6 +1,5 @@
-#include "tools/config.hpp"
-
 #include "json_with_comments.hpp"
+#include "tools/config.hpp"
 #include "tools_house.hpp"
 
 #include <sys/stat.h>
@@ -29,9 +28,12 @@ std::string problem_of(const std::function<void()>& work) {
     return "none";
 }
 
-const tools::Environment environment = {{"PATH", "/nowhere:relative:/usr/bin:/bin"}, {"HOME", "/home/ada"},
-                                        {"TOKEN", "t0k3n"},                          {"EMPTY", ""},
-                                        {"LOOP", "${TOKEN}"},                        {"LD_PRELOAD", "/x.so"}};
+const tools::Environment environment = {{"PATH", "/nowhere:relative:/usr/bin:/bin"},
+                                        {"HOME", "/home/ada"},
+                                        {"TOKEN", "t0k3n"},
+                                        {"EMPTY", ""},
+                                        {"LOOP", "${TOKEN}"},
+                                        {"LD_PRELOAD", "/x.so"}};
 
 std::string identity(const ServerSpec& spec) {
     return tools::describe(spec, "/work", environment).identity;
@@ -50,7 +52,7 @@ TEST_CASE("both shapes of configuration files are read, with comments") {
   "servers": {"a": {"type": "stdio", "command": "npx", "args": ["-y", "x//y", "/*z*/",], "env": {"K": "${input:key}"}}},
   "mcpServers": {"b": {"type": "http", "url": "https://example.org/mcp", "headers": {"X": "y"},},},
 })",
-                                                        "/w/.vscode/mcp.json");
+                                                       "/w/.vscode/mcp.json");
     CHECK(file.problems.empty());
     REQUIRE(file.servers.size() == 2);
     CHECK(file.servers[0].name == "a");

@@ -1,5 +1,4 @@
 #include "tools/host.hpp"
-
 #include "tools_house.hpp"
 #include "workspace_files.hpp"
 
@@ -74,10 +73,11 @@ TEST_CASE("no path leads out of the workspace") {
     fs::create_directory_symlink("..", workspace.path / "up");
     fs::create_directory_symlink("up", workspace.path / "up_by_two");
     fs::create_symlink("/proc/self/root" + outside.string(), workspace.path / "magic");
-    for (const std::string& path : {outside.string(), std::string("../outside.txt"), std::string("sub/../../outside.txt"),
-                                    std::string("link"), std::string("relative_link"), std::string("up/outside.txt"),
-                                    std::string("up_by_two/outside.txt"), std::string("magic"),
-                                    workspace.path.string() + "/../outside.txt", workspace.path.string() + "/up/outside.txt"}) {
+    for (const std::string& path :
+         {outside.string(), std::string("../outside.txt"), std::string("sub/../../outside.txt"), std::string("link"),
+          std::string("relative_link"), std::string("up/outside.txt"), std::string("up_by_two/outside.txt"),
+          std::string("magic"), workspace.path.string() + "/../outside.txt",
+          workspace.path.string() + "/up/outside.txt"}) {
         CAPTURE(path);
         // The control: without the guard it would be read.
         CHECK(read_text(workspace.path / path) == "outside");
@@ -94,7 +94,8 @@ TEST_CASE("no path leads out of the workspace") {
 TEST_CASE("secrets are not read under any name") {
     Workspace workspace;
     const fs::path& path = workspace.path;
-    for (const char* secret : {".env", ".env.local", "sub/.env", "server.pem", "id_rsa", ".ssh/config", "deep/.aws/credentials"}) {
+    for (const char* secret :
+         {".env", ".env.local", "sub/.env", "server.pem", "id_rsa", ".ssh/config", "deep/.aws/credentials"}) {
         CAPTURE(secret);
         write_text(path / secret, "secret");
         CHECK(read(workspace, secret).starts_with("denied"));
@@ -257,12 +258,12 @@ Task<void> call_files(House* house) {
 
 Task<void> call_refused(House* house) {
     write_text(house->workspace / ".env", "A=1");
-    for (const auto& [tool, arguments] : std::vector<std::pair<std::string, std::string>>{
-             {"read_file", R"({"path":".env"})"},
-             {"read_file", R"({"path":"/etc/passwd"})"},
-             {"list_directory", R"({"path":".."})"},
-             {"write_file", R"({"path":".mcp.json","content":""})"},
-             {"run_command", R"({"argv":["true"],"cwd":"/"})"}}) {
+    for (const auto& [tool, arguments] :
+         std::vector<std::pair<std::string, std::string>>{{"read_file", R"({"path":".env"})"},
+                                                          {"read_file", R"({"path":"/etc/passwd"})"},
+                                                          {"list_directory", R"({"path":".."})"},
+                                                          {"write_file", R"({"path":".mcp.json","content":""})"},
+                                                          {"run_command", R"({"argv":["true"],"cwd":"/"})"}}) {
         const auto refused = co_await house->call("host", tool, arguments);
         CHECK_MESSAGE(refused->code() == ErrorCode::denied, refused->text());
     }
@@ -287,7 +288,8 @@ Task<void> call_write_edited(House* house) {
     CHECK(read_text(house->workspace / "c.txt") == "y");
     // An edit is checked like a call of the code.
     house->person->answer = [house](const protocol::Approval& approval) {
-        house->person->respond(approval, protocol::Verdict::allow, RawJson::parse(R"({"path":".envrc","content":"y"})"));
+        house->person->respond(approval, protocol::Verdict::allow,
+                               RawJson::parse(R"({"path":".envrc","content":"y"})"));
     };
     const auto refused = co_await house->call("host", "write_file", R"({"path":"b.txt","content":"x"})");
     CHECK(refused->code() == ErrorCode::denied);
@@ -297,7 +299,8 @@ Task<void> call_write_edited(House* house) {
 Task<void> call_commands(House* house) {
     fs::create_directory(house->workspace / "sub");
     const auto ran = co_await house->call(
-        "host", "run_command", R"({"argv":["sh","-c","pwd; echo $1; echo err >&2; exit 3","sh","$HOME; x"],"cwd":"sub"})");
+        "host", "run_command",
+        R"({"argv":["sh","-c","pwd; echo $1; echo err >&2; exit 3","sh","$HOME; x"],"cwd":"sub"})");
     REQUIRE_MESSAGE(ran->result, ran->text());
     const Json result = ran->result->structured_content->value();
     CHECK(result["exitCode"] == 3);
@@ -322,16 +325,16 @@ Task<void> call_commands(House* house) {
     const auto reads_stdin = co_await house->call("host", "run_command", R"({"argv":["cat"]})");
     CHECK(reads_stdin->result->structured_content->value()["exitCode"] == 0);
 
-    const auto slow = co_await house->call(
-        "host", "run_command", R"({"argv":["sh","-c","echo begun; sleep 1000"],"timeoutSeconds":0.3})");
+    const auto slow = co_await house->call("host", "run_command",
+                                           R"({"argv":["sh","-c","echo begun; sleep 1000"],"timeoutSeconds":0.3})");
     const Json timed_out = slow->result->structured_content->value();
     CHECK(timed_out["timedOut"] == true);
     CHECK(timed_out["stdout"] == "begun\n");
 }
 
 Task<void> cancel_command(House* house) {
-    const auto running = house->start_call("host", "run_command",
-                                           R"({"argv":["sh","-c","echo $$ > pid; trap '' TERM; sleep 1000; sleep 1000"]})");
+    const auto running = house->start_call(
+        "host", "run_command", R"({"argv":["sh","-c","echo $$ > pid; trap '' TERM; sleep 1000; sleep 1000"]})");
     const fs::path file = house->workspace / "pid";
     CHECK(co_await house->until([&file] { return has(read_text(file), "\n"); }));
     const int pid = std::stoi(read_text(file));

@@ -186,9 +186,8 @@ Task<void> ask_for_workspace_server(House* house) {
     tools::CallContext context;
     co_await house->registry->restart(std::move(context), "w");
     const auto asked_for_servers = [house] {
-        return std::count_if(house->person->requested.begin(), house->person->requested.end(), [](const auto& each) {
-            return each.action.kind == protocol::ActionKind::server;
-        });
+        return std::count_if(house->person->requested.begin(), house->person->requested.end(),
+                             [](const auto& each) { return each.action.kind == protocol::ActionKind::server; });
     };
     CHECK(asked_for_servers() == 2); // the workspace's grant covers the same command again
 

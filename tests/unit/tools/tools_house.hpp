@@ -171,8 +171,8 @@ struct House {
     Task<void> keep(std::shared_ptr<Outcome> outcome, tools::CallContext context, std::string server, std::string tool,
                     RawJson arguments) {
         try {
-            outcome->result = co_await door->call(std::move(context), std::move(server), std::move(tool),
-                                                  std::move(arguments));
+            outcome->result =
+                co_await door->call(std::move(context), std::move(server), std::move(tool), std::move(arguments));
         } catch (const Error& error) {
             outcome->error.emplace(error.code, error.message, error.hint);
         }

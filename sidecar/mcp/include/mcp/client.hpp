@@ -1,10 +1,10 @@
 #pragma once
-// A client of one MCP server over a connection that somebody else made. It speaks both eras: the modern one (2026-07-28,
-// every request describes itself) and the legacy one (initialize, 2024-11-05 to 2025-11-25), and finds out which. All
-// that a server says is untrusted: results are checked before they are given out, lists are bounded, what is no message
-// is counted and ignored, and its errors are told as Error{tool_server_failed}, never as codes of ours. What a server
-// asks of us (roots, sampling, elicitation) is refused at once. Owned by whoever called connect(), who has to await
-// close() before letting go of it.
+// A client of one MCP server over a connection that somebody else made. It speaks both eras: the modern one
+// (2026-07-28, every request describes itself) and the legacy one (initialize, 2024-11-05 to 2025-11-25), and finds out
+// which. All that a server says is untrusted: results are checked before they are given out, lists are bounded, what is
+// no message is counted and ignored, and its errors are told as Error{tool_server_failed}, never as codes of ours. What
+// a server asks of us (roots, sampling, elicitation) is refused at once. Owned by whoever called connect(), who has to
+// await close() before letting go of it.
 
 #include "base/clock.hpp"
 #include "protocol/connection.hpp"
@@ -81,7 +81,8 @@ class Client {
 
     std::shared_ptr<Reply> start_request(std::string method, RawJson params);
     Task<void> request_into(std::shared_ptr<Reply> reply, std::string method, RawJson params);
-    // What is to go into the params of every request of the modern era, with a comma before it; empty in the legacy one.
+    // What is to go into the params of every request of the modern era, with a comma before it; empty in the legacy
+    // one.
     std::string meta(std::string_view before) const;
     RawJson complete(const RawJson& result, std::string_view method) const;
     [[noreturn]] void rethrow(std::exception_ptr error, std::string_view method) const;

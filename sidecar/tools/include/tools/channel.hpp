@@ -1,8 +1,8 @@
 #pragma once
 // The kernel's tool channel: a unix socket in the session's directory on which code in the kernel calls tools, one
-// JSON-RPC message a line (schemas/channel.json). Every byte on it is untrusted. It takes tool calls, cancels and a line
-// number; who calls, and from what source text, comes from the sidecar's records. At most 64 connections; the next ones
-// wait. A connection that ends cancels its calls. Owned by the session, one for each start of its kernel.
+// JSON-RPC message a line (schemas/channel.json). Every byte on it is untrusted. It takes tool calls, cancels and a
+// line number; who calls, and from what source text, comes from the sidecar's records. At most 64 connections; the next
+// ones wait. A connection that ends cancels its calls. Owned by the session, one for each start of its kernel.
 
 #include "async/loop.hpp"
 #include "async/stream.hpp"

@@ -40,16 +40,16 @@ ConfigFile read_workspace_config(const std::string& workspace);
 
 // A server as a person is asked about it: nothing is put in for variables but the workspace's folder.
 struct ServerDescription {
-    std::vector<std::string> command;            // resolved: argv[0] is an absolute path, when it is known
-    std::string cwd;                             // absolute
-    std::vector<std::string> environment_names;  // that it gets, and that its configuration reads
+    std::vector<std::string> command;           // resolved: argv[0] is an absolute path, when it is known
+    std::string cwd;                            // absolute
+    std::vector<std::string> environment_names; // that it gets, and that its configuration reads
     std::string identity;
 };
 // For a server with a URL only the identity. `environment` is this process's.
 ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
 
-// What really starts: `described` with the variables put in. Throws Error{config_invalid} for a variable that is not set
-// and has no default, or for ${input:…}.
+// What really starts: `described` with the variables put in. Throws Error{config_invalid} for a variable that is not
+// set and has no default, or for ${input:…}.
 struct ServerCommand {
     std::vector<std::string> argv;
     std::string cwd;

@@ -19,9 +19,9 @@ class Door {
   public:
     Door(gate::Gate& gate, Registry& registry) : gate_(gate), registry_(registry) {}
 
-    // Throws Error{tool_server_not_found, tool_server_failed, tool_not_found, arguments_invalid, limit_exceeded, denied}.
-    // Cancelling resolves a pending approval and tells the tool server. A tool that says itself that it failed answers
-    // with is_error.
+    // Throws Error{tool_server_not_found, tool_server_failed, tool_not_found, arguments_invalid, limit_exceeded,
+    // denied}. Cancelling resolves a pending approval and tells the tool server. A tool that says itself that it failed
+    // answers with is_error.
     Task<protocol::CallToolResult> call(CallContext context, std::string server, std::string tool, RawJson arguments);
 
   private:

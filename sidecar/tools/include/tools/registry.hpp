@@ -1,8 +1,8 @@
 #pragma once
-// The tool servers that there are, by name, and the processes behind them. A server starts when it is first needed, once
-// however many callers wait for it, and a slow one holds up nobody else's. What came from a workspace's file starts only
-// after the gate agreed to exactly that command. A server that died fails the calls it had, with the cause, and starts
-// again on the next one; nothing is called twice. Owned by the service, who has to await close().
+// The tool servers that there are, by name, and the processes behind them. A server starts when it is first needed,
+// once however many callers wait for it, and a slow one holds up nobody else's. What came from a workspace's file
+// starts only after the gate agreed to exactly that command. A server that died fails the calls it had, with the cause,
+// and starts again on the next one; nothing is called twice. Owned by the service, who has to await close().
 
 #include "async/loop.hpp"
 #include "base/clock.hpp"

@@ -79,8 +79,8 @@ void add_etc(MountPlan& plan, const std::string& home) {
 
 // Files such as sys/kernel/core_pattern, with which a program gets run outside, ask for no capability when root writes
 // them, only for root's id, which root keeps in here. bwrap covers some directories of /proc, but sys only where the
-// directory itself can be written. So all that is not of a process becomes read-only, and files that we could write, or
-// read where not everybody can, are not there at all.
+// directory itself can be written. So all that is not of a process becomes read-only, and files that not everybody may
+// read are not there at all.
 void add_proc(MountPlan& plan) {
     plan.proc();
     std::error_code error;
@@ -94,9 +94,10 @@ void add_proc(MountPlan& plan) {
         }
         const char* path = entry->path().c_str();
         bool for_all = (status.permissions() & fs::perms::others_read) != fs::perms::none;
-        if (status.type() == fs::file_type::directory) {
+        bool writable = ::access(path, W_OK) == 0;
+        if (status.type() == fs::file_type::directory || (writable && for_all)) {
             plan.read_only(path);
-        } else if (::access(path, W_OK) == 0 || (!for_all && ::access(path, R_OK) == 0)) {
+        } else if (writable || (!for_all && ::access(path, R_OK) == 0)) {
             plan.unreadable_file(path);
         }
     }

@@ -15,11 +15,14 @@
 #include <filesystem>
 #include <set>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace cellgate::tools {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::size_t longest_name = 128;
 constexpr std::size_t largest_file = std::size_t{1} << 20;
@@ -186,22 +189,69 @@ class IdentityText {
     std::string text_;
 };
 
+// The text of a file that may not be there. Throws system_error text.
+std::optional<std::string> read_file(const std::string& path, std::size_t largest) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        if (errno == ENOENT || errno == ENOTDIR) {
+            return std::nullopt;
+        }
+        throw system_error(ErrorCode::config_invalid, "cannot read " + path, errno);
+    }
+    const sandbox::Descriptor descriptor(fd);
+    struct stat status{};
+    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        throw Error(ErrorCode::config_invalid, fmt::format("expected {} to be a file", path));
+    }
+    std::string text(largest + 1, '\0');
+    std::size_t size = 0;
+    while (size < text.size()) {
+        const ssize_t count = ::read(fd, text.data() + size, text.size() - size);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            throw system_error(ErrorCode::config_invalid, "cannot read " + path, errno);
+        }
+        if (count == 0) {
+            break;
+        }
+        size += static_cast<std::size_t>(count);
+    }
+    if (size > largest) {
+        throw Error(ErrorCode::config_invalid, fmt::format("expected {} to have at most {} bytes", path, largest));
+    }
+    text.resize(size);
+    return text;
+}
+
+// Whether a file that a command names is what runs, rather than what it works on (a database, say).
+bool is_program(const fs::path& path) {
+    constexpr std::array<std::string_view, 16> endings{".py",  ".js",  ".mjs",  ".cjs", ".ts", ".mts",
+                                                       ".cts", ".sh",  ".bash", ".rb",  ".pl", ".php",
+                                                       ".lua", ".jar", ".wasm", ".json"};
+    std::error_code error;
+    const fs::perms executable = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+    return std::find(endings.begin(), endings.end(), path.extension().string()) != endings.end() ||
+           (fs::status(path, error).permissions() & executable) != fs::perms::none;
+}
+
 // A cell can write most files of the workspace, so a program that lies there is another one once its bytes have
-// changed. What such a program loads in its turn is not looked at.
+// changed. What such a program loads in its turn is not looked at. Throws Error{config_invalid} for one that cannot be
+// read.
 void add_workspace_files(IdentityText& text, const ServerDescription& described, const std::string& workspace) {
-    constexpr std::uintmax_t largest = std::uintmax_t{64} << 20;
+    constexpr std::size_t largest_program = std::size_t{64} << 20;
     for (const std::string& argument : described.command) {
         std::error_code error;
         const fs::path path = fs::canonical(fs::path(described.cwd) / argument, error);
-        if (error || !path.string().starts_with(workspace + "/") || !fs::is_regular_file(path, error) ||
-            fs::file_size(path, error) > largest) {
+        if (error || !path.string().starts_with(workspace + "/") || fs::is_directory(path, error) ||
+            !is_program(path)) {
             continue;
         }
-        std::ifstream file(path, std::ios::binary);
-        std::stringstream bytes;
-        bytes << file.rdbuf();
-        text.add(path.string());
-        text.add(sha256(bytes.str()));
+        if (const std::optional<std::string> bytes = read_file(path, largest_program)) {
+            text.add(path.string());
+            text.add(sha256(*bytes));
+        }
     }
 }
 
@@ -249,42 +299,6 @@ std::string value_of(const Variable& variable, const std::string& server, const 
     }
     throw invalid(server, fmt::format("{} is not supported", visible_text(variable.source.substr(0, 200))),
                   "Use a variable of the environment: ${VAR} or ${env:VAR}.");
-}
-
-// The text of a file that may not be there. Throws system_error text.
-std::optional<std::string> read_small_file(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) {
-        if (errno == ENOENT || errno == ENOTDIR) {
-            return std::nullopt;
-        }
-        throw system_error(ErrorCode::config_invalid, "cannot read " + path, errno);
-    }
-    const sandbox::Descriptor descriptor(fd);
-    struct stat status{};
-    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        throw Error(ErrorCode::config_invalid, fmt::format("expected {} to be a file", path));
-    }
-    std::string text(largest_file + 1, '\0');
-    std::size_t size = 0;
-    while (size < text.size()) {
-        const ssize_t count = ::read(fd, text.data() + size, text.size() - size);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count < 0) {
-            throw system_error(ErrorCode::config_invalid, "cannot read " + path, errno);
-        }
-        if (count == 0) {
-            break;
-        }
-        size += static_cast<std::size_t>(count);
-    }
-    if (size > largest_file) {
-        throw Error(ErrorCode::config_invalid, fmt::format("expected {} to have at most {} bytes", path, largest_file));
-    }
-    text.resize(size);
-    return text;
 }
 
 } // namespace
@@ -346,7 +360,7 @@ ConfigFile read_workspace_config(const std::string& workspace) {
     for (const char* name : files_of_a_workspace) {
         const std::string path = workspace + "/" + name;
         try {
-            const std::optional<std::string> text = read_small_file(path);
+            const std::optional<std::string> text = read_file(path, largest_file);
             if (!text) {
                 continue;
             }

@@ -221,10 +221,14 @@ std::vector<std::string> Registry::read_workspace_files() {
             ++entry;
         }
     }
-    for (ServerSpec& spec : found.servers) {
+    for (const ServerSpec& spec : found.servers) {
         const auto entry = servers_.find(spec.name);
         if (entry == servers_.end() || entry->second->spec.source == ToolServerSource::workspace_file) {
-            put(std::move(spec));
+            try {
+                put(spec);
+            } catch (const Error& error) { // a program in the workspace that cannot be read
+                found.problems.push_back(fmt::format("{}: {}", spec.name, error.message));
+            }
         }
     }
     return std::move(found.problems);

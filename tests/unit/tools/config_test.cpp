@@ -2,6 +2,9 @@
 #include "tools/config.hpp"
 #include "tools_house.hpp"
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,11 +39,11 @@ const tools::Environment environment = {{"PATH", "/nowhere:relative:/usr/bin:/bi
                                         {"LD_PRELOAD", "/x.so"}};
 
 std::string identity(const ServerSpec& spec) {
-    return tools::describe(spec, "/work", environment).identity;
+    return tools::describe(spec, "/project", environment).identity;
 }
 
 std::vector<std::string> expanded(const ServerSpec& spec) {
-    return tools::expand(spec, tools::describe(spec, "/work", environment), "/work", environment).argv;
+    return tools::expand(spec, tools::describe(spec, "/project", environment), "/project", environment).argv;
 }
 
 } // namespace
@@ -134,16 +137,47 @@ TEST_CASE("both files of a workspace count, the first one first, and odd ones do
 TEST_CASE("a person is shown the resolved program, and variables as they are written") {
     ServerSpec spec = server("sh", {"${workspaceFolder}/x", "${TOKEN}", "${env:OTHER}"});
     spec.config.env = tools::Environment{{"KEY", "${THIRD:-d}"}, {"LD_PRELOAD", "./evil.so"}};
-    const tools::ServerDescription described = tools::describe(spec, "/work", environment);
-    CHECK(described.command == std::vector<std::string>{"/usr/bin/sh", "/work/x", "${TOKEN}", "${env:OTHER}"});
-    CHECK(described.cwd == "/work");
+    const tools::ServerDescription described = tools::describe(spec, "/project", environment);
+    CHECK(described.command == std::vector<std::string>{"/usr/bin/sh", "/project/x", "${TOKEN}", "${env:OTHER}"});
+    CHECK(described.cwd == "/project");
     CHECK(described.environment_names == std::vector<std::string>{"KEY", "LD_PRELOAD", "OTHER", "THIRD", "TOKEN"});
 
     spec = server("./tool/../run");
     spec.config.cwd = "sub";
-    CHECK(tools::describe(spec, "/work", environment).command.front() == "/work/sub/run");
-    CHECK(tools::describe(spec, "/work", environment).cwd == "/work/sub");
-    CHECK(tools::describe(server("no-such-program"), "/work", environment).command.front() == "no-such-program");
+    CHECK(tools::describe(spec, "/project", environment).command.front() == "/project/sub/run");
+    CHECK(tools::describe(spec, "/project", environment).cwd == "/project/sub");
+    CHECK(tools::describe(server("no-such-program"), "/project", environment).command.front() == "no-such-program");
+}
+
+TEST_CASE("a program that lies in the workspace is another one once its bytes have changed") {
+    std::string folder = (std::filesystem::temp_directory_path() / "cellgate-test-XXXXXX").string();
+    REQUIRE(::mkdtemp(folder.data()) != nullptr);
+    const std::string program = folder + "/server.py";
+    const auto identity_now = [&folder](std::vector<std::string> arguments) {
+        return tools::describe(server("sh", std::move(arguments)), folder, environment).identity;
+    };
+    std::ofstream(program) << "print(1)";
+    const std::string before = identity_now({"server.py"});
+    CHECK(before == identity_now({"server.py"}));
+    std::filesystem::create_symlink(program, folder + "/link.py");
+    const std::string by_link = identity_now({"link.py"});
+    const std::string elsewhere = identity_now({"/etc/hostname"});
+    const std::string folder_alone = identity_now({"."});
+    std::ofstream(program) << "print(2)";
+    CHECK(before != identity_now({"server.py"}));
+    CHECK(by_link != identity_now({"link.py"}));
+    CHECK(elsewhere == identity_now({"/etc/hostname"}));
+    CHECK(folder_alone == identity_now({"."}));
+    // What a program works on may change.
+    std::ofstream(folder + "/data.db") << "1";
+    const std::string with_data = identity_now({"--db", "data.db"});
+    std::ofstream(folder + "/data.db") << "2";
+    CHECK(with_data == identity_now({"--db", "data.db"}));
+    // A pipe in its place neither holds us up nor passes.
+    std::filesystem::remove(program);
+    REQUIRE(::mkfifo(program.c_str(), 0600) == 0);
+    CHECK_THROWS_AS(identity_now({"server.py"}), Error);
+    std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("the identity tells servers apart by everything that a person agreed to, and by nothing else") {
@@ -172,7 +206,7 @@ TEST_CASE("the identity tells servers apart by everything that a person agreed t
 
 TEST_CASE("variables are put in when the server starts") {
     CHECK(expanded(server("sh", {"${TOKEN}", "a${HOME}b", "${workspaceFolder}", "${env:TOKEN}"})) ==
-          std::vector<std::string>{"/usr/bin/sh", "t0k3n", "a/home/adab", "/work", "t0k3n"});
+          std::vector<std::string>{"/usr/bin/sh", "t0k3n", "a/home/adab", "/project", "t0k3n"});
     CHECK(expanded(server("sh", {"${NONE:-x y}", "${EMPTY:-z}", "${EMPTY}", "${NONE:-}"})) ==
           std::vector<std::string>{"/usr/bin/sh", "x y", "z", "", ""});
     CHECK(expanded(server("sh", {"${LOOP}"}))[1] == "${TOKEN}"); // once, not again
@@ -199,7 +233,7 @@ TEST_CASE("a server gets a small environment and what its configuration names") 
     ServerSpec spec = server("sh");
     spec.config.env = tools::Environment{{"KEY", "${TOKEN}"}};
     const tools::ServerCommand command =
-        tools::expand(spec, tools::describe(spec, "/work", environment), "/work", environment);
+        tools::expand(spec, tools::describe(spec, "/project", environment), "/project", environment);
     CHECK(command.environment ==
           tools::Environment{{"PATH", environment.at("PATH")}, {"HOME", "/home/ada"}, {"KEY", "t0k3n"}});
 }

@@ -3,15 +3,14 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
-
-#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace cellgate::store {
 
@@ -26,7 +25,8 @@ std::string base_directory(const std::map<std::string, std::string>& environment
     }
     const auto home = environment.find("HOME");
     if (home == environment.end() || !home->second.starts_with('/')) {
-        throw Error(ErrorCode::config_invalid, fmt::format("expected HOME or {} in the environment, found neither", variable),
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("expected HOME or {} in the environment, found neither", variable),
                     "set HOME to your home directory");
     }
     return fmt::format("{}/{}/cellgate", home->second, below_home);
@@ -53,9 +53,10 @@ void make_private_directory(const std::string& path) {
         throw system_error(ErrorCode::store_failed, fmt::format("cannot look at the directory {}", path), errno);
     }
     if (!S_ISDIR(found.st_mode) || found.st_uid != ::getuid() || (found.st_mode & 0022) != 0) {
-        throw Error(ErrorCode::store_failed,
-                    fmt::format("expected {} to be a directory of yours that only you can write, found something else", path),
-                    "remove it, or set XDG_RUNTIME_DIR, XDG_STATE_HOME and XDG_CONFIG_HOME to directories of your own");
+        throw Error(
+            ErrorCode::store_failed,
+            fmt::format("expected {} to be a directory of yours that only you can write, found something else", path),
+            "remove it, or set XDG_RUNTIME_DIR, XDG_STATE_HOME and XDG_CONFIG_HOME to directories of your own");
     }
 }
 

@@ -1,9 +1,9 @@
 // The main of every unit test executable. It is also the supervisor of the processes that a test starts, as
 // /proc/self/exe is in the product.
 #define DOCTEST_CONFIG_IMPLEMENT
-#include <string_view>
-
 #include <doctest/doctest.h>
+
+#include <string_view>
 
 #if __has_include("async/supervise.hpp")
 #include "async/supervise.hpp"

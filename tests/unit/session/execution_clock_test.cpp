@@ -1,6 +1,5 @@
-#include "session/execution_clock.hpp"
-
 #include "base/fake_clock.hpp"
+#include "session/execution_clock.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,5 @@
-#include "output_records.hpp"
-
 #include "base/json.hpp"
+#include "output_records.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,20 +1,18 @@
+#include "base/error.hpp"
 #include "store/directories.hpp"
 
-#include "base/error.hpp"
-
-#include <sys/stat.h>
+#include <doctest/doctest.h>
 
 #include <filesystem>
 #include <fstream>
-
-#include <doctest/doctest.h>
+#include <sys/stat.h>
 
 using namespace cellgate;
 using namespace cellgate::store;
 
 TEST_CASE("directories follow the XDG variables, and HOME without them") {
-    const Directories given = find_directories(
-        {{"XDG_STATE_HOME", "/s"}, {"XDG_CONFIG_HOME", "/c"}, {"XDG_RUNTIME_DIR", "/r"}});
+    const Directories given =
+        find_directories({{"XDG_STATE_HOME", "/s"}, {"XDG_CONFIG_HOME", "/c"}, {"XDG_RUNTIME_DIR", "/r"}});
     CHECK(given.state == "/s/cellgate");
     CHECK(given.config == "/c/cellgate");
     CHECK(given.runtime == "/r/cellgate");

@@ -9,9 +9,9 @@
 //     };
 //
 // and an enum its names: `inline constexpr EnumNames<Color, 2> enum_names(Color) { return {{…}}; }` next to it. A
-// std::optional field may be absent (null reads as absent, save for RawJson; nothing is written); every other field must be there.
-// Unknown members are ignored, unless the struct says `static constexpr bool closed = true`. Reading throws
-// Error{invalid_params} with the JSON path: "params.cell.line: expected an integer, found a string".
+// std::optional field may be absent (null reads as absent, save for RawJson; nothing is written); every other field
+// must be there. Unknown members are ignored, unless the struct says `static constexpr bool closed = true`. Reading
+// throws Error{invalid_params} with the JSON path: "params.cell.line: expected an integer, found a string".
 
 #include "base/error.hpp"
 #include "base/json.hpp"

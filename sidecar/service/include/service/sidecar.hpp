@@ -16,11 +16,11 @@
 namespace cellgate::service {
 
 struct SidecarOptions {
-    std::string root;                                // the workspace; made canonical
-    std::map<std::string, std::string> environment;  // of this process
-    std::vector<protocol::RuleSpec> rules;           // from the command line
+    std::string root;                                              // the workspace; made canonical
+    std::map<std::string, std::string> environment;                // of this process
+    std::vector<protocol::RuleSpec> rules;                         // from the command line
     std::map<std::string, protocol::McpServerConfig> tool_servers; // from the command line: their start is allowed
-    std::optional<std::string> trace_file;           // every message of every client, as JSON lines
+    std::optional<std::string> trace_file;                         // every message of every client, as JSON lines
 };
 
 class Sidecar {

@@ -255,6 +255,7 @@ Task<void> Session::close(std::string reason) {
     }
     if (start_) {
         lose_kernel(reason);
+        cancel_queued(std::nullopt, reason); // what came after an earlier loss waits too
         start_->channel->close();
     }
     tasks_.cancel();

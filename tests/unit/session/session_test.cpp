@@ -1,0 +1,409 @@
+// A session with a real kernel. Each test has one of its own, in no sandbox: what is tested is the queue and the ends.
+
+#include "session/session.hpp"
+#include "tools/registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <signal.h>
+
+using namespace cellgate;
+using namespace cellgate::session;
+using namespace std::chrono_literals;
+using protocol::ExecutionStatus;
+using protocol::SessionStatus;
+
+namespace {
+
+using ExecutionPtr = std::shared_ptr<Execution>;
+
+struct TemporaryFolder {
+    std::string path = store::make_unique_directory(std::filesystem::canonical("/tmp"), "session-");
+    ~TemporaryFolder() { store::remove_tree(path); }
+};
+
+struct Recorder final : SessionObserver {
+    void on_session_changed(const protocol::SessionChangedParams& changed) override {
+        statuses.push_back(changed.status);
+        happened.set();
+    }
+    void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) override {
+        if (position) {
+            positions[execution.id].push_back(*position);
+        }
+        happened.set();
+    }
+    void on_output(const Execution& execution, const protocol::OutputRecord& record) override {
+        texts[execution.id] += record.output->text();
+        late = late || record.late.value_or(false);
+        happened.set();
+    }
+    Task<std::optional<std::string>> ask_input(ClientId, protocol::InputRequestParams params) override {
+        prompts.push_back(params.prompt);
+        happened.set();
+        try {
+            Event answered;
+            co_await answered.wait();
+        } catch (const Cancelled&) {
+            ++withdrawn;
+            throw;
+        }
+        co_return std::nullopt;
+    }
+
+    Task<void> until(std::function<bool()> condition) {
+        while (!condition()) {
+            happened.reset();
+            co_await happened.wait();
+        }
+    }
+
+    std::vector<SessionStatus> statuses;
+    std::map<std::string, std::vector<std::int64_t>> positions;
+    std::map<std::string, std::string> texts;
+    std::vector<std::string> prompts;
+    int withdrawn = 0;
+    bool late = false;
+    Event happened;
+};
+
+struct Place {
+    Place() {
+        for (const char* name : {"workspace", "workspace/here", "state", "config", "runtime", "journals"}) {
+            std::filesystem::create_directory(folder.path + "/" + name);
+        }
+        SessionOptions options;
+        options.id = "s";
+        options.cwd = root + "/here";
+        options.isolation = sandbox::Isolation::none;
+        session = std::make_unique<Session>(house, std::move(options));
+    }
+
+    // Starts the session, runs `test`, and ends everything, whatever happens.
+    void run(Task<void> test) { loop.run(whole(std::move(test))); }
+    Task<void> whole(Task<void> test) {
+        std::exception_ptr error;
+        try {
+            co_await session->start();
+            co_await std::move(test);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        std::string reason = "the test has ended";
+        co_await session->close(std::move(reason));
+        co_await others.join();
+        co_await registry.close();
+        co_await gate.close();
+        CHECK(std::filesystem::is_empty(directories.runtime));
+        if (error) {
+            std::rethrow_exception(error);
+        }
+    }
+
+    ExecutionPtr execute(const std::string& code, ClientId client = 1, std::optional<double> timeout = {}) {
+        protocol::ExecuteParams params;
+        params.code = code;
+        params.timeout_seconds = timeout;
+        return session->enqueue(std::move(params), client);
+    }
+    Task<ExecutionPtr> finished(std::string code) {
+        ExecutionPtr execution = execute(code);
+        co_await execution->finished.wait();
+        co_return execution;
+    }
+    std::string printed(const ExecutionPtr& execution) const {
+        const auto found = recorder.texts.find(execution->id);
+        return found == recorder.texts.end() ? "" : found->second;
+    }
+    Task<void> until_printed(ExecutionPtr execution, std::string text) {
+        std::function<bool()> has_printed = [&] { return printed(execution).find(text) != std::string::npos; };
+        co_await recorder.until(std::move(has_printed));
+    }
+    Task<pid_t> kernel_pid() {
+        std::string code = "import os; print('pid', os.getpid(), 'end', flush=True)";
+        const ExecutionPtr execution = co_await finished(std::move(code));
+        const std::string text = printed(execution);
+        const std::size_t at = text.find("pid ");
+        REQUIRE(at != std::string::npos);
+        co_return static_cast<pid_t>(std::atoi(text.c_str() + at + 4));
+    }
+    // The restart's outcome goes into `outcomes`.
+    Task<void> restart() {
+        std::string outcome = "restarted";
+        try {
+            co_await session->restart();
+        } catch (const Error& error) {
+            outcome = kind_of(error.code);
+        }
+        outcomes.push_back(outcome);
+    }
+    ErrorCode refusal(const std::string& code) {
+        try {
+            execute(code);
+        } catch (const Error& error) {
+            return error.code;
+        }
+        return ErrorCode::internal_error;
+    }
+
+    TemporaryFolder folder;
+    std::string root = folder.path + "/workspace";
+    sandbox::Environment environment = sandbox::process_environment();
+    store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime"};
+    async::Loop loop;
+    async::ZmqContext zmq{loop};
+    gate::Gate gate{loop.clock(), gate::GateOptions{root, folder.path + "/config/policy", std::nullopt}};
+    tools::Registry registry{loop, loop.clock(), gate, tools::RegistryOptions{root, environment, {"cellgate", "0"}}};
+    tools::Door door{gate, registry};
+    Recorder recorder;
+    House house{loop, zmq, gate, door, recorder, directories, root, folder.path + "/journals", environment};
+    std::unique_ptr<Session> session;
+    std::vector<std::string> outcomes;
+    TaskScope others;
+};
+
+bool runs(pid_t pid) {
+    return ::kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+constexpr const char* endless = "print('go', flush=True)\nimport time\nwhile True: time.sleep(0.01)";
+// Ends only with its kernel.
+constexpr const char* deaf = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+                             "print('go', flush=True)\nwhile True: time.sleep(0.01)";
+
+Task<void> in_order(Place* place) {
+    const ExecutionPtr first = place->execute(endless);
+    const ExecutionPtr second = place->execute("print('second', 40 + 2)");
+    const ExecutionPtr third = place->execute("print('third')");
+    std::string go = "go";
+    co_await place->until_printed(first, std::move(go));
+    CHECK(place->session->position(*second) == 1);
+    CHECK(place->session->position(*third) == 2);
+    CHECK_FALSE(place->session->position(*first));
+    CHECK(first->state == protocol::ExecutionState::running);
+    CHECK_FALSE(co_await place->session->cancel(second, 5s, false));
+    CHECK(second->result.status == ExecutionStatus::cancelled);
+    CHECK(place->recorder.positions[third->id].front() == 2);
+    CHECK(place->recorder.positions[third->id].back() == 1); // told that it moved up
+    CHECK_FALSE(co_await place->session->cancel(first, 30s, false));
+    CHECK(first->result.status == ExecutionStatus::cancelled);
+    CHECK_FALSE(co_await place->session->cancel(first, 5s, true)); // over already: nothing is ended
+    co_await third->finished.wait();
+    CHECK(third->result.status == ExecutionStatus::ok);
+    CHECK(third->result.execution_count.value == 2);
+    CHECK(place->printed(second).empty());
+    CHECK(place->printed(third).find("third") != std::string::npos);
+    CHECK(place->recorder.statuses.back() == SessionStatus::idle);
+}
+
+Task<void> errors_stop(Place* place) {
+    const ExecutionPtr broken = place->execute("1 / 0", 1);
+    const ExecutionPtr same = place->execute("print('same')", 1);
+    const ExecutionPtr other = place->execute("print('other')", 2);
+    co_await other->finished.wait();
+    CHECK(broken->result.status == ExecutionStatus::error);
+    REQUIRE(broken->result.error);
+    CHECK(broken->result.error->ename == "ZeroDivisionError");
+    CHECK(same->result.status == ExecutionStatus::cancelled);
+    CHECK(place->printed(same).empty());
+    CHECK(other->result.status == ExecutionStatus::ok);
+}
+
+Task<void> timeout_kills(Place* place) {
+    const ExecutionPtr stuck = place->execute(deaf, 1, 0.05);
+    const ExecutionPtr queued = place->execute("print('never')");
+    co_await stuck->finished.wait();
+    CHECK(stuck->result.status == ExecutionStatus::killed);
+    CHECK(stuck->result.reason.value_or("").find("did not stop") != std::string::npos);
+    CHECK(queued->result.status == ExecutionStatus::cancelled);
+    std::string code = "print('again')";
+    const ExecutionPtr next = co_await place->finished(std::move(code));
+    CHECK(next->result.status == ExecutionStatus::ok);
+    CHECK(next->result.execution_count.value == 1);
+}
+
+Task<void> cancel_forces(Place* place) {
+    const ExecutionPtr stuck = place->execute(deaf);
+    std::string go = "go";
+    co_await place->until_printed(stuck, std::move(go));
+    CHECK(co_await place->session->cancel(stuck, 50ms, false)); // it still runs, and is left alone
+    CHECK(stuck->state == protocol::ExecutionState::running);
+    CHECK_FALSE(co_await place->session->cancel(stuck, 50ms, true));
+    CHECK(stuck->result.status == ExecutionStatus::killed);
+}
+
+Task<void> kernel_dies(Place* place) {
+    const ExecutionPtr dying = place->execute("import os; os._exit(7)");
+    const ExecutionPtr queued = place->execute("print('never')");
+    co_await dying->finished.wait();
+    CHECK(dying->result.status == ExecutionStatus::killed);
+    CHECK(dying->result.reason.value_or("").find("exit code 7") != std::string::npos);
+    CHECK(queued->result.status == ExecutionStatus::cancelled);
+    CHECK(place->recorder.statuses.back() == SessionStatus::restarting);
+    std::string code = "print('again')";
+    const ExecutionPtr next = co_await place->finished(std::move(code));
+    CHECK(next->result.status == ExecutionStatus::ok);
+    CHECK(place->printed(queued).empty());
+}
+
+Task<void> restart_twice(Place* place) {
+    const pid_t before = co_await place->kernel_pid();
+    const ExecutionPtr running = place->execute(endless);
+    const ExecutionPtr queued = place->execute("print('never')");
+    std::string go = "go";
+    co_await place->until_printed(running, std::move(go));
+    place->others.spawn(place->restart());
+    place->others.spawn(place->restart());
+    co_await place->others.join();
+    CHECK(place->outcomes == std::vector<std::string>{"busy", "restarted"});
+    CHECK(running->result.status == ExecutionStatus::killed);
+    CHECK(running->result.reason == "the session was restarted");
+    CHECK(queued->result.status == ExecutionStatus::cancelled);
+    CHECK_FALSE(runs(before));
+    const pid_t after = co_await place->kernel_pid();
+    CHECK(after != before);
+}
+
+Task<void> restart_fails(Place* place) {
+    const std::string here = place->root + "/here";
+    std::filesystem::remove(here);
+    place->others.spawn(place->restart());
+    std::function<bool()> restarting = [&] { return place->recorder.statuses.back() == SessionStatus::restarting; };
+    co_await place->recorder.until(std::move(restarting));
+    const ExecutionPtr waiting = place->execute("print('never')");
+    co_await place->others.join();
+    CHECK(place->outcomes == std::vector<std::string>{"kernelStartFailed"});
+    CHECK(place->recorder.statuses.back() == SessionStatus::dead);
+    CHECK(waiting->result.status == ExecutionStatus::cancelled); // not left to wait for what will not come
+    CHECK(place->refusal("1") == ErrorCode::kernel_start_failed);
+    std::filesystem::create_directory(here);
+    place->others.spawn(place->restart());
+    place->others.spawn(place->restart());
+    co_await place->others.join();
+    CHECK(place->outcomes == std::vector<std::string>{"kernelStartFailed", "busy", "restarted"});
+    std::string code = "print('again')";
+    const ExecutionPtr next = co_await place->finished(std::move(code));
+    CHECK(next->result.status == ExecutionStatus::ok);
+}
+
+Task<void> close_while_running(Place* place) {
+    const pid_t pid = co_await place->kernel_pid();
+    const ExecutionPtr running = place->execute(endless);
+    const ExecutionPtr queued = place->execute("print('never')");
+    std::string go = "go";
+    co_await place->until_printed(running, std::move(go));
+    std::string reason = "enough";
+    co_await place->session->close(std::move(reason));
+    CHECK(running->result.status == ExecutionStatus::killed);
+    CHECK(running->result.reason == "enough");
+    CHECK(queued->result.status == ExecutionStatus::cancelled);
+    CHECK_FALSE(runs(pid));
+    CHECK(place->recorder.statuses.back() == SessionStatus::dead);
+    CHECK(place->refusal("1") == ErrorCode::session_not_found);
+    place->others.spawn(place->restart());
+    co_await place->others.join();
+    CHECK(place->outcomes == std::vector<std::string>{"sessionNotFound"});
+}
+
+Task<void> close_while_restarting(Place* place) {
+    const pid_t pid = co_await place->kernel_pid();
+    place->others.spawn(place->restart());
+    std::function<bool()> restarting = [&] { return place->recorder.statuses.back() == SessionStatus::restarting; };
+    co_await place->recorder.until(std::move(restarting));
+    const ExecutionPtr waiting = place->execute("print('never')");
+    std::string reason = "enough";
+    co_await place->session->close(std::move(reason));
+    co_await place->others.join();
+    CHECK(place->outcomes == std::vector<std::string>{"sessionNotFound"});
+    CHECK(waiting->result.status == ExecutionStatus::cancelled);
+    CHECK_FALSE(runs(pid));
+    CHECK(place->recorder.statuses.back() == SessionStatus::dead);
+}
+
+Task<void> prompt_is_withdrawn(Place* place) {
+    const ExecutionPtr asking = place->execute("input('name? ')");
+    std::function<bool()> asked = [&] { return !place->recorder.prompts.empty(); };
+    co_await place->recorder.until(std::move(asked));
+    CHECK(place->recorder.prompts == std::vector<std::string>{"name? "});
+    CHECK(place->recorder.withdrawn == 0);
+    CHECK_FALSE(co_await place->session->cancel(asking, 30s, false));
+    CHECK(asking->result.status == ExecutionStatus::cancelled);
+    CHECK(place->recorder.withdrawn == 1);
+}
+
+Task<void> late_output(Place* place) {
+    std::string code = "parent = get_ipython().parent_header\nprint('before')";
+    const ExecutionPtr first = co_await place->finished(std::move(code));
+    CHECK_FALSE(place->recorder.late);
+    const std::uint64_t bytes = first->result.output_bytes;
+    // As a thread of the first one does: what it sends names the first as its parent.
+    std::string behind =
+        "k = get_ipython().kernel\n"
+        "k.session.send(k.iopub_socket, 'stream', {'name': 'stdout', 'text': 'behind'}, parent=parent)";
+    co_await place->finished(std::move(behind));
+    CHECK(place->printed(first).find("behind") != std::string::npos);
+    CHECK(place->recorder.late);
+    CHECK(first->journal.read(0, 1 << 20).back().late);
+    CHECK(first->result.output_bytes == bytes);
+}
+
+} // namespace
+
+TEST_CASE("executions run one after the other; one that waits can be removed, one that runs is interrupted") {
+    Place place;
+    place.run(in_order(&place));
+}
+
+TEST_CASE("an error cancels what the same client queued behind it, and nothing of others") {
+    Place place;
+    place.run(errors_stop(&place));
+}
+
+TEST_CASE("code that ignores interrupts ends with its kernel when its time is over, and the next one runs") {
+    Place place;
+    place.run(timeout_kills(&place));
+}
+
+TEST_CASE("code that ignores interrupts is ended by force alone") {
+    Place place;
+    place.run(cancel_forces(&place));
+}
+
+TEST_CASE("a kernel that dies is named as the cause, cancels what waits, and is replaced") {
+    Place place;
+    place.run(kernel_dies(&place));
+}
+
+TEST_CASE("of two restarts at once one happens, and nothing of the old kernel runs") {
+    Place place;
+    place.run(restart_twice(&place));
+}
+
+TEST_CASE("a session without a kernel refuses code at once, and can be restarted, once") {
+    Place place;
+    place.run(restart_fails(&place));
+}
+
+TEST_CASE("closing ends what runs and what waits, and leaves no process") {
+    Place place;
+    place.run(close_while_running(&place));
+}
+
+TEST_CASE("closing during a restart leaves no process") {
+    Place place;
+    place.run(close_while_restarting(&place));
+}
+
+TEST_CASE("a prompt is withdrawn before its execution has a result") {
+    Place place;
+    place.run(prompt_is_withdrawn(&place));
+}
+
+TEST_CASE("output that names an execution which has ended goes there, as late") {
+    Place place;
+    place.run(late_output(&place));
+}

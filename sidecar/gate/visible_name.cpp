@@ -2,6 +2,8 @@
 
 #include "base/visible_text.hpp"
 
+#include <fmt/format.h>
+
 namespace cellgate::gate {
 
 std::string in_quotes(std::string_view text) {
@@ -13,7 +15,7 @@ std::string in_quotes(std::string_view text) {
         }
         escaped += c;
     }
-    return "\"" + visible_text(escaped) + "\"";
+    return fmt::format("\"{}\"", visible_text(escaped));
 }
 
 std::string visible_name(std::string_view text) {

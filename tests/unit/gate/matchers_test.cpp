@@ -101,7 +101,7 @@ TEST_CASE("a pointer finds what RFC 6901 says, and what is not there matches not
                         {"/list/0", "x"}, {"/list/1/y", "5"}, {"/o//z", "6"}, {"/01", "7"}};
     for (const Row& row : rows) {
         CAPTURE(row.pointer);
-        CHECK(effects(house, row.pointer, equals("\"" + std::string(row.value) + "\""), arguments) == matches);
+        CHECK(effects(house, row.pointer, equals(fmt::format("\"{}\"", row.value)), arguments) == matches);
         CHECK(effects(house, row.pointer, glob(row.value), arguments) == matches);
     }
     for (const char* pointer : {"/none", "/list/00", "/list/01", "/list/-", "/list/2", "/list/+1", "/a~1b/0", "/list/",

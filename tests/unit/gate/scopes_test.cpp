@@ -240,9 +240,9 @@ TEST_CASE("no two payloads are one to a grant, however their parts are cut") {
     Action with_host = action;
     with_host.host = "x";
     std::set<std::string> hashes;
-    const std::vector<Action> all{
-        action,   tool("{}", "c", "ab"), tool("{ }", "bc", "a"), as_host, with_command, with_empty_command, with_folder,
-        with_host};
+    const std::vector<Action> all{tool("{}", "bc", "other"), action,      tool("{}", "c", "ab"),
+                                  tool("{ }", "bc", "a"),    as_host,     with_command,
+                                  with_empty_command,        with_folder, with_host};
     for (const Action& each : all) {
         hashes.insert(hash_of(each));
     }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -17,7 +18,8 @@ namespace cellgate::service {
 namespace {
 
 bool is_display(std::string_view output_type) {
-    return output_type == "display_data" || output_type == "execute_result" || output_type == "update_display_data";
+    return output_type == R"("display_data")" || output_type == R"("execute_result")" ||
+           output_type == R"("update_display_data")";
 }
 
 // Jupyter sends these as base64.
@@ -115,14 +117,14 @@ void move_large_data_to_files(protocol::OutputRecord& record, const std::string&
     if (!record.output || record.output->text().size() <= max_inline_bytes) {
         return;
     }
+    const auto members = json_members(record.output->text());
+    const bool display = std::any_of(members.begin(), members.end(), [](const auto& member) {
+        return member.first == "output_type" && is_display(member.second);
+    });
     std::string output = "{";
     std::vector<protocol::LargeDatum> files;
-    bool display = false;
-    for (const auto& [key, value] : json_members(record.output->text())) {
-        if (key == "output_type") {
-            display = json_type(value) == "string" && is_display(decode_json_string(value));
-        }
-        if (display && key == "data" && json_type(value) == "object") { // output_type comes first
+    for (const auto& [key, value] : members) {
+        if (display && key == "data" && json_type(value) == "object") {
             append_member(output, key, small_data(value, stem, files));
         } else {
             append_member(output, key, value);

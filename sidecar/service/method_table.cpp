@@ -13,7 +13,8 @@ namespace {
 
 std::map<std::string, std::set<std::string>> load_roles() {
     std::map<std::string, std::set<std::string>> roles;
-    for (const auto& [method, entry] : Json::parse(methods_text).at("methods").items()) {
+    const Json table = Json::parse(methods_text); // named: what a loop runs over inside a temporary is gone
+    for (const auto& [method, entry] : table.at("methods").items()) {
         for (const Json& role : entry.at("roles")) {
             roles[method].insert(role.get<std::string>());
         }

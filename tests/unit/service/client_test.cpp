@@ -1,0 +1,106 @@
+// Who may call what, and when: over the wire, for every method of the contract's own table. No handlers are there, so a
+// method that is let through is answered with "there is no such method".
+
+#include "base/json.hpp"
+#include "client.hpp"
+#include "method_table.hpp"
+#include "service_house.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+using namespace cellgate;
+using namespace cellgate::service;
+
+namespace {
+
+struct Table {
+    // Requests from a client to the sidecar.
+    std::vector<std::string> requests;
+    std::set<std::string> for_persons_only;
+
+    Table() {
+        const Json table = Json::parse(methods_text);
+        for (const auto& [method, entry] : table.at("methods").items()) {
+            if (entry.at("direction") == "serverToClient" || entry.at("type") != "request") {
+                continue;
+            }
+            requests.push_back(method);
+            const auto roles = entry.at("roles").get<std::set<std::string>>();
+            REQUIRE(roles.contains("person"));
+            if (!roles.contains("agent")) {
+                for_persons_only.insert(method);
+            }
+        }
+    }
+};
+
+struct Conversation {
+    explicit Conversation(protocol::Role role) : client(1, role, line.ours) {
+        scope.spawn(client.peer.run());
+        scope.spawn(caller.run());
+    }
+    ~Conversation() {
+        caller.close();
+        REQUIRE(scope.running() == 0);
+    }
+
+    ErrorCode answer(const std::string& method) {
+        std::optional<ErrorCode> code;
+        scope.spawn(call(method, &code));
+        REQUIRE(code);
+        return *code;
+    }
+    Task<void> call(std::string method, std::optional<ErrorCode>* code) {
+        try {
+            co_await caller.call_raw(std::move(method), RawJson::parse("{}"));
+        } catch (const Error& error) {
+            *code = error.code;
+        }
+    }
+
+    service_house::Line line;
+    Client client;
+    protocol::Peer caller{line.theirs, protocol::Dialect::editor};
+    TaskScope scope;
+};
+
+} // namespace
+
+TEST_CASE("an agent is refused every method that is for persons, and no other") {
+    const Table table;
+    REQUIRE(table.for_persons_only.contains("approval/respond"));
+    REQUIRE(table.for_persons_only.contains("policy/add"));
+    REQUIRE(table.for_persons_only.contains("toolServers/add"));
+    Conversation agent(protocol::Role::agent);
+    Conversation person(protocol::Role::person);
+    agent.client.stage = Client::Stage::initialized;
+    person.client.stage = Client::Stage::initialized;
+    for (const std::string& method : table.requests) {
+        CAPTURE(method);
+        const bool refused = table.for_persons_only.contains(method);
+        CHECK(agent.answer(method) == (refused ? ErrorCode::forbidden : ErrorCode::method_not_found));
+        CHECK(person.answer(method) == ErrorCode::method_not_found);
+    }
+}
+
+TEST_CASE("before initialize nothing but initialize is let through") {
+    const Table table;
+    Conversation person(protocol::Role::person);
+    for (const std::string& method : table.requests) {
+        CAPTURE(method);
+        CHECK(person.answer(method) ==
+              (method == "initialize" ? ErrorCode::method_not_found : ErrorCode::server_not_initialized));
+    }
+}
+
+TEST_CASE("after shutdown no request is let through") {
+    const Table table;
+    Conversation person(protocol::Role::person);
+    person.client.stage = Client::Stage::shut_down;
+    for (const std::string& method : table.requests) {
+        CAPTURE(method);
+        CHECK(person.answer(method) == ErrorCode::invalid_request);
+    }
+}

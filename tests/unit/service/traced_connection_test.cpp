@@ -1,0 +1,75 @@
+#include "base/encoding.hpp"
+#include "base/fake_clock.hpp"
+#include "base/json.hpp"
+#include "service_house.hpp"
+#include "traced_connection.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+
+using namespace cellgate;
+using namespace cellgate::service;
+
+namespace {
+
+Task<void> receive_into(std::shared_ptr<protocol::Connection> connection, std::vector<std::string>* texts) {
+    while (const std::optional<protocol::Frame> frame = co_await connection->receive()) {
+        texts->push_back(frame->text);
+    }
+}
+
+std::vector<Json> lines_of(const std::string& path) {
+    std::vector<Json> lines;
+    std::istringstream text(service_house::read_text(path));
+    for (std::string line; std::getline(text, line);) {
+        lines.push_back(Json::parse(line));
+    }
+    return lines;
+}
+
+} // namespace
+
+TEST_CASE("every message passes unchanged and stands in the trace, a line each, with its direction") {
+    const service_house::TemporaryFolder folder;
+    const std::string path = folder.path + "/trace.jsonl";
+    FakeClock clock;
+    service_house::Line line;
+    const auto traced = std::make_shared<TracedConnection>(line.ours, std::make_shared<Trace>(clock, path), 7);
+    std::vector<std::string> here;
+    std::vector<std::string> there;
+    TaskScope scope;
+    scope.spawn(receive_into(traced, &here));
+    scope.spawn(receive_into(line.theirs, &there));
+    const std::string spread = "{\"a\":\n [1.0,  \"\\n\"]}";
+    traced->send(spread);
+    line.theirs->send("no JSON \xff");
+    traced->close();
+    CHECK(scope.running() == 0);
+    CHECK(there == std::vector<std::string>{spread});
+    CHECK(here == std::vector<std::string>{"no JSON \xff"});
+
+    const std::vector<Json> lines = lines_of(path);
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].at("direction") == "out");
+    CHECK(lines[0].at("client") == "7");
+    CHECK(lines[0].at("message") == Json::parse(spread));
+    CHECK(lines[0].at("time") == to_rfc3339(clock.wall()));
+    CHECK(lines[1].at("direction") == "in");
+    CHECK(lines[1].at("message") == "no JSON \xef\xbf\xbd");
+    struct stat status{};
+    REQUIRE(::stat(path.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("a trace goes on where the last one ended, and one that cannot be opened is an error") {
+    const service_house::TemporaryFolder folder;
+    const std::string path = folder.path + "/trace.jsonl";
+    FakeClock clock;
+    for (int i = 0; i < 2; ++i) {
+        Trace trace(clock, path);
+        trace.write(1, "in", "{}");
+    }
+    CHECK(lines_of(path).size() == 2);
+    CHECK_THROWS_AS(Trace(clock, folder.path + "/none/trace.jsonl"), Error);
+}

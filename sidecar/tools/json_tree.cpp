@@ -28,7 +28,7 @@ class Parser {
                 std::string key = decode_json_string(string());
                 skip_space();
                 ++at_; // the colon
-                tree.members.emplace_back(std::move(key), value());
+                tree.members.push_back({std::move(key), value()});
             }
             break;
         case '[':
@@ -81,10 +81,10 @@ class Parser {
 
 } // namespace
 
-const JsonTree* JsonTree::find(std::string_view key) const {
+const JsonTree* JsonTree::find(std::string_view name) const {
     const auto entry =
-        std::find_if(members.begin(), members.end(), [&](const auto& member) { return member.first == key; });
-    return entry == members.end() ? nullptr : &entry->second;
+        std::find_if(members.begin(), members.end(), [&](const Member& member) { return member.name == name; });
+    return entry == members.end() ? nullptr : &entry->value;
 }
 
 JsonTree parse_json_tree(std::string_view text) {
@@ -104,9 +104,9 @@ bool equal(const JsonTree& a, const JsonTree& b) {
         return std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(), equal);
     case JsonTree::Type::object:
         return a.members.size() == b.members.size() &&
-               std::all_of(a.members.begin(), a.members.end(), [&](const auto& member) {
-                   const JsonTree* other = b.find(member.first);
-                   return other != nullptr && equal(member.second, *other);
+               std::all_of(a.members.begin(), a.members.end(), [&](const JsonTree::Member& member) {
+                   const JsonTree* other = b.find(member.name);
+                   return other != nullptr && equal(member.value, *other);
                });
     default:
         return a.text == b.text;

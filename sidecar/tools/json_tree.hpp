@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace cellgate::tools {
@@ -16,9 +15,15 @@ struct JsonTree {
     std::string_view text;
     std::string string; // of a string, its escapes resolved
     std::vector<JsonTree> elements;
-    std::vector<std::pair<std::string, JsonTree>> members;
+    struct Member;
+    std::vector<Member> members;
 
-    const JsonTree* find(std::string_view key) const;
+    const JsonTree* find(std::string_view name) const;
+};
+
+struct JsonTree::Member {
+    std::string name;
+    JsonTree value;
 };
 
 JsonTree parse_json_tree(std::string_view text);

@@ -93,7 +93,6 @@ class Client {
     Era era_ = Era::legacy;
     std::string version_;
     std::optional<Implementation> server_info_;
-    bool tells_tools_changed_ = false;
     bool tools_changed_ = false;
     std::size_t ignored_messages_ = 0;
     std::string broken_because_;

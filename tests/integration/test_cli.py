@@ -167,6 +167,7 @@ class WithoutATerminal(CliTest):
         process = start_process(self.arguments("run", self.script("i = 0\nwhile True:\n    print('line', i); i += 1\n")),
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
                                 cwd=self.place.root, env=self.place.environment(), start_new_session=True)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
         process.stdout.read(100)
         process.stdout.close()
         wait_until(lambda: process.poll() is not None, "the end of a run that nobody reads")
@@ -178,6 +179,7 @@ class WithoutATerminal(CliTest):
                 process = start_process(self.arguments("run", self.script("print('go', flush=True)\nwhile True: pass")),
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
                                         cwd=self.place.root, env=self.place.environment(), start_new_session=True)
+                self.addCleanup(lambda process=process: process.poll() is None and process.kill())
                 self.assertIn(b"go", process.stdout.readline())
                 process.send_signal(number)
                 self.assertNotEqual(process.wait(PATIENCE), 0)

@@ -19,7 +19,7 @@ class Output(SharedSidecarTest):
         self.assertEqual(execution.text(), "hello world\n")
         self.assertEqual(result["status"], "ok")
         self.assertEqual(result["executionId"], execution.id)
-        self.assertEqual(result["outputBytes"], len("hello world\n"))
+        self.assertEqual(result["outputBytes"], len(json.dumps(execution.outputs()[0], separators=(",", ":"))))
         self.assertFalse(result["truncated"])
         self.assertEqual(result["waitedSeconds"], 0)
         self.assertGreater(result["durationSeconds"], 0)
@@ -131,7 +131,7 @@ class LargeOutput(SharedSidecarTest):
     def test_one_long_line_is_cut_into_records_and_not_between_bytes(self):
         execution = self.run_ok("print('é' * 500_000, end='')")
         self.assertEqual(execution.text(), "é" * 500_000)
-        self.assertEqual(execution.result()["outputBytes"], 1_000_000)
+        self.assertGreater(len(execution.notifications()), 3)
 
     def test_the_journal_can_be_read_in_pages(self):
         execution = self.run_ok("for i in range(20_000): print(f'{i:060d}')")

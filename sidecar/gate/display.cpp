@@ -179,10 +179,14 @@ class ValuePrinter {
             } else {
                 out += after_value ? ", " : "";
                 const std::string_view token = scalar();
+                if (token.size() > max_line_width) { // before it is decoded: this is tried at each level of nesting
+                    at_ = start;
+                    return std::nullopt;
+                }
                 const bool is_text = token.front() == '"';
                 const std::string text = is_text ? decode_json_string(token) : std::string();
                 const bool is_key = depth > 0 && at_ < text_.size() && peek() == ':';
-                if (token.size() > max_line_width || text.find('\n') != std::string::npos) {
+                if (text.find('\n') != std::string::npos) {
                     at_ = start;
                     return std::nullopt;
                 }

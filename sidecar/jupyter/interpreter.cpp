@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cellgate::jupyter {
@@ -56,11 +59,19 @@ struct ProbeAnswer {
 // The `key = value` lines of a pyvenv.cfg.
 Environment read_pyvenv(const fs::path& path) {
     Environment values;
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) {
+    // A cell can put anything in its place: a pipe that never answers, a file without an end.
+    constexpr std::size_t most_bytes = 65536;
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
         return values;
     }
-    std::ifstream file(path);
+    struct stat status{};
+    std::string bytes(most_bytes, '\0');
+    const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    const ssize_t count = regular ? ::read(fd, bytes.data(), bytes.size()) : 0;
+    ::close(fd);
+    bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    std::istringstream file(bytes);
     const auto trim = [](std::string text) {
         const std::size_t start = text.find_first_not_of(" \t\r");
         return start == std::string::npos ? std::string()

@@ -134,7 +134,7 @@ Environment clean_environment(const Environment& own, const std::string& home, E
     return result;
 }
 
-bool add_workspace(MountPlan& plan, const std::string& workspace) {
+void add_workspace(MountPlan& plan, const std::string& workspace) {
     plan.read_write(workspace);
     GuardedFiles guarded = find_guarded_files(workspace);
     for (const std::string& path : guarded.read_only) {
@@ -151,7 +151,6 @@ bool add_workspace(MountPlan& plan, const std::string& workspace) {
     for (const std::string& path : guarded.secret_files) {
         plan.unreadable_file(path);
     }
-    return guarded.complete;
 }
 
 // The program as it was named must lead to a file that can be seen in there.
@@ -213,7 +212,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     std::string home = private_home(homes);
     add_system(plan, home);
     plan.scratch(home, home_bytes, "0700");
-    bool guarded = add_workspace(plan, workspace);
+    add_workspace(plan, workspace);
     for (const std::string& given : profile.read_only) {
         std::string path = canonical_path(given, "a read-only path of the sandbox", links);
         refuse_if_private(path, "the read-only path", homes, hidden);
@@ -271,10 +270,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     command.cwd = "/";
     launch.command = std::move(command);
     launch.layers = ours.layers;
-    launch.layers.insert(launch.layers.end(), {"private-home", "clean-environment"});
-    if (guarded) {
-        launch.layers.push_back("guarded-files");
-    }
+    launch.layers.insert(launch.layers.end(), {"private-home", "clean-environment", "guarded-files"});
     return launch;
 }
 

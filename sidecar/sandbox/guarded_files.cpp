@@ -1,6 +1,9 @@
 #include "sandbox/guarded_files.hpp"
 
+#include "base/error.hpp"
 #include "paths.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -13,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A tenth of a second of looking, at most.
-constexpr int most_entries = 50'000;
+// About half a second of looking, at most.
+constexpr int most_entries = 200'000;
 
 constexpr std::array secret_names = {".envrc", ".netrc", ".pgpass", ".pypirc", ".git-credentials", ".ssh",      ".aws",
                                      ".gnupg", ".kube",  "id_rsa",  "id_dsa",  "id_ecdsa",         "id_ed25519"};
@@ -60,7 +63,7 @@ std::string place_of(const fs::directory_entry& entry, const std::string& worksp
 } // namespace
 
 bool is_secret_name(std::string_view name) {
-    if (name == ".env" || name.starts_with(".env.")) {
+    if (name.starts_with(".env")) {
         return !has_suffix(example_suffixes, name);
     }
     return contains(secret_names, name) || has_suffix(secret_suffixes, name);
@@ -81,8 +84,12 @@ GuardedFiles find_guarded_files(const std::string& workspace) {
         // A directory that we cannot list, the kernel cannot list either.
         for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
             if (--entries_left < 0) {
-                found.complete = false;
-                return found;
+                throw Error(ErrorCode::sandbox_unavailable,
+                            fmt::format("expected at most {} files and folders in the workspace {}, found more: its "
+                                        "secrets cannot all be found and hidden",
+                                        most_entries, workspace),
+                            "Make a folder further down the root, or move bulk data out of it; without a sandbox "
+                            "(sandbox: false, --no-sandbox) nothing is hidden.");
             }
             std::string name = entry->path().filename().string();
             std::error_code ignored;

@@ -17,12 +17,12 @@ struct GuardedFiles {
     std::vector<std::string> secret_files;
     std::vector<std::string> secret_directories;
     std::vector<std::string> read_only; // also every virtual environment: its python is run outside too
-    bool complete = true;               // false: the workspace is too large, what lies deepest was not looked at
 };
 
 // `workspace` is canonical, and so are the results; all are inside it. Breadth first, symlinks to directories are not
-// followed; a guarded name that is a symlink guards what it points to. What does not exist cannot be guarded by a
-// mount, and neither can a file that a program outside replaces by renaming while a kernel runs.
+// followed; a guarded name that is a symlink guards what it points to. Throws Error{sandbox_unavailable} for a
+// workspace too large to be searched: a cell can make it so, and what is not found is not guarded. What does not exist
+// cannot be guarded by a mount, and neither can a file that a program outside replaces by renaming while a kernel runs.
 GuardedFiles find_guarded_files(const std::string& workspace);
 
 } // namespace cellgate::sandbox

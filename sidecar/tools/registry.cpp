@@ -23,6 +23,8 @@ constexpr Duration start_time = 30s;
 constexpr Duration stop_grace = 2s;
 constexpr std::size_t told_stderr = 2000;
 constexpr std::size_t most_names_told = 20;
+// Code that writes a server's program anew each time would have a person asked without end.
+constexpr int most_start_decisions = 3;
 
 // The pipes of a process, for whoever speaks with it while somebody else watches it.
 class ProcessStream final : public ByteStream {
@@ -58,6 +60,13 @@ std::string stderr_of(const async::Process& process) {
 Error failed(const std::string& server, const std::string& what, std::string hint = {}) {
     return Error(ErrorCode::tool_server_failed, fmt::format("the tool server {} {}", in_quotes(server), what),
                  std::move(hint));
+}
+
+Error changed_meanwhile(const std::string& server) {
+    return Error(ErrorCode::denied,
+                 fmt::format("the program of the tool server {} changed while its start was decided about",
+                             in_quotes(server)),
+                 "Call again once its files stay as they are.");
 }
 
 Error not_found(const std::string& server) {
@@ -367,20 +376,29 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<Start> sta
         throw failed(start->spec.name, "cannot be used: servers over HTTP come later",
                      "Use one that starts with a command and speaks on stdio.");
     }
-    gate::Request request;
-    request.action.kind = protocol::ActionKind::server;
-    request.action.server = start->spec.name;
-    request.action.command = start->described.command;
-    request.action.cwd = start->described.cwd;
-    request.action.environment_names = start->described.environment_names;
-    request.action.server_identity = start->described.identity;
-    request.session_id = context.session_id;
-    request.execution_id = context.execution_id;
-    request.origin = context.origin;
-    const gate::Decision decision = co_await gate_.decide(std::move(request));
-    if (!decision.allowed) {
-        throw Error(ErrorCode::denied, decision.reason);
+    for (int decisions = 0; decisions < most_start_decisions; ++decisions) {
+        gate::Request request;
+        request.action.kind = protocol::ActionKind::server;
+        request.action.server = start->spec.name;
+        request.action.command = start->described.command;
+        request.action.cwd = start->described.cwd;
+        request.action.environment_names = start->described.environment_names;
+        request.action.server_identity = start->described.identity;
+        request.session_id = context.session_id;
+        request.execution_id = context.execution_id;
+        request.origin = context.origin;
+        const gate::Decision decision = co_await gate_.decide(std::move(request));
+        if (!decision.allowed) {
+            throw Error(ErrorCode::denied, decision.reason);
+        }
+        // A cell can write a program of the workspace anew while a person thinks about it.
+        ServerDescription now = describe(start->spec, options_.workspace, options_.environment);
+        if (now.identity == start->described.identity) {
+            co_return;
+        }
+        start->described = std::move(now);
     }
+    throw changed_meanwhile(start->spec.name);
 }
 
 Task<void> Registry::start(std::shared_ptr<Server> server, std::shared_ptr<Start> start) {
@@ -413,6 +431,9 @@ Task<std::shared_ptr<Registry::Running>> Registry::launch(std::shared_ptr<Start>
     command.argv = std::move(expanded.argv);
     command.cwd = std::move(expanded.cwd);
     command.environment = std::move(expanded.environment);
+    if (describe(start->spec, options_.workspace, options_.environment).identity != start->described.identity) {
+        throw changed_meanwhile(name);
+    }
     try {
         running->process = async::start_process(loop_, std::move(command));
     } catch (const Error& error) {

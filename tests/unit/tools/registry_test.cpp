@@ -230,6 +230,52 @@ Task<void> change_file_while_asked(House* house) {
     CHECK_FALSE(fs::exists(started));
 }
 
+// A server of the workspace whose program leaves its mark, then is a real one.
+void write_program(House* house, const std::string& mark) {
+    write_text(house->workspace / "server.sh", "echo " + mark + " >> \"" + (house->folder.path / "ran").string() +
+                                                   "\"\nexec python3 " CELLGATE_FIXTURES "/mcp_server.py\n");
+}
+
+Task<void> program_changes_once(House* house) {
+    write_program(house, "good");
+    write_text(house->workspace / ".mcp.json", R"({"mcpServers":{"w":{"command":"sh","args":["server.sh"]}}})");
+    house->registry->read_workspace_files();
+    house->person->answer = [house](const protocol::Approval& approval) {
+        if (house->person->requested.size() == 1) {
+            write_program(house, "evil");
+            house->person->allow(approval);
+        } else {
+            house->person->deny(approval);
+        }
+    };
+    const auto call = co_await house->call("w", "tool-1", R"({"s":"x"})");
+    CHECK(call->code() == ErrorCode::denied);
+    REQUIRE(house->person->requested.size() == 2);
+    CHECK(house->person->requested[1].action.kind == protocol::ActionKind::server);
+    CHECK(house->person->requested[0].action.server_identity != house->person->requested[1].action.server_identity);
+    CHECK_FALSE(fs::exists(house->folder.path / "ran"));
+    // The control: what was shown last and stays so runs, and would have run.
+    house->person->answer = [house](const protocol::Approval& approval) { house->person->allow(approval); };
+    const auto again = co_await house->call("w", "tool-1", R"({"s":"x"})");
+    CHECK(again->result);
+    CHECK(read_text(house->folder.path / "ran") == "evil\n");
+}
+
+Task<void> program_changes_always(House* house) {
+    write_program(house, "0");
+    write_text(house->workspace / ".mcp.json", R"({"mcpServers":{"w":{"command":"sh","args":["server.sh"]}}})");
+    house->registry->read_workspace_files();
+    house->person->answer = [house](const protocol::Approval& approval) {
+        write_program(house, std::to_string(house->person->requested.size()));
+        house->person->allow(approval);
+    };
+    const auto call = co_await house->call("w", "tool-1", R"({"s":"x"})");
+    CHECK(call->code() == ErrorCode::denied);
+    CHECK(has(call->text(), "changed while its start was decided about"));
+    CHECK(house->person->requested.size() == 3);
+    CHECK_FALSE(fs::exists(house->folder.path / "ran"));
+}
+
 Task<void> ask_once_for_many(House* house) {
     write_text(house->workspace / ".mcp.json",
                R"({"mcpServers":{"w":{"command":"python3","args":[")" CELLGATE_FIXTURES R"(/mcp_server.py"]}}})");
@@ -371,6 +417,13 @@ TEST_CASE("a server from a workspace's file starts only after a yes to exactly t
 TEST_CASE("a file that changes while its server is asked about does not start what was not shown") {
     House house;
     house.run(change_file_while_asked(&house));
+}
+
+TEST_CASE("a program of the workspace that changes while its start is asked about is asked about again, then refused") {
+    House once;
+    once.run(program_changes_once(&once));
+    House always;
+    always.run(program_changes_always(&always));
 }
 
 TEST_CASE("many calls ask once for the start of a server, and go on when the first one gives up") {

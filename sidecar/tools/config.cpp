@@ -25,6 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t longest_name = 128;
+// As questions about the start of a kernel name it.
+constexpr std::string_view kernel_server_name = "kernel";
 constexpr std::size_t largest_file = std::size_t{1} << 20;
 constexpr std::array files_of_a_workspace = {".mcp.json", ".vscode/mcp.json"};
 constexpr std::array<std::string_view, 7> inherited = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG"};
@@ -52,6 +54,9 @@ void require_name(const std::string& name) {
     }
     if (name == host_server_name) {
         throw invalid(name, "the name belongs to the built-in server", "Give it another name.");
+    }
+    if (name == kernel_server_name) {
+        throw invalid(name, "the name stands for a kernel of the workspace", "Give it another name.");
     }
 }
 

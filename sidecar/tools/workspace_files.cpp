@@ -82,12 +82,17 @@ bool is_same_file(const struct stat& status, const fs::path& path) {
     return ::lstat(path.c_str(), &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino;
 }
 
-// Whether a file with several names has one that must not be read.
-void require_no_secret_name(const struct stat& status, const std::string& workspace, const std::string& path) {
+// A secret may be a link to a file with an innocent name, and a file may have several names.
+void require_no_secret_name(const struct stat& status, const std::string& place, const std::string& workspace,
+                            const std::string& path) {
     const sandbox::GuardedFiles guarded = sandbox::find_guarded_files(workspace);
     bool secret = std::any_of(guarded.secret_files.begin(), guarded.secret_files.end(),
                               [&](const std::string& file) { return is_same_file(status, file); });
     for (const std::string& directory : guarded.secret_directories) {
+        secret = secret || (workspace + "/" + place).starts_with(directory + "/");
+        if (status.st_nlink == 1) {
+            continue;
+        }
         std::error_code error;
         for (fs::recursive_directory_iterator entry(directory, error), end; !error && entry != end && !secret;
              entry.increment(error)) {
@@ -104,6 +109,15 @@ void require_no_secret(const std::string& place, const std::string& path) {
         if (sandbox::is_secret_name(part)) {
             throw refused(path,
                           fmt::format("files like {} hold secrets and are not given to code", visible_text(part)));
+        }
+    }
+}
+
+void require_not_obeyed(const std::string& place, const std::string& path) {
+    for (const std::string& part : components(place)) {
+        if (sandbox::is_auto_run_name(part)) {
+            throw refused(path, fmt::format("what lies in {} is run or obeyed by programs outside the sandbox",
+                                            visible_text(part)));
         }
     }
 }
@@ -251,13 +265,13 @@ Descriptor WorkspaceFiles::open_readable(const std::string& path) const {
     // Without opening it for reading, which would already act on a device or a fifo.
     Descriptor file = open(path, O_PATH);
     const struct stat status = status_of(file.get(), path);
-    require_no_secret(place_of(file.get()), path);
+    const std::string place = place_of(file.get());
+    require_no_secret(relative(path), path);
+    require_no_secret(place, path);
     if (!S_ISREG(status.st_mode)) {
         throw failed(fmt::format("{}: expected a file, found a {}", visible_text(path), type_of(status.st_mode)));
     }
-    if (status.st_nlink > 1) {
-        require_no_secret_name(status, root_place_, path);
-    }
+    require_no_secret_name(status, place, root_place_, path);
     if (status.st_size > static_cast<off_t>(largest_file)) {
         throw failed(fmt::format("{}: expected at most {} bytes, found {}; read it from the cell itself, in parts",
                                  visible_text(path), largest_file, status.st_size));
@@ -288,6 +302,7 @@ std::string WorkspaceFiles::read_text(const std::string& path) const {
 
 Descriptor WorkspaceFiles::open_directory(const std::string& path) const {
     Descriptor directory = open(path, O_RDONLY | O_DIRECTORY);
+    require_no_secret(relative(path), path);
     require_no_secret(place_of(directory.get()), path);
     return directory;
 }
@@ -335,16 +350,16 @@ WorkspaceFiles::Target WorkspaceFiles::open_target(const std::string& path) cons
     const std::string place = place_of(target.directory.get());
     std::vector<std::string> parts = components(place);
     parts.push_back(target.name);
-    require_no_secret(place + "/" + target.name, path);
+    // As it was asked, too: a guarded name may be a link to an innocent one.
+    for (const std::string& each : {inside, place + "/" + target.name}) {
+        require_no_secret(each, path);
+        require_not_obeyed(each, path);
+    }
     if (parts.front() == wrappers_folder) {
         throw refused(path, "the wrappers of tools are written by cellgate alone");
     }
     std::string above;
     for (const std::string& part : parts) {
-        if (sandbox::is_auto_run_name(part)) {
-            throw refused(path, fmt::format("what lies in {} is run or obeyed by programs outside the sandbox",
-                                            visible_text(part)));
-        }
         const std::string mark = above + std::string(virtual_environment_mark);
         if (::faccessat(root_.get(), mark.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
             throw refused(path, "it is part of a virtual environment, whose programs are run outside the sandbox");

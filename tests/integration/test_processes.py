@@ -5,7 +5,7 @@ import signal
 import subprocess
 import unittest
 
-from cellgate_client import PlaceTest, Sidecar, assert_no_strays, command_of, descendants, processes_with, wait_until
+from cellgate_client import PlaceTest, Sidecar, assert_no_strays, command_of, descendants, processes_with, stat_of, wait_until
 from tools_testing import MCP_SERVER
 
 # In a session of its own, deaf to SIGTERM and SIGHUP, with its output closed: what a daemon does.
@@ -62,8 +62,9 @@ class End(PlaceTest):
 
     def assert_all_end(self, started):
         self.assertGreaterEqual(len(started), 6)
-        wait_until(lambda: not [pid for pid in started if os.path.exists(f"/proc/{pid}")],
-                   lambda: f"the end of {[pid for pid in started if os.path.exists(f'/proc/{pid}')]}", 20)
+        def left():
+            return [f"{pid} ({command_of(pid)})" for pid in started if stat_of(pid) and stat_of(pid)[0] != "Z"]
+        wait_until(lambda: not left(), lambda: f"the end of {left()}", 20)
         assert_no_strays()
 
     def test_exit_leaves_nothing(self):

@@ -11,10 +11,11 @@ using namespace cellgate::sandbox;
 namespace fs = std::filesystem;
 
 TEST_CASE("secrets are known by name, and examples of them are not secret") {
-    for (const char* name : {".env", ".env.local", ".env.production", ".envrc", "id_ed25519", "server.key", ".netrc"}) {
+    for (const char* name : {".env", ".env.local", ".env.production", ".env-prod", ".env_local", ".envrc", "id_ed25519",
+                             "server.key", ".netrc"}) {
         CHECK_MESSAGE(is_secret_name(name), name);
     }
-    for (const char* name : {".env.example", ".env.template", ".environment", "env", "id_ed25519.pub", "key", ""}) {
+    for (const char* name : {".env.example", ".env.template", "env", "id_ed25519.pub", "key", ""}) {
         CHECK_MESSAGE(!is_secret_name(name), name);
     }
 }

@@ -83,6 +83,7 @@ TEST_CASE("one server that cannot be used does not take the others with it") {
              Case{R"("x":{"url":"file:///etc/passwd"})", "starts with http"},
              Case{R"("x":{"url":"http://a","type":"stdio"})", "beside a URL"},
              Case{R"("host":{"command":"a"})", "belongs to the built-in server"},
+             Case{R"("kernel":{"command":"a"})", "stands for a kernel"},
              Case{R"("":{"command":"a"})", "a name of 1 to 128"},
              Case{R"("a\u001b[2J":{"command":"a"})", "without control characters"},
              Case{R"("x":7)", "expected an object"},

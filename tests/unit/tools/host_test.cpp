@@ -121,6 +121,32 @@ TEST_CASE("secrets are not read under any name") {
     CHECK(read(workspace, ".env.example") == "done");
 }
 
+TEST_CASE("a guarded name that is a link guards what it leads to") {
+    Workspace workspace;
+    const fs::path& path = workspace.path;
+    write_text(path / "config/dev_settings", "secret");
+    write_text(path / "config/keys/one", "secret");
+    fs::create_symlink("config/dev_settings", path / ".env");
+    fs::create_directory_symlink("config/keys", path / ".ssh");
+    fs::create_symlink(".env", path / "innocent");
+    for (const char* name :
+         {".env", "innocent", "config/dev_settings", "config/../.env", ".ssh/one", "config/keys/one"}) {
+        CAPTURE(name);
+        CHECK(read_text(path / name) == "secret"); // the control
+        CHECK_MESSAGE(read(workspace, name).starts_with("denied"), read(workspace, name));
+    }
+    CHECK(outcome([&] { workspace.files().list(".ssh"); }).starts_with("denied"));
+    write_text(path / "config/other", "");
+    CHECK(read(workspace, "config/other") == "done");
+
+    fs::create_directory(path / "editor");
+    fs::create_directory_symlink("editor", path / ".vscode");
+    CHECK(fs::is_directory(path / ".vscode")); // the control
+    CHECK_MESSAGE(write(workspace, ".vscode/tasks.json").starts_with("denied"), write(workspace, ".vscode/tasks.json"));
+    CHECK(write(workspace, ".ssh/two").starts_with("denied"));
+    CHECK(fs::is_empty(path / "editor"));
+}
+
 TEST_CASE("what runs or is obeyed outside the sandbox is not written under any name") {
     Workspace workspace;
     const fs::path& path = workspace.path;

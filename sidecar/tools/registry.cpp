@@ -83,6 +83,19 @@ void require_allowed(const CallContext& context, const std::string& server) {
     }
 }
 
+// The exception that is being handled, as everybody who waits for it can catch it.
+std::exception_ptr current_error() {
+    try {
+        throw;
+    } catch (const Error&) {
+        return std::current_exception();
+    } catch (const std::exception& error) {
+        return std::make_exception_ptr(Error(ErrorCode::internal_error, visible_text(error.what())));
+    } catch (...) {
+        return std::make_exception_ptr(Error(ErrorCode::internal_error, "something unknown was thrown"));
+    }
+}
+
 std::string message_of(std::exception_ptr error) {
     try {
         std::rethrow_exception(error);
@@ -344,8 +357,8 @@ Task<std::shared_ptr<Registry::Running>> Registry::running(CallContext context, 
             } catch (const Cancelled&) {
                 start->abandoned = true;
                 error = std::current_exception();
-            } catch (const Error&) {
-                start->error = std::current_exception();
+            } catch (...) {
+                start->error = current_error();
                 error = start->error;
             }
             if (error || server->removed) {
@@ -407,8 +420,8 @@ Task<void> Registry::start(std::shared_ptr<Server> server, std::shared_ptr<Start
         start->running = co_await launch(start);
     } catch (const Cancelled&) {
         start->error = std::make_exception_ptr(failed(start->spec.name, "was stopped before it had started"));
-    } catch (const Error&) {
-        start->error = std::current_exception();
+    } catch (...) {
+        start->error = current_error();
         server->error = message_of(start->error);
     }
     if (start->running) {
@@ -447,8 +460,8 @@ Task<std::shared_ptr<Registry::Running>> Registry::launch(std::shared_ptr<Start>
         running->client = co_await mcp::Client::connect(std::move(connection), options_.ourselves, clock_, deadline);
         const mcp::ToolList list = co_await running->client->list_tools(deadline);
         running->take(list);
-    } catch (const Error&) {
-        error = std::current_exception();
+    } catch (...) {
+        error = current_error();
     }
     if (!error) {
         co_return running;

@@ -1,6 +1,7 @@
 #include "tools_house.hpp"
 
 #include <csignal>
+#include <stdexcept>
 #include <thread>
 #include <unistd.h>
 
@@ -356,6 +357,37 @@ Task<void> cancel_during_start(House* house) {
     CHECK(second->text() == "You passed to tool 1: 2"); // whoever else waits is not cancelled with it
 }
 
+struct BrokenClock final : Clock {
+    explicit BrokenClock(Clock& clock_) : clock(clock_) {}
+    Instant now() const override {
+        if (broken) {
+            throw std::runtime_error("no time");
+        }
+        return clock.now();
+    }
+    WallTime wall() const override { return clock.wall(); }
+    Task<void> sleep_until(Instant instant) override { return clock.sleep_until(instant); }
+
+    Clock& clock;
+    bool broken = true;
+};
+
+Task<void> break_during_start(House* house, BrokenClock* clock) {
+    house->add(house->fixture("s"));
+    const auto first = house->start_call("s", "tool-1", R"({"s":"1"})");
+    const auto second = house->start_call("s", "tool-1", R"({"s":"2"})");
+    co_await first->done.wait();
+    co_await second->done.wait();
+    for (const auto& call : {first, second}) {
+        CHECK(call->code() == ErrorCode::internal_error);
+        CHECK(has(call->text(), "no time"));
+    }
+    CHECK(house->registry->info("s").state == ToolServerState::failed);
+    clock->broken = false;
+    const auto again = co_await house->call("s", "tool-1", R"({"s":"3"})");
+    CHECK(again->text() == "You passed to tool 1: 3");
+}
+
 Task<void> stop_during_start(House* house) {
     house->add(house->fixture("s", {"--start-file", (house->folder.path / "never").string()}));
     const auto call = house->start_call("s", "tool-1", R"({"s":"1"})");
@@ -444,6 +476,13 @@ TEST_CASE("a server that is removed ends, however deaf it is, and its calls say 
 TEST_CASE("a session's code calls no other servers than the session has") {
     House house;
     house.run(keep_to_allowed_servers(&house));
+}
+
+TEST_CASE("a start that fails in an unforeseen way ends for all who wait, and the next one works") {
+    House house;
+    BrokenClock clock(house.loop.clock());
+    house.start_registry(clock);
+    house.run(break_during_start(&house, &clock));
 }
 
 TEST_CASE("a caller who gives up does not stop a start that others wait for") {

@@ -59,16 +59,22 @@ Task<protocol::CallToolResult> Door::call(CallContext context, std::string serve
         request.action.server = server;
         request.action.tool = tool;
         request.action.arguments = arguments;
+        if (is_host) {
+            request.action.command = registry_.host().command_of(tool, arguments);
+        }
         request.action.server_identity = found->server_identity;
         request.action.tool_identity = found->identity;
         request.session_id = context.session_id;
         request.execution_id = context.execution_id;
         request.origin = context.origin;
         request.hints = hints_of(found->spec);
-        request.edit = [found, action = request.action](const RawJson& edited) {
+        request.edit = [this, found, is_host, action = request.action](const RawJson& edited) {
             require_fitting(found->spec, edited);
             protocol::Action changed = action;
             changed.arguments = edited;
+            if (is_host) {
+                changed.command = registry_.host().command_of(found->spec.name, edited);
+            }
             return changed;
         };
         const gate::Decision decision = co_await gate_.decide(std::move(request));
@@ -78,7 +84,7 @@ Task<protocol::CallToolResult> Door::call(CallContext context, std::string serve
         // These bytes were matched, hashed and shown; no others are sent.
         RawJson allowed = decision.action.arguments.value();
         if (is_host) {
-            co_return co_await registry_.host().call(tool, std::move(allowed));
+            co_return co_await registry_.host().call(tool, std::move(allowed), decision.action.command);
         }
         std::optional<protocol::CallToolResult> result =
             co_await registry_.call(context, found, server, std::move(allowed));

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <unistd.h>
 
 namespace cellgate::tools {
@@ -17,6 +19,7 @@ namespace cellgate::tools {
 namespace {
 
 using namespace std::chrono_literals;
+namespace fs = std::filesystem;
 
 constexpr std::size_t most_output = std::size_t{1} << 20;
 
@@ -172,6 +175,35 @@ protocol::CallToolResult make_result(std::string_view text, std::optional<RawJso
     return {RawJson::checked(content), std::move(structured), is_error};
 }
 
+bool is_inside(const fs::path& path, const std::string& workspace) {
+    return path == workspace || path.string().starts_with(workspace + "/");
+}
+
+// Where a program of this name is in `path`, which is as in PATH. Neither its directory nor what it leads to may lie in
+// the workspace, whatever links lead there; the directory is named as it really is, so that no link can be swapped.
+std::optional<std::string> find_program(const std::string& name, std::string_view path, const std::string& workspace) {
+    while (!name.empty() && !path.empty()) {
+        const std::size_t end = std::min(path.find(':'), path.size());
+        const fs::path entry(path.substr(0, end));
+        path.remove_prefix(std::min(end + 1, path.size()));
+        if (!entry.is_absolute()) {
+            continue;
+        }
+        std::error_code error;
+        const fs::path directory = fs::canonical(entry, error);
+        if (error || is_inside(directory, workspace)) {
+            continue;
+        }
+        const fs::path program = directory / name;
+        const fs::path file = fs::canonical(program, error);
+        if (!error && !is_inside(file, workspace) && fs::is_regular_file(file, error) &&
+            ::access(file.c_str(), X_OK) == 0) {
+            return program.string();
+        }
+    }
+    return std::nullopt;
+}
+
 // A program that was started for a call: its output, until it ends.
 struct RunningCommand {
     std::unique_ptr<async::Process> process;
@@ -273,11 +305,26 @@ Task<void> HostTools::check(std::string tool, RawJson arguments) {
     co_await loop_.off_loop(std::move(work));
 }
 
-Task<protocol::CallToolResult> HostTools::call(std::string tool, RawJson arguments) {
+std::optional<std::vector<std::string>> HostTools::command_of(const std::string& tool, const RawJson& arguments) const {
+    if (tool != "run_command") {
+        return std::nullopt;
+    }
+    std::vector<std::string> argv = from_json<RunCommandParams>(arguments, "arguments").argv;
+    if (argv.front().find('/') == std::string::npos) {
+        const auto path = environment_.find("PATH");
+        argv.front() =
+            find_program(argv.front(), path == environment_.end() ? std::string_view() : path->second, workspace_)
+                .value_or(argv.front());
+    }
+    return argv;
+}
+
+Task<protocol::CallToolResult> HostTools::call(std::string tool, RawJson arguments,
+                                               std::optional<std::vector<std::string>> command) {
     try {
         if (tool == "run_command") {
             auto params = from_json<RunCommandParams>(arguments, "arguments");
-            co_return co_await run(std::move(params.argv), params.cwd.value_or("."), params.timeout_seconds);
+            co_return co_await run(std::move(command.value()), params.cwd.value_or("."), params.timeout_seconds);
         }
         std::function<protocol::CallToolResult()> work = [this, &tool, &arguments] {
             return work_on_file(tool, arguments);
@@ -317,6 +364,12 @@ protocol::CallToolResult HostTools::work_on_file(const std::string& tool, const 
 
 Task<protocol::CallToolResult> HostTools::run(std::vector<std::string> argv, std::string cwd,
                                               std::optional<double> timeout_seconds) {
+    if (argv.front().find('/') == std::string::npos) {
+        throw Error(ErrorCode::internal_error,
+                    fmt::format("there is no program \"{}\" in PATH outside the workspace; one inside is named by its "
+                                "path, with a slash",
+                                visible_text(argv.front())));
+    }
     const sandbox::Descriptor directory = WorkspaceFiles(workspace_).open_directory(cwd);
     async::Command command;
     command.argv = std::move(argv);

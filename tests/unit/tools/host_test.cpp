@@ -358,6 +358,63 @@ Task<void> call_commands(House* house) {
     CHECK(timed_out["stdout"] == "begun\n");
 }
 
+void write_program(const fs::path& path, const std::string& says) {
+    write_text(path, "#!/bin/sh\necho " + says + "\n");
+    fs::permissions(path, fs::perms::owner_all);
+}
+
+// A program that code wrote into a directory of PATH is not what a person means by its name.
+Task<void> call_command_of_workspace(House* house) {
+    const fs::path outside = house->folder.path / "bin";
+    const fs::path inside = house->workspace / "node_modules/.bin";
+    write_program(outside / "both", "good");
+    for (const fs::path& evil : {inside / "both", inside / "only", house->workspace / "both"}) {
+        write_program(evil, "evil");
+    }
+    fs::create_symlink(inside / "only", outside / "linked");
+    fs::create_directory_symlink(inside, house->folder.path / "link_inside");
+    fs::create_directory_symlink(outside, house->workspace / "link_outside");
+    house->environment["PATH"] = inside.string() + "::node_modules/.bin:.:" +
+                                 (house->folder.path / "link_inside").string() + ":" +
+                                 (house->workspace / "link_outside").string() + ":/usr/bin:/bin";
+    // The control: whoever looks there as usual runs the other one.
+    const std::string usual =
+        "cd '" + house->workspace.string() + "' && PATH='" + house->environment["PATH"] + "' both > ../usual";
+    CHECK(std::system(usual.c_str()) == 0);
+    CHECK(read_text(house->folder.path / "usual") == "evil\n");
+
+    house->start_registry(house->loop.clock());
+    const auto both = co_await house->call("host", "run_command", R"({"argv":["both","x"]})");
+    REQUIRE(both->result);
+    CHECK(both->result->structured_content->value()["stdout"] == "good\n");
+    const protocol::Approval& shown = house->person->requested.back();
+    const std::vector<std::string> command{(outside / "both").string(), "x"};
+    CHECK(shown.action.command == command);
+    std::string display;
+    for (const std::string& line : shown.display) {
+        display += line + "\n";
+    }
+    CHECK_MESSAGE(has(display, "program: \"" + command.front() + "\"\n"), display);
+    for (const char* name : {"only", "linked", ""}) {
+        CAPTURE(name);
+        const auto none = co_await house->call("host", "run_command", std::string(R"({"argv":[")") + name + "\"]}");
+        REQUIRE(none->result);
+        CHECK(none->result->is_error == true);
+        CHECK_MESSAGE(has(none->text(), "outside the workspace"), none->text());
+    }
+    const auto named = co_await house->call("host", "run_command", R"({"argv":["node_modules/.bin/only"]})");
+    CHECK(named->result->structured_content->value()["stdout"] == "evil\n");
+    CHECK(house->person->requested.back().action.command->front() == "node_modules/.bin/only");
+
+    // What a person makes of it is looked for alike.
+    house->person->answer = [house](const protocol::Approval& approval) {
+        house->person->respond(approval, protocol::Verdict::allow, RawJson::parse(R"({"argv":["both"]})"));
+    };
+    const auto edited = co_await house->call("host", "run_command", R"({"argv":["true"]})");
+    REQUIRE(edited->result);
+    CHECK(edited->result->structured_content->value()["stdout"] == "good\n");
+}
+
 Task<void> cancel_command(House* house) {
     const auto running = house->start_call(
         "host", "run_command", R"({"argv":["sh","-c","echo $$ > pid; trap '' TERM; sleep 1000; sleep 1000"]})");
@@ -393,6 +450,11 @@ TEST_CASE("a write that is denied makes no file, and one that is edited makes th
 TEST_CASE("a command runs without a shell, in its directory, with a small environment and a bounded output") {
     House house;
     house.run(call_commands(&house));
+}
+
+TEST_CASE("a command's program is found outside the workspace only, and is shown as it is started") {
+    House house;
+    house.run(call_command_of_workspace(&house));
 }
 
 TEST_CASE("a command ends with the call that made it") {

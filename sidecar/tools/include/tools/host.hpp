@@ -24,9 +24,12 @@ class HostTools {
     static const std::vector<protocol::ToolSpec>& specs();
     // Throws Error{denied} for what would be refused anyway, so that nobody is asked about it.
     Task<void> check(std::string tool, RawJson arguments);
-    // `arguments` fit the tool's schema. What fails in the world is a result with is_error; what is refused is
-    // Error{denied}.
-    Task<protocol::CallToolResult> call(std::string tool, RawJson arguments);
+    // What run_command would start, to be shown and then given to call(); nothing for another tool. `arguments` fit the
+    // tool's schema. A program without a slash is looked for in PATH outside the workspace only: code writes there.
+    std::optional<std::vector<std::string>> command_of(const std::string& tool, const RawJson& arguments) const;
+    // What fails in the world is a result with is_error; what is refused is Error{denied}.
+    Task<protocol::CallToolResult> call(std::string tool, RawJson arguments,
+                                        std::optional<std::vector<std::string>> command);
 
   private:
     protocol::CallToolResult work_on_file(const std::string& tool, const RawJson& arguments) const;

@@ -63,10 +63,10 @@ Error failed(const std::string& server, const std::string& what, std::string hin
 }
 
 Error changed_meanwhile(const std::string& server) {
-    return Error(ErrorCode::denied,
-                 fmt::format("the program of the tool server {} changed while its start was decided about",
-                             in_quotes(server)),
-                 "Call again once its files stay as they are.");
+    return Error(
+        ErrorCode::denied,
+        fmt::format("the program of the tool server {} changed while its start was decided about", in_quotes(server)),
+        "Call again once its files stay as they are.");
 }
 
 Error not_found(const std::string& server) {

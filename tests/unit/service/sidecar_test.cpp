@@ -14,6 +14,8 @@ using namespace cellgate::service;
 
 namespace {
 
+const Empty nothing;
+
 struct ClientEnd {
     explicit ClientEnd(std::shared_ptr<protocol::Connection> connection)
         : peer(std::move(connection), protocol::Dialect::editor) {}
@@ -115,7 +117,7 @@ Task<void> agent_widens(House* house) {
     program.kernel.emplace();
     program.kernel->interpreter = "/usr/bin/python3";
     CHECK(co_await house->outcome<protocol::SessionCreate>(agent, std::move(program)) == "forbidden");
-    const protocol::SessionListResult left = co_await agent->peer.call<protocol::SessionList>(Empty{});
+    const protocol::SessionListResult left = co_await agent->peer.call<protocol::SessionList>(nothing);
     CHECK(left.sessions.empty());
 }
 
@@ -128,7 +130,7 @@ Task<void> closed_while_starting(House* house) {
     protocol::SessionParams close{"s"};
     CHECK(co_await house->outcome<protocol::SessionClose>(person, std::move(close)) == "ok");
     CHECK(house->kernel_directories() == 0);
-    const protocol::SessionListResult left = co_await person->peer.call<protocol::SessionList>(Empty{});
+    const protocol::SessionListResult left = co_await person->peer.call<protocol::SessionList>(nothing);
     CHECK(left.sessions.empty());
     CHECK(house->outcomes == std::vector<std::string>{"sessionNotFound"});
 }
@@ -144,7 +146,9 @@ Task<void> client_vanishes(House* house) {
     params.code = "import os, time\nwhile not os.path.exists('gone'): time.sleep(0.01)\nprint('done')";
     house->tasks.spawn(house->note_outcome<protocol::Execute>(first, std::move(params)));
     protocol::ExecutionParams mine{"mine"};
-    while (co_await house->outcome<protocol::ExecutionGet>(second, mine) != "ok") {
+    std::string known;
+    while (known != "ok") {
+        known = co_await house->outcome<protocol::ExecutionGet>(second, mine);
     }
     first->peer.close();
     co_await first->served.wait();
@@ -173,7 +177,7 @@ Task<void> shutdown_while_running(House* house) {
     params.session_id = "s";
     params.code = "while True: pass";
     house->tasks.spawn(house->note_outcome<protocol::Execute>(person, std::move(params)));
-    co_await person->peer.call<protocol::Shutdown>(Empty{});
+    co_await person->peer.call<protocol::Shutdown>(nothing);
     // house->run() closes the sidecar, and checks that nothing of the kernel is left.
 }
 

@@ -80,7 +80,7 @@ Task<void> changed_tool_is_decided_again(House* house) {
     const auto change = co_await house->call("s", "change", "{}");
     CHECK(change->text() == "changed");
     house->person->allow(house->person->requested[0]);
-    CHECK(co_await house->until([house] { return house->person->requested.size() == 2; }));
+    CHECK(co_await house->until([&house] { return house->person->requested.size() == 2; }));
     CHECK(calls_in(log) == 1); // that of `change`
     CHECK(has(house->person->requested[1].hints.description.value(), "Changed 1 times."));
     CHECK(house->person->requested[1].action.tool_identity != house->person->requested[0].action.tool_identity);
@@ -96,7 +96,7 @@ Task<void> restless_server_is_given_up(House* house) {
     house->person->answer = nullptr;
     const auto call = house->start_call("s", "tool-1", R"({"s":"x"})");
     for (std::size_t asked = 1; asked <= 4; ++asked) {
-        CHECK(co_await house->until([house, asked] { return house->person->requested.size() == asked; }));
+        CHECK(co_await house->until([&house, &asked] { return house->person->requested.size() == asked; }));
         co_await house->call("s", "tool_2", R"({"s":"y"})");
         house->person->allow(house->person->requested.back());
     }

@@ -89,7 +89,7 @@ Task<void> killed_between_calls(House* house) {
     house->add(house->fixture("s", {"--count-file", started.string()}));
     co_await house->call("s", "tool-1", R"({"s":"x"})");
     ::kill(std::stoi(read_text(started)), SIGKILL);
-    CHECK(co_await house->until([house] { return house->registry->info("s").state == ToolServerState::failed; }));
+    CHECK(co_await house->until([&house] { return house->registry->info("s").state == ToolServerState::failed; }));
     const auto again = co_await house->call("s", "tool-1", R"({"s":"back"})");
     CHECK(again->text() == "You passed to tool 1: back");
 }
@@ -127,9 +127,9 @@ Task<void> fail_to_start(House* house) {
 Task<void> start_too_slowly(House* house, FakeClock* clock) {
     house->add(house->fixture("s", {"--silent"}));
     const auto call = house->start_call("s", "tool-1", R"({"s":"x"})");
-    CHECK(co_await house->until([clock] { return clock->sleepers() == 1; })); // the probe
+    CHECK(co_await house->until([&clock] { return clock->sleepers() == 1; })); // the probe
     clock->advance(6s);
-    CHECK(co_await house->until([clock] { return clock->sleepers() == 1; })); // initialize
+    CHECK(co_await house->until([&clock] { return clock->sleepers() == 1; })); // initialize
     clock->advance(23s);
     CHECK_FALSE(call->done.is_set());
     clock->advance(2s);
@@ -222,7 +222,7 @@ Task<void> change_file_while_asked(House* house) {
     house->registry->read_workspace_files();
     // What was shown is allowed now; what is configured by now was not.
     house->person->allow(house->person->requested[0]);
-    CHECK(co_await house->until([house] { return house->person->requested.size() == 2; }));
+    CHECK(co_await house->until([&house] { return house->person->requested.size() == 2; }));
     CHECK(house->person->requested[1].action.command->at(2) == "other");
     CHECK_FALSE(fs::exists(started));
     house->person->deny(house->person->requested[1]);
@@ -288,7 +288,7 @@ Task<void> ask_once_for_many(House* house) {
     CHECK(house->person->requested.size() == 1);
     // The one whose question it is gives up: the other one asks.
     first->cancel->cancel();
-    CHECK(co_await house->until([house] { return house->person->requested.size() == 2; }));
+    CHECK(co_await house->until([&house] { return house->person->requested.size() == 2; }));
     CHECK(first->code() == ErrorCode::request_cancelled);
     CHECK(house->person->requested[1].action.kind == protocol::ActionKind::server);
     house->person->answer = [house](const protocol::Approval& approval) { house->person->allow(approval); };
@@ -314,7 +314,7 @@ Task<void> remove_and_replace(House* house) {
     house->add(house->fixture("s", {"--count-file", started.string(), "--ignore-end"})); // the same: goes on
     CHECK(house->registry->info("s").state == ToolServerState::running);
     const auto hanging = house->start_call("s", "hang", "{}");
-    CHECK(co_await house->until([house] { return house->person->requested.size() == 2; }));
+    CHECK(co_await house->until([&house] { return house->person->requested.size() == 2; }));
     co_await house->registry->remove("s");
     CHECK(::kill(pid, 0) != 0); // deaf to the end of stdin and to SIGTERM
     co_await hanging->done.wait();
@@ -349,7 +349,7 @@ Task<void> cancel_during_start(House* house) {
     house->add(house->fixture("s", {"--start-file", go.string()}));
     const auto first = house->start_call("s", "tool-1", R"({"s":"1"})");
     const auto second = house->start_call("s", "tool-1", R"({"s":"2"})");
-    CHECK(co_await house->until([house] { return house->registry->info("s").state == ToolServerState::starting; }));
+    CHECK(co_await house->until([&house] { return house->registry->info("s").state == ToolServerState::starting; }));
     first->cancel->cancel();
     co_await first->done.wait();
     write_text(go, "");
@@ -391,7 +391,7 @@ Task<void> break_during_start(House* house, BrokenClock* clock) {
 Task<void> stop_during_start(House* house) {
     house->add(house->fixture("s", {"--start-file", (house->folder.path / "never").string()}));
     const auto call = house->start_call("s", "tool-1", R"({"s":"1"})");
-    CHECK(co_await house->until([house] { return house->registry->info("s").state == ToolServerState::starting; }));
+    CHECK(co_await house->until([&house] { return house->registry->info("s").state == ToolServerState::starting; }));
     co_await house->registry->remove("s");
     co_await call->done.wait();
     CHECK(has(call->text(), "was stopped before it had started"));

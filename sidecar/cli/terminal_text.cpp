@@ -43,7 +43,7 @@ std::size_t colour_length(std::string_view text) {
         return 0;
     }
     const std::size_t end = text.find_first_not_of("0123456789;", 2);
-    const bool complete = end != std::string_view::npos && end <= longest_colour && text[end] == 'm';
+    const bool complete = end <= longest_colour && text[end] == 'm'; // npos is beyond every limit
     return complete && !conceals(text.substr(2, end - 2)) ? end + 1 : 0;
 }
 

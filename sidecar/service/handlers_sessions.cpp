@@ -58,8 +58,8 @@ struct Sessions {
         for (const std::shared_ptr<session::Session>& session : sidecar.sessions()) {
             result.sessions.push_back(session->info());
         }
-        std::stable_sort(result.sessions.begin(), result.sessions.end(),
-                         [](const auto& a, const auto& b) { return a.created_at < b.created_at; });
+        std::sort(result.sessions.begin(), result.sessions.end(),
+                  [](const auto& a, const auto& b) { return a.created_at < b.created_at; });
         co_return result;
     }
 

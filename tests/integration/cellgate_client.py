@@ -293,7 +293,8 @@ class Sidecar:
         self._next_execution = 0
         self._write_lock = threading.Lock()
         self._closed = False
-        command = [*under, CELLGATE, "serve", "--stdio", "--root", str(place.root), "--trace", str(self.trace), *arguments]
+        command = [*under, CELLGATE, "serve", "--stdio", "--root", str(place.root), "--trace", str(self.trace),
+                   *arguments]
         with open(self.log_path, "wb") as log:
             self.process = start_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
                                          cwd=place.root, env=environment or place.environment(), bufsize=0)
@@ -447,7 +448,8 @@ class Sidecar:
         with self.changed:
             self._next_execution += 1
             execution_id = params.pop("executionId", f"x{self._next_execution}")
-        return Execution(self, execution_id, self.start("execute", {"executionId": execution_id, "code": code, **params}))
+        return Execution(self, execution_id,
+                         self.start("execute", {"executionId": execution_id, "code": code, **params}))
 
     def run(self, code, timeout=PATIENCE, **params):
         """Sends a cell and waits for its result."""

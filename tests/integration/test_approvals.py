@@ -45,7 +45,8 @@ class Asking(ToolsTest):
         self.assertEqual([(f["uri"], f["line"], f["function"]) for f in error["frames"]],
                          [(self.CELL["uri"], 13, "<module>"), (self.CELL["uri"], 12, "ask")])
         resolved = self.cellgate.resolved(approval)
-        self.assertEqual((resolved["decision"], resolved["by"], resolved["reason"]), ("deny", "person", "not on a Friday"))
+        self.assertEqual((resolved["decision"], resolved["by"], resolved["reason"]),
+                         ("deny", "person", "not on a Friday"))
 
     def test_the_code_may_catch_a_no_and_go_on(self):
         execution = self.cellgate.execute(
@@ -81,10 +82,14 @@ class Asking(ToolsTest):
         for call in ("tool_1.run(s=5)", "tool_1.run({})", "tool_1.run({'s': None})"):
             with self.subTest(call):
                 self.assertEqual(self.cellgate.run(ECHO + call).result()["status"], "error")
-        self.assert_error(1020, self.cellgate.request, "tools/call", {"server": "fix", "tool": "tool-1", "arguments": {"s": 5}})
-        self.assert_error(1020, self.cellgate.request, "tools/call", {"server": "fix", "tool": "tool-1", "arguments": {}})
-        self.assert_error(1019, self.cellgate.request, "tools/call", {"server": "fix", "tool": "tool_1", "arguments": {"s": ""}})
-        self.assert_error(1017, self.cellgate.request, "tools/call", {"server": "fax", "tool": "tool-1", "arguments": {"s": ""}})
+        self.assert_error(1020, self.cellgate.request, "tools/call",
+                          {"server": "fix", "tool": "tool-1", "arguments": {"s": 5}})
+        self.assert_error(1020, self.cellgate.request, "tools/call",
+                          {"server": "fix", "tool": "tool-1", "arguments": {}})
+        self.assert_error(1019, self.cellgate.request, "tools/call",
+                          {"server": "fix", "tool": "tool_1", "arguments": {"s": ""}})
+        self.assert_error(1017, self.cellgate.request, "tools/call",
+                          {"server": "fax", "tool": "tool-1", "arguments": {"s": ""}})
         self.assertEqual(self.cellgate.asked(), asked)
 
     def test_what_is_shown_hides_nothing(self):
@@ -153,7 +158,8 @@ class Answers(ToolsTest):
         approvals = self.cellgate.approvals(4)
         ids = [approval["approvalId"] for approval in approvals]
         self.assertEqual(sorted(a["action"]["arguments"]["s"] for a in approvals), ["0", "1", "2", "3"])
-        self.assert_error(1011, self.cellgate.request, "approval/respond", {"approvalIds": [*ids, "nobody"], "decision": "allow"})
+        self.assert_error(1011, self.cellgate.request, "approval/respond",
+                          {"approvalIds": [*ids, "nobody"], "decision": "allow"})
         self.assertEqual(len(self.cellgate.request("approval/list")["approvals"]), 4)
         self.assertFalse(execution.pending.done)
         self.cellgate.request("approval/respond", {"approvalIds": ids, "decision": "allow"})
@@ -174,7 +180,8 @@ class Answers(ToolsTest):
         self.assertEqual(execution.result()["status"], "ok", execution.outputs())
 
     def test_unknown_approvals_are_said_to_be(self):
-        self.assert_error(1011, self.cellgate.request, "approval/respond", {"approvalIds": ["nobody"], "decision": "allow"})
+        self.assert_error(1011, self.cellgate.request, "approval/respond",
+                          {"approvalIds": ["nobody"], "decision": "allow"})
 
     def test_edited_arguments_run_in_place_of_those_that_were_shown(self):
         execution = self.cellgate.execute(ECHO + "print(tool_1.run(s='mine'))")
@@ -294,7 +301,8 @@ class Coverage(ToolsTest):
         self.cellgate.allow(first, scope="execution", rule=rule)
         self.assertEqual(execution.result()["status"], "ok")
         for approval in others:
-            self.assertEqual((self.cellgate.resolved(approval)["decision"], self.cellgate.resolved(approval)["by"]), ("allow", "rule"))
+            self.assertEqual((self.cellgate.resolved(approval)["decision"], self.cellgate.resolved(approval)["by"]),
+                             ("allow", "rule"))
 
 
 class Rules(ToolsTest):
@@ -425,7 +433,8 @@ class Clocks(ToolsTest):
     def test_neither_does_it_while_one_of_several_still_waits(self):
         execution = self.cellgate.execute(
             ECHO + "from concurrent.futures import ThreadPoolExecutor\n"
-            "with ThreadPoolExecutor(2) as pool:\n    print(*pool.map(lambda i: tool_1.run(s=str(i)), range(2)))", timeoutSeconds=1)
+            "with ThreadPoolExecutor(2) as pool:\n    print(*pool.map(lambda i: tool_1.run(s=str(i)), range(2)))",
+            timeoutSeconds=1)
         first, second = self.cellgate.approvals(2)
         self.cellgate.allow(first)
         self.cellgate.resolved(first)
@@ -443,7 +452,8 @@ class Clocks(ToolsTest):
         self.assertGreaterEqual(result["durationSeconds"], 2)
 
     def test_the_tools_own_time_counts(self):
-        execution = self.cellgate.execute("from mcptools.fix import tool_2\ntool_2.run(s='x', delay=30)", timeoutSeconds=0.5)
+        execution = self.cellgate.execute("from mcptools.fix import tool_2\ntool_2.run(s='x', delay=30)",
+                                          timeoutSeconds=0.5)
         self.cellgate.allow(self.cellgate.approval())
         self.assertEqual(execution.result()["status"], "timeout")
         # The tool server was told, and is there for the next call.
@@ -455,7 +465,8 @@ class Clocks(ToolsTest):
         self.assertEqual(self.cellgate.request("execute/cancel", {"executionId": execution.id}), {"kernelBusy": False})
         self.assertEqual(execution.result()["status"], "cancelled")
         self.assertEqual(execution.text(), "left\n")
-        self.assertEqual((self.cellgate.resolved(approval)["decision"], self.cellgate.resolved(approval)["by"]), ("deny", "cancelled"))
+        self.assertEqual((self.cellgate.resolved(approval)["decision"], self.cellgate.resolved(approval)["by"]),
+                         ("deny", "cancelled"))
         self.assert_error(1010, self.cellgate.allow, approval)
         self.run_ok("1")
 

@@ -103,7 +103,8 @@ class CliTest(unittest.TestCase):
 
 class WithoutATerminal(CliTest):
     def test_cells_run_one_after_the_other_with_their_output(self):
-        ended = self.cli("run", self.script("x = 1\nprint('first')\n# %% second\nimport sys\nprint('second', x)\nx + 1\n"
+        ended = self.cli("run",
+                         self.script("x = 1\nprint('first')\n# %% second\nimport sys\nprint('second', x)\nx + 1\n"
                                             "# %% [markdown]\n# not code\n# %%\nprint('third', file=sys.stderr)\n"))
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertRegex(ended.stdout, r"(?s)first.*second 1.*2")
@@ -111,7 +112,8 @@ class WithoutATerminal(CliTest):
         self.assertNotIn("not code", ended.stdout + ended.stderr)
 
     def test_an_error_ends_it_with_the_files_own_line(self):
-        ended = self.cli("run", self.script("print('before')\n# %%\n\ndef f():\n    raise ValueError('broken')\nf()\n# %%\nprint('after')\n"))
+        ended = self.cli("run",
+                         self.script("print('before')\n# %%\n\ndef f():\n    raise ValueError('broken')\nf()\n# %%\nprint('after')\n"))
         self.assertNotEqual(ended.returncode, 0)
         shown = ended.stdout + ended.stderr
         self.assertIn("ValueError", shown)
@@ -121,7 +123,8 @@ class WithoutATerminal(CliTest):
 
     def test_what_no_rule_covers_is_denied(self):
         self.cli("generate", "host")
-        ended = self.cli("run", self.script("from mcptools.host import write_file\nwrite_file.run(path='made.txt', content='x')\n"))
+        ended = self.cli("run",
+                         self.script("from mcptools.host import write_file\nwrite_file.run(path='made.txt', content='x')\n"))
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("ApprovalDenied", ended.stdout + ended.stderr)
         self.assertFalse((self.place.root / "made.txt").exists())
@@ -164,7 +167,8 @@ class WithoutATerminal(CliTest):
         self.assertNotIn("\x1b[2J", ended.stdout)
 
     def test_a_reader_that_goes_away_leaves_nothing_behind(self):
-        process = start_process(self.arguments("run", self.script("i = 0\nwhile True:\n    print('line', i); i += 1\n")),
+        process = start_process(self.arguments("run",
+                                               self.script("i = 0\nwhile True:\n    print('line', i); i += 1\n")),
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
                                 cwd=self.place.root, env=self.place.environment(), start_new_session=True)
         self.addCleanup(lambda: process.poll() is None and process.kill())

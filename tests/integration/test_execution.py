@@ -138,7 +138,8 @@ class LargeOutput(SharedSidecarTest):
         whole = execution.text()
         text, seq, pages = "", 0, 0
         while True:
-            page = self.cellgate.request("output/read", {"executionId": execution.id, "fromSeq": seq, "maxBytes": 100_000})
+            page = self.cellgate.request("output/read",
+                                         {"executionId": execution.id, "fromSeq": seq, "maxBytes": 100_000})
             pages += 1
             self.assertEqual([r["seq"] for r in page["records"]][:1], [seq] if page["records"] else [])
             text += "".join(r["output"]["text"] for r in page["records"])
@@ -196,7 +197,8 @@ class Errors(SharedSidecarTest):
         return result["error"]
 
     def test_an_exception_has_its_type_its_message_and_its_frames_in_the_editors_lines(self):
-        error = self.error_of("def inner():\n    raise ValueError('no')\n\ndef outer():\n    inner()\nouter()", cell=self.CELL)
+        error = self.error_of("def inner():\n    raise ValueError('no')\n\ndef outer():\n    inner()\nouter()",
+                              cell=self.CELL)
         self.assertEqual((error["ename"], error["evalue"]), ("ValueError", "no"))
         uri = self.CELL["uri"]
         self.assertEqual([(f["uri"], f["line"], f["function"]) for f in error["frames"]],
@@ -310,7 +312,8 @@ class Queue(SharedSidecarTest):
         self.assertEqual(counts, sorted(counts))
         for position, execution in enumerate(others, 1):
             self.assertEqual(self.changes(execution)[0], ("queued", position))
-            self.assertEqual([c for c in self.changes(execution) if c[0] != "queued"], [("running", None), ("finished", None)])
+            self.assertEqual([c for c in self.changes(execution) if c[0] != "queued"],
+                             [("running", None), ("finished", None)])
             places = [p for state, p in self.changes(execution) if state == "queued"]
             self.assertEqual(places, sorted(places, reverse=True))
         info = self.cellgate.request("execution/get", {"executionId": others[0].id})
@@ -356,7 +359,8 @@ class Queue(SharedSidecarTest):
         self.assertEqual(answer, {"kernelBusy": True})
         self.assertFalse(execution.pending.done)
         execution.wait_for_text("no")
-        answer = self.cellgate.request("execute/cancel", {"executionId": execution.id, "graceSeconds": 0, "force": True})
+        answer = self.cellgate.request("execute/cancel",
+                                       {"executionId": execution.id, "graceSeconds": 0, "force": True})
         self.assertEqual(answer, {"kernelBusy": False})
         self.assertIn(execution.result()["status"], ("cancelled", "killed"))
         after = self.cellgate.run("print('new kernel')", sessionId="stubborn")
@@ -366,7 +370,8 @@ class Queue(SharedSidecarTest):
         self.cellgate.request("session/close", {"sessionId": "stubborn"})
 
     def test_interrupting_a_session_leaves_its_queue(self):
-        first = self.cellgate.execute("print('go', flush=True)\nwhile True: pass", stopOnError=False).wait_for_text("go")
+        first = self.cellgate.execute("print('go', flush=True)\nwhile True: pass",
+                                      stopOnError=False).wait_for_text("go")
         second = self.cellgate.execute("print('after')")
         self.assertEqual(self.cellgate.request("session/interrupt", {"sessionId": "default"}), {})
         result = first.result()
@@ -446,7 +451,8 @@ class State(SharedSidecarTest):
         manager, client = start_new_kernel(kernel_name="python3", stderr=subprocess.DEVNULL)
         try:
             stock = []
-            client.execute_interactive(names, timeout=PATIENCE, output_hook=lambda m: stock.append(m["content"].get("text", "")))
+            client.execute_interactive(names, timeout=PATIENCE,
+                                       output_hook=lambda m: stock.append(m["content"].get("text", "")))
         finally:
             client.stop_channels()
             manager.shutdown_kernel(now=True)
@@ -459,7 +465,8 @@ class State(SharedSidecarTest):
         self.cellgate.session("right")
         self.cellgate.run("side = 'left'", sessionId="left")
         self.assertEqual(self.cellgate.run("side", sessionId="right").result()["error"]["ename"], "NameError")
-        self.assertLessEqual({"left", "right"}, {s["sessionId"] for s in self.cellgate.request("session/list")["sessions"]})
+        self.assertLessEqual({"left", "right"},
+                             {s["sessionId"] for s in self.cellgate.request("session/list")["sessions"]})
         self.assert_error(1002, self.cellgate.session, "left")
         for name in ("left", "right"):
             self.cellgate.request("session/close", {"sessionId": name})
@@ -468,7 +475,8 @@ class State(SharedSidecarTest):
     def test_a_restart_forgets_and_goes_on(self):
         self.cellgate.session("again")
         self.cellgate.run("x = 1", sessionId="again")
-        waiting = self.cellgate.execute("print('go', flush=True)\nwhile True: pass", sessionId="again").wait_for_text("go")
+        waiting = self.cellgate.execute("print('go', flush=True)\nwhile True: pass",
+                                        sessionId="again").wait_for_text("go")
         queued = self.cellgate.execute("1", sessionId="again")
         info = self.cellgate.request("session/restart", {"sessionId": "again"})
         self.assertEqual((info["sessionId"], info["executionCount"]), ("again", 0))

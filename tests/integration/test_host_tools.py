@@ -52,7 +52,8 @@ class Host(ToolsTest):
         self.assertIn("second é", execution.text(), execution.outputs())
 
     def test_nothing_outside_the_workspace_is_read(self):
-        for path in ("../outside.txt", str(self.place.base / "outside.txt"), "data/../../outside.txt", "link", "linkdir/outside.txt",
+        for path in ("../outside.txt", str(self.place.base / "outside.txt"), "data/../../outside.txt", "link",
+                     "linkdir/outside.txt",
                      "/etc/passwd", "/proc/self/environ"):
             with self.subTest(path):
                 self.assert_refused(self.call("host", "read_file", {"path": path}), "outside\"", "root:")
@@ -126,7 +127,8 @@ class Host(ToolsTest):
 
     def test_a_rule_that_would_allow_every_write_does_not(self):
         try:
-            self.cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "host", "tool": "write_file"}, "scope": "workspace"})
+            self.cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "host", "tool": "write_file"},
+                                                 "scope": "workspace"})
         except RpcError as error:
             self.assertEqual(error.code, 1015)
         self.write("ruled.txt", "x")
@@ -134,7 +136,8 @@ class Host(ToolsTest):
 
     def test_what_a_program_would_run_or_obey_later_is_not_written(self):
         for path in (".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", ".envrc", ".mcp.json", ".env",
-                     "data/.git/hooks/x", "linkdir/outside.txt", "link", "../x.txt", "/tmp/x.txt", "mcptools/host/read_file.py"):
+                     "data/.git/hooks/x", "linkdir/outside.txt", "link", "../x.txt", "/tmp/x.txt",
+                     "mcptools/host/read_file.py"):
             with self.subTest(path):
                 before = self.place.root.joinpath(path)
                 before = before.read_bytes() if before.is_file() else None

@@ -6,7 +6,8 @@ import signal
 import subprocess
 import unittest
 
-from cellgate_client import (CONTRACT, CELLGATE, PlaceTest, RpcError, SharedSidecarTest, Sidecar, start_process, validate)
+from cellgate_client import (CONTRACT, CELLGATE, PlaceTest, RpcError, SharedSidecarTest, Sidecar, start_process,
+                             validate)
 
 
 def examples(method):
@@ -107,7 +108,8 @@ class End(PlaceTest):
         null = os.open("/dev/null", os.O_RDONLY)
         os.dup2(null, reader)  # the last reader of the pipe goes away
         os.close(null)
-        cellgate.start("initialize", {"clientInfo": {"name": "t"}, "processId": None, "rootUri": None, "capabilities": {}})
+        cellgate.start("initialize",
+                       {"clientInfo": {"name": "t"}, "processId": None, "rootUri": None, "capabilities": {}})
         cellgate.process.stdin.close()
         cellgate.wait_end()
 
@@ -139,7 +141,8 @@ class Garbage(PlaceTest):
         self.assertEqual(self.cellgate.request("session/list"), {"sessions": []})
 
     def test_bytes_that_are_no_json(self):
-        for body in (b"hello", b"", b"{", b'{"jsonrpc":"2.0","method":"exit"', b"\xff\xfe", b'{"a":"\xc3\x28"}', b"{}{}",
+        for body in (b"hello", b"", b"{", b'{"jsonrpc":"2.0","method":"exit"', b"\xff\xfe", b'{"a":"\xc3\x28"}',
+                     b"{}{}",
                      b'{"jsonrpc":"2.0","id":1,"id":2,"method":"session/list"}', b"[" * 300 + b"]" * 300,
                      b'{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"x":NaN}}'):
             with self.subTest(body[:40]):
@@ -148,7 +151,8 @@ class Garbage(PlaceTest):
 
     def test_json_that_is_no_message(self):
         for body in ("1", "null", '"exit"', "{}", '{"jsonrpc":"2.0"}', '{"jsonrpc":"1.0","method":"exit"}',
-                     '{"jsonrpc":"2.0","id":null,"method":"session/list"}', '{"jsonrpc":"2.0","id":1.5,"method":"session/list"}',
+                     '{"jsonrpc":"2.0","id":null,"method":"session/list"}',
+                     '{"jsonrpc":"2.0","id":1.5,"method":"session/list"}',
                      '{"jsonrpc":"2.0","id":{},"method":"session/list"}', '{"jsonrpc":"2.0","method":7}'):
             with self.subTest(body):
                 self.cellgate.send_text(body)
@@ -194,8 +198,10 @@ class Garbage(PlaceTest):
         self.assertEqual(self.cellgate.errors_without_id, [])
 
     def test_messages_may_come_in_any_pieces(self):
-        body = json.dumps({"jsonrpc": "2.0", "id": "piecewise", "method": "session/list", "params": {"x": "é😀"}}).encode()
-        text = b"content-length: %d\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n%s" % (len(body), body)
+        body = json.dumps({"jsonrpc": "2.0", "id": "piecewise", "method": "session/list",
+                           "params": {"x": "é😀"}}).encode()
+        text = b"content-length: %d\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n%s" % (len(body),
+                                                                                                             body)
         pending = self.cellgate.start("session/list", {}, request_id="whole")
         for byte in text:
             self.cellgate.send_bytes(bytes([byte]))

@@ -28,7 +28,8 @@ class Filesystem(ToolsTest):
     def test_all_of_its_tools_have_wrappers(self):
         answer = self.modules["filesystem"]
         self.assertEqual(answer["skipped"], [])
-        self.assertLessEqual({"list_directory", "read_text_file", "write_file", "edit_file"}, {m["tool"] for m in answer["modules"]})
+        self.assertLessEqual({"list_directory", "read_text_file", "write_file", "edit_file"},
+                             {m["tool"] for m in answer["modules"]})
 
     def test_a_directory_is_listed_after_the_yes(self):
         execution = self.cellgate.execute(self.LIST + f"print(list_directory.run(path={self.path('data')!r}).content)",

@@ -39,7 +39,8 @@ class End(PlaceTest):
         assert_no_strays()
 
     def wait_for_daemon(self, mark):
-        wait_until(lambda: (self.place.root / mark).exists() and (self.place.root / mark).read_text(), f"the daemon {mark}")
+        wait_until(lambda: (self.place.root / mark).exists() and (self.place.root / mark).read_text(),
+                   f"the daemon {mark}")
         return wait_until(lambda: self.daemons(mark), f"the process of {mark}")
 
     @staticmethod
@@ -53,7 +54,8 @@ class End(PlaceTest):
         self.cellgate.run(start.format("from-open"), sessionId="open")
         self.cellgate.run(start.format("from-sandbox"))
         script = f"/usr/bin/python3 daemon.py from-server; exec /usr/bin/python3 -B {MCP_SERVER}"
-        self.cellgate.request("wrappers/generate", {"server": "fix", "config": {"command": "/bin/sh", "args": ["-c", script]}})
+        self.cellgate.request("wrappers/generate",
+                              {"server": "fix", "config": {"command": "/bin/sh", "args": ["-c", script]}})
         for session in ("default", "open"):
             self.cellgate.execute("print('go', flush=True)\nwhile True: pass", sessionId=session).wait_for_text("go")
         for mark in ("from-open", "from-sandbox", "from-server"):

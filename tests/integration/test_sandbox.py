@@ -134,7 +134,8 @@ class Walls(SharedSidecarTest):
         self.cellgate.session("tamper")
         before = {p: p.read_bytes() for p in (self.place.root / "mcptools").rglob("*.py")}
         self.cellgate.run("import glob\nfor p in glob.glob('mcptools/**/*.py', recursive=True):\n"
-                          "    try: open(p, 'a').write('# evil')\n    except OSError as e: print(e)", sessionId="tamper")
+                          "    try: open(p, 'a').write('# evil')\n    except OSError as e: print(e)",
+                          sessionId="tamper")
         self.assertEqual({p: p.read_bytes() for p in (self.place.root / "mcptools").rglob("*.py")}, before)
         self.cellgate.request("session/close", {"sessionId": "tamper"})
 

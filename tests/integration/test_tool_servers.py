@@ -70,9 +70,11 @@ class Given(ToolsTest):
     def test_a_call_that_is_under_way_when_the_server_dies_fails_with_the_cause(self):
         config, mark = self.marked("dying")
         self.cellgate.request("toolServers/add", {"server": "dying", "config": config})
-        self.cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "tool", "server": "dying"}, "scope": "workspace"})
+        self.cellgate.request("policy/add",
+                              {"rule": {"effect": "allow", "kind": "tool", "server": "dying"}, "scope": "workspace"})
         self.call("dying", "tool-1", {"s": "x"})
-        pending = self.cellgate.start("tools/call", {"server": "dying", "tool": "tool_2", "arguments": {"s": "x", "delay": 60}})
+        pending = self.cellgate.start("tools/call",
+                                      {"server": "dying", "tool": "tool_2", "arguments": {"s": "x", "delay": 60}})
         [pid] = self.pids(mark)
         os.kill(pid, signal.SIGKILL)
         error = self.assert_error(1018, pending.result)
@@ -103,7 +105,8 @@ class Given(ToolsTest):
                 config = fixture_server()
                 config["args"] += flags
                 answer = self.cellgate.request("wrappers/generate", {"server": name, "config": config})
-                self.assertEqual({m["tool"] for m in answer["modules"]}, {m["tool"] for m in self.modules["fix"]["modules"]})
+                self.assertEqual({m["tool"] for m in answer["modules"]},
+                                 {m["tool"] for m in self.modules["fix"]["modules"]})
                 self.assertIn("x", text_of(self.call(name, "tool-1", {"s": "x"})))
                 self.cellgate.request("toolServers/remove", {"server": name})
 
@@ -141,8 +144,10 @@ class Given(ToolsTest):
                   "env": {"GIVEN": "yes", "BY_DEFAULT": "${NOT_SET:-fallback}", "FROM_OURS": "${HOME}"}}
         (self.place.root / "sub").mkdir()
         self.cellgate.request("wrappers/generate", {"server": "surroundings", "config": config})
-        lines = dict(line.split("=", 1) for line in (self.place.root / "sub/env.txt").read_text().splitlines() if "=" in line)
-        self.assertEqual((lines["GIVEN"], lines["BY_DEFAULT"], lines["FROM_OURS"]), ("yes", "fallback", str(self.place.home)))
+        lines = dict(line.split("=",
+                                1) for line in (self.place.root / "sub/env.txt").read_text().splitlines() if "=" in line)
+        self.assertEqual((lines["GIVEN"], lines["BY_DEFAULT"], lines["FROM_OURS"]),
+                         ("yes", "fallback", str(self.place.home)))
         self.assertNotIn("XDG_RUNTIME_DIR", lines)
         self.assertEqual((self.place.root / "sub/cwd.txt").read_text().strip(), str(self.place.root / "sub"))
         self.cellgate.request("toolServers/remove", {"server": "surroundings"})
@@ -213,7 +218,8 @@ class FromTheWorkspace(PlaceTest):
                 pending = cellgate.start("wrappers/generate", {"server": "repo"})
                 approval = cellgate.approval()
                 action = approval["action"]
-                self.assertEqual((action["kind"], action["server"], action["cwd"]), ("server", "repo", str(self.place.root)))
+                self.assertEqual((action["kind"], action["server"], action["cwd"]),
+                                 ("server", "repo", str(self.place.root)))
                 self.assertEqual(action["command"][0], "/bin/sh")
                 self.assertIn("SECRET", action["environmentNames"])
                 self.assertNotIn("value", json.dumps(approval))
@@ -268,7 +274,8 @@ class FromTheWorkspace(PlaceTest):
         self.assertFalse(self.started())
 
     def test_a_file_of_the_workspace_cannot_take_a_persons_name(self):
-        self.place.write(".mcp.json", json.dumps({"mcpServers": {"fix": {"command": "/bin/sh", "args": ["-c", "touch started"]}}}))
+        self.place.write(".mcp.json",
+                         json.dumps({"mcpServers": {"fix": {"command": "/bin/sh", "args": ["-c", "touch started"]}}}))
         cellgate = self.sidecar(options={"mcpServers": {"fix": fixture_server()}})
         cellgate.request("wrappers/generate", {"server": "fix"})
         self.assertEqual((cellgate.asked(), self.started()), (0, False))

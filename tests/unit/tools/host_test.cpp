@@ -374,8 +374,8 @@ Task<void> call_command_of_workspace(House* house) {
     fs::create_symlink(inside / "only", outside / "linked");
     fs::create_directory_symlink(inside, house->folder.path / "link_inside");
     fs::create_directory_symlink(outside, house->workspace / "link_outside");
-    house->environment["PATH"] = inside.string() + "::node_modules/.bin:.:" +
-                                 (house->folder.path / "link_inside").string() + ":" +
+    house->environment["PATH"] = inside.string() +
+                                 "::node_modules/.bin:.:" + (house->folder.path / "link_inside").string() + ":" +
                                  (house->workspace / "link_outside").string() + ":/usr/bin:/bin";
     // The control: whoever looks there as usual runs the other one.
     const std::string usual =

@@ -1,7 +1,7 @@
 """A real client of cellgate, for tests: JSON-RPC over the stdio of a sidecar process, both ways.
 
-`Place` is a workspace with a home of its own, so that nothing of the machine's user is read or written. `Sidecar` starts
-cellgate there and talks to it; when it is closed, everything that was said is held against the contract
+`Place` is a workspace with a home of its own, so that nothing of the machine's user is read or written. `Sidecar`
+starts cellgate there and talks to it; when it is closed, everything that was said is held against the contract
 (tests/contract/validate.py), and no process that the sidecar started may be alive.
 
 Nothing sleeps to let things happen: every wait has a condition and an end, and says what there was instead.

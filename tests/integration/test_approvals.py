@@ -1,4 +1,4 @@
-"""A cell calls a tool, a person is asked, and the answer decides: what is asked, what an answer covers, what it cannot."""
+"""A cell calls a tool, a person is asked, and the answer decides: what is asked, what an answer covers."""
 
 import threading
 import unittest
@@ -50,13 +50,15 @@ class Asking(ToolsTest):
 
     def test_the_code_may_catch_a_no_and_go_on(self):
         execution = self.cellgate.execute(
-            ECHO + "from mcptools import ApprovalDenied\ntry:\n    tool_1.run(s='x')\nexcept ApprovalDenied as no:\n    print('caught', no)")
+            ECHO + "from mcptools import ApprovalDenied\ntry:\n    tool_1.run(s='x')\nexcept ApprovalDenied as no:\n"
+                   "    print('caught', no)")
         self.cellgate.deny(self.cellgate.approval(), reason="because")
         execution.result()
         self.assertIn("caught because", execution.text())
 
     def test_ipybox_users_write_it_their_way(self):
-        execution = self.cellgate.execute("from mcptools.fix.tool_3 import Params, run\nr = run(Params(name='ab', level=2))\n"
+        execution = self.cellgate.execute("from mcptools.fix.tool_3 import Params, run\n"
+                                          "r = run(Params(name='ab', level=2))\n"
                                           "print(r.status, r.count, r.inner.code)")
         approval = self.cellgate.approval()
         self.assertEqual(approval["action"]["arguments"], {"name": "ab", "level": 2})
@@ -65,7 +67,8 @@ class Asking(ToolsTest):
         self.assertEqual(execution.text(), "completed_ab 2 200\n", execution.outputs())
 
     def test_two_tools_in_a_cell_are_two_questions_with_output_between(self):
-        execution = self.cellgate.execute("from mcptools.fix import tool_1, tool_2\nprint('a', flush=True)\ntool_1.run(s='1')\n"
+        execution = self.cellgate.execute("from mcptools.fix import tool_1, tool_2\nprint('a', flush=True)\n"
+                                          "tool_1.run(s='1')\n"
                                           "print('b', flush=True)\ntool_2.run(s='2')\nprint('c')")
         first = self.cellgate.approval()
         self.assertEqual(execution.wait_for_text("a\n").text(), "a\n")
@@ -134,7 +137,8 @@ class Asking(ToolsTest):
     def test_a_thread_of_a_cell_that_has_ended_still_asks(self):
         execution = self.run_ok(
             ECHO + "import threading, os\n"
-            "def later():\n    while not os.path.exists('call-now'): pass\n    print(tool_1.run(s='late'), flush=True)\n"
+            "def later():\n    while not os.path.exists('call-now'): pass\n"
+            "    print(tool_1.run(s='late'), flush=True)\n"
             "threading.Thread(target=later).start()")
         self.place.write("call-now", "")
         approval = self.cellgate.approval()
@@ -251,7 +255,8 @@ class Coverage(ToolsTest):
 
     def test_another_payload_another_tool_and_another_spelling_ask_again(self):
         execution = self.cellgate.execute(
-            "from mcptools.fix import tool_1, tool_2\ntool_1.run(s='same')\ntool_1.run(s='same ')\ntool_2.run(s='same')\ntool_1.run(s='same')")
+            "from mcptools.fix import tool_1, tool_2\ntool_1.run(s='same')\ntool_1.run(s='same ')\n"
+            "tool_2.run(s='same')\ntool_1.run(s='same')")
         seen = []
         for _ in range(3):
             approval = self.cellgate.approval()
@@ -278,7 +283,8 @@ class Coverage(ToolsTest):
         execution = self.cellgate.execute(ECHO + "for i in range(3): print(tool_1.run(s=str(i)))")
         approval = self.cellgate.approval()
         asked = self.cellgate.asked()
-        [choice] = [c for c in approval["choices"] if c.get("rule") and "arguments" not in c["rule"] and c["scope"] == "session"]
+        wide = [c for c in approval["choices"] if "rule" in c and "arguments" not in c["rule"]]
+        [choice] = [c for c in wide if c["scope"] == "session"]
         self.assertIn("tool-1", choice["label"])
         self.assertEqual(choice["rule"]["tool"], "tool-1")
         self.cellgate.allow(approval, scope="session", rule=choice["rule"])
@@ -409,7 +415,8 @@ class Rules(ToolsTest):
             "import os, socket, json\n"
             "path = os.environ.get('CELLGATE_TOOLS') or next(v for v in os.environ.values() if v.endswith('.sock'))\n"
             "s = socket.socket(socket.AF_UNIX)\ns.connect(path)\nf = s.makefile('rw')\n"
-            "for i, method in enumerate(('approval/list', 'approval/respond', 'policy/add', 'policy/list', 'execute', 'session/create', 'initialize')):\n"
+            "for i, method in enumerate(('approval/list', 'approval/respond', 'policy/add', 'policy/list', 'execute',\n"
+            "                            'session/create', 'initialize')):\n"
             "    print(json.dumps({'jsonrpc': '2.0', 'id': i, 'method': method, 'params': {}}), file=f, flush=True)\n"
             "    print(method, json.loads(f.readline())['error']['code'])")
         self.assertEqual(execution.result()["status"], "ok", execution.outputs())

@@ -113,7 +113,8 @@ class WithoutATerminal(CliTest):
 
     def test_an_error_ends_it_with_the_files_own_line(self):
         ended = self.cli("run",
-                         self.script("print('before')\n# %%\n\ndef f():\n    raise ValueError('broken')\nf()\n# %%\nprint('after')\n"))
+                         self.script("print('before')\n# %%\n\ndef f():\n    raise ValueError('broken')\nf()\n# %%\n"
+                                     "print('after')\n"))
         self.assertNotEqual(ended.returncode, 0)
         shown = ended.stdout + ended.stderr
         self.assertIn("ValueError", shown)
@@ -124,7 +125,8 @@ class WithoutATerminal(CliTest):
     def test_what_no_rule_covers_is_denied(self):
         self.cli("generate", "host")
         ended = self.cli("run",
-                         self.script("from mcptools.host import write_file\nwrite_file.run(path='made.txt', content='x')\n"))
+                         self.script("from mcptools.host import write_file\n"
+                                     "write_file.run(path='made.txt', content='x')\n"))
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("ApprovalDenied", ended.stdout + ended.stderr)
         self.assertFalse((self.place.root / "made.txt").exists())
@@ -132,7 +134,8 @@ class WithoutATerminal(CliTest):
     def test_a_rule_of_the_command_line_allows_what_it_names(self):
         config = self.config()
         self.assertEqual(self.cli("generate", "fix", "--mcp-config", config).returncode, 0)
-        script = self.script("from mcptools.fix import tool_1, tool_2\nprint(tool_1.run(s='named'))\nprint(tool_2.run(s='not named'))\n")
+        script = self.script("from mcptools.fix import tool_1, tool_2\nprint(tool_1.run(s='named'))\n"
+                             "print(tool_2.run(s='not named'))\n")
         ended = self.cli("run", "--mcp-config", config, "--allow", "fix/tool-1", script)
         self.assertIn("You passed to tool 1: named", ended.stdout)
         self.assertIn("ApprovalDenied", ended.stdout + ended.stderr)

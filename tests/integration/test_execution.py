@@ -54,7 +54,8 @@ class Output(SharedSidecarTest):
 
     def test_clear_output_is_told_in_its_place(self):
         outputs = self.run_ok(
-            "from IPython.display import clear_output\nprint('old', flush=True)\nclear_output(wait=True)\nprint('new')").outputs()
+            "from IPython.display import clear_output\nprint('old', flush=True)\nclear_output(wait=True)\n"
+            "print('new')").outputs()
         self.assertEqual([o["output_type"] for o in outputs], ["stream", "clear_output", "stream"])
         self.assertTrue(outputs[1]["wait"])
 
@@ -70,7 +71,8 @@ class Output(SharedSidecarTest):
 
     def test_output_arrives_while_the_cell_runs(self):
         self.cellgate.handlers["input/request"] = lambda params: {"value": ""}
-        execution = self.cellgate.execute("print('before', flush=True)\nimport os\nwhile not os.path.exists('go'): pass\nprint('after')")
+        execution = self.cellgate.execute("print('before', flush=True)\nimport os\n"
+                                          "while not os.path.exists('go'): pass\nprint('after')")
         execution.wait_for_text("before")
         self.assertFalse(execution.pending.done)
         self.place.write("go", "")
@@ -169,7 +171,8 @@ class LargeDataInFiles(SharedSidecarTest):
     capabilities = {"approvals": True, "images": "file"}
 
     def test_a_large_picture_is_a_file_and_a_small_one_is_not(self):
-        code = "class P:\n    def _repr_mimebundle_(self, **k): return {{'text/plain': 'p', 'image/png': 'QUJD' * {}}}\nP()"
+        code = ("class P:\n    def _repr_mimebundle_(self, **k):\n"
+                "        return {{'text/plain': 'p', 'image/png': 'QUJD' * {}}}\nP()")
         small = self.run_ok(code.format(10))
         self.assertEqual(small.data()["image/png"].strip(), "QUJD" * 10)
         execution = self.run_ok(code.format(200_000))
@@ -236,7 +239,8 @@ class Errors(SharedSidecarTest):
         self.assertEqual(execution.text(), "so far\n")
 
     def test_an_error_nobody_can_print_breaks_nothing(self):
-        execution = self.cellgate.run("class E(Exception):\n    def __str__(self): raise RuntimeError('again')\nraise E")
+        execution = self.cellgate.run("class E(Exception):\n    def __str__(self): raise RuntimeError('again')\n"
+                                      "raise E")
         self.assertEqual(execution.result()["status"], "error")
         self.assertEqual(self.run_ok("1 + 1").data()["text/plain"], "2")
 
@@ -248,7 +252,8 @@ class Input(SharedSidecarTest):
 
     def test_the_code_reads_what_the_person_types(self):
         self.answers = ["Ada", "s3cret é"]
-        execution = self.run_ok("import getpass\nname = input('Name: ')\nword = getpass.getpass('Word: ')\nprint(name, word)")
+        execution = self.run_ok("import getpass\nname = input('Name: ')\nword = getpass.getpass('Word: ')\n"
+                                "print(name, word)")
         self.assertEqual(execution.text(), "Ada s3cret é\n")
         first, second = self.cellgate.requests["input/request"][-2:]
         self.assertEqual((first["prompt"], first["password"], first["executionId"]), ("Name: ", False, execution.id))
@@ -489,7 +494,8 @@ class State(SharedSidecarTest):
         self.cellgate.request("session/close", {"sessionId": "again"})
 
     def test_top_level_await_and_magics_work(self):
-        self.assertEqual(self.run_ok("import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    return 3\nawait f()")
+        self.assertEqual(self.run_ok("import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    return 3\n"
+                                     "await f()")
                          .data()["text/plain"], "3")
         self.assertIn("2", self.run_ok("%%time\nprint(1 + 1)").text())
 

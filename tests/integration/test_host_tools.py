@@ -44,7 +44,8 @@ class Host(ToolsTest):
         self.assertIn("notes.txt", listing)
 
     def test_from_a_cell_too(self):
-        execution = self.cellgate.execute("from mcptools.host import read_file\nprint(read_file.run(path='data/notes.txt'))")
+        execution = self.cellgate.execute("from mcptools.host import read_file\n"
+                                          "print(read_file.run(path='data/notes.txt'))")
         approval = self.cellgate.approval()
         self.assertEqual(approval["action"]["kind"], "host")
         self.cellgate.allow(approval)

@@ -81,7 +81,8 @@ class Filesystem(ToolsTest):
             self.assertEqual(file.read(), "from the person")
 
     def test_what_the_tool_refuses_is_an_error_with_its_words(self):
-        execution = self.cellgate.execute("from mcptools.filesystem import read_text_file\nread_text_file.run(path='/etc/passwd')")
+        execution = self.cellgate.execute("from mcptools.filesystem import read_text_file\n"
+                                          "read_text_file.run(path='/etc/passwd')")
         self.cellgate.allow(self.cellgate.approval())
         error = execution.result()["error"]
         self.assertEqual(error["ename"], "ToolError")

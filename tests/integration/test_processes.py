@@ -5,7 +5,8 @@ import signal
 import subprocess
 import unittest
 
-from cellgate_client import PlaceTest, Sidecar, assert_no_strays, command_of, descendants, processes_with, stat_of, wait_until
+from cellgate_client import (PlaceTest, Sidecar, assert_no_strays, command_of, descendants, processes_with, stat_of,
+                             wait_until)
 from tools_testing import MCP_SERVER
 
 # In a session of its own, deaf to SIGTERM and SIGHUP, with its output closed: what a daemon does.

@@ -1,5 +1,5 @@
-"""Where cells run. Each wall has its control: the same code in a session that a person asked to have no sandbox, where it
-succeeds; so that a wall that is not there cannot look like one that holds."""
+"""Where cells run. Each wall has its control: the same code in a session that a person asked to have no sandbox, where
+it succeeds; so that a wall that is not there cannot look like one that holds."""
 
 import http.server
 import os
@@ -63,7 +63,8 @@ class Walls(SharedSidecarTest):
             threading.Thread(target=server.serve_forever, daemon=True).start()
             inside, outside = self.both(
                 "import urllib.request\n"
-                f"print(urllib.request.urlopen('http://127.0.0.1:{server.server_address[1]}', timeout=20).read().decode())")
+                f"url = 'http://127.0.0.1:{server.server_address[1]}'\n"
+                "print(urllib.request.urlopen(url, timeout=20).read().decode())")
             server.shutdown()
         self.assertEqual(outside, "reached")
         self.assertEqual(inside, "URLError")
@@ -82,7 +83,8 @@ class Walls(SharedSidecarTest):
         self.assertEqual((inside, outside), ("FileNotFoundError", "outside"))
 
     def test_the_system_cannot_be_changed(self):
-        inside = self.both("open('/usr/local/cellgate-was-here', 'w')\nimport os\nos.remove('/usr/local/cellgate-was-here')\nprint('changed')")[0]
+        inside = self.both("open('/usr/local/cellgate-was-here', 'w')\nimport os\n"
+                           "os.remove('/usr/local/cellgate-was-here')\nprint('changed')")[0]
         self.assertNotEqual(inside, "changed")
 
     def test_processes_outside_cannot_be_seen(self):

@@ -144,8 +144,8 @@ class Given(ToolsTest):
                   "env": {"GIVEN": "yes", "BY_DEFAULT": "${NOT_SET:-fallback}", "FROM_OURS": "${HOME}"}}
         (self.place.root / "sub").mkdir()
         self.cellgate.request("wrappers/generate", {"server": "surroundings", "config": config})
-        lines = dict(line.split("=",
-                                1) for line in (self.place.root / "sub/env.txt").read_text().splitlines() if "=" in line)
+        text = (self.place.root / "sub/env.txt").read_text()
+        lines = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
         self.assertEqual((lines["GIVEN"], lines["BY_DEFAULT"], lines["FROM_OURS"]),
                          ("yes", "fallback", str(self.place.home)))
         self.assertNotIn("XDG_RUNTIME_DIR", lines)

@@ -108,8 +108,9 @@ void OutputPrinter::write(bool to_stderr, const std::string& text) {
         return;
     }
     std::FILE* stream = to_stderr ? stderr : stdout;
-    std::fwrite(text.data(), 1, text.size(), stream);
-    if (std::fflush(stream) != 0 && errno == EPIPE && !std::exchange(reader_gone_, true)) {
+    // Text that is longer than the stream's buffer is written by fwrite() itself.
+    const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
+    if (!written && errno == EPIPE && !std::exchange(reader_gone_, true)) {
         std::raise(SIGINT); // nobody reads any more: stop as at the terminal's ctrl-C
     }
 }

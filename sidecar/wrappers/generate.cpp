@@ -72,13 +72,14 @@ std::string server_text(const std::string& server, const Package& package,
                                        [&](const protocol::ToolSpec& each) { return each.name == module.tool; });
         text += fmt::format("{}: {}\n", module.module, first_line(tool->description.value_or("")));
     }
-    return fmt::format("{}\"\"\"{}\n\"\"\"\n", file_header, docstring(text, 0));
+    return fmt::format("{}{}\"\"\"{}\n\"\"\"\n", file_header, server_record(server), docstring(text, 0));
 }
 
 } // namespace
 
 Package generate(const std::string& server, const std::vector<protocol::ToolSpec>& tools) {
     Package package;
+    package.server = server;
     package.package = identifiers_for({lower(server)}, "server", {}).front();
     std::vector<std::string> names;
     std::vector<std::string> texts;

@@ -263,6 +263,10 @@ std::string ModuleWriter::imports(const std::string& body) const {
 
 } // namespace
 
+std::string server_record(const std::string& server) {
+    return fmt::format("# Of the server {}.\n", string_literal(server));
+}
+
 std::string module_text(const std::string& server, const protocol::ToolSpec& tool) {
     return ModuleWriter(server, tool).write();
 }

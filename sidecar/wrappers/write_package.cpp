@@ -2,6 +2,7 @@
 
 #include "base/names.hpp"
 #include "module_text.hpp"
+#include "python_text.hpp"
 
 #include <fmt/format.h>
 
@@ -59,8 +60,9 @@ Descriptor open_folder(const Descriptor& parent, const std::string& name) {
     return folder;
 }
 
-// The text of a regular file; nothing when there is none of this name. Another kind of file is refused.
-std::optional<std::string> read_file(const Descriptor& folder, const std::string& name) {
+// The first bytes of a regular file, at most `most`; nothing when there is none of this name. Another kind of file is
+// refused. Code in a sandbox may have put it there, of any size, so that no caller wants more than it compares with.
+std::optional<std::string> read_start(const Descriptor& folder, const std::string& name, std::size_t most) {
     const Descriptor file(openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status{};
     if (file.get() < 0 && errno == ENOENT) {
@@ -73,7 +75,7 @@ std::optional<std::string> read_file(const Descriptor& folder, const std::string
         throw Error(ErrorCode::wrapper_failed, fmt::format("{} is not a regular file", name),
                     fmt::format("remove {}", name));
     }
-    std::string text(static_cast<std::size_t>(status.st_size), '\0');
+    std::string text(most, '\0');
     std::size_t size = 0;
     while (size < text.size()) {
         const ssize_t count = read(file.get(), text.data() + size, text.size() - size);
@@ -106,7 +108,7 @@ void write_all(const Descriptor& file, std::string_view text, const std::string&
 }
 
 void replace_file(const Descriptor& folder, const std::string& name, const std::string& text) {
-    const std::optional<std::string> present = read_file(folder, name);
+    const std::optional<std::string> present = read_start(folder, name, text.size() + 1); // one more is another file
     if (present == text) {
         return;
     }
@@ -131,6 +133,19 @@ void replace_file(const Descriptor& folder, const std::string& name, const std::
     }
 }
 
+// The folder of a package that was made for another server is not ours, though the names look alike to Python.
+void require_own(const Descriptor& folder, const Package& package) {
+    const std::string expected = file_header + server_record(package.server);
+    const std::optional<std::string> present = read_start(folder, "__init__.py", expected.size());
+    if (present && present->starts_with(file_header) && present != expected) {
+        throw Error(
+            ErrorCode::wrapper_failed,
+            fmt::format("mcptools/{} holds the wrappers of another server than {}", package.package,
+                        string_literal(package.server)),
+            fmt::format("give the server another name, name another outDir, or remove mcptools/{}", package.package));
+    }
+}
+
 // Files that we made and that are not of this package any more, and what a crash left half written.
 void remove_stale(const Descriptor& folder, const std::set<std::string>& kept) {
     const int copy = dup(folder.get());
@@ -138,25 +153,23 @@ void remove_stale(const Descriptor& folder, const std::set<std::string>& kept) {
     if (entries == nullptr) {
         fail("cannot list the package's folder", errno);
     }
-    std::set<std::string> names;
+    // One by one: the folder may hold more names than memory does.
     while (const dirent* entry = readdir(entries)) {
-        names.emplace(entry->d_name);
-    }
-    closedir(entries);
-    for (const std::string& name : names) {
+        const std::string name = entry->d_name;
         const bool is_aside = name.starts_with(aside_prefix);
         if (kept.contains(name) || (!is_aside && !name.ends_with(".py"))) {
             continue;
         }
         try {
-            const std::optional<std::string> text = read_file(folder, name);
-            if (is_aside || (text && text->starts_with(file_header))) {
+            const std::optional<std::string> start = read_start(folder, name, std::string_view(file_header).size());
+            if (is_aside || start == file_header) {
                 unlinkat(folder.get(), name.c_str(), 0);
             }
         } catch (const Error&) {
             // A link or a pipe with such a name is not ours.
         }
     }
+    closedir(entries);
 }
 
 } // namespace
@@ -168,6 +181,7 @@ void write_package(const Package& package, const std::filesystem::path& out_dir)
     }
     const Descriptor shared = open_folder(top, "mcptools");
     const Descriptor own = open_folder(shared, package.package);
+    require_own(own, package);
     const std::string own_prefix = fmt::format("mcptools/{}/", package.package);
     std::set<std::string> kept;
     for (const File& file : package.files) {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -27,14 +28,14 @@ struct Folder {
     fs::path path;
 };
 
-Package package_of(const std::vector<std::string>& names) {
+Package package_of(const std::vector<std::string>& names, const std::string& server = "server") {
     std::vector<protocol::ToolSpec> tools;
     for (const std::string& name : names) {
         tools.emplace_back();
         tools.back().name = name;
         tools.back().input_schema = RawJson::parse(R"({"type":"object"})");
     }
-    return generate("server", tools);
+    return generate(server, tools);
 }
 
 std::string read(const fs::path& path) {
@@ -44,6 +45,15 @@ std::string read(const fs::path& path) {
 
 void write(const fs::path& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
+}
+
+// How much this process has read until now.
+std::uintmax_t bytes_read() {
+    std::ifstream file("/proc/self/io");
+    std::string name;
+    std::uintmax_t count = 0;
+    REQUIRE((file >> name >> count && name == "rchar:"));
+    return count;
 }
 
 // What a writer does that does not look where it writes.
@@ -111,6 +121,56 @@ TEST_CASE("a pipe in place of a module is refused and does not block") {
     fs::create_directories(folder.workspace() / "mcptools/server");
     REQUIRE(::mkfifo((folder.workspace() / "mcptools/server/one.py").c_str(), 0600) == 0);
     check_refused(package_of({"one"}), folder.workspace());
+}
+
+TEST_CASE("of a file that is larger than what belongs there, no more is read than is compared") {
+    const Folder folder;
+    const Package package = package_of({"one"});
+    write_package(package, folder.workspace());
+    const std::string header = read(folder.workspace() / "mcptools/server/one.py").substr(0, 200);
+    constexpr std::uintmax_t large = 64U << 20;
+    const fs::path server = folder.workspace() / "mcptools/server";
+    for (const char* const name : {"one.py", "__init__.py", "stale.py", ".cellgate-aside", "../_runtime.py"}) {
+        if (name != std::string("__init__.py")) {
+            write(server / name, header);
+        }
+        fs::resize_file(server / name, large); // a hole: costs the one who puts it there nothing
+    }
+    const std::uintmax_t before = bytes_read();
+    write_package(package, folder.workspace());
+    CHECK(bytes_read() - before < (1U << 20));
+    for (const File& file : package.files) {
+        CHECK(read(folder.workspace() / file.path) == file.text);
+    }
+    CHECK_FALSE(fs::exists(server / "stale.py"));
+
+    write(server / "stale.py", header);
+    fs::resize_file(server / "stale.py", large);
+    const std::uintmax_t naively = bytes_read();
+    CHECK(read(server / "stale.py").starts_with(header));
+    CHECK(bytes_read() - naively >= large);
+}
+
+TEST_CASE("a package of another server is not replaced, though its name is the same to Python") {
+    const Folder folder;
+    write_package(package_of({"one"}, "my-server"), folder.workspace());
+    const fs::path module = folder.workspace() / "mcptools/my_server/one.py";
+    const std::string before = read(module);
+    for (const char* const server : {"my_server", "My-Server", "my-server\"", "my"}) {
+        const Package package = package_of({"one", "two"}, server);
+        if (package.package == "my_server") {
+            check_refused(package, folder.workspace());
+        } else {
+            write_package(package, folder.workspace());
+        }
+        CHECK(read(module) == before);
+        CHECK_FALSE(fs::exists(folder.workspace() / "mcptools/my_server/two.py"));
+    }
+    write_package(package_of({"two"}, "my-server"), folder.workspace());
+    CHECK_FALSE(fs::exists(module));
+
+    write_naively(package_of({"one"}, "my_server"), folder.workspace());
+    CHECK(read(module) != before);
 }
 
 TEST_CASE("files that cellgate did not make are not replaced") {

@@ -27,6 +27,7 @@ struct Skipped {
 };
 
 struct Package {
+    std::string server;
     std::string package; // as in `mcptools.<package>`
     std::vector<File> files;
     std::vector<Module> modules; // in the order of the tools

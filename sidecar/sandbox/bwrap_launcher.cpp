@@ -23,6 +23,9 @@ namespace {
 
 constexpr std::uint64_t home_bytes = 512ULL << 20;
 constexpr const char* system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+// bwrap takes 9,000 arguments; before that, its time grows with the square of the mounts: these take about two seconds.
+constexpr std::size_t most_arguments = 9'000;
+constexpr std::size_t most_workspace_mounts = 500;
 constexpr std::array passed_variables = {"LANG", "LANGUAGE", "TZ", "TERM"};
 
 using Links = std::map<std::string, std::string>;
@@ -153,6 +156,29 @@ void add_workspace(MountPlan& plan, const std::string& workspace) {
     }
 }
 
+// Once all is planned that lies in the workspace.
+void settle_workspace(MountPlan& plan, const std::string& workspace) {
+    plan.pin_folders(workspace);
+    const std::vector<std::filesystem::path> places = plan.places_below(workspace);
+    if (places.size() <= most_workspace_mounts) {
+        return;
+    }
+    std::map<std::filesystem::path, std::size_t> folders;
+    for (const std::filesystem::path& place : places) {
+        ++folders[place.parent_path()];
+    }
+    const auto [folder, count] = *std::max_element(folders.begin(), folders.end(),
+                                                   [](const auto& a, const auto& b) { return a.second < b.second; });
+    throw Error(
+        ErrorCode::sandbox_unavailable,
+        fmt::format("expected at most {} files and folders to guard in the workspace {} (secrets, what programs "
+                    "outside run or obey, and the folders above them), found {}; most of them, {}, lie in {}",
+                    most_workspace_mounts, workspace, places.size(), count, folder.string()),
+        fmt::format("Look at {}: a cell may have made them. Remove what is not needed, move it out of the "
+                    "workspace, or open a folder further down.",
+                    folder.string()));
+}
+
 // The program as it was named must lead to a file that can be seen in there.
 void check_program(const MountPlan& plan, const std::string& program, Links& links) {
     if (program.empty() || program[0] != '/') {
@@ -226,6 +252,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
             plan.read_only(path);
         }
     }
+    settle_workspace(plan, workspace);
     plan.read_write(session_dir);
     check_program(plan, command.argv.at(0), links);
 
@@ -246,8 +273,17 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     std::vector<std::string> options = isolation_arguments();
     options.insert(options.end(), mounts.arguments.begin(), mounts.arguments.end());
     options.insert(options.end(), {"--chdir", cwd, "--clearenv"});
-    for (const auto& [name, value] : clean_environment(environment_, home, std::move(command.environment))) {
+    const Environment environment = clean_environment(environment_, home, std::move(command.environment));
+    for (const auto& [name, value] : environment) {
         options.insert(options.end(), {"--setenv", name, value});
+    }
+    constexpr std::size_t of_bwrap_itself = 4;
+    if (const std::size_t count = options.size() + command.argv.size() + of_bwrap_itself; count > most_arguments) {
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("expected at most {} arguments for bubblewrap, found {}: the command has {}, and the "
+                                "environment {} variables of 3 each",
+                                most_arguments, count, command.argv.size(), environment.size()),
+                    "Pass less in the session's environment; a file of the workspace holds as much as you like.");
     }
     std::string packed;
     for (const std::string& option : options) {

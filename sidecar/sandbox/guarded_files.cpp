@@ -34,9 +34,9 @@ constexpr std::array auto_run_names = {
     ".envrc", "mise.toml", ".mise.toml", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".zshenv",
     ".ripgreprc"};
 
-// Large, and never the work of a person.
+// Large, and never the work of a person. By their names alone: no file that a cell adds may keep us from looking.
 bool is_not_searched(std::string_view name) {
-    return name == ".git" || name == "node_modules" || name == "__pycache__";
+    return name == ".git" || name == "node_modules" || name == "__pycache__" || name == "site-packages";
 }
 
 template <class Names>
@@ -94,11 +94,12 @@ GuardedFiles find_guarded_files(const std::string& workspace) {
             std::string name = entry->path().filename().string();
             std::error_code ignored;
             bool is_real_directory = !entry->is_symlink(ignored) && entry->is_directory(ignored);
-            if (is_real_directory && fs::exists(entry->path() / "pyvenv.cfg", ignored)) {
+            bool virtual_environment = is_real_directory && fs::exists(entry->path() / "pyvenv.cfg", ignored);
+            if (virtual_environment) {
                 found.read_only.push_back(entry->path().string());
-                continue;
             }
-            bool secret = is_secret_name(name);
+            bool named_as_environment = virtual_environment && name.starts_with(".env");
+            bool secret = is_secret_name(name) && !named_as_environment;
             if (secret || is_auto_run_name(name)) {
                 std::string place = place_of(*entry, workspace);
                 if (!place.empty()) {

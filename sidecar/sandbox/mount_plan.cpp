@@ -2,14 +2,18 @@
 
 #include "paths.hpp"
 
+#include <set>
+
 namespace cellgate::sandbox {
+
+namespace fs = std::filesystem;
 
 void MountPlan::read_only(const std::string& source, const std::string& place) {
     entries_[place] = Entry{.arguments = {"--ro-bind", source}, .from_machine = true};
 }
 
 void MountPlan::read_write(const std::string& path) {
-    entries_[path] = Entry{.arguments = {"--bind", path}, .from_machine = true};
+    entries_[path] = Entry{.arguments = {"--bind", path}, .from_machine = true, .writable = true};
 }
 
 void MountPlan::scratch(const std::string& place, std::uint64_t bytes, const char* permissions) {
@@ -42,14 +46,45 @@ void MountPlan::devices() {
     entries_["/dev"] = Entry{.arguments = {"--dev"}, .sealed = true};
 }
 
-bool MountPlan::shows(const std::string& path) const {
-    // The nearest mount above decides: home is empty although the machine's lies below it.
-    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-        if (is_within(path, entry->first.native())) {
-            return entry->second.from_machine;
+void MountPlan::pin_folders(const std::string& top) {
+    std::set<std::string> folders;
+    for (const fs::path& place : places_below(top)) {
+        for (fs::path folder = place.parent_path(); folder != top; folder = folder.parent_path()) {
+            folders.insert(folder.string());
         }
     }
-    return false;
+    for (const std::string& folder : folders) {
+        const Entry* entry = nearest(folder);
+        // What is read-only is not renamed.
+        if (!entries_.contains(folder) && entry != nullptr && entry->writable) {
+            read_write(folder);
+        }
+    }
+}
+
+bool MountPlan::shows(const std::string& path) const {
+    // The nearest mount above decides: home is empty although the machine's lies below it.
+    const Entry* entry = nearest(path);
+    return entry != nullptr && entry->from_machine;
+}
+
+std::vector<fs::path> MountPlan::places_below(const std::string& top) const {
+    std::vector<fs::path> places;
+    for (const auto& [place, entry] : entries_) {
+        if (place != top && is_within(place.native(), top)) {
+            places.push_back(place);
+        }
+    }
+    return places;
+}
+
+const MountPlan::Entry* MountPlan::nearest(const std::string& path) const {
+    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+        if (is_within(path, entry->first.native())) {
+            return &entry->second;
+        }
+    }
+    return nullptr;
 }
 
 MountPlan::Arguments MountPlan::arguments(int first_descriptor) const {

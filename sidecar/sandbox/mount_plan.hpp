@@ -26,8 +26,15 @@ class MountPlan {
     void proc();
     void devices();
 
+    // Makes each folder between `top` and a place below it a mount of its own, as writable as before: a mount cannot be
+    // renamed or removed, so what lies below cannot be moved away and replaced by renaming a folder above it.
+    void pin_folders(const std::string& top);
+
     // Whether the files of `path` are those of the machine, shown through one of the mounts.
     bool shows(const std::string& path) const;
+
+    // All that is mounted below `top`.
+    std::vector<std::filesystem::path> places_below(const std::string& top) const;
 
     // `first_descriptor` is the number under which bwrap finds the first of `files`.
     struct Arguments {
@@ -40,9 +47,12 @@ class MountPlan {
     struct Entry {
         std::vector<std::string> arguments; // the place comes last and is added
         bool from_machine = false;
+        bool writable = false;                             // and the machine's
         std::optional<std::string> content = std::nullopt; // of a file that bwrap reads from a descriptor
         bool sealed = false;                               // made read-only once all is mounted
     };
+    const Entry* nearest(const std::string& path) const; // at `path` or above it
+
     std::map<std::filesystem::path, Entry> entries_; // paths compare by component: parents come first
 };
 

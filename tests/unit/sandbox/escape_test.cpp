@@ -85,6 +85,17 @@ T(lambda: [name for name in os.environ if name in ("LD_LIBRARY_PATH", "AWS_SECRE
     {"change .mcp.json", R"(T(lambda: open(W+"/.mcp.json", "w").write("x")))"},
     {"replace .mcp.json", R"(T(lambda: (open(W+"/x", "w").close(), os.replace(W+"/x", W+"/.mcp.json"), 1)[2]))"},
     {"write an editor's task in a folder", R"(T(lambda: open(W+"/part/.vscode/tasks.json", "w").write("x")))"},
+    {"move a folder above .vscode away and plant another",
+     R"(T(lambda: (os.rename(W+"/part", W+"/p2"), os.makedirs(W+"/part/.vscode"), 1)[2]))"},
+    {"move the outer of two folders above a guarded file away and plant another",
+     R"(T(lambda: (os.rename(W+"/deploy", W+"/d2"), os.makedirs(W+"/deploy/secrets"), 1)[2]))"},
+    {"move the inner of two folders above a guarded file away and plant another",
+     R"(T(lambda: (os.rename(W+"/deploy/secrets", W+"/s2"), os.makedirs(W+"/deploy/secrets"), 1)[2]))"},
+    {"exchange a folder above .vscode for another", R"(
+def attack():
+    os.makedirs(W+"/evil/.vscode")
+    return libc.renameat2(-100, (W+"/part").encode(), -100, (W+"/evil").encode(), 2) == 0
+T(attack))"},
     {"change a wrapper", R"(T(lambda: open(W+"/mcptools/fs/read_file.py", "w").write("x")))"},
     {"rename mcptools", R"(T(lambda: (os.rename(W+"/mcptools", W+"/m2"), 1)[1]))"},
     {"write into site-packages", R"(

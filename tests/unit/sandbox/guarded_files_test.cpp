@@ -33,7 +33,7 @@ TEST_CASE("guarded files are found at any depth, through symlinks only inside th
     fs::create_directory_symlink("..", machine.workspace / "part/up");
     machine.write(machine.workspace / "part/.aws/credentials", "");
     machine.write(machine.workspace / "env/pyvenv.cfg", "");
-    machine.write(machine.workspace / "env/lib/cacert.pem", "");
+    machine.write(machine.workspace / "env/lib/python3.11/site-packages/certifi/cacert.pem", "");
     GuardedFiles found = find_guarded_files(machine.workspace);
     auto under = [&](std::vector<std::string> names) {
         for (std::string& name : names) {
@@ -47,6 +47,43 @@ TEST_CASE("guarded files are found at any depth, through symlinks only inside th
     CHECK(found.secret_files == under({".env", ".envrc", "deploy/.env.production", "deploy/secrets/prod"}));
     CHECK(found.secret_directories == under({"part/.aws"}));
     CHECK(found.read_only == under({".git", ".mcp.json", "env", "part/.vscode"}));
+}
+
+TEST_CASE("a folder that was made to look like a virtual environment is searched for secrets") {
+    Machine machine;
+    machine.write(machine.workspace / "deploy/pyvenv.cfg", "");
+    CHECK(machine.python(Isolation::none, R"(T(lambda: open(W + "/deploy/.env.production").read()))")
+              .out.starts_with("ESCAPED"));
+    const Ran ran = machine.python(Isolation::bwrap, R"(T(lambda: open(W + "/deploy/.env.production").read()))");
+    CHECK_MESSAGE(ran.out.starts_with("HELD PermissionError"), ran.out);
+    machine.write(machine.workspace / ".env.d/pyvenv.cfg", "");
+    machine.write(machine.workspace / ".aws/pyvenv.cfg", "");
+    const GuardedFiles found = find_guarded_files(machine.workspace);
+    CHECK(found.secret_directories == std::vector<std::string>{machine.workspace / ".aws"});
+}
+
+TEST_CASE("more guarded files than a sandbox can hide are an error that says where they are") {
+    Machine machine;
+    const auto make = [&](int from, int to) {
+        for (int i = from; i < to; ++i) {
+            machine.write(machine.workspace / "src" / (".env." + std::to_string(i)), "CANARY");
+        }
+    };
+    const std::string program = R"(T(lambda: open(W + "/src/.env.99").read()))";
+    make(0, 100);
+    CHECK(machine.python(Isolation::none, program).out.starts_with("ESCAPED"));
+    CHECK(machine.python(Isolation::bwrap, program).out.starts_with("HELD"));
+    make(100, 5000);
+    try {
+        machine.python(Isolation::bwrap, program);
+        FAIL("it ran");
+    } catch (const cellgate::Error& error) {
+        CHECK(error.code == cellgate::ErrorCode::sandbox_unavailable);
+        CHECK_MESSAGE(error.message.find("at most 500") != std::string::npos, error.message);
+        CHECK_MESSAGE(error.message.find("5000, lie in " + (machine.workspace / "src").string()) != std::string::npos,
+                      error.message);
+        CHECK_FALSE(error.hint.empty());
+    }
 }
 
 TEST_CASE("a workspace too large to be searched is refused, as a cell can make it so to lift the guards") {

@@ -110,6 +110,20 @@ TEST_CASE("no value of the environment can become an option of bwrap") {
     CHECK(mentions(refusal(machine, command), "not a name"));
 }
 
+TEST_CASE("an environment larger than bubblewrap takes is refused before it starts") {
+    Machine machine;
+    async::Command command;
+    command.argv = {"/usr/bin/python3"};
+    for (int i = 0; i < 1'000; ++i) {
+        command.environment["V" + std::to_string(i)] = "x";
+    }
+    CHECK(refusal(machine, command) == "");
+    for (int i = 0; i < 3'000; ++i) {
+        command.environment["V" + std::to_string(i)] = "x";
+    }
+    CHECK(mentions(refusal(machine, command), "at most 9000 arguments"));
+}
+
 TEST_CASE("what a session adds to the environment neither acts on bwrap nor stands in a command line") {
     Machine machine;
     async::Command command;

@@ -73,6 +73,19 @@ TEST_CASE("the workspace can be written, and nothing is left in it but what the 
     CHECK(machine.read(machine.workspace / "moved.txt") == "data");
 }
 
+TEST_CASE("in a folder above a guarded file, files can be made, replaced, moved and removed") {
+    Machine machine;
+    check_prints(machine, R"(
+import shutil
+os.chdir(W + "/deploy")
+open("a.tmp", "w").write("1"); os.replace("a.tmp", "a"); os.makedirs("new/x"); os.rename("new", "moved"); os.rmdir("moved/x")
+os.link("a", "b"); shutil.move("a", W + "/part/a"); shutil.move(W + "/data.txt", "data.txt"); shutil.rmtree("moved")
+open("secrets/other", "w").write("2"); os.unlink("b")
+print(sorted(os.listdir()), sorted(os.listdir(W + "/part")), os.path.exists(W + "/data.txt")))",
+                 "['.env', '.env.production', 'data.txt', 'secrets'] ['.vscode', 'a'] False\n");
+    CHECK(machine.read(machine.workspace / "part/a") == "1");
+}
+
 TEST_CASE("what is added to a guarded directory outside is seen inside") {
     Machine machine;
     async::Command command;

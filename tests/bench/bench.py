@@ -1,0 +1,475 @@
+"""`./dev bench`: cellgate beside its peers, in one interleaved run.
+
+Every case is a worker process that takes samples when it is told to (worker.hpp, peer_worker.py). The cases of a group
+take turns, round by round and in changing order, so that what the machine does besides hits all of them; a line of the
+table is the ratio of two medians of the same group.
+"""
+
+import argparse
+import base64
+import contextlib
+import datetime
+import hashlib
+import json
+import os
+import platform
+import re
+import selectors
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PYTHON = "/usr/bin/python3"
+EVERYTHING = HERE.parent / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+LAUNCHER = [PYTHON, "-m", "ipykernel_launcher", "-f"]
+MESSAGE = "a message of a usual length for a tool's argument, " * 4
+BUSY = 0.5  # processes that run besides us, for each core
+PATIENCE = 300
+
+FLOOD_PIECE = 65536
+PICTURE = base64.b64encode(bytes(range(256)) * 20480).decode()
+
+PRINT = """
+import sys
+for i in range({pieces}):
+    sys.stdout.write(chr(97 + i % 26) * {size})
+    {after}
+"""
+SHOW = """
+import base64
+from IPython.display import display
+display({"image/png": base64.b64encode(bytes(range(256)) * 20480).decode()}, raw=True)
+"""
+TAKE = """
+import time
+def take(count):
+    samples = []
+    for _ in range(count):
+        begun = time.perf_counter()
+        call()
+        samples.append(time.perf_counter() - begun)
+    print(*samples, sep="\\n")
+"""
+TOOL_CELL = f"""
+from mcptools.everything import echo
+def call():
+    echo.run(message={MESSAGE!r})
+{TAKE}
+"""
+HTTP_CELL = f"""
+import os, requests
+url = os.environ["BENCH_URL"] + "/echo"
+def call():
+    requests.post(url, json={{"message": {MESSAGE!r}}}).json()
+{TAKE}
+"""
+
+
+def printed(pieces):
+    digest = hashlib.sha256()
+    for i in range(pieces):
+        digest.update(bytes([97 + i % 26]) * FLOOD_PIECE)
+    return digest.hexdigest()
+
+
+# --- what is measured -------------------------------------------------------------------------------------------------
+
+
+class Group:
+    """Cases that are measured side by side: `rounds` rounds, in each `count` samples of each case."""
+
+    def __init__(self, name, rounds, count, warm_up=1, slow=()):
+        self.name = name
+        self.rounds = rounds
+        self.count = count
+        self.warm_up = warm_up
+        self.slow = slow  # cases that take a fifth as many samples
+
+    def samples(self, case):
+        return max(1, self.count // 5) if case in self.slow else self.count
+
+
+GROUPS = [
+    Group("cold", 11, 1),
+    Group("execute", 10, 50, 20, slow=["server"]),
+    Group("fake", 10, 200, 50),
+    Group("flood", 9, 1),
+    Group("picture", 9, 3),
+    Group("tool", 10, 200, 50),
+    Group("start", 20, 1),
+    Group("idle", 3, 1, 0),
+    Group("unread", 1, 1, 0),
+    Group("stalls", 1, 100, 0),
+]
+
+
+class Line:
+    """One goal: `case` against `peer` of the same group, or against nothing, is `at_most`."""
+
+    def __init__(self, group, work, case, peer, at_most, unit="s"):
+        self.group = group
+        self.work = work
+        self.case = case
+        self.peer = peer
+        self.at_most = at_most
+        self.unit = unit
+
+    def name(self):
+        return f"{self.work} / {PEERS[self.peer]}" if self.peer else self.work
+
+
+PEERS = {
+    "floor": "floor",
+    "jupyter": "jupyter_client",
+    "server": "Jupyter Server",
+    "nodelay": "Jupyter Server with TCP_NODELAY",
+    "http": "HTTP POST to FastAPI",
+    "direct": "direct MCP call",
+}
+SHIPPED = "round trip of 1, as shipped"
+LINES = [
+    Line("cold", "cold session to first result", "stock", "floor", 1.05),
+    Line("cold", "cold session to first result", "stock", "jupyter", 0.4),
+    Line("cold", "cold session to first result", "stock", "server", 0.65),
+    Line("execute", "round trip of 1, stock kernel", "stock", "floor", 1.1),
+    Line("execute", "round trip of 1, stock kernel", "stock", "jupyter", 1.05),
+    Line("execute", SHIPPED, "shipped", "floor", 0.85),
+    Line("execute", SHIPPED, "shipped", "server", 0.1),
+    Line("execute", SHIPPED, "shipped", "nodelay", 0.9),
+    Line("fake", "own cost of an execution", "fake", "jupyter", 0.3),
+    Line("flood", "100 MB flushed, to the last byte", "shipped", "jupyter", 1.0),
+    Line("picture", "5 MB PNG, to the last byte", "shipped", "jupyter", 1.0),
+    Line("tool", "tool call from a cell", "shipped", "http", 0.25),
+    Line("tool", "tool call from a cell", "shipped", "direct", 2),
+    Line("idle", "idle memory", "shipped", "server", 0.2, "B"),
+    Line("start", "initialize after process start", "shipped", None, 0.020),
+    Line("unread", "memory growth while 1 GB is not read", "shipped", None, 64e6, "B"),
+    Line("stalls", "stalls in 100,000 mixed sends", "shipped", None, 0, ""),
+    Line("turns", "loop turns over 50 ms in all of this", "shipped", None, 0, ""),
+]
+# Where the loop's turns are watched: all work, but not what is so short that loading the watch would count.
+WATCHED = ["cold", "execute", "fake", "flood", "picture", "tool", "unread"]
+
+
+class Place:
+    """The folders, files and commands of all cases."""
+
+    def __init__(self, programs, cellgate, quick):
+        self.programs = programs
+        self.cellgate = cellgate
+        self.quick = quick
+        self.base = Path(tempfile.mkdtemp(prefix="cgb", dir="/tmp"))
+        self.root = self.base / "w"
+        self.home = self.base / "h"
+        self.turns = self.base / "turns"
+        for folder in (self.root, self.home, self.base / "r"):
+            folder.mkdir(mode=0o700)
+        self.kernelspec("stock", [PYTHON, "-mipykernel_launcher", "-f", "{connection_file}"])
+        # Inside the sandbox there is the kernelspec's folder, and not the build.
+        fake = self.home / ".local/share/jupyter/kernels/fake"
+        self.kernelspec("fake", [str(fake / "fake_kernel"), "{connection_file}"])
+        shutil.copy(programs / "fake_kernel", fake)
+        pieces = 16 if quick else 1600
+        self.flood = self.cell("flood.py", PRINT.format(pieces=pieces, size=FLOOD_PIECE, after="sys.stdout.flush()"))
+        self.flood_hash = printed(pieces)
+        pieces = 160 if quick else 15259
+        self.mark = self.root / "done"
+        end = f"\nsys.stdout.flush()\nopen({str(self.mark)!r}, 'w').close()\n"
+        self.unread = self.cell("unread.py", PRINT.format(pieces=pieces, size=FLOOD_PIECE, after="pass") + end)
+        self.unread_hash = printed(pieces)
+        self.picture = self.cell("picture.py", SHOW)
+        self.picture_hash = hashlib.sha256(PICTURE.encode()).hexdigest()
+
+    def kernelspec(self, name, argv):
+        folder = self.home / ".local/share/jupyter/kernels" / name
+        folder.mkdir(parents=True)
+        spec = {"argv": argv, "display_name": name, "language": "python"}
+        (folder / "kernel.json").write_text(json.dumps(spec))
+
+    def cell(self, name, code):
+        path = self.base / name
+        path.write_text(code)
+        return path
+
+    def environment(self, case, group):
+        names = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(self.home),
+                 "XDG_RUNTIME_DIR": str(self.base / "r"), "XDG_DATA_HOME": str(self.home / ".local/share")}
+        if case == "shipped" and group == "tool":
+            names["BENCH_OPTIONS"] = json.dumps({
+                "mcpServers": {"everything": {"command": "node", "args": [str(EVERYTHING), "stdio"]}},
+                "rules": [{"effect": "allow", "kind": "tool", "server": "everything", "tool": "echo"}],
+            })
+        if group in WATCHED and case in ("shipped", "stock", "fake"):
+            names["LD_PRELOAD"] = str(self.programs / "turns.so")
+            names["BENCH_TURNS"] = str(self.turns)
+        return names
+
+    def commands(self):
+        """The command of each case, by group and case, and a Python module or a file that it needs."""
+        floor = [self.programs / "floor"]
+        client = [self.programs / "client", self.cellgate, self.root]
+        jupyter = [PYTHON, "-B", HERE / "peer_jupyter.py"]
+        server = [PYTHON, "-B", HERE / "peer_server.py"]
+        flood = [self.flood, self.flood_hash]
+        picture = [self.picture, self.picture_hash]
+        return {
+            ("cold", "floor"): ([*floor, "cold", *LAUNCHER], None),
+            ("cold", "stock"): ([*client, "cold", "stock"], None),
+            ("cold", "jupyter"): ([*jupyter, "cold", "python3"], "jupyter_client"),
+            ("cold", "server"): ([*server, "cold"], "jupyter_server"),
+            ("execute", "floor"): ([*floor, "execute", "1", *LAUNCHER], None),
+            ("execute", "stock"): ([*client, "execute", "stock", "1"], None),
+            ("execute", "shipped"): ([*client, "execute", "default", "1"], None),
+            ("execute", "jupyter"): ([*jupyter, "execute", "python3", "1"], "jupyter_client"),
+            ("execute", "server"): ([*server, "execute", "1"], "jupyter_server"),
+            ("execute", "nodelay"): ([*server, "--nodelay", "execute", "1"], "jupyter_server"),
+            ("fake", "fake"): ([*client, "execute", "fake", "1"], None),
+            ("fake", "jupyter"): ([*jupyter, "execute", "fake", "1"], "jupyter_client"),
+            ("flood", "shipped"): ([*client, "output", *flood], None),
+            ("flood", "jupyter"): ([*jupyter, "output", *flood], "jupyter_client"),
+            ("picture", "shipped"): ([*client, "output", *picture], None),
+            ("picture", "jupyter"): ([*jupyter, "output", *picture], "jupyter_client"),
+            ("tool", "shipped"): ([*client, "cell", self.cell("tool.py", TOOL_CELL)], EVERYTHING),
+            ("tool", "http"): ([*jupyter, "cell", self.cell("http.py", HTTP_CELL), HERE / "peer_http.py"], "fastapi"),
+            ("tool", "direct"): ([self.programs / "direct_mcp", json.dumps({"message": MESSAGE}), "node", EVERYTHING,
+                                  "stdio"], EVERYTHING),
+            ("start", "shipped"): ([*client, "start"], None),
+            ("idle", "shipped"): ([*client, "idle"], None),
+            ("idle", "server"): ([*server, "idle"], "jupyter_server"),
+            ("unread", "shipped"): ([*client, "unread", self.unread, self.unread_hash, self.mark], None),
+            ("stalls", "shipped"): ([self.programs / "stalls"], None),
+        }
+
+    def remove(self):
+        shutil.rmtree(self.base, ignore_errors=True)
+
+
+# --- measuring --------------------------------------------------------------------------------------------------------
+
+
+class Failed(Exception):
+    """A case could not be measured."""
+
+
+class Worker:
+    def __init__(self, command, environment, cwd):
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen([str(part) for part in command], env=environment, cwd=cwd, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.process.stdout, selectors.EVENT_READ)
+
+    def line(self):
+        text = self.process.stdout.readline() if self.selector.select(PATIENCE) else ""
+        if not text:
+            self.log.seek(0)
+            words = self.log.read().decode(errors="replace")[-2000:]
+            raise Failed(f"{' '.join(map(str, self.process.args))[:300]}\nended or was silent. Its last words:\n{words}")
+        return text
+
+    def ready(self):
+        while self.line() != "ready\n":
+            pass
+
+    def take(self, count):
+        try:
+            self.process.stdin.write(f"{count}\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # line() tells why
+        return json.loads(self.line())
+
+    def close(self):
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self.selector.close()
+        self.log.close()
+
+
+def missing(need):
+    """Why a case cannot be measured here, or nothing."""
+    if need is None or (need.exists() if isinstance(need, Path) else find_spec(need)):
+        return None
+    return f"{need.parent.parent.name if isinstance(need, Path) else need} is not installed"
+
+
+def measure(group, cases, place, commands):
+    """All samples of each case of the group. A case that fails has its reason instead."""
+    samples, workers = {}, {}
+    with contextlib.ExitStack() as stack:
+        def attempt(case, action):
+            try:
+                return action()
+            except Failed as failure:
+                samples[case] = str(failure)
+                workers.pop(case, None)
+
+        for case in cases:
+            command, need = commands[group.name, case]
+            samples[case] = missing(need) or []
+            if not samples[case]:
+                workers[case] = Worker(command, place.environment(case, group.name), place.root)
+                stack.callback(workers[case].close)
+                attempt(case, workers[case].ready)
+        for case in list(workers):
+            if group.warm_up and not place.quick:
+                attempt(case, lambda case=case: workers[case].take(group.warm_up))
+        for turn in range(1 if place.quick else group.rounds):
+            order = list(workers)
+            start = turn % max(1, len(order))
+            for case in order[start:] + order[:start]:
+                count = min(2, group.samples(case)) if place.quick else group.samples(case)
+                taken = attempt(case, lambda case=case, count=count: workers[case].take(count))
+                if taken is not None:
+                    samples[case] += taken
+    return samples
+
+
+def read_turns(path):
+    """(how many turns, how many long ones, the longest in seconds)"""
+    turns = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
+    return sum(int(t[0]) for t in turns), sum(int(t[1]) for t in turns), max((float(t[2]) for t in turns), default=0)
+
+
+# --- telling ----------------------------------------------------------------------------------------------------------
+
+
+def shown(value, unit):
+    if unit == "B":
+        return f"{value / 1e6:.1f} MB"
+    if unit == "":
+        return f"{value:g}"
+    if value >= 1:
+        return f"{value:.2f} s"
+    return f"{value * 1e3:.1f} ms" if value >= 0.01 else f"{value * 1e6:.0f} µs"
+
+
+def judged(line, results, place):
+    """A line of the table, and of the JSON."""
+    record = {"line": line.name(), "work": line.work, "against": PEERS.get(line.peer), "unit": line.unit,
+              "atMost": line.at_most, "met": None}
+    if line.group == "turns":
+        count, long_ones, longest = read_turns(place.turns)
+        record |= {"value": long_ones, "turns": count, "longestSeconds": longest, "met": long_ones == 0}
+        if not count:
+            return record | {"met": None, "problem": "no turn was watched"}
+        return record
+    samples = results[line.group]
+    for case in filter(None, (line.case, line.peer)):
+        if isinstance(samples[case], str):
+            return record | {"problem": samples[case]}
+    if line.group == "stalls":
+        record["value"] = sum(samples[line.case])
+    else:
+        record["value"] = statistics.median(samples[line.case])
+    compared = record["value"]
+    if line.peer:
+        record["peerValue"] = statistics.median(samples[line.peer])
+        compared = record["ratio"] = record["value"] / record["peerValue"]
+    record["met"] = compared <= line.at_most
+    return record
+
+
+def row(record):
+    """Work, cellgate, against, ratio, at most, verdict."""
+    peer = record["against"] or "–"
+    if "problem" in record:
+        return [record["work"], "", peer, "", "", "not measured: " + record["problem"].splitlines()[0][:60]]
+    unit = record["unit"]
+    ratio, goal = "", shown(record["atMost"], unit)
+    if "ratio" in record:
+        peer += " " + shown(record["peerValue"], unit)
+        ratio, goal = f"{record['ratio']:.2f}", f"{record['atMost']:g}"
+    if "longestSeconds" in record:
+        peer = f"{record['turns']} turns, longest {shown(record['longestSeconds'], 's')}"
+    return [record["work"], shown(record["value"], unit), peer, ratio, goal, "met" if record["met"] else "MISSED"]
+
+
+def print_table(records):
+    rows = [["work", "cellgate", "against", "ratio", "at most", ""]] + [row(record) for record in records]
+    widths = [max(len(cells[i]) for cells in rows) for i in range(len(rows[0]))]
+    for cells in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(cells, widths)).rstrip())
+
+
+def selected_lines(text):
+    pattern = re.compile(text)
+    lines = [line for line in LINES if pattern.search(line.name())]
+    if not lines:
+        sys.exit("FILTER matches none of these lines:\n  " + "\n  ".join(line.name() for line in LINES))
+    return lines
+
+
+def cases_for(lines):
+    """The cases that the lines need, by group."""
+    cases = {}
+    for line in lines:
+        if line.group == "turns":
+            for other in LINES:
+                if other.group in WATCHED:
+                    cases.setdefault(other.group, {})[other.case] = None
+        else:
+            cases.setdefault(line.group, {}).update({case: None for case in (line.case, line.peer) if case})
+    return cases
+
+
+def main():
+    parser = argparse.ArgumentParser(description="cellgate beside its peers")
+    parser.add_argument("--build", type=Path, required=True, help="the build directory")
+    parser.add_argument("--quick", action="store_true", help="a few small samples: shows that it works, measures nothing")
+    parser.add_argument("--json", type=Path, help="write everything that was measured to this file")
+    parser.add_argument("filter", metavar="FILTER=REGEX", nargs="?", default=os.environ.get("FILTER", ""),
+                        help="only the lines whose names match")
+    options = parser.parse_args()
+    lines = selected_lines(options.filter.removeprefix("FILTER="))
+    cases = cases_for(lines)
+    load = os.getloadavg()
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}; "
+          f"load average {load[0]:.2f} {load[1]:.2f} {load[2]:.2f}")
+    busy = load[0] > BUSY * os.cpu_count()
+    if busy:
+        print("WARNING: other programs keep this machine busy. Ratios say less than they should, absolute times nothing.")
+    place = Place(options.build.resolve() / "bench", options.build.resolve() / "cellgate", options.quick)
+    results = {}
+    begun = time.monotonic()
+    try:
+        commands = place.commands()
+        for group in GROUPS:
+            if group.name in cases:
+                print(f"  {group.name} … ", end="", flush=True)
+                start = time.monotonic()
+                results[group.name] = measure(group, cases[group.name], place, commands)
+                print(f"{time.monotonic() - start:.0f} s")
+        records = [judged(line, results, place) for line in lines]
+    finally:
+        place.remove()
+    print()
+    print_table(records)
+    problems = {record["problem"] for record in records if "problem" in record}
+    for problem in sorted(problems):
+        print(f"\nnot measured: {problem}")
+    print(f"\n{sum(bool(r['met']) for r in records)} of {len(records)} lines met in {time.monotonic() - begun:.0f} s"
+          + (", but with --quick the figures mean nothing" if options.quick else ""))
+    if options.json:
+        options.json.write_text(json.dumps({
+            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            "machine": {"architecture": platform.machine(), "cores": os.cpu_count(), "kernel": platform.release()},
+            "loadAverage": load, "busy": busy, "quick": options.quick, "lines": records, "samples": results,
+        }, indent=1) + "\n")
+    return 1 if problems and not options.quick else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -52,9 +52,9 @@ std::uint64_t memory_of(int pid, const std::string& what) {
 
 // The values of the outputs in a message, which hold no escapes.
 void append_text(std::string_view message, std::string& text) {
-    for (const std::string_view key : {R"("text":")", R"("image/png":")"}) {
+    for (const std::string_view key : {R"("text":)", R"("image/png":)"}) {
         for (std::size_t at = message.find(key); at != std::string_view::npos; at = message.find(key, at)) {
-            at += key.size();
+            at = message.find('"', at + key.size()) + 1; // what comes from a kernel has a space before
             const std::size_t end = message.find('"', at);
             text += message.substr(at, end - at);
             at = end;

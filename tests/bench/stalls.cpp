@@ -47,6 +47,8 @@ Task<void> count_answers(async::ZmqSocket* socket, std::uint64_t* answers, Event
 }
 
 struct Mix {
+    Mix(async::Loop& loop_, async::ZmqSocket& socket_) : loop(loop_), socket(socket_) {}
+
     async::Loop& loop;
     async::ZmqSocket& socket;
     std::mt19937 random{1};
@@ -99,7 +101,7 @@ Task<void> run(async::Loop* loop, std::string endpoint) {
     async::ZmqContext context(*loop);
     async::ZmqSocket socket(context, async::ZmqType::dealer);
     socket.connect(endpoint);
-    Mix mix{*loop, socket};
+    Mix mix(*loop, socket);
     TaskScope receiver;
     receiver.spawn(count_answers(&socket, &mix.answers, &mix.changed));
     std::cout << "ready" << std::endl;

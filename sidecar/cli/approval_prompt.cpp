@@ -1,6 +1,7 @@
 #include "approval_prompt.hpp"
 
 #include "base/visible_text.hpp"
+#include "prompt_text.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -9,19 +10,20 @@ namespace cellgate::cli {
 
 namespace {
 
-std::string render(const protocol::Approval& approval) {
+std::string render(const protocol::Approval& approval, std::size_t columns) {
     std::string text = "\n== cellgate asks =====================================================\n";
     for (const std::string& line : approval.display) {
-        text += "  " + line + "\n";
+        text += prompt_lines(line, columns);
     }
     if (approval.origin) {
         // `text` was made visible by the sidecar; the number is what the code said.
-        text += fmt::format("  from line {} (reported by the code): {}\n", approval.origin->line + 1,
-                            approval.origin->text);
+        text += prompt_lines(
+            fmt::format("from line {} (reported by the code): {}", approval.origin->line + 1, approval.origin->text),
+            columns);
     }
     text += "\n";
     for (std::size_t i = 0; i < approval.choices.size(); ++i) {
-        text += fmt::format("  {}  {}\n", i + 1, approval.choices[i].label);
+        text += prompt_lines(fmt::format("{}  {}", i + 1, approval.choices[i].label), columns);
     }
     text += "  d  deny, and say why\n";
     if (approval.action.arguments) {
@@ -72,8 +74,9 @@ Task<void> ApprovalPrompt::ask(protocol::Approval approval, LocalSidecar* sideca
     bool withdrawn = false;
     try {
         const Terminal::Turn turn = co_await terminal_.turn();
-        terminal_.write(render(approval));
+        terminal_.write(render(approval, terminal_.columns()));
         shown = true;
+        co_await terminal_.let_read();
         while (!answered) {
             answered = co_await answer(approval, sidecar);
         }
@@ -104,8 +107,9 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
     }
     params.decision = protocol::Verdict::allow;
     if (*typed == "e" && approval.action.arguments) {
-        std::string edit = fmt::format("  now:  {}\n  new arguments, as JSON on one line: ",
-                                       visible_text(approval.action.arguments->text()));
+        std::string edit =
+            prompt_lines("now:  " + visible_text(approval.action.arguments->text()), terminal_.columns());
+        edit += "  new arguments, as JSON on one line: ";
         const std::optional<std::string> arguments = co_await terminal_.ask(std::move(edit));
         if (!arguments || check_json(*arguments)) {
             terminal_.write("  that is not JSON\n");
@@ -146,7 +150,7 @@ Task<bool> ApprovalPrompt::respond(protocol::Approval approval, LocalSidecar* si
         gone = error.code == ErrorCode::approval_resolved || error.code == ErrorCode::approval_not_found;
     }
     if (!problem.empty()) {
-        terminal_.write("  " + visible_text(problem) + "\n");
+        terminal_.write(prompt_lines(visible_text(problem), terminal_.columns()));
         asking_ = asking;
     }
     co_return problem.empty() || gone;

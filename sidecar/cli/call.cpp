@@ -10,14 +10,14 @@ namespace {
 
 struct CallArguments {
     SidecarArguments sidecar;
-    std::string server;
     std::string tool;
     std::string arguments = "{}";
     int exit_code = 0;
 };
 
 Task<void> call(CallArguments* arguments, RawJson tool_arguments, TerminalClient& client) {
-    protocol::ToolsCallParams params{arguments->server, arguments->tool, std::move(tool_arguments), std::nullopt};
+    protocol::ToolsCallParams params{arguments->sidecar.server, arguments->tool, std::move(tool_arguments),
+                                     std::nullopt};
     const protocol::CallToolResult result = co_await client.sidecar().call<protocol::ToolsCall>(std::move(params));
     fmt::print("{}\n", to_json(result));
     arguments->exit_code = result.is_error.value_or(false) ? 1 : 0;
@@ -25,17 +25,20 @@ Task<void> call(CallArguments* arguments, RawJson tool_arguments, TerminalClient
 
 } // namespace
 
-void add_call(CLI::App& app, Run& run) {
+void add_call(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<CallArguments>();
     CLI::App* command = app.add_subcommand("call", "Call one tool, through the gate, and print its result as JSON");
     command
-        ->add_option("SERVER", arguments->server, "A server of .mcp.json, .vscode/mcp.json or --mcp-config, or `host`")
+        ->add_option("SERVER", arguments->sidecar.server,
+                     "A server of .mcp.json, .vscode/mcp.json or --mcp-config, `host`, or any name with a COMMAND")
         ->required();
     command->add_option("TOOL", arguments->tool, "The tool, by its name at the server")->required();
     command->add_option("JSON", arguments->arguments, "The arguments, as a JSON object; default: {}");
+    show_forms(*command, "What starts SERVER, for this call");
     arguments->sidecar.add_to(*command);
-    command->callback([arguments, &run] {
-        run = [arguments] {
+    command->callback([arguments, &invocation] {
+        arguments->sidecar.take_server_command(invocation);
+        invocation.run = [arguments] {
             if (const std::optional<JsonProblem> problem = check_json(arguments->arguments)) {
                 throw Error(ErrorCode::arguments_invalid,
                             fmt::format("expected the arguments as a JSON object, found {} at byte {}", problem->what,

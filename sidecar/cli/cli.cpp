@@ -4,9 +4,11 @@
 #include "base/error.hpp"
 #include "base/visible_text.hpp"
 #include "commands.hpp"
+#include "shell_words.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 
@@ -21,6 +23,22 @@ void explain(const Error& error) {
     }
 }
 
+// The words for the parser, last one first, as it takes them. What stands after `--` goes to the invocation; `help` and
+// `help run` become --help and `run --help`.
+std::vector<std::string> words_to_parse(int argc, char** argv, Invocation& invocation) {
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (const auto dashes = std::find(words.begin(), words.end(), "--"); dashes != words.end()) {
+        invocation.server_command.emplace(dashes + 1, words.end());
+        words.erase(dashes, words.end());
+    }
+    if (!words.empty() && words.front() == "help") {
+        words.erase(words.begin());
+        words.emplace_back("--help");
+    }
+    std::reverse(words.begin(), words.end());
+    return words;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -31,22 +49,27 @@ int main(int argc, char** argv) {
                  "cellgate");
     app.set_version_flag("--version", "cellgate " CELLGATE_VERSION);
     app.require_subcommand(1);
-    Run run;
-    add_run(app, run);
-    add_generate(app, run);
-    add_call(app, run);
-    add_kernels(app, run);
-    add_doctor(app, run);
-    add_demo(app, run);
-    add_serve(app, run);
+    Invocation invocation;
+    invocation.program = program_to_call(argv[0]);
+    add_run(app, invocation);
+    add_generate(app, invocation);
+    add_call(app, invocation);
+    add_kernels(app, invocation);
+    add_doctor(app, invocation);
+    add_demo(app, invocation);
+    add_serve(app, invocation);
+    app.footer("`cellgate help SUBCOMMAND` lists its options."); // not theirs
     try {
-        app.parse(argc, argv);
+        app.parse(words_to_parse(argc, argv, invocation));
+        if (invocation.server_command && !invocation.takes_server_command) {
+            throw CLI::ExtrasError(std::vector<std::string>{"--"});
+        }
     } catch (const CLI::ParseError& error) {
         const int code = app.exit(error);
         return code == 0 ? 0 : 2;
     }
     try {
-        return run();
+        return invocation.run();
     } catch (const Error& error) {
         explain(error);
         return 1;

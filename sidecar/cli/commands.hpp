@@ -4,18 +4,30 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace cellgate::cli {
 
-// What was chosen on the command line; set by the callback of a subcommand, run afterwards.
-using Run = std::function<int()>;
+// One call of this program.
+struct Invocation {
+    // How the person calls it again, from the current folder.
+    std::string program;
+    // What stands after `--`: a command that starts a tool server. The parser never sees it, as it would take a word
+    // such as [a,b] apart.
+    std::optional<std::vector<std::string>> server_command;
+    bool takes_server_command = false;
+    // What was chosen; set by the callback of a subcommand, run afterwards.
+    std::function<int()> run;
+};
 
-void add_serve(CLI::App& app, Run& run);
-void add_run(CLI::App& app, Run& run);
-void add_generate(CLI::App& app, Run& run);
-void add_call(CLI::App& app, Run& run);
-void add_kernels(CLI::App& app, Run& run);
-void add_doctor(CLI::App& app, Run& run);
-void add_demo(CLI::App& app, Run& run);
+void add_serve(CLI::App& app, Invocation& invocation);
+void add_run(CLI::App& app, Invocation& invocation);
+void add_generate(CLI::App& app, Invocation& invocation);
+void add_call(CLI::App& app, Invocation& invocation);
+void add_kernels(CLI::App& app, Invocation& invocation);
+void add_doctor(CLI::App& app, Invocation& invocation);
+void add_demo(CLI::App& app, Invocation& invocation);
 
 } // namespace cellgate::cli

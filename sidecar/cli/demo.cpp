@@ -10,6 +10,7 @@
 #include "output_printer.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "sandbox/launcher.hpp"
+#include "shell_words.hpp"
 #include "store/directories.hpp"
 
 #include <filesystem>
@@ -308,15 +309,15 @@ Task<void> run_demo(async::Loop* loop, DemoArguments arguments, std::string work
 
 } // namespace
 
-void add_demo(CLI::App& app, Run& run) {
+void add_demo(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<DemoArguments>();
     CLI::App* command =
         app.add_subcommand("demo", "See the main job happen, and its effects checked, in a folder of its own");
     command->add_option("--filesystem-server", arguments->filesystem_server,
                         "The program of @modelcontextprotocol/server-filesystem, to show a real MCP server too");
     command->add_flag("--answer-itself", arguments->answer_itself, "Answer the questions as without a terminal");
-    command->callback([arguments, &run] {
-        run = [arguments] {
+    command->callback([arguments, &invocation] {
+        invocation.run = [arguments, program = invocation.program] {
             const std::string workspace =
                 store::make_unique_directory(std::filesystem::temp_directory_path(), "cellgate-demo-");
             int exit_code = 1;
@@ -324,11 +325,11 @@ void add_demo(CLI::App& app, Run& run) {
             loop.run(run_demo(&loop, *arguments, workspace, &exit_code));
             Demo::say(exit_code == 0 ? "\nEverything went as it was answered."
                                      : "\nSomething did not go as it was answered.");
-            Demo::say(fmt::format("What the tour left is in {}.\n"
-                                  "Next: put cells into a file, divided by `# %%`, and run them: cellgate run FILE\n"
-                                  "      make a package of your own MCP server: cellgate generate NAME -- COMMAND\n"
+            Demo::say(fmt::format("What the tour left is in {1}.\n"
+                                  "Next: put cells into a file, divided by `# %%`, and run them: {0} run FILE\n"
+                                  "      make a package of your own MCP server: {0} generate NAME -- COMMAND\n"
                                   "      see README.md, \"A first cell\".",
-                                  workspace));
+                                  shell_word(program), workspace));
             return exit_code;
         };
     });

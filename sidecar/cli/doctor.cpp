@@ -16,11 +16,13 @@ namespace cellgate::cli {
 
 namespace {
 
-Task<void> examine_kernel(async::Loop* loop, jupyter::KernelRequest request, sandbox::Finding* finding) {
+Task<void> examine_kernel(async::Loop* loop, jupyter::KernelRequest request, sandbox::Finding* finding,
+                          std::vector<std::string>* folders) {
     try {
         const jupyter::KernelChoice choice = co_await jupyter::find_kernel(*loop, std::move(request));
         finding->good = true;
         finding->detail = choice.display_name;
+        *folders = jupyter::folders_of(choice);
     } catch (const Error& error) {
         finding->detail = error.message;
         finding->hint = error.hint;
@@ -41,26 +43,56 @@ sandbox::Finding examine_directories(const sandbox::Environment& environment) {
     return finding;
 }
 
+// What the start of a session there would say, short of starting it.
+sandbox::Finding examine_workspace(const sandbox::Environment& environment, const std::string& root,
+                                   const std::vector<std::string>& folders) {
+    sandbox::Finding finding{"workspace", true, root, {}};
+    std::string session_directory;
+    try {
+        const store::Directories directories = store::find_directories(environment);
+        session_directory = store::make_unique_directory(directories.runtime, "d-");
+        sandbox::Profile profile;
+        profile.workspace = root;
+        profile.session_dir = session_directory;
+        profile.read_only = folders;
+        profile.hidden = {directories.state, directories.config, directories.runtime};
+        async::Command command;
+        command.argv = {"/bin/true"};
+        sandbox::make_launcher(sandbox::Isolation::bwrap, environment)->wrap(std::move(command), profile);
+    } catch (const Error& error) {
+        finding = {"workspace", false, error.message, error.hint};
+    }
+    if (!session_directory.empty()) {
+        store::remove_tree(session_directory);
+    }
+    return finding;
+}
+
 } // namespace
 
-void add_doctor(CLI::App& app, Run& run) {
+void add_doctor(CLI::App& app, Invocation& invocation) {
     auto root = std::make_shared<std::string>(".");
     CLI::App* command = app.add_subcommand("doctor", "Examine this machine: the sandbox, the kernel, the directories");
     command->add_option("--root", *root, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
-    command->callback([root, &run] {
-        run = [root] {
+    command->callback([root, &invocation] {
+        invocation.run = [root] {
             const sandbox::Environment environment = sandbox::process_environment();
             std::vector<sandbox::Finding> findings = sandbox::examine(environment);
             sandbox::Finding kernel{"kernel", false, {}, {}};
+            std::vector<std::string> folders;
             jupyter::KernelRequest request;
             request.workspace = std::filesystem::canonical(*root);
             request.environment = environment;
             async::Loop loop;
-            loop.run(examine_kernel(&loop, std::move(request), &kernel));
+            const bool sandbox_is_there = findings.back().good;
+            loop.run(examine_kernel(&loop, request, &kernel, &folders));
             findings.push_back(std::move(kernel));
             findings.push_back(examine_directories(environment));
+            if (sandbox_is_there && findings.back().good) {
+                findings.push_back(examine_workspace(environment, request.workspace, folders));
+            }
             bool good = true;
             for (const sandbox::Finding& finding : findings) {
                 fmt::print("{} {}: {}\n", finding.good ? "ok     " : "PROBLEM", finding.subject,

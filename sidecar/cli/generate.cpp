@@ -1,6 +1,7 @@
 // `cellgate generate NAME [-- COMMAND…]`: the Python package of a tool server.
 
 #include "commands.hpp"
+#include "shell_words.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 
@@ -10,20 +11,13 @@ namespace {
 
 struct GenerateArguments {
     SidecarArguments sidecar;
-    std::string name;
-    std::vector<std::string> command;
     std::string out_dir;
+    std::string program;
 };
 
 Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
     protocol::WrappersGenerateParams params;
-    params.server = arguments.name;
-    if (!arguments.command.empty()) {
-        protocol::McpServerConfig config;
-        config.command = arguments.command.front();
-        config.args = std::vector<std::string>(arguments.command.begin() + 1, arguments.command.end());
-        params.config = std::move(config);
-    }
+    params.server = arguments.sidecar.server;
     if (!arguments.out_dir.empty()) {
         params.out_dir = arguments.out_dir;
     }
@@ -35,22 +29,32 @@ Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
     for (const protocol::SkippedTool& skipped : result.skipped) {
         client.printer().note(fmt::format("cellgate: the tool {} was left out: {}", skipped.tool, skipped.reason));
     }
+    if (!arguments.out_dir.empty()) {
+        co_return; // cells find what lies in the root
+    }
+    // The package does not hold how its server is started: a workspace may come from somebody else.
+    std::vector<std::string> words{arguments.program, "run", "FILE"};
+    const std::vector<std::string> more = arguments.sidecar.words();
+    words.insert(words.end(), more.begin(), more.end());
+    client.printer().note(fmt::format("Cells import it from {}. To run them: {}", result.package, shell_words(words)));
 }
 
 } // namespace
 
-void add_generate(CLI::App& app, Run& run) {
+void add_generate(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<GenerateArguments>();
     CLI::App* command = app.add_subcommand(
         "generate", "Write the Python package mcptools.NAME of an MCP server's tools, and print its modules");
-    command->add_option("NAME", arguments->name, "The server: its package's name, and its name in rules")->required();
-    command->add_option("COMMAND", arguments->command,
-                        "After --: what starts the server. Without it, a server of .mcp.json, .vscode/mcp.json or "
-                        "--mcp-config, or the built-in `host`");
+    command->add_option("NAME", arguments->sidecar.server, "The server: its package's name, and its name in rules")
+        ->required();
+    show_forms(*command, "What starts the server. Without it, NAME is a server of .mcp.json, .vscode/mcp.json "
+                         "or --mcp-config, or the built-in `host`");
     command->add_option("--out", arguments->out_dir, "The folder for mcptools/; default: the root")->type_name("DIR");
     arguments->sidecar.add_to(*command);
-    command->callback([arguments, &run] {
-        run = [arguments] {
+    command->callback([arguments, &invocation] {
+        arguments->sidecar.take_server_command(invocation);
+        arguments->program = invocation.program;
+        invocation.run = [arguments] {
             async::Loop loop;
             loop.run(with_terminal_client(&loop, arguments->sidecar.options(),
                                           [&](TerminalClient& client) { return generate(*arguments, client); }));

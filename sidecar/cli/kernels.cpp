@@ -31,14 +31,14 @@ Task<void> print_kernels(async::Loop* loop, jupyter::KernelRequest request) {
 
 } // namespace
 
-void add_kernels(CLI::App& app, Run& run) {
+void add_kernels(CLI::App& app, Invocation& invocation) {
     auto root = std::make_shared<std::string>(".");
     CLI::App* command = app.add_subcommand("kernels", "List the kernels that a session can run");
     command->add_option("--root", *root, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
-    command->callback([root, &run] {
-        run = [root] {
+    command->callback([root, &invocation] {
+        invocation.run = [root] {
             jupyter::KernelRequest request;
             request.workspace = std::filesystem::canonical(*root);
             request.environment = sandbox::process_environment();

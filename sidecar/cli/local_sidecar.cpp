@@ -6,8 +6,8 @@
 
 namespace cellgate::cli {
 
-LocalSidecar::LocalSidecar(async::Loop& loop, service::SidecarOptions options, ClientEvents& events, bool answers)
-    : sidecar_(loop, std::move(options)), answers_(answers) {
+LocalSidecar::LocalSidecar(async::Loop& loop, service::SidecarOptions options, ClientEvents& events, bool can_type)
+    : sidecar_(loop, std::move(options)), can_type_(can_type) {
     auto [client_end, sidecar_end] = memory_stream_pair();
     peer_ = std::make_unique<protocol::Peer>(
         std::make_shared<protocol::FramedConnection>(std::move(client_end), protocol::Framing::content_length),
@@ -36,8 +36,8 @@ Task<void> LocalSidecar::start() {
     protocol::InitializeParams params;
     params.client_info = {"cellgate command line", CELLGATE_VERSION};
     params.process_id.value = ::getpid();
-    params.capabilities.approvals = answers_;
-    params.capabilities.input = answers_;
+    params.capabilities.approvals = true;
+    params.capabilities.input = can_type_;
     co_await peer_->call<protocol::Initialize>(std::move(params));
     peer_->notify<protocol::Initialized>(Empty{});
 }

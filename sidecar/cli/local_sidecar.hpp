@@ -25,8 +25,8 @@ struct ClientEvents {
 
 class LocalSidecar {
   public:
-    // `answers`: whether the client can be asked. `events` must outlive the sidecar.
-    LocalSidecar(async::Loop& loop, service::SidecarOptions options, ClientEvents& events, bool answers);
+    // `can_type`: whether the client can answer what code's input() asks. `events` must outlive the sidecar.
+    LocalSidecar(async::Loop& loop, service::SidecarOptions options, ClientEvents& events, bool can_type);
     ~LocalSidecar();
 
     Task<void> start();
@@ -41,7 +41,7 @@ class LocalSidecar {
     Task<void> serve(std::unique_ptr<ByteStream> stream);
 
     service::Sidecar sidecar_;
-    bool answers_;
+    bool can_type_;
     std::unique_ptr<protocol::Peer> peer_;
     TaskScope tasks_;
 };

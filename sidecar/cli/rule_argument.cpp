@@ -1,25 +1,18 @@
 #include "rule_argument.hpp"
 
+#include "base/encoding.hpp"
 #include "base/visible_text.hpp"
 #include "tools/config.hpp"
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace cellgate::cli {
 
 namespace {
 
-Error invalid(const std::string& text, const std::string& why) {
-    return Error(ErrorCode::rule_invalid,
-                 fmt::format("expected a rule like SERVER/TOOL or SERVER/TOOL ARGUMENT=under:DIR, found \"{}\": {}",
-                             visible_text(text), why),
-                 "see --allow in `cellgate run --help`");
-}
-
 std::string pointer_to(std::string_view name) {
-    if (name.starts_with('/')) {
-        return std::string(name);
-    }
     std::string pointer = "/";
     for (const char c : name) {
         pointer += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
@@ -27,62 +20,218 @@ std::string pointer_to(std::string_view name) {
     return pointer;
 }
 
-protocol::Matcher matcher_of(std::string_view value) {
-    protocol::Matcher matcher;
-    if (value.starts_with("under:")) {
-        matcher.under = value.substr(6);
-    } else if (value.starts_with("glob:")) {
-        matcher.glob = value.substr(5);
-    } else if (!check_json(value)) {
-        matcher.equals = RawJson::checked(value);
-    } else {
-        std::string quoted;
-        append_json_string(quoted, value);
-        matcher.equals = RawJson::checked(quoted);
+// The length of the JSON string, list or object that `text` begins with; what is no JSON ends somewhere.
+std::size_t json_length(std::string_view text) {
+    std::size_t depth = 0;
+    bool in_string = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (in_string) {
+            at += c == '\\' ? 1 : 0;
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            ++depth;
+        } else if ((c == '}' || c == ']') && depth > 0) {
+            --depth;
+        }
+        if (depth == 0 && !in_string) {
+            return at + 1;
+        }
     }
-    return matcher;
+    return text.size();
+}
+
+// Reads a rule from front to back.
+class RuleReader {
+  public:
+    explicit RuleReader(const std::string& text) : text_(text), rest_(text) {}
+
+    protocol::RuleSpec read() {
+        protocol::RuleSpec rule;
+        rule.effect = protocol::Effect::allow;
+        rule.server = server();
+        rule.tool = tool();
+        rule.kind = *rule.server == tools::host_server_name ? protocol::ActionKind::host : protocol::ActionKind::tool;
+        while (!rest_.empty()) {
+            rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
+            if (!rest_.empty()) {
+                std::string pointer = this->pointer();
+                protocol::Matcher matcher = this->matcher(pointer);
+                if (!rule.arguments) {
+                    rule.arguments.emplace();
+                }
+                if (!rule.arguments->emplace(std::move(pointer), std::move(matcher)).second) {
+                    throw invalid("it names an argument twice");
+                }
+            }
+        }
+        return rule;
+    }
+
+  private:
+    Error invalid(const std::string& why) const {
+        return Error(ErrorCode::rule_invalid,
+                     fmt::format("expected a rule like SERVER/TOOL or SERVER/TOOL ARGUMENT=under:DIR, found \"{}\": {}",
+                                 visible_text(text_), why),
+                     "see --allow in `cellgate run --help`");
+    }
+
+    bool is_json() const {
+        return !rest_.empty() && (rest_.front() == '"' || rest_.front() == '{' || rest_.front() == '[');
+    }
+
+    // The JSON string, list or object here.
+    std::string_view json() {
+        const std::string_view value = rest_.substr(0, json_length(rest_));
+        if (const std::optional<JsonProblem> problem = check_json(value)) {
+            throw invalid(fmt::format("expected JSON at {}, found {}", visible_text(value), problem->what));
+        }
+        rest_.remove_prefix(value.size());
+        return value;
+    }
+
+    // The text up to one of `ends`, or a JSON string.
+    std::string text_until(std::string_view ends) {
+        if (!rest_.empty() && rest_.front() == '"') {
+            std::string text = decode_json_string(json());
+            if (!rest_.empty() && ends.find(rest_.front()) == std::string_view::npos) {
+                throw invalid(fmt::format("there is something behind the quotes: {}", visible_text(rest_)));
+            }
+            return text;
+        }
+        const std::string_view text = rest_.substr(0, std::min(rest_.find_first_of(ends), rest_.size()));
+        rest_.remove_prefix(text.size());
+        return std::string(text);
+    }
+
+    std::string server() {
+        const bool quoted = rest_.starts_with('"');
+        std::string server = text_until("/ ");
+        if (server.empty() || !rest_.starts_with('/')) {
+            throw invalid("there is no SERVER/ at its beginning");
+        }
+        if (!quoted && server.find('*') != std::string::npos) {
+            throw invalid("a rule names one server");
+        }
+        rest_.remove_prefix(1);
+        return server;
+    }
+
+    std::optional<std::string> tool() {
+        const bool quoted = rest_.starts_with('"');
+        std::string tool = text_until(" ");
+        if (tool == "*" && !quoted) {
+            return std::nullopt;
+        }
+        if (tool.empty() || (!quoted && tool.find('*') != std::string::npos)) {
+            throw invalid("a rule names one tool, or * for all of the server");
+        }
+        return tool;
+    }
+
+    // The argument before `=`, which is taken, too; the pointer to all of them when no name stands there.
+    std::string pointer() {
+        const bool quoted = rest_.starts_with('"');
+        const std::string name = text_until("= ");
+        if (!rest_.starts_with('=')) {
+            throw invalid("a condition is ARGUMENT=VALUE");
+        }
+        rest_.remove_prefix(1);
+        if (name.empty() && !quoted) {
+            if (!rest_.starts_with('{')) {
+                throw invalid("a condition is ARGUMENT=VALUE, or ={...} for all arguments");
+            }
+            return "";
+        }
+        return name.starts_with('/') && !quoted ? name : pointer_to(name);
+    }
+
+    protocol::Matcher matcher(const std::string& pointer) {
+        protocol::Matcher matcher;
+        if (rest_.starts_with("under:")) {
+            rest_.remove_prefix(6);
+            matcher.under = text_until(" ");
+        } else if (rest_.starts_with("glob:")) {
+            rest_.remove_prefix(5);
+            matcher.glob = text_until(" ");
+        } else if (is_json()) {
+            matcher.equals = RawJson::checked(json());
+            if (!rest_.empty() && rest_.front() != ' ') {
+                throw invalid(fmt::format("there is something behind the value of {}: {}", visible_text(pointer),
+                                          visible_text(rest_)));
+            }
+        } else {
+            const std::string value = text_until(" ");
+            std::string quoted;
+            append_json_string(quoted, value);
+            matcher.equals = RawJson::checked(check_json(value) ? quoted : value);
+        }
+        return matcher;
+    }
+
+    const std::string& text_;
+    std::string_view rest_;
+};
+
+// JSON without white space whose strings hold visible characters alone.
+std::string visible_json(std::string_view json) {
+    std::string out;
+    for (std::string_view rest = json; !rest.empty();) {
+        const DecodedCodePoint next = decode_utf8(rest);
+        const std::string_view character = rest.substr(0, next.length);
+        if (visible_text(character) == character) {
+            out += character;
+        } else if (next.code_point >= 0x10000) {
+            const char32_t over = next.code_point - 0x10000;
+            out += fmt::format("\\u{:04x}\\u{:04x}", static_cast<std::uint32_t>(0xd800 + (over >> 10)),
+                               static_cast<std::uint32_t>(0xdc00 + (over & 0x3ff)));
+        } else if (next.code_point > ' ') {
+            out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(next.code_point));
+        } // white space between values; in a string it is escaped already
+        rest.remove_prefix(next.length);
+    }
+    return out;
+}
+
+std::string json_string(std::string_view text) {
+    std::string quoted;
+    append_json_string(quoted, text);
+    return visible_json(quoted);
+}
+
+// As it is where the grammar takes it for itself, else as a JSON string.
+std::string spelled(std::string_view text) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+,";
+    return text.empty() || text.find_first_not_of(plain) != std::string_view::npos ? json_string(text)
+                                                                                   : std::string(text);
+}
+
+std::string spelled_value(std::string_view json) {
+    if (json_type(json) != "string") {
+        return visible_json(json);
+    }
+    const std::string text = decode_json_string(json);
+    // Of a path, too, only what cannot be read as a number or a word of JSON, or as one of our prefixes.
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+,/";
+    const bool as_it_is = !text.empty() && text.find_first_not_of(plain) == std::string::npos && check_json(text);
+    return as_it_is ? text : visible_json(json);
 }
 
 } // namespace
 
 protocol::RuleSpec parse_allow_rule(const std::string& text) {
-    const std::size_t slash = text.find('/');
-    if (slash == std::string::npos || slash == 0) {
-        throw invalid(text, "there is no SERVER/ in it");
+    return RuleReader(text).read();
+}
+
+std::string allow_rule_for(const std::string& server, const std::string& tool, const RawJson& arguments, bool exactly) {
+    std::string rule = fmt::format("{}/{}", spelled(server), spelled(tool));
+    if (exactly) {
+        return fmt::format("{} ={}", rule, visible_json(arguments.text()));
     }
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (end < slash) {
-        throw invalid(text, "there is no SERVER/ before the first space");
-    }
-    protocol::RuleSpec rule;
-    rule.effect = protocol::Effect::allow;
-    rule.server = text.substr(0, slash);
-    const std::string tool = text.substr(slash + 1, end - slash - 1);
-    if (rule.server->find('*') != std::string::npos) {
-        throw invalid(text, "a rule names one server");
-    }
-    if (tool.empty() || (tool != "*" && tool.find('*') != std::string::npos)) {
-        throw invalid(text, "a rule names one tool, or * for all of the server");
-    }
-    rule.kind = *rule.server == tools::host_server_name ? protocol::ActionKind::host : protocol::ActionKind::tool;
-    if (tool != "*") {
-        rule.tool = tool;
-    }
-    for (std::size_t at = end; at < text.size();) {
-        const std::size_t start = text.find_first_not_of(' ', at);
-        if (start == std::string::npos) {
-            break;
-        }
-        at = std::min(text.find(' ', start), text.size());
-        const std::string_view condition = std::string_view(text).substr(start, at - start);
-        const std::size_t equals = condition.find('=');
-        if (equals == std::string_view::npos || equals == 0) {
-            throw invalid(text, "a condition is ARGUMENT=VALUE");
-        }
-        if (!rule.arguments) {
-            rule.arguments.emplace();
-        }
-        (*rule.arguments)[pointer_to(condition.substr(0, equals))] = matcher_of(condition.substr(equals + 1));
+    for (const auto& [name, value] : json_members(arguments.text())) {
+        rule += fmt::format(" {}={}", spelled(name), spelled_value(value));
     }
     return rule;
 }

@@ -87,9 +87,6 @@ Task<std::string> create_session(FileRun* run, TerminalClient& client) {
     if (run->arguments.no_sandbox) {
         client.printer().note("cellgate: no sandbox: the code can do everything that you can");
     }
-    if (!client.has_terminal()) {
-        client.printer().note("cellgate: there is no terminal to ask at: what no --allow covers is denied");
-    }
     co_return session.session_id;
 }
 
@@ -137,7 +134,7 @@ Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
 
 } // namespace
 
-void add_run(CLI::App& app, Run& run) {
+void add_run(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<RunArguments>();
     CLI::App* command = app.add_subcommand(
         "run",
@@ -153,9 +150,18 @@ void add_run(CLI::App& app, Run& run) {
         ->check(CLI::PositiveNumber.description({}))
         ->type_name("SECONDS");
     command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
+    command
+        ->add_option("--server", arguments->sidecar.server,
+                     "The name of the tool server that COMMAND starts. For more than one: --mcp-config")
+        ->type_name("NAME");
+    show_forms(*command, "With --server NAME: what starts that tool server, once code calls it");
     arguments->sidecar.add_to(*command);
-    command->callback([arguments, &run] {
-        run = [arguments] {
+    command->callback([arguments, &invocation] {
+        arguments->sidecar.take_server_command(invocation);
+        if (!arguments->sidecar.server.empty() && !arguments->sidecar.server_command) {
+            throw CLI::ValidationError("--server", "expected -- COMMAND... at the end, what starts the tool server");
+        }
+        invocation.run = [arguments] {
             FileRun file_run;
             file_run.arguments = *arguments;
             file_run.cells = split_cells(read_file(arguments->file));

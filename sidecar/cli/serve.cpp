@@ -58,7 +58,7 @@ Task<void> serve(async::Loop* loop, service::SidecarOptions options, int* exit_c
 
 } // namespace
 
-void add_serve(CLI::App& app, Run& run) {
+void add_serve(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<ServeArguments>();
     CLI::App* command = app.add_subcommand("serve", "Serve one editor over stdin and stdout");
     command->add_flag("--stdio", arguments->stdio, "JSON-RPC 2.0 with Content-Length headers on stdin and stdout")
@@ -74,8 +74,8 @@ void add_serve(CLI::App& app, Run& run) {
                                                                             {"debug", LogLevel::debug}})
                         .description({}))
         ->type_name("LEVEL");
-    command->callback([arguments, &run] {
-        run = [arguments] {
+    command->callback([arguments, &invocation] {
+        invocation.run = [arguments] {
             set_log_level(arguments->log_level);
             service::SidecarOptions options;
             options.root = arguments->root;

@@ -6,11 +6,31 @@
 
 namespace cellgate::cli {
 
+namespace {
+
+class UsageWithServerCommand final : public CLI::Formatter {
+  public:
+    std::string make_usage(const CLI::App* app, std::string name) const override {
+        std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+        usage.erase(usage.find_last_not_of('\n') + 1);
+        return usage + " [-- COMMAND...]\n";
+    }
+};
+
+} // namespace
+
+void show_forms(CLI::App& command, const std::string& meaning) {
+    command.formatter(std::make_shared<UsageWithServerCommand>());
+    command.footer("COMMAND...\n  " + meaning + "\n\n" + rule_help);
+}
+
 void SidecarArguments::add_to(CLI::App& command) {
     command.add_option("--root", root, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
-    command.add_option("--allow", allow, rule_help)->type_name("RULE")->allow_extra_args(false);
+    command.add_option("--allow", allow, "Allow these calls without asking; see below. May be given more than once")
+        ->type_name("RULE")
+        ->allow_extra_args(false);
     command
         .add_option("--mcp-config", mcp_config,
                     "MCP servers that code may call, as {\"mcpServers\": {...}}. Naming the "
@@ -18,6 +38,17 @@ void SidecarArguments::add_to(CLI::App& command) {
         ->check(CLI::ExistingFile.description({}))
         ->type_name("FILE");
     command.add_option("--trace", trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
+}
+
+void SidecarArguments::take_server_command(Invocation& invocation) {
+    invocation.takes_server_command = true;
+    server_command = invocation.server_command;
+    if (server_command && server_command->empty()) {
+        throw CLI::ValidationError("--", "expected the command that starts the tool server behind it");
+    }
+    if (server_command && server.empty()) {
+        throw CLI::ValidationError("--", "expected --server NAME, the name of the tool server that the command starts");
+    }
 }
 
 service::SidecarOptions SidecarArguments::options() const {
@@ -30,10 +61,31 @@ service::SidecarOptions SidecarArguments::options() const {
     if (!mcp_config.empty()) {
         options.tool_servers = read_mcp_config(mcp_config);
     }
+    if (server_command) {
+        protocol::McpServerConfig& config = options.tool_servers[server];
+        config = {};
+        config.command = server_command->front();
+        config.args = std::vector<std::string>(server_command->begin() + 1, server_command->end());
+    }
     if (!trace.empty()) {
         options.trace_file = trace;
     }
     return options;
+}
+
+std::vector<std::string> SidecarArguments::words() const {
+    std::vector<std::string> words;
+    if (root != ".") {
+        words.insert(words.end(), {"--root", root});
+    }
+    if (!mcp_config.empty()) {
+        words.insert(words.end(), {"--mcp-config", mcp_config});
+    }
+    if (server_command) {
+        words.insert(words.end(), {"--server", server, "--"});
+        words.insert(words.end(), server_command->begin(), server_command->end());
+    }
+    return words;
 }
 
 } // namespace cellgate::cli

@@ -4,12 +4,16 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 namespace cellgate::cli {
 
 namespace {
+
+constexpr auto quickest_reader = std::chrono::milliseconds(500);
+constexpr std::size_t usual_columns = 80;
 
 // Turns the echo off, and on again when it goes.
 class HiddenTyping {
@@ -91,6 +95,15 @@ Task<Terminal::Turn> Terminal::turn() {
 
 void Terminal::write(const std::string& text) {
     output_->write(text);
+}
+
+std::size_t Terminal::columns() const {
+    winsize size{};
+    return ::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 ? size.ws_col : usual_columns;
+}
+
+Task<void> Terminal::let_read() {
+    return sleep_for(loop_.clock(), quickest_reader);
 }
 
 Task<std::optional<std::string>> Terminal::ask(std::string question, bool hide_answer) {

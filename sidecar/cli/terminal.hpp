@@ -32,6 +32,10 @@ class Terminal {
 
     // `text` is written as it is: it must be safe to show.
     void write(const std::string& text);
+    // How wide it is now.
+    std::size_t columns() const;
+    // Waits as long as nobody can have read what was just written: who types meanwhile means something else.
+    Task<void> let_read();
     // What was typed before the question does not count as its answer. Nothing at the end of input.
     Task<std::optional<std::string>> ask(std::string question, bool hide_answer = false);
     Task<void> close();

@@ -15,6 +15,7 @@ Task<void> TerminalClient::close() {
     if (prompt_) {
         co_await prompt_->close();
     }
+    co_await absent_.close();
     co_await sidecar_.close();
     if (terminal_) {
         co_await terminal_->close();
@@ -32,6 +33,8 @@ void TerminalClient::on_output(const protocol::ExecuteOutputParams& output) {
 void TerminalClient::on_approval_requested(const protocol::Approval& approval) {
     if (prompt_) {
         prompt_->requested(approval, sidecar_);
+    } else {
+        absent_.requested(approval, sidecar_);
     }
 }
 
@@ -44,7 +47,11 @@ void TerminalClient::on_approval_resolved(const protocol::ApprovalResolvedParams
 Task<protocol::InputRequestResult> TerminalClient::on_input_request(protocol::InputRequestParams params) {
     // The sidecar asks only clients that said they can answer, which needs the terminal.
     const Terminal::Turn turn = co_await terminal_->turn();
-    std::string question = "[the code asks] " + terminal_text(params.prompt, false);
+    // Each line says so: what the code prints above may look like a question of ours.
+    std::string question = "[the code asks] ";
+    for (const char c : terminal_text(params.prompt, false)) {
+        question += c == '\n' ? "\n[the code asks] " : std::string(1, c);
+    }
     std::optional<std::string> answer = co_await terminal_->ask(std::move(question), params.password);
     if (!answer) {
         throw Error(ErrorCode::internal_error, "the terminal has ended");
@@ -63,8 +70,20 @@ Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions optio
         error = std::current_exception();
     }
     co_await shielded(client.close());
-    if (error) {
+    const std::string advice = client.advice();
+    if (!error) {
+        if (!advice.empty()) {
+            client.printer().note(advice);
+        }
+        co_return;
+    }
+    try {
         std::rethrow_exception(error);
+    } catch (Error& problem) {
+        if (!advice.empty()) {
+            problem.hint += (problem.hint.empty() ? "" : "\n  ") + advice;
+        }
+        throw;
     }
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 // A sidecar of this process with the person at the terminal as its client: prints outputs, asks about approvals, passes
-// on what the code's input() asks. Used by `run`, `call` and `generate`.
+// on what the code's input() asks. Without a terminal it says no, and tells which options would have said yes. Used by
+// `run`, `call` and `generate`.
 
+#include "absent_person.hpp"
 #include "approval_prompt.hpp"
 #include "local_sidecar.hpp"
 #include "output_printer.hpp"
@@ -19,7 +21,8 @@ class TerminalClient final : public ClientEvents {
 
     LocalSidecar& sidecar() { return sidecar_; }
     OutputPrinter& printer() { return printer_; }
-    bool has_terminal() const { return terminal_ != nullptr; }
+    // What would have allowed what was denied for want of a terminal.
+    std::string advice() const { return absent_.advice(); }
     // Must be awaited.
     Task<void> close();
 
@@ -32,10 +35,11 @@ class TerminalClient final : public ClientEvents {
     OutputPrinter printer_;
     std::unique_ptr<Terminal> terminal_;
     std::unique_ptr<ApprovalPrompt> prompt_;
+    AbsentPerson absent_; // where there is no prompt
     LocalSidecar sidecar_;
 };
 
-// Runs `body` with a client, closes it whatever happens, and rethrows what `body` threw.
+// Runs `body` with a client, closes it whatever happens, and rethrows what `body` threw; with the client's advice.
 Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions options,
                                 std::function<Task<void>(TerminalClient&)> body);
 

@@ -1,4 +1,5 @@
 #include "base/error.hpp"
+#include "base/visible_text.hpp"
 #include "rule_argument.hpp"
 
 #include <doctest/doctest.h>
@@ -36,9 +37,115 @@ TEST_CASE("conditions become matchers of JSON pointers") {
     CHECK(arguments.at("/flag").equals->text() == "true");
 }
 
+TEST_CASE("what holds spaces, quotes, commas or braces is written as JSON") {
+    const protocol::RuleSpec rule = parse_allow_rule(
+        R"("my server"/"a tool" path=under:"my data" title="it's, \"so\"" list=[1, "a b", {"c": "]"}] "odd = name"=1)"
+        R"( glob=glob:"a *" object={"a": {"b": "}"}} plain=a,b)");
+    CHECK(rule.server == "my server");
+    CHECK(rule.tool == "a tool");
+    REQUIRE(rule.arguments);
+    const auto& arguments = *rule.arguments;
+    REQUIRE(arguments.size() == 7);
+    CHECK(arguments.at("/path").under == "my data");
+    CHECK(arguments.at("/title").equals->text() == R"("it's, \"so\"")");
+    CHECK(arguments.at("/list").equals->text() == R"([1, "a b", {"c": "]"}])");
+    CHECK(arguments.at("/odd = name").equals->text() == "1");
+    CHECK(arguments.at("/glob").glob == "a *");
+    CHECK(arguments.at("/object").equals->text() == R"({"a": {"b": "}"}})");
+    CHECK(arguments.at("/plain").equals->text() == "\"a,b\"");
+}
+
+TEST_CASE("a rule may bind all arguments at once") {
+    const protocol::RuleSpec rule = parse_allow_rule(R"(host/write_file ={"path":"a b","content":"x\n"})");
+    REQUIRE(rule.arguments);
+    CHECK(rule.arguments->at("").equals->text() == R"({"path":"a b","content":"x\n"})");
+}
+
+TEST_CASE("quotes make a star a name") {
+    CHECK(parse_allow_rule(R"("*"/"*")").server == "*");
+    CHECK(parse_allow_rule(R"("*"/"*")").tool == "*");
+}
+
+TEST_CASE("the rule for a call reads as that call's server, tool and arguments") {
+    const char* texts[] = {
+        "",    "plain", "two words", "it's",         "\"",   "a\\b", "10", "true", "under:x",     "glob:*",
+        "={}", "a=b",   "/abs/path", "\xe2\x80\xae", "\n\t", "[1",   "{",  "*",    "caf\xc3\xa9", "\xf3\xa0\x81\x81",
+        "\x7f"};
+    for (const char* text : texts) {
+        for (const char* name : texts) {
+            CAPTURE(text);
+            CAPTURE(name);
+            std::string arguments = "{";
+            append_json_string(arguments, name);
+            arguments += " : ";
+            append_json_string(arguments, text);
+            arguments += "\n}";
+            const RawJson value = RawJson::checked(arguments);
+            const std::string server = *name == '\0' ? "s" : name;
+            const std::string line = allow_rule_for(server, server, value, false);
+            CHECK(visible_text(line) == line);
+            const protocol::RuleSpec rule = parse_allow_rule(line);
+            CHECK(rule.server == server);
+            CHECK(rule.tool == server);
+            REQUIRE(rule.arguments);
+            REQUIRE(rule.arguments->size() == 1);
+            const auto& [pointer, matcher] = *rule.arguments->begin();
+            std::string expected = "/";
+            for (const char c : std::string(name)) {
+                expected += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+            }
+            CHECK(pointer == expected);
+            REQUIRE(matcher.equals);
+            CHECK(decode_json_string(matcher.equals->text()) == text);
+            const std::string exact = allow_rule_for(server, server, value, true);
+            CHECK(visible_text(exact) == exact);
+            const std::string all(parse_allow_rule(exact).arguments->at("").equals->text());
+            REQUIRE(json_members(all).size() == 1);
+            CHECK(json_members(all).front().first == name);
+            CHECK(decode_json_string(json_members(all).front().second) == text);
+        }
+    }
+}
+
+TEST_CASE("the rule for a call keeps what is no text") {
+    const RawJson value = RawJson::checked(R"({"n": 1.50, "b": true, "z": null, "l": [ 1, "a b" ], "o": {"x": " "}})");
+    const auto arguments = *parse_allow_rule(allow_rule_for("s", "t", value, false)).arguments;
+    REQUIRE(arguments.size() == 5);
+    CHECK(arguments.at("/n").equals->text() == "1.50");
+    CHECK(arguments.at("/b").equals->text() == "true");
+    CHECK(arguments.at("/z").equals->text() == "null");
+    CHECK(arguments.at("/l").equals->text() == R"([ 1, "a b" ])");
+    CHECK(arguments.at("/o").equals->text() == R"({"x": " "})");
+    CHECK(allow_rule_for("s", "t", RawJson::checked("{}"), false) == "s/t");
+}
+
 TEST_CASE("a rule for everything, and one that is not clear, is refused") {
-    for (const char* text : {"", "*", "*/*", "*/read", "fs*/read", "fs/", "/read", "fs", "fs/read*", "fs/**",
-                             "f s/read", "fs/read path", "fs/read =x", " fs/read", "fs /read"}) {
+    for (const char* text : {"",
+                             "*",
+                             "*/*",
+                             "*/read",
+                             "fs*/read",
+                             "fs/",
+                             "/read",
+                             "fs",
+                             "fs/read*",
+                             "fs/**",
+                             "f s/read",
+                             "fs/read path",
+                             "fs/read =x",
+                             " fs/read",
+                             "fs /read",
+                             "fs/read a=1 a=2",
+                             "fs/read a=\"x",
+                             "fs/read a=\"x\"y",
+                             "fs/read a={",
+                             "fs/read a=[1]]",
+                             "\"fs\"x/read",
+                             "fs/\"read\"x",
+                             "fs/read =[1]",
+                             "fs/read =",
+                             "\"fs/read",
+                             "fs/read a={\"b\":1,\"b\":2}"}) {
         CAPTURE(text);
         std::string found = "accepted";
         try {

@@ -1,0 +1,88 @@
+#include "absent_person.hpp"
+
+#include "base/visible_text.hpp"
+#include "protocol/messages/tool_servers.hpp"
+#include "rule_argument.hpp"
+#include "shell_words.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace cellgate::cli {
+
+namespace {
+
+constexpr std::size_t most_options = 20;
+constexpr std::size_t longest_rule = 400;
+
+std::string option_for_call(const protocol::Action& action, bool exactly) {
+    const std::string narrow = allow_rule_for(*action.server, *action.tool, *action.arguments, exactly);
+    if (narrow.size() <= longest_rule) {
+        return "--allow " + shell_word(narrow);
+    }
+    if (exactly) {
+        return fmt::format("{} of {} with these arguments is too long for --allow: run it at a terminal",
+                           visible_text(*action.tool), visible_text(*action.server));
+    }
+    const std::string wide = allow_rule_for(*action.server, *action.tool, RawJson::checked("{}"), false);
+    return fmt::format("--allow {}   (any call of it)", shell_word(wide));
+}
+
+} // namespace
+
+void AbsentPerson::requested(const protocol::Approval& approval, LocalSidecar& sidecar) {
+    tasks_.spawn(deny(approval, &sidecar));
+}
+
+Task<void> AbsentPerson::deny(protocol::Approval approval, LocalSidecar* sidecar) {
+    protocol::ApprovalRespondParams params;
+    params.approval_ids.push_back(approval.approval_id);
+    params.decision = protocol::Verdict::deny;
+    params.reason = "there is no terminal to ask at, and no rule allows it";
+    std::string option = co_await option_for(std::move(approval), sidecar);
+    if (options_.size() <= most_options && known_.insert(option).second) {
+        options_.push_back(std::move(option));
+    }
+    co_await sidecar->call<protocol::ApprovalRespond>(std::move(params));
+}
+
+Task<std::string> AbsentPerson::option_for(protocol::Approval approval, LocalSidecar* sidecar) {
+    const protocol::Action& action = approval.action;
+    if (action.tool && action.arguments) {
+        // Where no rule is among the choices, nothing but this very payload can be allowed.
+        const bool exactly = std::none_of(approval.choices.begin(), approval.choices.end(),
+                                          [](const protocol::Choice& choice) { return choice.rule.has_value(); });
+        co_return option_for_call(action, exactly);
+    }
+    const protocol::ToolServersListResult servers = co_await sidecar->call<protocol::ToolServersList>(Empty{});
+    for (const protocol::ToolServerInfo& server : servers.servers) {
+        if (server.name == action.server && server.file) {
+            std::error_code error;
+            const std::string file = std::filesystem::relative(*server.file, error);
+            co_return fmt::format("--mcp-config {}   (allows starting what that file names)",
+                                  shell_word(error || file.starts_with("..") ? *server.file : file));
+        }
+    }
+    co_return fmt::format("run it at a terminal, and agree to: {}",
+                          approval.display.empty() ? "the action" : visible_text(approval.display.front()));
+}
+
+std::string AbsentPerson::advice() const {
+    if (options_.empty()) {
+        return {};
+    }
+    std::string text = "What was denied would be allowed by";
+    for (std::size_t i = 0; i < std::min(options_.size(), most_options); ++i) {
+        text += "\n    " + options_[i];
+    }
+    if (options_.size() > most_options) {
+        text += "\n    and more";
+    }
+    return text;
+}
+
+Task<void> AbsentPerson::close() {
+    co_await tasks_.join();
+}
+
+} // namespace cellgate::cli

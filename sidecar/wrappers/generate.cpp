@@ -62,15 +62,14 @@ std::string first_line(const std::string& text) {
     return text.substr(start, text.find_first_of("\r\n", start) - start);
 }
 
+// `tools` are those of the package's modules, in their order.
 std::string server_text(const std::string& server, const Package& package,
-                        const std::vector<protocol::ToolSpec>& tools) {
+                        const std::vector<const protocol::ToolSpec*>& tools) {
     std::string text = fmt::format("The tools of the server `{}`: `from mcptools.{} import <tool>`, then "
                                    "`<tool>.run(…)`; `help(<tool>.run)` tells more.\n\n",
                                    server, package.package);
-    for (const Module& module : package.modules) {
-        const auto tool = std::find_if(tools.begin(), tools.end(),
-                                       [&](const protocol::ToolSpec& each) { return each.name == module.tool; });
-        text += fmt::format("{}: {}\n", module.module, first_line(tool->description.value_or("")));
+    for (std::size_t i = 0; i < tools.size(); ++i) {
+        text += fmt::format("{}: {}\n", package.modules[i].module, first_line(tools[i]->description.value_or("")));
     }
     return fmt::format("{}{}\"\"\"{}\n\"\"\"\n", file_header, server_record(server), docstring(text, 0));
 }
@@ -81,6 +80,7 @@ Package generate(const std::string& server, const std::vector<protocol::ToolSpec
     Package package;
     package.server = server;
     package.package = identifiers_for({lower(server)}, "server", {}).front();
+    std::vector<const protocol::ToolSpec*> made;
     std::vector<std::string> names;
     std::vector<std::string> texts;
     std::set<std::string> seen;
@@ -92,6 +92,7 @@ Package generate(const std::string& server, const std::vector<protocol::ToolSpec
         try {
             texts.push_back(module_text(server, tool));
             package.modules.push_back({tool.name, "", ""});
+            made.push_back(&tool);
             names.push_back(lower(tool.name));
         } catch (const Error& error) {
             package.skipped.push_back({tool.name, error.message});
@@ -105,7 +106,7 @@ Package generate(const std::string& server, const std::vector<protocol::ToolSpec
         module.path = fmt::format("{}/{}.py", folder, modules[i]);
         package.files.push_back({module.path, std::move(texts[i])});
     }
-    package.files.push_back({folder + "/__init__.py", server_text(server, package, tools)});
+    package.files.push_back({folder + "/__init__.py", server_text(server, package, made)});
     package.files.push_back({"mcptools/_runtime.py", fmt::format("{}{}", file_header, runtime_text)});
     package.files.push_back({"mcptools/__init__.py", fmt::format("{}{}", file_header, package_text)});
     return package;

@@ -18,6 +18,7 @@ namespace cellgate::wrappers {
 
 namespace {
 
+constexpr std::size_t max_module_bytes = std::size_t{4} << 20;
 constexpr std::array<std::string_view, 8> typing_names{"Any",     "Coroutine", "Dict",     "List",
                                                        "Literal", "Mapping",   "Optional", "Tuple"};
 constexpr std::array<std::string_view, 3> runtime_names{"UNSET", "Content", "Unset"};
@@ -27,6 +28,14 @@ constexpr std::array<std::string_view, 10> private_names{"Struct",       "Tool",
 constexpr std::array<std::string_view, 12> facts{"default",   "format",           "pattern",          "minimum",
                                                  "maximum",   "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
                                                  "minLength", "maxLength",        "minItems",         "maxItems"};
+
+// A schema may refer to a long text a thousand times.
+void require_fits(std::string_view text) {
+    if (text.size() > max_module_bytes) {
+        throw Error(ErrorCode::wrapper_failed,
+                    fmt::format("its module would have more than {} bytes", max_module_bytes));
+    }
+}
 
 std::string optional_annotation(const std::string& annotation) {
     if (annotation == "Any") {
@@ -78,6 +87,7 @@ std::string describe_fields(const Class& type, std::string_view heading) {
     std::string out;
     for (const Field& field : type.fields) {
         out += describe(field);
+        require_fits(out);
     }
     return out.empty() ? out : fmt::format("\n\n{}:\n{}", heading, out);
 }
@@ -140,6 +150,7 @@ std::string ModuleWriter::write() {
     bool has_constants = false; // fields that look like constants, which Pyright would not have set: API_KEY
     for (const Class& type : types.classes()) {
         body += class_text(type);
+        require_fits(body);
         std::vector<std::string> entries;
         for (const Field& field : type.fields) {
             has_constants = has_constants || std::none_of(field.name.begin(), field.name.end(),
@@ -178,6 +189,7 @@ std::string ModuleWriter::class_text(const Class& type) const {
         }
         annotations += fmt::format("    {}: {}\n", field.name, field_annotation(field));
         assignments += fmt::format("        self.{0}: {1} = {0}\n", field.name, field_annotation(field));
+        require_fits(assignments);
     }
     std::string extra = "extra";
     if (type.extra && type.extra->annotation != "Any") {

@@ -150,8 +150,11 @@ std::set<std::string> identifiers_in(std::string_view code) {
 
 std::string NameScope::claim(const std::string& wanted) {
     std::string name = wanted;
-    for (int number = 2; !taken_.insert(name).second; ++number) {
-        name = fmt::format("{}{}{}", wanted, wanted.back() == '_' ? "" : "_", number);
+    if (!taken_.insert(name).second) {
+        int& number = last_number_.try_emplace(wanted, 1).first->second;
+        do {
+            name = fmt::format("{}{}{}", wanted, wanted.back() == '_' ? "" : "_", ++number);
+        } while (!taken_.insert(name).second);
     }
     return name;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Text from outside as parts of Python source: literals, docstrings and identifiers that hold whatever it says.
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ class NameScope {
 
   private:
     std::set<std::string> taken_;
+    std::map<std::string, int> last_number_; // given out after a wanted name
 };
 
 // One identifier for each name, in order, none twice and none of the `reserved`, which get a _ at their end. A name

@@ -15,6 +15,7 @@ constexpr std::size_t max_members = 1000;
 constexpr int max_depth = 64;
 constexpr int max_references = 32;
 constexpr std::size_t max_parts = 64;
+constexpr std::size_t max_steps = 5'000'000;
 
 // Members that do not narrow what a value may be.
 constexpr std::array<std::string_view, 12> annotations{"$ref",    "$schema",     "$id",        "$comment",
@@ -74,23 +75,6 @@ std::string decode_segment(std::string_view segment) {
     return out;
 }
 
-const SchemaNode* find_anchor(const SchemaNode& node, std::string_view anchor) {
-    if (node.string_member("$anchor") == anchor) {
-        return &node;
-    }
-    for (const auto& [name, value] : node.members) {
-        if (const SchemaNode* found = find_anchor(value, anchor)) {
-            return found;
-        }
-    }
-    for (const SchemaNode& value : node.elements) {
-        if (const SchemaNode* found = find_anchor(value, anchor)) {
-            return found;
-        }
-    }
-    return nullptr;
-}
-
 } // namespace
 
 const SchemaNode* SchemaNode::find(std::string_view name) const {
@@ -113,6 +97,26 @@ SchemaDocument::SchemaDocument(RawJson schema) : text_(std::move(schema)) {
                     fmt::format("the schema has {} bytes, more than {}", text_.text().size(), max_bytes));
     }
     root_ = build(trim_json(text_.text()), 0);
+    collect_anchors(root_);
+}
+
+void SchemaDocument::collect_anchors(const SchemaNode& node) {
+    if (std::string anchor = node.string_member("$anchor"); !anchor.empty()) {
+        anchors_.emplace(std::move(anchor), &node);
+    }
+    for (const auto& [name, value] : node.members) {
+        collect_anchors(value);
+    }
+    for (const SchemaNode& value : node.elements) {
+        collect_anchors(value);
+    }
+}
+
+void SchemaDocument::spend(std::size_t steps) const {
+    spent_ += steps;
+    if (spent_ > max_steps) {
+        throw Error(ErrorCode::wrapper_failed, "the schema refers to itself in too many ways");
+    }
 }
 
 const SchemaNode* SchemaDocument::target(const SchemaNode& reference) const {
@@ -121,11 +125,13 @@ const SchemaNode* SchemaDocument::target(const SchemaNode& reference) const {
         return nullptr; // another document: nothing is fetched
     }
     if (uri.size() > 1 && uri[1] != '/') {
-        return find_anchor(root_, std::string_view(uri).substr(1));
+        const auto anchor = anchors_.find(std::string_view(uri).substr(1));
+        return anchor == anchors_.end() ? nullptr : anchor->second;
     }
     const SchemaNode* node = &root_;
     std::string_view rest = std::string_view(uri).substr(1);
     while (node != nullptr && !rest.empty()) {
+        spend(node->members.size());
         rest.remove_prefix(1);
         const std::size_t end = std::min(rest.find('/'), rest.size());
         const std::string segment = decode_segment(rest.substr(0, end));
@@ -145,6 +151,7 @@ const SchemaNode* SchemaDocument::target(const SchemaNode& reference) const {
 const SchemaNode& SchemaDocument::resolve(const SchemaNode& node) const {
     const SchemaNode* at = &node;
     for (int i = 0; i < max_references; ++i) {
+        spend(at->members.size());
         const SchemaNode* next = says_more_than_a_reference(*at) ? nullptr : target(*at);
         if (next == nullptr) {
             break;
@@ -158,6 +165,7 @@ void SchemaDocument::collect(const SchemaNode& node, SchemaParts& parts) const {
     if (parts.size() == max_parts || std::find(parts.begin(), parts.end(), &node) != parts.end()) {
         return;
     }
+    spend(node.members.size());
     parts.push_back(&node);
     if (const SchemaNode* referred = target(node)) {
         collect(*referred, parts);

@@ -5,6 +5,7 @@
 
 #include "base/raw_json.hpp"
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -48,13 +49,19 @@ class SchemaDocument {
     // Follows references as long as they say all that there is; the last one may lead nowhere, then it stays.
     const SchemaNode& resolve(const SchemaNode& node) const;
     SchemaParts parts(const SchemaNode& node) const;
+    // Everything that is done with the document spends steps. Throws Error{wrapper_failed} when it has cost more than
+    // any honest one: a few references can ask for endless work.
+    void spend(std::size_t steps) const;
 
   private:
     const SchemaNode* target(const SchemaNode& reference) const;
     void collect(const SchemaNode& node, SchemaParts& parts) const;
+    void collect_anchors(const SchemaNode& node);
 
     RawJson text_;
     SchemaNode root_;
+    std::map<std::string, const SchemaNode*, std::less<>> anchors_;
+    mutable std::size_t spent_ = 0;
 };
 
 // The first part's member of this name, or null.

@@ -5,14 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string_view>
 
 namespace cellgate::wrappers {
 
 namespace {
 
-constexpr std::size_t max_steps = 20'000;
+constexpr std::size_t steps_of_a_type = 200;
 constexpr int max_depth = 100;
-constexpr std::size_t max_annotation = 20'000;
+constexpr std::size_t max_expression = 20'000;
 constexpr std::size_t max_literals = 200;
 constexpr std::size_t max_literal_digits = 18;
 
@@ -220,9 +222,7 @@ PythonType TypeBuilder::add_result(const SchemaDocument& schema) {
 }
 
 PythonType TypeBuilder::type_of(const SchemaNode& given, const std::string& hint) {
-    if (++steps_ > max_steps) {
-        throw Error(ErrorCode::wrapper_failed, "the schema refers to itself in too many ways");
-    }
+    document_->spend(steps_of_a_type);
     const SchemaNode& node = document_->resolve(given);
     if (const auto found = known_.find(&node); found != known_.end()) {
         return found->second;
@@ -234,7 +234,7 @@ PythonType TypeBuilder::type_of(const SchemaNode& given, const std::string& hint
     ++depth_;
     PythonType type = make(node, definition_name(given, hint));
     --depth_;
-    if (type.annotation.size() > max_annotation) {
+    if (std::max({type.annotation.size(), type.reader.size(), type.variant.size()}) > max_expression) {
         type = {};
     }
     return known_[&node] = type;
@@ -339,7 +339,10 @@ PythonType TypeBuilder::object_type(const SchemaNode& node, const SchemaParts& p
 
 PythonType TypeBuilder::class_type(const SchemaNode& node, const ObjectView& view, const std::string& name,
                                    const std::string& description) {
-    const PythonType type{name, fmt::format("_struct({})", name), variant_reader(view, name)};
+    PythonType type{name, fmt::format("_struct({})", name), variant_reader(view, name)};
+    if (type.variant.size() > max_expression) {
+        type.variant.clear();
+    }
     known_[&node] = type; // fields may be of this class
     Class made{name, description, {}, std::nullopt, is_input_};
     std::vector<std::string> wire_names;
@@ -420,18 +423,19 @@ PythonType TypeBuilder::either(const std::vector<PythonType>& types) const {
 // The properties of an object: those of all its parts and, as optional ones, those of its alternatives.
 TypeBuilder::ObjectView TypeBuilder::object_view(const SchemaParts& parts) const {
     ObjectView view;
+    std::map<std::string_view, std::size_t> places; // of the properties in the view
     const auto add = [&](const SchemaNode& part, bool always) {
         if (const SchemaNode* properties = part.find("properties")) {
+            document_->spend(properties->members.size());
             for (const auto& [wire, schema] : properties->members) {
-                const auto same = std::find_if(view.properties.begin(), view.properties.end(),
-                                               [&, name = &wire](const auto& each) { return each.first == *name; });
                 if (schema.is_false()) {
                     continue; // a property that must not be there
                 }
-                if (same == view.properties.end()) {
+                const auto [place, is_new] = places.emplace(wire, view.properties.size());
+                if (is_new) {
                     view.properties.push_back({wire, {&schema}});
                 } else {
-                    same->second.push_back(&schema);
+                    view.properties[place->second].second.push_back(&schema);
                 }
             }
         }

@@ -78,7 +78,6 @@ class TypeBuilder {
     std::map<const SchemaNode*, PythonType> known_;
     std::map<std::string, PythonType, std::less<>> input_types_; // by the schema's text
     int depth_ = 0;
-    std::size_t steps_ = 0;
 };
 
 // What the classes call themselves and their fields must not hide: names that annotations and __init__ use.

@@ -189,6 +189,39 @@ class HostileTools(unittest.TestCase):
             self.assertIn("more than 1048576", reasons["long"])
             self.assertIn("twice", reasons["good"])
 
+    def test_schemas_that_ask_for_endless_work_or_text_are_skipped(self):
+        long = "x" * 500_000
+        words = [("%03d" % number) * 30 for number in range(200)]
+        variant = {"type": "object", "properties": {"a": {"enum": words}, "b": {}}, "required": ["b"]}
+        wide = {"p%d" % number: True for number in range(900)}
+        refers = {"p%d" % number: {"$ref": "#/$defs/d"} for number in range(900)}
+        definitions = {
+            "descriptions": {"type": "object", "description": long, "properties": {}},
+            "facts": {"type": "string", "pattern": long},
+            "enums": {"enum": words},
+            "works": {"allOf": [{"$ref": "#/$defs/e%d" % number} for number in range(30)]},
+        }
+        schemas = {
+            name: {"type": "object", "properties": refers, "$defs": {"d": definition}}
+            for name, definition in definitions.items()
+        }
+        schemas["works"]["$defs"].update({"e%d" % number: {"properties": wide} for number in range(30)})
+        narrowed = {name: {"allOf": [value], "minimum": number} for number, (name, value) in enumerate(refers.items())}
+        schemas["works"]["properties"] = narrowed
+        variants = {name: {"anyOf": [value, {"$ref": "#/$defs/e"}]} for name, value in refers.items()}
+        schemas["variants"] = {"type": "object", "properties": variants, "$defs": {"d": variant, "e": variant}}
+        self.assertGreater(min(len(long), 3 * sum(map(len, words))) * len(refers), 10 << 20)  # what they ask for
+        self.assertLess(max(len(json.dumps(schema)) for schema in schemas.values()), 1 << 20)  # what they cost
+        tools = [tool(name, inputSchema=schema) for name, schema in schemas.items()]
+        with generated("server", [*tools, tool("good")]) as (folder, report):
+            reasons = {each["tool"]: each["reason"] for each in report["skipped"]}
+            self.assertEqual(set(reasons), set(definitions))
+            self.assertIn("refers to itself in too many ways", reasons.pop("works"))
+            for reason in reasons.values():
+                self.assertIn("more than 4194304 bytes", reason)
+            self.check_harmless(folder, report)
+            self.assertLess(sum(map(os.path.getsize, files_in(folder))), 4 << 20)
+
     def test_schemas_that_refer_in_circles_end(self):
         chain = {"d%d" % i: {"anyOf": [{"$ref": "#/$defs/d%d" % (i + 1)}] * 2} for i in range(900)}
         schemas = {
@@ -213,6 +246,17 @@ class HostileTools(unittest.TestCase):
                         "prefixItems": [{"$ref": "#/$defs/t%d" % (i + 1)}] * 2,
                     }
                     for i in range(60)
+                },
+            },
+            "lists": {
+                "type": "object",
+                "properties": {"a": {"$ref": "#/$defs/l0"}},
+                "$defs": {
+                    "l199": {"type": "object", "properties": {"n": {"type": "integer"}}},
+                    **{
+                        "l%d" % i: {"type": ["array", "null"][: i % 2 + 1], "items": {"$ref": "#/$defs/l%d" % (i + 1)}}
+                        for i in range(199)
+                    },
                 },
             },
             "nowhere": {"type": "object", "properties": {"a": {"$ref": "#/$defs/none"}, "b": {"$ref": "https://x/y"}}},

@@ -1,33 +1,16 @@
 """Every tool of seven real servers: its wrapper imports, satisfies Pyright, and carries what the caller wrote."""
 
-import asyncio
-import json
 import os
 import sys
 import tempfile
 import unittest
 
-from fake_channel import FakeChannel
 from packages import SERVERS, generate, generated, module, pyright, tools_of
+from round_trip import RoundTrip
 from values import Values
 
 
-def exact(value):
-    """JSON text in which 1, 1.0 and true differ and the order of keys does not matter."""
-    return json.dumps(value, sort_keys=True)
-
-
-class RealTools(unittest.TestCase):
-    def setUp(self):
-        self.channel = FakeChannel(lambda params: self.answer)
-        self.answer = {"content": []}
-        os.environ["CELLGATE_CHANNEL"] = self.channel.path
-        self.addCleanup(os.environ.pop, "CELLGATE_CHANNEL")
-        self.addCleanup(self.channel.close)
-
-    def received(self):
-        return self.channel.requests[-1]["arguments"]
-
+class RealTools(RoundTrip):
     def test_the_server_receives_what_the_caller_wrote(self):
         sent = 0
         for server in SERVERS:
@@ -41,31 +24,10 @@ class RealTools(unittest.TestCase):
                         with self.subTest(server=server, tool=tool["name"], seed=seed):
                             self.check_arguments(wrapper, Values(tool["inputSchema"], seed, fullness).make())
                             if "outputSchema" in tool:
-                                self.check_result(wrapper, Values(tool["outputSchema"], seed, fullness).make())
+                                answered = Values(tool["outputSchema"], seed, fullness).make()
+                                self.assertIsInstance(self.check_result(wrapper, answered), wrapper.Result)
                             sent += 1
         self.assertGreater(sent, 500)
-
-    def check_arguments(self, wrapper, written):
-        self.answer = {"content": [{"type": "text", "text": "{}"}]}
-        typed = wrapper.Params.from_dict(written)
-        self.assertEqual(exact(typed.to_dict()), exact(written))
-        wrapper.run(written)
-        self.assertEqual(exact(self.received()), exact(written))
-        wrapper.run(typed)
-        self.assertEqual(exact(self.received()), exact(written))
-        named = {name: getattr(typed, name) for name in wrapper.Params.__slots__}
-        if typed.extra:
-            named["extra"] = typed.extra
-        wrapper.run(**named)
-        self.assertEqual(exact(self.received()), exact(written))
-        asyncio.run(wrapper.run_async(**named))
-        self.assertEqual(exact(self.received()), exact(written))
-
-    def check_result(self, wrapper, answered):
-        self.answer = {"content": [], "structuredContent": answered}
-        result = wrapper.run({})
-        self.assertIsInstance(result, wrapper.Result)
-        self.assertEqual(exact(result.to_dict()), exact(answered))
 
     def test_pyright_accepts_the_packages_in_strict_mode(self):
         with tempfile.TemporaryDirectory(prefix="cellgate-test-") as folder:

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
@@ -17,6 +18,8 @@ namespace cellgate::async {
 namespace {
 
 constexpr std::size_t most_buffered = std::size_t{1} << 20;
+// What is written in one turn of the loop goes out in pieces of this size.
+constexpr std::size_t most_batched = std::size_t{64} << 10;
 constexpr std::uint64_t linger_milliseconds = 3000;
 
 bool is_gone(int status) {
@@ -36,7 +39,7 @@ class UvStream final : public InputEnd, public OutputEnd, public std::enable_sha
     void close_input() override;
     void write(std::string bytes) override;
     std::size_t write_queue_size() const override {
-        return closed() ? 0 : uv_stream_get_write_queue_size(&handle_.stream);
+        return closed() ? 0 : batch_.size() + uv_stream_get_write_queue_size(&handle_.stream);
     }
     Task<void> drained(std::size_t below) override { return wait_drained(shared_from_this(), below); }
     void close_output() override;
@@ -54,6 +57,8 @@ class UvStream final : public InputEnd, public OutputEnd, public std::enable_sha
     void start_reading();
     void stop_reading();
     void received(ssize_t count, const char* bytes);
+    void flush();
+    void write_now(std::string bytes);
     void written(int status);
     void check_linger();
     void close_if_done();
@@ -79,6 +84,10 @@ class UvStream final : public InputEnd, public OutputEnd, public std::enable_sha
     bool peer_gone_ = false;
     std::size_t writes_ = 0;
     Event progress_;
+    // Small writes of this turn of the loop: each by itself would be a system call and wake the reader.
+    std::string batch_;
+    uv_prepare_t turn_end_{};
+    bool batching_ = false;
     // Runs while a closed stream still has something to write.
     uv_timer_t linger_{};
     bool lingering_ = false;
@@ -199,21 +208,51 @@ void UvStream::write(std::string bytes) {
     if (!output_open_ || peer_gone_ || bytes.empty()) {
         return;
     }
-    auto* write = new Write{{}, std::move(bytes), shared_from_this()};
-    write->request.data = write;
-    uv_buf_t buffer{};
-    buffer.base = write->bytes.data();
-    buffer.len = write->bytes.size();
+    if (batch_.size() + bytes.size() > most_batched) {
+        flush();
+    }
+    if (bytes.size() > most_batched) {
+        write_now(std::move(bytes));
+        return;
+    }
+    if (!std::exchange(batching_, true)) {
+        uv_prepare_init(loop_.raw(), &turn_end_);
+        adopt(turn_end_, shared_from_this());
+    }
+    if (batch_.empty()) {
+        uv_prepare_start(&turn_end_, [](uv_prepare_t* handle) { owner_of<UvStream>(handle)->flush(); });
+    }
+    batch_ += bytes;
+}
+
+void UvStream::flush() {
+    if (!batch_.empty()) {
+        uv_prepare_stop(&turn_end_);
+        write_now(std::exchange(batch_, {}));
+    }
+}
+
+void UvStream::write_now(std::string bytes) {
+    uv_buf_t buffer = uv_buf_init(bytes.data(), static_cast<unsigned>(bytes.size()));
     ++writes_;
-    const int status =
-        uv_write(&write->request, &handle_.stream, &buffer, 1, [](uv_write_t* request, int written_status) {
+    int status = uv_try_write(&handle_.stream, &buffer, 1);
+    if (status == static_cast<int>(bytes.size())) {
+        status = 0;
+    } else if (status >= 0 || status == UV_EAGAIN) {
+        bytes.erase(0, static_cast<std::size_t>(std::max(status, 0)));
+        auto* write = new Write{{}, std::move(bytes), shared_from_this()};
+        write->request.data = write;
+        buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
+        status = uv_write(&write->request, &handle_.stream, &buffer, 1, [](uv_write_t* request, int written_status) {
             const std::unique_ptr<Write> done(static_cast<Write*>(request->data));
             done->stream->written(written_status);
         });
-    if (status != 0) {
+        if (status == 0) {
+            return;
+        }
         delete write;
-        written(status);
     }
+    written(status);
 }
 
 void UvStream::written(int status) {
@@ -234,6 +273,7 @@ Task<void> UvStream::wait_drained(std::shared_ptr<UvStream> self, std::size_t be
 
 void UvStream::close_output() {
     if (std::exchange(output_open_, false)) {
+        flush();
         close_if_done();
     }
 }
@@ -267,6 +307,10 @@ void UvStream::close_if_done() {
 
 void UvStream::close_now() {
     close_handle<UvStream>(handle_.stream);
+    if (std::exchange(batching_, false)) {
+        batch_.clear();
+        close_handle<UvStream>(turn_end_);
+    }
     if (std::exchange(lingering_, false)) {
         close_handle<UvStream>(linger_);
     }

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <fcntl.h>
 #include <fstream>
@@ -75,6 +76,31 @@ Task<void> press_back(Loop* loop) {
     pair.left->close();
     co_await scope.join();
     CHECK(all.size() + rest.size() == big);
+}
+
+Task<void> write_in_one_turn(Loop* loop) {
+    std::array<int, 2> fds{};
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) == 0);
+    const std::unique_ptr<ByteStream> writer = open_stream(*loop, fds[0], fds[0]);
+    const auto next = [&] {
+        std::string bytes(1000, '\0');
+        bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(::recv(fds[1], bytes.data(), 1000, MSG_DONTWAIT), 0)));
+        return bytes;
+    };
+    writer->write("one ");
+    writer->write("two");
+    CHECK(writer->write_queue_size() == 7);
+    CHECK(next().empty());
+    co_await writer->drained(0);
+    CHECK(next() == "one two");
+    writer->write("three");
+    co_await loop->yield();
+    co_await loop->yield();
+    CHECK(next() == "three");
+    writer->write("last");
+    writer->close();
+    CHECK(next() == "last");
+    ::close(fds[1]);
 }
 
 Task<void> close_under_a_reader(Loop* loop) {
@@ -198,6 +224,11 @@ TEST_CASE("a peer that takes nothing does not keep a closed stream open for ever
 TEST_CASE("what nobody reads stays with its writer") {
     Loop loop;
     loop.run(press_back(&loop));
+}
+
+TEST_CASE("what is written in one turn of the loop goes out at once, and no later than its end") {
+    Loop loop;
+    loop.run(write_in_one_turn(&loop));
 }
 
 TEST_CASE("closing a stream ends the read that waits and every later one") {

@@ -283,6 +283,11 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
     return text.hash();
 }
 
+Error unknown_variable(const Variable& variable, const std::string& server) {
+    return invalid(server, fmt::format("{} is not supported", visible_text(variable.source.substr(0, 200))),
+                   "Use a variable of the environment: ${VAR} or ${env:VAR}.");
+}
+
 std::string value_of(const Variable& variable, const std::string& server, const std::string& workspace,
                      const Environment& environment) {
     switch (variable.kind) {
@@ -302,8 +307,7 @@ std::string value_of(const Variable& variable, const std::string& server, const 
     case Variable::Kind::other:
         break;
     }
-    throw invalid(server, fmt::format("{} is not supported", visible_text(variable.source.substr(0, 200))),
-                  "Use a variable of the environment: ${VAR} or ${env:VAR}.");
+    throw unknown_variable(variable, server);
 }
 
 } // namespace
@@ -385,6 +389,25 @@ ConfigFile read_workspace_config(const std::string& workspace) {
         }
     }
     return all;
+}
+
+void require_known_variables(const ServerSpec& spec) {
+    const auto look = [&spec](std::string_view text) {
+        replace_variables(text, [&spec](const Variable& variable) {
+            if (variable.kind == Variable::Kind::other) {
+                throw unknown_variable(variable, spec.name);
+            }
+            return std::string();
+        });
+    };
+    look(spec.config.command.value_or(""));
+    look(spec.config.cwd.value_or(""));
+    for (const std::string& argument : spec.config.args.value_or(std::vector<std::string>{})) {
+        look(argument);
+    }
+    for (const auto& [name, value] : spec.config.env.value_or(Environment{})) {
+        look(value);
+    }
 }
 
 ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment) {

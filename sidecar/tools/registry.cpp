@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "base/visible_text.hpp"
 #include "gate/gate.hpp"
+#include "near_names.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +23,6 @@ using protocol::ToolServerState;
 constexpr Duration start_time = 30s;
 constexpr Duration stop_grace = 2s;
 constexpr std::size_t told_stderr = 2000;
-constexpr std::size_t most_names_told = 20;
 // Code that writes a server's program anew each time would have a person asked without end.
 constexpr int most_start_decisions = 3;
 
@@ -69,9 +69,11 @@ Error changed_meanwhile(const std::string& server) {
         "Call again once its files stay as they are.");
 }
 
-Error not_found(const std::string& server) {
+Error not_found(const std::string& server, const std::vector<std::string>& names) {
     return Error(ErrorCode::tool_server_not_found, fmt::format("there is no tool server {}", in_quotes(server)),
-                 "toolServers/list names those that there are.");
+                 tell_names(server, names) +
+                     " Others are named in .mcp.json of the workspace, by the editor, or on the "
+                     "command line: --server NAME -- COMMAND, or --mcp-config FILE.");
 }
 
 void require_allowed(const CallContext& context, const std::string& server) {
@@ -259,7 +261,11 @@ std::vector<std::string> Registry::read_workspace_files() {
 std::shared_ptr<Registry::Server> Registry::find(const std::string& name) const {
     const auto entry = servers_.find(name);
     if (entry == servers_.end()) {
-        throw not_found(name);
+        std::vector<std::string> names{std::string(host_server_name)};
+        for (const auto& [other, server] : servers_) {
+            names.push_back(other);
+        }
+        throw not_found(name, names);
     }
     return entry->second;
 }
@@ -389,6 +395,7 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<Start> sta
         throw failed(start->spec.name, "cannot be used: servers over HTTP come later",
                      "Use one that starts with a command and speaks on stdio.");
     }
+    require_known_variables(start->spec); // nobody is asked about what cannot be started
     for (int decisions = 0; decisions < most_start_decisions; ++decisions) {
         gate::Request request;
         request.action.kind = protocol::ActionKind::server;
@@ -571,23 +578,27 @@ Task<std::vector<protocol::ToolSpec>> Registry::tools(CallContext context, std::
 Task<std::shared_ptr<const Registry::Tool>> Registry::find_tool(CallContext context, std::string server,
                                                                 std::string tool) {
     std::shared_ptr<const Tool> found;
-    std::string names;
+    std::vector<std::string> names;
     if (server == host_server_name) {
         require_allowed(context, server);
         if (const auto entry = host_tools_.find(tool); entry != host_tools_.end()) {
             found = entry->second;
         }
+        for (const auto& [name, each] : host_tools_) {
+            names.push_back(name);
+        }
     } else {
         const std::shared_ptr<Running> offering = co_await running(std::move(context), server);
         co_await refresh(offering);
         found = offering->find(tool);
-        for (std::size_t index = 0; index < std::min(offering->tools.size(), most_names_told); ++index) {
-            names += (index == 0 ? "It has " : ", ") + visible_text(offering->tools[index]->spec.name);
+        for (const std::shared_ptr<const Tool>& each : offering->tools) {
+            names.push_back(each->spec.name);
         }
     }
     if (!found) {
         throw Error(ErrorCode::tool_not_found,
-                    fmt::format("the tool server {} has no tool {}", in_quotes(server), in_quotes(tool)), names);
+                    fmt::format("the tool server {} has no tool {}", in_quotes(server), in_quotes(tool)),
+                    tell_names(tool, names));
     }
     co_return found;
 }

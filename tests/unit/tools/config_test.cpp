@@ -217,6 +217,8 @@ TEST_CASE("variables are put in when the server starts") {
     CHECK(expanded(server("${NONE:-sh}"))[0] == "/usr/bin/sh");
     CHECK(has(problem_of([] { expanded(server("sh", {"${NONE}"})); }), "the variable NONE, which is not set / Set it"));
     CHECK(has(problem_of([] { expanded(server("sh", {"${input:key}"})); }), "${input:key} is not supported"));
+    CHECK(has(problem_of([] { require_known_variables(server("sh", {"${input:key}"})); }), "${input:key} is not"));
+    CHECK(problem_of([] { require_known_variables(server("sh", {"${workspaceFolder}/${NOT_SET}", "$x"})); }) == "none");
     CHECK(has(problem_of([] { expanded(server("sh", {"${command:x}"})); }), "${command:x} is not supported"));
     CHECK(has(problem_of([] { expanded(server("no-such-program")); }), "there is no program \"no-such-program\""));
 }

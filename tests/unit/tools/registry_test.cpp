@@ -121,7 +121,7 @@ Task<void> fail_to_start(House* house) {
     house->add(house->fixture("s"));
     const auto no_tool = co_await house->call("s", "tool-9", "{}");
     CHECK(no_tool->code() == ErrorCode::tool_not_found);
-    CHECK(has(no_tool->error->hint, "It has tool-1, tool_2"));
+    CHECK(has(no_tool->error->hint, "There are: tool-1, tool_2"));
 }
 
 Task<void> start_too_slowly(House* house, FakeClock* clock) {

@@ -45,6 +45,9 @@ struct ServerDescription {
     std::vector<std::string> environment_names; // that it gets, and that its configuration reads
     std::string identity;
 };
+// Throws Error{config_invalid} for a variable of a kind that is never put in, such as ${input:token}.
+void require_known_variables(const ServerSpec& spec);
+
 // For a server with a URL only the identity. `environment` is this process's.
 ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
 

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace cellgate::wrappers {
 
@@ -102,12 +103,36 @@ void write_all(const Descriptor& file, std::string_view text, const std::string&
         }
         text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     }
-    if (fsync(file.get()) != 0) {
-        fail(fmt::format("cannot write {}", name), errno);
-    }
 }
 
-void replace_file(const Descriptor& folder, const std::string& name, const std::string& text) {
+// Files that are written beside those that they will replace. All of them reach the disk by one flush before the first
+// takes its place: a flush for each file takes most of the time that a large package takes.
+class Replacements {
+  public:
+    Replacements() = default;
+    Replacements(const Replacements&) = delete;
+    Replacements& operator=(const Replacements&) = delete;
+    ~Replacements() {
+        for (const Replacement& each : waiting_) {
+            unlinkat(each.folder, each.aside.c_str(), 0);
+        }
+    }
+
+    // `folder` outlives this.
+    void add(const Descriptor& folder, const std::string& name, const std::string& text);
+    void put_in_place();
+
+  private:
+    struct Replacement {
+        int folder;
+        std::string aside;
+        std::string name;
+    };
+
+    std::vector<Replacement> waiting_;
+};
+
+void Replacements::add(const Descriptor& folder, const std::string& name, const std::string& text) {
     const std::optional<std::string> present = read_start(folder, name, text.size() + 1); // one more is another file
     if (present == text) {
         return;
@@ -122,14 +147,20 @@ void replace_file(const Descriptor& folder, const std::string& name, const std::
     if (file.get() < 0) {
         fail(fmt::format("cannot write {}", name), errno);
     }
-    try {
-        write_all(file, text, name);
-        if (renameat(folder.get(), aside.c_str(), folder.get(), name.c_str()) != 0) {
-            fail(fmt::format("cannot replace {}", name), errno);
+    waiting_.push_back({folder.get(), aside, name});
+    write_all(file, text, name);
+}
+
+void Replacements::put_in_place() {
+    if (!waiting_.empty() && syncfs(waiting_.front().folder) != 0) {
+        fail("cannot write the package", errno);
+    }
+    while (!waiting_.empty()) {
+        const Replacement& next = waiting_.back();
+        if (renameat(next.folder, next.aside.c_str(), next.folder, next.name.c_str()) != 0) {
+            fail(fmt::format("cannot replace {}", next.name), errno);
         }
-    } catch (const Error&) {
-        unlinkat(folder.get(), aside.c_str(), 0);
-        throw;
+        waiting_.pop_back();
     }
 }
 
@@ -184,14 +215,16 @@ void write_package(const Package& package, const std::filesystem::path& out_dir)
     require_own(own, package);
     const std::string own_prefix = fmt::format("mcptools/{}/", package.package);
     std::set<std::string> kept;
+    Replacements replacements;
     for (const File& file : package.files) {
         const std::string name = file.path.substr(file.path.rfind('/') + 1);
         const bool is_own = file.path.starts_with(own_prefix);
-        replace_file(is_own ? own : shared, name, file.text);
+        replacements.add(is_own ? own : shared, name, file.text);
         if (is_own) {
             kept.insert(name);
         }
     }
+    replacements.put_in_place();
     remove_stale(own, kept);
     for (const Descriptor* folder : {&own, &shared, &top}) {
         if (fsync(folder->get()) != 0 && errno != EINVAL) {

@@ -184,6 +184,23 @@ TEST_CASE("files that cellgate did not make are not replaced") {
     }
 }
 
+TEST_CASE("a package that cannot be written whole is not written at all") {
+    const Folder folder;
+    write_package(package_of({"one"}), folder.workspace());
+    const fs::path server = folder.workspace() / "mcptools/server";
+    write(server / "two.py", "mine = 2\n");
+    const std::string before = read(server / "__init__.py");
+    const auto count = [&] { return std::distance(fs::recursive_directory_iterator(folder.workspace()), {}); };
+    const auto files = count();
+    check_refused(package_of({"two", "three"}), folder.workspace());
+    CHECK(read(server / "__init__.py") == before);
+    CHECK(count() == files); // neither three.py nor what was written beside
+
+    fs::remove(server / "two.py");
+    write_package(package_of({"two", "three"}), folder.workspace());
+    CHECK(read(server / "__init__.py") != before);
+}
+
 TEST_CASE("modules of tools that are gone go, what is not ours stays") {
     const Folder folder;
     write_package(package_of({"one", "two"}), folder.workspace());

@@ -5,6 +5,7 @@
 #include "mount_plan.hpp"
 #include "paths.hpp"
 #include "sandbox/guarded_files.hpp"
+#include "system_calls.hpp"
 #include "system_mounts.hpp"
 
 #include <fmt/format.h>
@@ -272,6 +273,8 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     MountPlan::Arguments mounts = plan.arguments(first + 1);
     std::vector<std::string> options = isolation_arguments();
     options.insert(options.end(), mounts.arguments.begin(), mounts.arguments.end());
+    mounts.files.push_back(system_call_filter());
+    options.insert(options.end(), {"--seccomp", std::to_string(first + static_cast<int>(mounts.files.size()))});
     options.insert(options.end(), {"--chdir", cwd, "--clearenv"});
     const Environment environment = clean_environment(environment_, home, std::move(command.environment));
     for (const auto& [name, value] : environment) {

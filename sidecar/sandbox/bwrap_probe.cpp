@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "mount_plan.hpp"
+#include "system_calls.hpp"
 #include "system_mounts.hpp"
 
 #include <fmt/format.h>
@@ -205,6 +206,8 @@ std::vector<std::string> probe(const std::string& bwrap) {
     for (const Layer& layer : namespaces) {
         look += fmt::format(" && readlink /proc/self/ns/{}", layer.link);
     }
+    argv.insert(argv.end(), {"--seccomp", std::to_string(3 + mounts.files.size())});
+    mounts.files.push_back(system_call_filter());
     argv.insert(argv.end(), {"--setenv", "PATH", "/usr/bin:/bin", "--", "/bin/sh", "-c", look});
     Output output = run(std::move(argv), mounts.files);
     if (!output.success) {
@@ -222,10 +225,12 @@ std::vector<std::string> probe(const std::string& bwrap) {
     std::istringstream lines(output.out);
     bool no_capabilities = false;
     bool no_new_privileges = false;
+    bool filtered = false;
     std::vector<std::string> inside;
     for (std::string line; std::getline(lines, line);) {
         no_capabilities |= line == "CapBnd:\t0000000000000000";
         no_new_privileges |= line == "NoNewPrivs:\t1";
+        filtered |= line == "Seccomp:\t2";
         if (line.ends_with(']') && line.find(":[") != std::string::npos) {
             inside.push_back(line);
         }
@@ -237,6 +242,7 @@ std::vector<std::string> probe(const std::string& bwrap) {
     }
     require(no_capabilities, "capabilities");
     require(no_new_privileges, "no-new-privileges");
+    require(filtered, "seccomp");
     // bwrap fails when it cannot have it.
     layers.emplace_back("no-nested-namespaces");
     return layers;

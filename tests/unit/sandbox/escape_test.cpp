@@ -158,7 +158,27 @@ T(attack))",
      Control::root_only},
     {"signal a process outside", R"(T(lambda: (os.kill(int(os.environ["OUTSIDER"]), 0), 1)[1]))"},
     {"see the shared memory of others", R"(T(lambda: os.path.exists(os.environ["SHARED"])))"},
+    {"use a keyring, a ring of input and output, or a fault handler of the kernel's", R"(
+def attack():
+    x86 = os.uname().machine == "x86_64"
+    calls = {"add_key": (248 if x86 else 217, b"user", b"cellgate-test", b"x", 1, -2),
+             "io_uring_setup": (425, 1, ctypes.create_string_buffer(120)), "userfaultfd": (323 if x86 else 282, 1)}
+    return [name for name, call in calls.items() if libc.syscall(*call) >= 0]
+T(attack))"},
+    {"call by the second numbers of x86", R"(
+def attack():
+    ctypes.set_errno(0)
+    return libc.syscall(0x40000000 + 39) > 0 or ctypes.get_errno() != 38 or not "Seccomp:\t2" in open("/proc/self/status").read()
+T(attack))"},
     // sockets
+    {"make a socket that no network namespace holds apart (to the host of a virtual machine), or of netlink", R"(
+def attack():
+    found = []
+    for kind in ((40, 1, 0), (38, 5, 0), (16, 3, 15)):
+        try: socket.socket(*kind); found.append(kind)
+        except OSError: pass
+    return found
+T(attack))"},
     {"connect to a server on the host", R"(
 T(lambda: socket.create_connection(("127.0.0.1", int(os.environ["TCP"])), 5)))"},
     {"connect to it by IPv6's form of IPv4", R"(

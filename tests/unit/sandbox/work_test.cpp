@@ -213,6 +213,6 @@ TEST_CASE("the layers are those that hold") {
     CHECK(machine.python(Isolation::none, "").layers == std::vector<std::string>{"none"});
     CHECK(machine.python(Isolation::bwrap, "").layers ==
           std::vector<std::string>{"bwrap", "user-namespace", "mount-namespace", "network-namespace", "pid-namespace",
-                                   "ipc-namespace", "uts-namespace", "capabilities", "no-new-privileges",
+                                   "ipc-namespace", "uts-namespace", "capabilities", "no-new-privileges", "seccomp",
                                    "no-nested-namespaces", "private-home", "clean-environment", "guarded-files"});
 }

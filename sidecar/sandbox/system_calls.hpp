@@ -1,0 +1,15 @@
+#pragma once
+// Which system calls nobody in a sandbox may make: those that reach what no namespace holds apart (virtual machine
+// sockets, keyrings), that change the machine or its mounts, or that honest code can do without and kernels had most
+// of their flaws in. A list of what is refused, not of what is allowed: it must never break a program that has no harm
+// in mind. Beside the namespaces, not in their place.
+
+#include "sandbox/descriptor.hpp"
+
+namespace cellgate::sandbox {
+
+// The compiled filter, for bwrap's --seccomp. For the architecture that we are built for; programs of another one,
+// which would number their calls otherwise, get an error for every call.
+Descriptor system_call_filter();
+
+} // namespace cellgate::sandbox

@@ -3,7 +3,7 @@
 Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the stock one; beyond that
 - each execution has its own code names, so that a line of code can be told from the same line of another execution;
 - an error carries the field `cellgate` with the frames of the user's code, in the message and in the reply;
-- the frames of the tool wrappers stay out of tracebacks;
+- the frames of the tool wrappers, and of ipykernel's input(), stay out of tracebacks;
 - the pause before each reply is off.
 
 The sidecar sends an execution's id as the msg_id of its request. Every hook is on a part of ipykernel that may be
@@ -21,6 +21,8 @@ MAX_FRAMES = 100
 MAX_REPEATS = 1000
 # Code between the user's frames that is not the user's.
 MACHINERY = ("IPython", "ipykernel")
+# Where ipykernel waits for the answer to input() and getpass().
+PROMPTS = ("raw_input", "getpass", "_input_request")
 
 
 class Cells:
@@ -66,7 +68,10 @@ def _lines_before(part, whole):
 
 
 def _is_ours(frame):
+    """Whether a frame is between the user's call and an error that means the user."""
     name = str(frame.f_globals.get("__name__"))
+    if name == "ipykernel.kernelbase":
+        return frame.f_code.co_name in PROMPTS
     return name == "mcptools" or name.startswith("mcptools.")
 
 
@@ -81,6 +86,12 @@ def _without_ours(traceback):
     return traceback
 
 
+def _ends_in_prompt(traceback):
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and traceback.tb_frame.f_code.co_name in PROMPTS
+
+
 def strip(error):
     """Takes the wrappers' frames out of the tracebacks of `error` and of those that it is chained to."""
     seen = set()
@@ -90,6 +101,8 @@ def strip(error):
         if not isinstance(error, BaseException) or id(error) in seen:
             continue
         seen.add(id(error))
+        if isinstance(error, EOFError) and not error.args and _ends_in_prompt(error.__traceback__):
+            error.args = ("nobody answered the prompt",)
         error.__traceback__ = _without_ours(error.__traceback__)
         left += [error.__cause__, error.__context__]
         group = getattr(error, "exceptions", None)  # of an ExceptionGroup

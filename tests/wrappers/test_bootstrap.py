@@ -65,9 +65,9 @@ class Kernel:
         parts += [each["data"]["text/plain"] for kind, each in outputs if kind == "execute_result"]
         return "".join(parts)
 
-    def error(self, code, execution=None):
+    def error(self, code, execution=None, **more):
         """ename, evalue, traceback without colours, frames; the same in reply and message."""
-        reply, outputs = self.run(code, execution)
+        reply, outputs = self.run(code, execution, **more)
         (message,) = [each for kind, each in outputs if kind == "error"]
         for name in ("ename", "evalue", "traceback", "cellgate"):
             if message[name] != reply[name]:
@@ -156,6 +156,17 @@ class Bootstrap(unittest.TestCase):
         )
         stock_shown = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(self.stock.run(code)[0]["traceback"]))
         self.assertIn("_runtime", stock_shown)
+
+    def test_a_prompt_that_nobody_answers_shows_the_users_frames_only(self):
+        code = "def ask():\n    return input('Name: ')\nask()"
+        name, text, shown, _ = self.ours.error(code, answer_input="\x04")
+        self.assertEqual((name, text), ("EOFError", "nobody answered the prompt"))
+        self.assertNotIn("kernelbase", shown)
+        self.assertIn("input('Name: ')", shown)
+        reply, _ = self.stock.run(code, answer_input="\x04")
+        self.assertIn("kernelbase", "".join(reply["traceback"]))  # without our hook
+        self.assertEqual(self.ours.text("try:\n    input()\nexcept EOFError:\n    print('end')", answer_input="\x04"),
+                         "end\n")
 
     def test_that_holds_for_await_for_chains_for_groups_and_for_threads(self):
         for code in (

@@ -51,6 +51,26 @@ std::string field_annotation(const Field& field) {
     return field.required ? field.type.annotation : optional_annotation(field.type.annotation);
 }
 
+// What the tool says about each of the values that it offers: `"kg" (Kilogram)`; "" when it says nothing.
+std::string describe_choices(const SchemaNode& schema) {
+    std::string out;
+    for (const std::string_view keyword : {"anyOf", "oneOf"}) {
+        const SchemaNode* alternatives = schema.find(keyword);
+        if (alternatives == nullptr) {
+            continue;
+        }
+        for (const SchemaNode& alternative : alternatives->elements) {
+            const SchemaNode* value = alternative.find("const");
+            const std::string title = alternative.string_member("title");
+            const std::string text = title.empty() ? alternative.string_member("description") : title;
+            if (value != nullptr && !text.empty()) {
+                out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", value->text, text);
+            }
+        }
+    }
+    return out;
+}
+
 std::string describe(const Field& field) {
     std::string text;
     std::vector<std::string> notes;
@@ -61,6 +81,9 @@ std::string describe(const Field& field) {
     for (const SchemaNode* part : field.parts) {
         if (text.empty()) {
             text = part->string_member("description");
+        }
+        if (std::string choices = describe_choices(*part); !choices.empty()) {
+            notes.push_back(std::move(choices));
         }
         for (const std::string_view fact : facts) {
             const SchemaNode* value = part->find(fact);

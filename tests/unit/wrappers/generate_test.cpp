@@ -87,7 +87,9 @@ TEST_CASE("schemas become types") {
              {R"({"type":"array","prefixItems":[{"type":"string"},{"type":"null"}],"items":false})",
               "List[Union[str, None]]"},
              {R"({"type":"array","prefixItems":[{"type":"string"}]})", "List[Any]"},
+             {R"({"items":[{"type":"string"},{}],"additionalItems":false,"minItems":2})", "Tuple[str, Any]"},
              {R"({"type":"object"})", "Dict[str, Any]"},
+             {R"({"type":"object","propertyNames":{"enum":["a"]},"additionalProperties":{}})", "Dict[str, Any]"},
              {R"({"type":"object","additionalProperties":{"type":"integer"}})", "Dict[str, int]"},
              {R"({"type":"object","properties":{"x":{}}})", "P"},
              {R"({"anyOf":[{"type":"string"},{"type":"integer"},{"type":"string"}]})", "Union[str, int]"},
@@ -99,6 +101,12 @@ TEST_CASE("schemas become types") {
              {R"({"$ref":"#/$defs/a~1b%20c"})", "bool"},
              {R"({"$ref":"#/$defs/none"})", "Any"},
              {R"({"$ref":"https://example.com/x"})", "Any"},
+             {R"({"$dynamicRef":"#port"})", "Any"},
+             {R"({"type":["string","integer","array"]})", "Union[str, int, List[Any]]"},
+             {R"({"type":"integer","default":"x","not":{"const":1},"if":{"minimum":1},"then":{"maximum":2}})", "int"},
+             {R"({"type":"number","minimum":1,"exclusiveMinimum":true})", "float"},
+             {R"({"type":"string","format":"email","pattern":"^(?=x)\\p{L}"})", "str"},
+             {R"({"oneOf":[{"const":"a","title":"A"},{"const":"b"}]})", R"(Union[Literal["a"], Literal["b"]])"},
              {R"({"type":"colour"})", "Any"},
              {R"(true)", "Any"},
              {R"({})", "Any"},
@@ -111,6 +119,25 @@ TEST_CASE("schemas become types") {
         REQUIRE(package.skipped.empty());
         CHECK(contains(text_of(package, "mcptools/s/t.py"), std::string("self.p: ") + annotation + " = p\n"));
     }
+}
+
+TEST_CASE("what a tool says about the values that it offers is documented") {
+    const std::string schema = R"({"type":"object","properties":{"unit":{"oneOf":[{"const":"kg","title":"Kilogram"},
+        {"const":"g","description":"Gram"},{"const":"t"}]}}})";
+    const std::string text = text_of(generate("s", {tool("t", schema)}), "mcptools/s/t.py");
+    CHECK(contains(text, R"(unit: ["kg" (Kilogram), "g" (Gram)])"));
+}
+
+TEST_CASE("classes of arguments and of results that have one name do not hide each other") {
+    protocol::ToolSpec both = tool(
+        "t", R"({"type":"object","properties":{"entity":{"type":"object","properties":{"a":{"type":"string"}}}}})");
+    both.output_schema =
+        RawJson::parse(R"({"type":"object","properties":{"entity":{"type":"object","properties":{"b":{}}}}})");
+    const std::string text = text_of(generate("s", {both}), "mcptools/s/t.py");
+    CHECK(contains(text, "class Entity(_Struct):"));
+    CHECK(contains(text, "class ResultEntity(_Struct):"));
+    CHECK(contains(text, "self.entity: Union[Entity, Unset] = entity"));
+    CHECK(contains(text, "    entity: Union[ResultEntity, Unset]\n"));
 }
 
 TEST_CASE("alternatives at the top become optional arguments") {

@@ -5,7 +5,9 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
+import struct
 import subprocess
 import termios
 import threading
@@ -60,6 +62,9 @@ class Terminal:
 
     def type(self, line):
         os.write(self.master, line.encode() + b"\r")
+
+    def resize(self, columns):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
     def wait_end(self):
         try:
@@ -131,6 +136,81 @@ class WithoutATerminal(CliTest):
         self.assertIn("ApprovalDenied", ended.stdout + ended.stderr)
         self.assertFalse((self.place.root / "made.txt").exists())
 
+    def advised(self, ended):
+        """The options that it says would have allowed what was denied, as a shell reads them."""
+        lines = ended.stderr.partition("would be allowed by\n")[2].splitlines()
+        return [word for line in lines if line.startswith("    ") for word in shlex.split(line)]
+
+    def test_what_was_denied_is_allowed_by_what_it_then_advises(self):
+        self.cli("generate", "host")
+        script = self.script("from mcptools.host import read_file, write_file, list_directory\n"
+                             "try:\n    print(read_file.run(path='notes.txt').content)\nexcept Exception: pass\n"
+                             "try:\n    print(list_directory.run(path='.'))\nexcept Exception: pass\n"
+                             "print(write_file.run(path='a \\'b\\' \"c\", d.txt', content='line\\n\\u202etwo\\x1b lines\\n'))\n")
+        ended = self.cli("run", script)
+        self.assertEqual(ended.returncode, 1)
+        advised = self.advised(ended)
+        self.assertEqual(len(advised), 6, ended.stderr)
+        self.assertIn("host/read_file path=notes.txt", advised)
+        allowed = self.cli("run", *advised, script)
+        self.assertEqual(allowed.returncode, 0, allowed.stderr)
+        self.assertIn("the notes", allowed.stdout)
+        self.assertEqual((self.place.root / "a 'b' \"c\", d.txt").read_text(), "line\n\u202etwo\x1b lines\n")
+        self.assertEqual(self.advised(allowed), [])
+        # No more than that: another content of the same file is denied.
+        other = self.script("from mcptools.host import write_file\nwrite_file.run(path='a.txt', content='x')\n", "o.py")
+        self.assertEqual(self.cli("run", *advised, other).returncode, 1)
+        self.assertFalse((self.place.root / "a.txt").exists())
+
+    def test_advice_without_end_and_of_any_length_stays_readable(self):
+        server = fixture_server()
+        self.cli("generate", "fix", "--", server["command"], *server["args"])
+        script = self.script("from mcptools.fix import tool_1\n"
+                             "for text in [str(i) for i in range(100)] + ['x' * 5000]:\n"
+                             "    try:\n        tool_1.run(s=text)\n    except Exception:\n        pass\n")
+        ended = self.cli("run", script, "--server", "fix", "--", server["command"], *server["args"])
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertLess(len(ended.stderr), 4000)
+        self.assertIn('fix/tool-1 s="0"', self.advised(ended))
+        self.assertIn("and more", ended.stderr)
+        long = self.cli("call", "fix", "tool-1", json.dumps({"s": "x" * 5000}), "--", server["command"],
+                        *server["args"])
+        self.assertIn("--allow fix/tool-1 ", long.stderr)
+        self.assertLess(len(long.stderr), 1000)
+
+    def test_a_server_that_the_command_line_names(self):
+        server = fixture_server()
+        command = ["--", server["command"], *server["args"], "--odd=[a,b]", ""]
+        generated = self.cli("generate", "fix", *command)
+        self.assertEqual(generated.returncode, 0, generated.stderr)
+        script = self.script("from mcptools.fix import environment, tool_1\nprint(environment.run())\n")
+        words = shlex.split(generated.stderr.rpartition(": ")[2])
+        self.assertEqual(words[0], CELLGATE)
+        words = [script if word == "FILE" else word for word in words[1:]]
+        self.assertIn("--root", words)
+        ended = self.cli(words[0], "--allow", "fix/environment", *words[1:], rooted=False)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn('"--odd=[a,b]", ""', ended.stdout)
+        ended = self.cli("run", script)
+        self.assertIn("there is no tool server", ended.stderr)
+        self.assertIn("--server NAME -- COMMAND", ended.stderr)
+        self.assertNotIn("toolServers/", ended.stderr)
+        for wrong in (["--server", "fix"], ["--", "true"], ["--server", "fix", "--"], ["--server", "host", "--", "true"]):
+            with self.subTest(wrong):
+                ended = self.cli("run", script, *wrong)
+                self.assertNotEqual(ended.returncode, 0)
+                self.assertTrue(ended.stderr.strip())
+        self.assertEqual(self.cli("kernels", "--", "true").returncode, 2)
+        self.assertEqual(self.place.files(), ["notes.txt", "tour.py"])
+
+    def test_a_server_of_the_workspace_is_started_by_what_it_advises(self):
+        self.place.write(".mcp.json", json.dumps({"mcpServers": {"repo": fixture_server()}}))
+        ended = self.cli("generate", "repo")
+        self.assertEqual(ended.returncode, 1)
+        advised = self.advised(ended)[:2]
+        self.assertEqual(advised, ["--mcp-config", ".mcp.json"])
+        self.assertEqual(self.cli("generate", "repo", *advised).returncode, 0)
+
     def test_a_rule_of_the_command_line_allows_what_it_names(self):
         config = self.config()
         self.assertEqual(self.cli("generate", "fix", "--mcp-config", config).returncode, 0)
@@ -157,7 +237,9 @@ class WithoutATerminal(CliTest):
     def test_input_is_at_its_end(self):
         ended = self.cli("run", self.script("input('anyone? ')"))
         self.assertNotEqual(ended.returncode, 0)
-        self.assertIn("EOFError", ended.stdout + ended.stderr)
+        self.assertIn("EOFError: nobody answered the prompt", ended.stderr)
+        self.assertIn("input('anyone? ')", ended.stderr)
+        self.assertNotIn("ipykernel", ended.stderr)
 
     def test_a_time_limit_holds(self):
         ended = self.cli("run", "--timeout", "0.5", self.script("while True: pass"))
@@ -222,6 +304,9 @@ class OtherCommands(CliTest):
         ended = self.cli("call", "--mcp-config", config, "fix", "tool-1", '{"s": "x"}')
         self.assertNotEqual(ended.returncode, 0)
         self.assertEqual(ended.stdout, "")
+        self.assertIn("--allow 'fix/tool-1 s=x'", ended.stderr)
+        near = self.cli("call", "--mcp-config", config, "fix", "tool_1", '{"s": "x"}')
+        self.assertIn("Did you mean tool-1?", near.stderr)
         for wrong in ("{", "[]", '{"s": 1}', '{"s": "a", "s": "b"}'):
             with self.subTest(wrong):
                 ended = self.cli("call", "--mcp-config", config, "--allow", "fix/tool-1", "fix", "tool-1", wrong)
@@ -242,11 +327,13 @@ class OtherCommands(CliTest):
     def test_help_names_every_command_and_each_has_its_own(self):
         ended = self.cli("--help", rooted=False)
         self.assertEqual(ended.returncode, 0)
-        for command in ("run", "generate", "call", "kernels", "doctor", "serve"):
+        self.assertEqual(self.cli("help", rooted=False).stdout, ended.stdout)
+        for command in ("run", "generate", "call", "kernels", "doctor", "demo", "serve"):
             self.assertIn(command, ended.stdout)
             one = self.cli(command, "--help", rooted=False)
             self.assertEqual(one.returncode, 0)
             self.assertTrue(one.stdout)
+            self.assertEqual(self.cli("help", command, rooted=False).stdout, one.stdout)
         for wrong in (("nonsense",), ("run",), ("run", "no-such-file.py"), ("run", "--nonsense", "notes.txt")):
             with self.subTest(wrong):
                 ended = self.cli(*wrong, rooted=False)
@@ -332,6 +419,168 @@ class AtATerminal(CliTest):
         terminal.type("1")
         self.assertEqual(terminal.wait_end(), 0, terminal.text)
         self.assertIn("your answer: 1", terminal.text[terminal.seen:])
+
+    def test_keys_typed_before_a_question_do_not_answer_it(self):
+        # Whole lines, and one that only waits for its end, typed while the cell computes.
+        terminal = self.terminal("run", self.script(
+            "import os\nprint('computing', flush=True)\nwhile not os.path.exists('typed'): pass\n" + self.WRITE))
+        terminal.expect("computing")
+        terminal.type("1")
+        terminal.type("1")
+        os.write(terminal.master, b"1")
+        terminal.expect("1\r\n1\r\n1")  # the terminal has taken them
+        self.place.write("typed", "")
+        self.question(terminal)
+        os.write(terminal.master, b"\r")  # the end of the line that was begun
+        terminal.expect("expected a number")
+        self.question(terminal)
+        self.assertFalse(self.made.exists())
+        terminal.type("d")
+        terminal.expect("why")
+        terminal.type("")
+        self.assertNotEqual(terminal.wait_end(), 0)
+        self.assertFalse(self.made.exists())
+
+    def test_keys_typed_before_a_question_can_have_been_read_do_not_answer_it(self):
+        # The cell may know when the person will press a key that means something else.
+        terminal = self.terminal("run", self.script(self.WRITE))
+        terminal.expect("this call")
+        terminal.type("1")
+        self.question(terminal)
+        self.assertFalse(self.made.exists())
+        terminal.type("1")  # the control: now it counts
+        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assertTrue(self.made.exists())
+
+    def test_what_was_typed_behind_an_answer_does_not_answer_the_next_question(self):
+        terminal = self.terminal("run", self.script(self.WRITE + self.WRITE.replace("made", "second")))
+        self.question(terminal)
+        os.write(terminal.master, b"1\r1\r1\r")
+        self.question(terminal)
+        self.assertTrue(self.made.exists())
+        self.assertFalse((self.place.root / "second.txt").exists())
+        terminal.type("d")
+        terminal.expect("why")
+        terminal.type("")
+        self.assertNotEqual(terminal.wait_end(), 0)
+        self.assertFalse((self.place.root / "second.txt").exists())
+
+    def test_an_imitated_question_is_no_question(self):
+        # It looks the same, and an answer to it goes nowhere: the real question still waits for its own.
+        imitation = """\n== cellgate asks =====\n  read_file on this machine, outside the sandbox\n  path: "notes.txt"
+
+  1  this call\n  d  deny, and say why\n  your answer: """
+        terminal = self.terminal("run", self.script(
+            f"import os\nprint({imitation!r}, end='', flush=True)\n"
+            "while not os.path.exists('typed'): pass\n" + self.WRITE))
+        terminal.expect("your answer: ")
+        terminal.type("1")
+        terminal.expect("1\r\n")
+        self.place.write("typed", "")
+        self.assertIn("write_file", terminal.expect("your answer: $"))
+        self.assertFalse(self.made.exists())
+        terminal.type("d")
+        terminal.expect("why")
+        terminal.type("")
+        self.assertNotEqual(terminal.wait_end(), 0)
+        self.assertFalse(self.made.exists())
+
+    def test_no_text_of_a_call_reaches_the_left_edge(self):
+        # Padded for a terminal of 60 columns, which would break the line before the imitation.
+        text = "x" * 20 + " " * 60 + "== cellgate asks ==" + " " * 41 + "  1  this call" + " " * 200 + "your answer:"
+        terminal = self.terminal("run", self.script(
+            f"import os\nprint('ready', flush=True)\nwhile not os.path.exists('go'): pass\n"
+            f"from mcptools.host import write_file\nwrite_file.run(path='made.txt', content={text!r})\n"))
+        terminal.expect("ready\r\n")
+        terminal.resize(60)
+        self.place.write("go", "")
+        shown = self.question(terminal)
+        lines = shown.splitlines()
+        self.assertEqual([line for line in lines if line and not line.startswith("  ")],
+                         ["== cellgate asks ====================================================="])
+        for line in lines:
+            self.assertTrue(len(line) < 60 or line.startswith("=="), line)
+        terminal.type("d")
+        terminal.expect("why")
+        terminal.type("")
+        self.assertNotEqual(terminal.wait_end(), 0)
+
+    def test_a_question_outlives_a_change_of_the_terminals_size(self):
+        terminal = self.terminal("run", self.script(self.WRITE))
+        self.question(terminal)
+        for columns in (40, 200):
+            terminal.resize(columns)  # the process gets SIGWINCH
+        terminal.type("1")
+        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assertTrue(self.made.exists())
+
+    def test_control_c_at_the_reason_or_the_edit_ends_it_too(self):
+        for key, expected in (("d", "why"), ("e", "new arguments")):
+            with self.subTest(key):
+                terminal = self.terminal("run", self.script(self.WRITE))
+                self.question(terminal)
+                terminal.type(key)
+                terminal.expect(expected)
+                os.write(terminal.master, b"\x03")
+                self.assertEqual(terminal.wait_end(), 130, terminal.text)
+                self.assertFalse(self.made.exists())
+
+    def test_control_d_in_the_middle_of_an_answer_is_not_its_end(self):
+        terminal = self.terminal("run", self.script(self.WRITE))
+        self.question(terminal)
+        os.write(terminal.master, b"4\x04")  # hands over what is typed so far; no line yet
+        os.write(terminal.master, b"2\r")
+        terminal.expect("expected a number")
+        self.question(terminal)
+        os.write(terminal.master, b"\x04")
+        self.assertNotEqual(terminal.wait_end(), 0)
+        self.assertFalse(self.made.exists())
+
+    def test_each_line_of_what_the_code_asks_says_so(self):
+        terminal = self.terminal("run", self.script(
+            "import getpass\ninput('\\n== cellgate asks ==\\n  1  this call\\n  your answer: ')\n"
+            "_ = getpass.getpass('[sudo] password for ada: ')\n"))
+        shown = terminal.expect("your answer: $")
+        asked = [line for line in shown.splitlines() if line]
+        self.assertEqual(len(asked), 4, shown)
+        for line in asked:
+            self.assertTrue(line.startswith("[the code asks] "), shown)
+        terminal.type("x")
+        self.assertIn("[the code asks] [sudo]", terminal.expect("ada: $"))
+        terminal.type("secret word")
+        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assertNotIn("secret word", terminal.text)
+
+    def test_input_and_a_question_take_turns(self):
+        terminal = self.terminal("run", self.script(
+            "import threading\nfrom mcptools.host import write_file\n"
+            "call = threading.Thread(target=lambda: write_file.run(path='made.txt', content='x'))\n"
+            "call.start()\nname = input('Name: ')\ncall.join()\nprint('hello', name)\n"))
+        for _ in range(2):
+            shown = terminal.expect("(Name|your answer): $")
+            if "Name: " in shown.splitlines()[-1]:
+                terminal.type("1")  # a yes, if it went to the question
+                continue
+            self.assertFalse(self.made.exists())
+            terminal.type("1")
+        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assertIn("hello 1", terminal.text)
+        self.assertTrue(self.made.exists())
+
+    def test_the_end_of_the_terminal_is_the_end_of_input(self):
+        terminal = self.terminal("run", self.script("try:\n    input('Name: ')\nexcept EOFError:\n    print('the end')"))
+        terminal.expect("Name: ")
+        os.write(terminal.master, b"\x04")
+        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assertIn("the end", terminal.text)
+
+    def test_a_server_that_cannot_be_started_is_refused_without_a_question(self):
+        server = fixture_server(env={"KEY": "${input:key}"})
+        self.place.write(".vscode/mcp.json", json.dumps({"servers": {"repo": server}, "inputs": []}))
+        terminal = self.terminal("generate", "repo")
+        self.assertEqual(terminal.wait_end(), 1)
+        self.assertIn("${input:key} is not supported", terminal.text)
+        self.assertNotIn("cellgate asks", terminal.text)
 
     def test_input_is_read_at_the_terminal(self):
         terminal = self.terminal("run", self.script("name = input('Name: ')\nprint('hello', name)"))

@@ -57,7 +57,7 @@ protocol::ToolSpec read_tool(const RawJson& tool) {
 std::string name_of(const RawJson& tool, std::size_t index) {
     if (tool.is_object()) {
         for (const auto& [key, value] : json_members(tool.text())) {
-            if (key == "name" && json_type(value) == "string") {
+            if (key == "name" && json_type(value) == "string" && value != "\"\"") {
                 return visible_text(decode_json_string(value)).substr(0, 2 * longest_tool_name);
             }
         }
@@ -106,7 +106,8 @@ std::optional<RawJson> id_of_broken_answer(std::string_view text) {
         return std::nullopt;
     }
     const std::size_t last = std::min(text.find_first_not_of("0123456789", first), text.size());
-    if (last == first || last - first > 18) {
+    const bool is_integer = last > first && last - first <= 18 && (text[first] != '0' || last == first + 1);
+    if (!is_integer) {
         return std::nullopt;
     }
     return RawJson::parse(text.substr(first, last - first));

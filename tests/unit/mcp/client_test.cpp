@@ -305,6 +305,7 @@ TEST_CASE("all pages of the list of tools, without those that cannot be used") {
     REQUIRE(list->skipped.size() == 6);
     CHECK(list->skipped[0].tool == "b");
     CHECK(has(list->skipped[0].reason, "inputSchema that is an object"));
+    CHECK(list->skipped[1].tool == "tool number 3");
     CHECK(list->skipped[2].tool == "tool number 4");
     CHECK(list->skipped[4].tool == "a");
     CHECK(list->skipped[5].tool == "d");
@@ -416,12 +417,17 @@ TEST_CASE("what the server asks of us is answered at once") {
 
 TEST_CASE("what a server prints beside messages is counted, and a call is answered all the same") {
     Talk talk(legacy([](const Json& message) -> Lines {
-        return {"Listening on stdio…", "{\"level\":\"info\"}", "[1,2]", "\xff\xfe",
+        return {"Listening on stdio…",
+                "{\"level\":\"info\"}",
+                "[1,2]",
+                "\xff\xfe",
+                R"({"jsonrpc":"2.0","id":06,)",
+                R"({"jsonrpc":"2.0","id":)",
                 result(message, R"({"content":[]})")};
     }));
     talk.call();
     CHECK(talk.result);
-    CHECK(talk.client->ignored_messages() >= 4);
+    CHECK(talk.client->ignored_messages() >= 6);
     CHECK(talk.server->count("-32700") == 0);
 }
 

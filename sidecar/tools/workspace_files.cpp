@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <dirent.h>
 #include <fcntl.h>
-#include <filesystem>
 #include <linux/openat2.h>
 #include <memory>
 #include <sys/stat.h>
@@ -25,7 +24,6 @@ namespace cellgate::tools {
 
 namespace {
 
-namespace fs = std::filesystem;
 using sandbox::Descriptor;
 
 constexpr std::string_view wrappers_folder = "mcptools";
@@ -75,33 +73,6 @@ struct stat status_of(int fd, const std::string& path) {
         throw failed(path, errno);
     }
     return status;
-}
-
-bool is_same_file(const struct stat& status, const fs::path& path) {
-    struct stat other{};
-    return ::lstat(path.c_str(), &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino;
-}
-
-// A secret may be a link to a file with an innocent name, and a file may have several names.
-void require_no_secret_name(const struct stat& status, const std::string& place, const std::string& workspace,
-                            const std::string& path) {
-    const sandbox::GuardedFiles guarded = sandbox::find_guarded_files(workspace);
-    bool secret = std::any_of(guarded.secret_files.begin(), guarded.secret_files.end(),
-                              [&](const std::string& file) { return is_same_file(status, file); });
-    for (const std::string& directory : guarded.secret_directories) {
-        secret = secret || (workspace + "/" + place).starts_with(directory + "/");
-        if (status.st_nlink == 1) {
-            continue;
-        }
-        std::error_code error;
-        for (fs::recursive_directory_iterator entry(directory, error), end; !error && entry != end && !secret;
-             entry.increment(error)) {
-            secret = is_same_file(status, entry->path());
-        }
-    }
-    if (secret) {
-        throw refused(path, "it is another name of a file that holds secrets");
-    }
 }
 
 void require_no_secret(const std::string& place, const std::string& path) {
@@ -265,13 +236,12 @@ Descriptor WorkspaceFiles::open_readable(const std::string& path) const {
     // Without opening it for reading, which would already act on a device or a fifo.
     Descriptor file = open(path, O_PATH);
     const struct stat status = status_of(file.get(), path);
-    const std::string place = place_of(file.get());
+    // As it was asked, too: a guarded name may be a link to an innocent one.
     require_no_secret(relative(path), path);
-    require_no_secret(place, path);
+    require_no_secret(place_of(file.get()), path);
     if (!S_ISREG(status.st_mode)) {
         throw failed(fmt::format("{}: expected a file, found a {}", visible_text(path), type_of(status.st_mode)));
     }
-    require_no_secret_name(status, place, root_place_, path);
     if (status.st_size > static_cast<off_t>(largest_file)) {
         throw failed(fmt::format("{}: expected at most {} bytes, found {}; read it from the cell itself, in parts",
                                  visible_text(path), largest_file, status.st_size));
@@ -350,7 +320,6 @@ WorkspaceFiles::Target WorkspaceFiles::open_target(const std::string& path) cons
     const std::string place = place_of(target.directory.get());
     std::vector<std::string> parts = components(place);
     parts.push_back(target.name);
-    // As it was asked, too: a guarded name may be a link to an innocent one.
     for (const std::string& each : {inside, place + "/" + target.name}) {
         require_no_secret(each, path);
         require_not_obeyed(each, path);

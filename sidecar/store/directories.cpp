@@ -2,15 +2,19 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/names.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace cellgate::store {
 
@@ -32,6 +36,72 @@ std::string base_directory(const std::map<std::string, std::string>& environment
     return fmt::format("{}/{}/cellgate", home->second, below_home);
 }
 
+class Directory {
+  public:
+    Directory(int parent, const std::string& name)
+        : stream_(::fdopendir(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))) {
+        if (stream_ == nullptr) {
+            throw system_error(ErrorCode::store_failed, fmt::format("cannot open {}", name), errno);
+        }
+    }
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
+    ~Directory() { ::closedir(stream_); }
+
+    int fd() const { return ::dirfd(stream_); }
+    // From the start, as there may be too many to hold.
+    std::vector<std::string> some_names() const {
+        constexpr std::size_t most = 1000;
+        std::vector<std::string> names;
+        ::rewinddir(stream_);
+        while (names.size() < most) {
+            const dirent* entry = ::readdir(stream_);
+            if (entry == nullptr) {
+                break;
+            }
+            const std::string_view name = entry->d_name;
+            if (name != "." && name != "..") {
+                names.emplace_back(name);
+            }
+        }
+        return names;
+    }
+
+  private:
+    DIR* stream_;
+};
+
+// Removes some of what lies in `directory`, if anything does. Directories below it are moved up into `top` first, so
+// that a tree of any depth takes two descriptors and no stack.
+bool remove_some(const Directory& directory, const Directory& top) {
+    const std::vector<std::string> names = directory.some_names();
+    for (const std::string& name : names) {
+        if (::unlinkat(directory.fd(), name.c_str(), 0) == 0) {
+            continue;
+        }
+        if (errno != EISDIR) {
+            throw system_error(ErrorCode::store_failed, fmt::format("cannot remove {}", name), errno);
+        }
+        // A directory that its owner may not write can be neither emptied nor moved.
+        ::fchmodat(directory.fd(), name.c_str(), 0700, 0);
+        if (&directory != &top) {
+            if (::renameat(directory.fd(), name.c_str(), top.fd(), random_id().c_str()) != 0) {
+                throw system_error(ErrorCode::store_failed, fmt::format("cannot move {}", name), errno);
+            }
+            continue;
+        }
+        {
+            const Directory below(top.fd(), name);
+            while (remove_some(below, top)) {
+            }
+        }
+        if (::unlinkat(top.fd(), name.c_str(), AT_REMOVEDIR) != 0) {
+            throw system_error(ErrorCode::store_failed, fmt::format("cannot remove {}", name), errno);
+        }
+    }
+    return !names.empty();
+}
+
 } // namespace
 
 Directories find_directories(const std::map<std::string, std::string>& environment) {
@@ -43,8 +113,13 @@ Directories find_directories(const std::map<std::string, std::string>& environme
 }
 
 void make_private_directory(const std::string& path) {
-    std::error_code parent_error; // mkdir below says what is wrong
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), parent_error);
+    const std::string parent = std::filesystem::path(path).parent_path();
+    std::error_code parent_error;
+    std::filesystem::create_directories(parent, parent_error);
+    if (parent_error) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot make the directory {}", parent),
+                           parent_error.value());
+    }
     if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
         throw system_error(ErrorCode::store_failed, fmt::format("cannot make the directory {}", path), errno);
     }
@@ -69,10 +144,20 @@ std::string make_unique_directory(const std::string& parent, const std::string& 
 }
 
 void remove_tree(const std::string& path) {
-    std::error_code error;
-    std::filesystem::remove_all(path, error); // uses openat and does not follow links
-    if (error) {
-        log_warning("cannot remove {}: {}", path, error.message());
+    if (::unlink(path.c_str()) == 0 || errno == ENOENT) {
+        return;
+    }
+    try {
+        {
+            const Directory top(AT_FDCWD, path);
+            while (remove_some(top, top)) {
+            }
+        }
+        if (::rmdir(path.c_str()) != 0) {
+            throw system_error(ErrorCode::store_failed, "it is not empty", errno);
+        }
+    } catch (const Error& error) {
+        log_warning("cannot remove {}: {}", path, error.message);
     }
 }
 

@@ -3,9 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace cellgate;
 using namespace cellgate::store;
@@ -39,6 +42,11 @@ TEST_CASE("a private directory is made with its parents, for us alone") {
         std::filesystem::create_directory_symlink(base + "/a/b", base + "/link");
         CHECK_THROWS_AS(make_private_directory(base + "/link"), Error);
     }
+    SUBCASE("what is wrong with a parent is said with its path") {
+        std::ofstream(base + "/file") << "x";
+        CHECK_THROWS_WITH_AS(make_private_directory(base + "/file/b/c"),
+                             doctest::Contains(("directory " + base + "/file/b: Not a directory").c_str()), Error);
+    }
     SUBCASE("a file in its place is refused") {
         std::ofstream(base + "/file") << "x";
         CHECK_THROWS_AS(make_private_directory(base + "/file"), Error);
@@ -56,4 +64,31 @@ TEST_CASE("removing a tree does not follow links out of it") {
     CHECK_FALSE(std::filesystem::exists(base + "/tree"));
     CHECK(std::filesystem::exists(base + "/outside/kept"));
     remove_tree(base);
+}
+
+TEST_CASE("a tree deeper than there are descriptors is removed, and what its owner may not write too") {
+    const std::string base = make_unique_directory(std::filesystem::temp_directory_path(), "cellgate-test-");
+    const int before = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    REQUIRE(::chdir(base.c_str()) == 0);
+    for (int depth = 0; depth < 2'000; ++depth) {
+        std::ofstream("file") << "x";
+        REQUIRE(::mkdir("deeper", 0700) == 0);
+        REQUIRE(::chdir("deeper") == 0);
+    }
+    REQUIRE(::mkdir("closed", 0700) == 0);
+    std::ofstream("closed/file") << "x";
+    REQUIRE(::chmod("closed", 0) == 0);
+    REQUIRE(::fchdir(before) == 0);
+    ::close(before);
+    rlimit usual{};
+    ::getrlimit(RLIMIT_NOFILE, &usual);
+    rlimit few = usual;
+    few.rlim_cur = 100;
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    std::error_code error;
+    std::filesystem::remove_all(base, error);
+    CHECK(error); // the control: it opens each directory on the way
+    remove_tree(base);
+    ::setrlimit(RLIMIT_NOFILE, &usual);
+    CHECK_FALSE(std::filesystem::exists(base));
 }

@@ -23,7 +23,8 @@ void make_private_directory(const std::string& path);
 // A new directory "<parent>/<prefix>XXXXXX", 0700.
 std::string make_unique_directory(const std::string& parent, const std::string& prefix);
 
-// Removes what a kernel may have left, without following links out of it. Never throws.
+// Removes what a kernel may have left, of any depth and number, without following links out of it. It may take long:
+// off the loop, please. What cannot be removed is logged.
 void remove_tree(const std::string& path);
 
 } // namespace cellgate::store

@@ -69,6 +69,7 @@ Loop::Loop() : impl_(std::make_unique<Impl>()) {
     require_stdio();
     // A peer that has gone is an error of the write, not the end of this process.
     ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN); // a file at its limit is an error like a full disk
     if (const int status = uv_loop_init(&impl_->loop); status != 0) {
         throw uv_error("cannot make an event loop", status);
     }

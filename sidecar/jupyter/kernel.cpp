@@ -1,6 +1,7 @@
 #include "jupyter/kernel.hpp"
 
 #include "base/visible_text.hpp"
+#include "process_signal.hpp"
 
 #include <fmt/format.h>
 
@@ -138,6 +139,11 @@ const KernelInfoReply& Kernel::info() const {
 }
 int Kernel::pid() const {
     return impl_->process->pid();
+}
+void Kernel::interrupt_by_signal() {
+    if (!impl_->has_died) {
+        interrupt_process(impl_->process->pid());
+    }
 }
 bool Kernel::has_died() const {
     return impl_->has_died;

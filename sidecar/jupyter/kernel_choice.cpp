@@ -146,6 +146,7 @@ KernelChoice choice_of(const Kernelspec& spec, const KernelRequest& request) {
     choice.language = spec.language;
     choice.argv = spec.argv;
     choice.environment = spec.environment;
+    choice.interrupt_by_signal = spec.interrupt_by_signal;
     choice.resource_dir = spec.directory;
     choice.argv.front() = program_of(spec, request.environment);
     if (!is_program(choice.argv.front())) {
@@ -161,6 +162,7 @@ KernelChoice choice_of(const Kernelspec& spec, const KernelRequest& request) {
         in_workspace(spec.directory) || std::any_of(choice.argv.begin(), choice.argv.end(), in_workspace);
     if (launcher_option(choice.argv) != choice.argv.end()) {
         choice.interpreter = look_at_interpreter(choice.argv.front());
+        choice.interrupt_by_signal = false;
     }
     return choice;
 }

@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/names.hpp"
 #include "base/visible_text.hpp"
+#include "cut_text.hpp"
 #include "output_reader.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +27,9 @@ constexpr Duration half_end_patience = 1s;
 // Between these, other coroutines get their turn.
 constexpr std::size_t messages_per_turn = 64;
 constexpr std::size_t bytes_per_turn = std::size_t{4} << 20;
+// Taken from the kernel before it is handled.
+constexpr std::size_t most_output_ahead = std::size_t{4} << 20;
+constexpr std::size_t most_prompt_bytes = std::size_t{16} << 10;
 
 struct ExecuteContent {
     const ExecuteRequest& request;
@@ -346,7 +350,7 @@ struct KernelClient::Impl {
         InputRequest request;
         request.id = ++last_prompt;
         request.parent = std::move(message.parent_id);
-        request.prompt = std::move(content.prompt);
+        request.prompt = cut_text(content.prompt, most_prompt_bytes);
         request.password = content.password;
         prompt_header = std::move(message.header_text);
         listener.on_input_request(std::move(request));

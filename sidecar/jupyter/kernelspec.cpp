@@ -21,6 +21,7 @@ struct SpecFile {
     std::string display_name;
     std::string language;
     std::optional<Environment> env;
+    std::optional<std::string> interrupt_mode;
 
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
@@ -28,6 +29,7 @@ struct SpecFile {
         visit("display_name", self.display_name);
         visit("language", self.language);
         visit("env", self.env);
+        visit("interrupt_mode", self.interrupt_mode);
     }
 };
 
@@ -83,6 +85,7 @@ Kernelspec load(const fs::path& directory) {
         spec.language = std::move(file.language);
         spec.argv = std::move(file.argv);
         spec.environment = std::move(file.env).value_or(Environment());
+        spec.interrupt_by_signal = file.interrupt_mode.value_or("signal") != "message";
     } catch (const Error& error) {
         spec.problem = error.message;
     }

@@ -1,4 +1,5 @@
 #include "base/json_codec.hpp"
+#include "cut_text.hpp"
 #include "output_reader.hpp"
 
 #include <fmt/format.h>
@@ -20,6 +21,16 @@ constexpr std::array<std::pair<OutputType, std::string_view>, 6> type_names = {{
 }};
 
 constexpr std::size_t most_frames = 1000;
+constexpr std::size_t most_frame_bytes = 4096; // of a path, of a function's name
+
+// An error goes whole into a message and into a result.
+constexpr std::size_t most_ename_bytes = 4096;
+constexpr std::size_t most_evalue_bytes = std::size_t{256} << 10;
+constexpr std::size_t most_traceback_bytes = std::size_t{1} << 20;
+
+// What no renderer has a use for is no reason to make a message that cannot be sent.
+constexpr std::size_t most_metadata_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_display_id_bytes = 4096;
 
 std::string_view name_of(OutputType type) {
     return type_names[static_cast<std::size_t>(type)].second;
@@ -73,6 +84,20 @@ class Body {
     std::string text_;
 };
 
+void require_size(std::string_view value, std::size_t max_bytes, std::string_view name) {
+    if (value.size() > max_bytes) {
+        throw Error(ErrorCode::parse_error,
+                    fmt::format("expected a {} of at most {} bytes, found {}", name, max_bytes, value.size()));
+    }
+}
+
+// What a JSON number may be as a count of executions.
+bool is_count(std::string_view number) {
+    constexpr std::size_t most_digits = 15;
+    return !number.empty() && number.size() <= most_digits &&
+           number.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 void add_stream(Body& body, const Members& content) {
     const std::string_view name = content.require("name", "string");
     body.add("name", decode_json_string(name) == "stderr" ? "\"stderr\"" : "\"stdout\"");
@@ -81,6 +106,7 @@ void add_stream(Body& body, const Members& content) {
 
 void add_display(Body& body, const Members& content) {
     const std::string_view metadata = content.find("metadata", "object");
+    require_size(metadata, most_metadata_bytes, "metadata");
     body.add("data", content.require("data", "object"));
     body.add("metadata", metadata.empty() ? "{}" : metadata);
 }
@@ -88,9 +114,49 @@ void add_display(Body& body, const Members& content) {
 void add_display_id(Body& body, const Members& content) {
     const std::string_view transient = content.find("transient", "object");
     const std::string_view id = transient.empty() ? transient : Members(transient).find("display_id", "string");
+    require_size(id, most_display_id_bytes, "display_id");
     if (!id.empty()) {
         body.add("transient", fmt::format(R"({{"display_id":{}}})", id));
     }
+}
+
+std::string json_string(const std::string& text) {
+    std::string out;
+    append_json_string(out, text);
+    return out;
+}
+
+// The strings of an array; when they are too much together, the first and the last.
+std::vector<std::string> cut_lines(std::string_view traceback) {
+    std::vector<std::string> lines;
+    const std::vector<std::string_view> all = json_elements(traceback);
+    constexpr std::size_t half = most_traceback_bytes / 2;
+    constexpr std::size_t cost = 16; // of a line, beside its text
+    std::size_t head = 0;
+    for (std::size_t bytes = 0; head < all.size() && bytes + all[head].size() + cost <= half; ++head) {
+        bytes += all[head].size() + cost;
+    }
+    std::size_t tail = all.size();
+    for (std::size_t bytes = 0; tail > head && bytes + all[tail - 1].size() + cost <= half; --tail) {
+        bytes += all[tail - 1].size() + cost;
+    }
+    const auto add = [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) {
+            if (json_type(all[i]) == "string") {
+                lines.push_back(decode_json_string(all[i]));
+            }
+        }
+    };
+    add(0, head);
+    if (tail == head + 1) { // one long text
+        if (json_type(all[head]) == "string") {
+            lines.push_back(cut_text(decode_json_string(all[head]), half));
+        }
+    } else if (tail > head) {
+        lines.push_back(fmt::format("[\u2026 {} lines cut \u2026]", tail - head));
+    }
+    add(tail, all.size());
+    return lines;
 }
 
 void add_error(Body& body, const Members& content) {
@@ -100,9 +166,22 @@ void add_error(Body& body, const Members& content) {
             throw Error(ErrorCode::parse_error, "expected a traceback of strings");
         }
     }
-    body.add("ename", content.require("ename", "string"));
-    body.add("evalue", content.require("evalue", "string"));
-    body.add("traceback", traceback);
+    const std::string_view ename = content.require("ename", "string");
+    const std::string_view evalue = content.require("evalue", "string");
+    if (ename.size() <= most_ename_bytes && evalue.size() <= most_evalue_bytes &&
+        traceback.size() <= most_traceback_bytes) {
+        body.add("ename", ename);
+        body.add("evalue", evalue);
+        body.add("traceback", traceback);
+        return;
+    }
+    body.add("ename", json_string(cut_text(decode_json_string(ename), most_ename_bytes)));
+    body.add("evalue", json_string(cut_text(decode_json_string(evalue), most_evalue_bytes)));
+    std::string lines;
+    for (const std::string& line : cut_lines(traceback)) {
+        lines += (lines.empty() ? "[" : ",") + json_string(line);
+    }
+    body.add("traceback", lines.empty() ? "[]" : lines + "]");
 }
 
 struct FrameFields {
@@ -132,7 +211,8 @@ std::vector<Frame> read_frames(std::string_view cellgate) {
         }
         try {
             FrameFields fields = from_json<FrameFields>(element, "frame");
-            if (fields.line >= 0) {
+            if (fields.line >= 0 && fields.path.value_or("").size() <= most_frame_bytes &&
+                fields.function.size() <= most_frame_bytes) {
                 frames.push_back(Frame{std::move(fields.execution), std::move(fields.path), fields.line,
                                        std::move(fields.function)});
             }
@@ -167,7 +247,7 @@ Output read_output(OutputType type, std::string_view text) {
         break;
     case OutputType::execute_result: {
         const std::string_view count = content.find("execution_count", "number");
-        body.add("execution_count", count.empty() ? "null" : count);
+        body.add("execution_count", is_count(count) ? count : "null");
         add_display(body, content);
         break;
     }
@@ -200,15 +280,11 @@ Output notice(std::string_view text) {
 KernelError read_error(std::string_view text) {
     const Members content(text);
     KernelError error;
-    error.ename = text_of(content.find("ename", "string"));
-    error.evalue = text_of(content.find("evalue", "string"));
+    error.ename = cut_text(text_of(content.find("ename", "string")), most_ename_bytes);
+    error.evalue = cut_text(text_of(content.find("evalue", "string")), most_evalue_bytes);
     const std::string_view traceback = content.find("traceback", "array");
     if (!traceback.empty()) {
-        for (const std::string_view line : json_elements(traceback)) {
-            if (json_type(line) == "string") {
-                error.traceback.push_back(decode_json_string(line));
-            }
-        }
+        error.traceback = cut_lines(traceback);
     }
     const std::string_view cellgate = content.find("cellgate", "object");
     if (!cellgate.empty()) {

@@ -4,7 +4,8 @@ Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the s
 - each execution has its own code names, so that a line of code can be told from the same line of another execution;
 - an error carries the field `cellgate` with the frames of the user's code, in the message and in the reply;
 - the frames of the tool wrappers, and of ipykernel's input(), stay out of tracebacks;
-- the pause before each reply is off.
+- the pause before each reply is off;
+- text that is printed without a pause goes out in pieces, not as one message of any size.
 
 The sidecar sends an execution's id as the msg_id of its request. Every hook is on a part of ipykernel that may be
 missing in some version, and is left out there: a cell runs in any case.
@@ -19,6 +20,7 @@ import types
 
 MAX_FRAMES = 100
 MAX_REPEATS = 1000
+FLUSH_AT = 1 << 20  # characters
 # Code between the user's frames that is not the user's.
 MACHINERY = ("IPython", "ipykernel")
 # Where ipykernel waits for the answer to input() and getpass().
@@ -207,6 +209,28 @@ def keep_all_output(app_class):
     app_class.init_iopub = init_iopub
 
 
+def flush_often(stream):
+    """ipykernel sends what was printed five times a second; a fast printer fills the memory in between."""
+    stock, flush = stream.write, stream.flush
+    since = 0
+
+    def write(string):
+        nonlocal since
+        if isinstance(string, str) and len(string) > FLUSH_AT:
+            for at in range(0, len(string), FLUSH_AT):
+                stock(string[at : at + FLUSH_AT])
+                flush()
+            return len(string)
+        written = stock(string)
+        since += len(string)
+        if since >= FLUSH_AT:
+            since = 0
+            flush()
+        return written
+
+    stream.write = write
+
+
 def show_native_crashes():
     """A crash in native code says on the process's own stderr where it was, as its last words."""
     stderr = getattr(sys.stderr, "_original_stdstream_copy", None)
@@ -228,6 +252,9 @@ def attach(kernel):
         hook_code_names(shell, cells)
     if hasattr(shell, "showtraceback"):
         hook_tracebacks(shell)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "pub_thread"):
+            flush_often(stream)
     show_native_crashes()
     if hasattr(shell, "_showtraceback") and hasattr(getattr(kernel, "session", None), "send"):
         hook_errors(shell, kernel.session, cells)

@@ -6,8 +6,9 @@
 
 namespace cellgate::service {
 
-Client::Client(session::ClientId id_, protocol::Role role_, std::shared_ptr<protocol::Connection> connection)
-    : id(id_), role(role_), peer(std::move(connection), protocol::Dialect::editor), outputs(peer) {
+Client::Client(session::ClientId id_, protocol::Role role_, std::shared_ptr<protocol::Connection> connection,
+               OutputFeed::Aside aside)
+    : id(id_), role(role_), peer(std::move(connection), protocol::Dialect::editor), outputs(peer, std::move(aside)) {
     peer.set_admission([this](const std::string& method) { admit(method); });
 }
 

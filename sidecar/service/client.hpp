@@ -14,7 +14,8 @@ namespace cellgate::service {
 
 class Client final : public gate::Answerer {
   public:
-    Client(session::ClientId id, protocol::Role role, std::shared_ptr<protocol::Connection> connection);
+    Client(session::ClientId id, protocol::Role role, std::shared_ptr<protocol::Connection> connection,
+           OutputFeed::Aside aside);
     ~Client() = default;
 
     enum class Stage { connected, initialized, shut_down };

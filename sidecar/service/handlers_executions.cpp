@@ -1,10 +1,13 @@
 // execute, execute/cancel, execution/get, output/read.
 
+#include "large_data.hpp"
 #include "progress.hpp"
 #include "require.hpp"
 #include "sidecar_impl.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace cellgate::service {
 
@@ -12,11 +15,49 @@ namespace {
 
 constexpr Duration cancel_grace = std::chrono::seconds(5);
 constexpr std::uint64_t default_read_bytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t most_read_bytes = std::uint64_t{32} << 20; // a message has its limit
+constexpr std::uint64_t most_read_bytes = std::uint64_t{8} << 20;
+// A client that asks for more than it reads waits.
+constexpr std::size_t read_below = std::size_t{4} << 20;
+
+// What cannot be read any more, or not be sent, is skipped.
+std::vector<protocol::OutputRecord> read_page(const store::JournalPage& page, std::size_t most_inline_bytes) {
+    std::vector<protocol::OutputRecord> records;
+    for (store::JournalRecord& record : page.read()) {
+        protocol::OutputRecord out;
+        out.seq = record.seq;
+        out.count = record.count;
+        if (record.output) {
+            out.output = std::move(record.output);
+            fit_into_message(out, page.data_stem(record.seq), most_inline_bytes);
+        } else {
+            out.skipped_bytes = record.bytes;
+        }
+        if (record.late) {
+            out.late = true;
+        }
+        records.push_back(std::move(out));
+    }
+    return records;
+}
 
 struct Executions {
+    Executions(Sidecar::Impl& sidecar_, Client& client_) : sidecar(sidecar_), client(client_) {}
+
     Sidecar::Impl& sidecar;
     Client& client;
+    bool reading = false; // one page at a time: what was read waits in memory until the client takes it
+    Event read_ended;
+
+    struct Reading {
+        Executions& executions;
+        explicit Reading(Executions& executions_) : executions(executions_) { executions.reading = true; }
+        Reading(const Reading&) = delete;
+        Reading& operator=(const Reading&) = delete;
+        ~Reading() {
+            executions.reading = false;
+            executions.read_ended.set();
+        }
+    };
 
     Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params) {
         if (params.approvals == protocol::ApprovalMode::allow && client.role != protocol::Role::person) {
@@ -46,7 +87,7 @@ struct Executions {
                             "execute/cancel with force ends its kernel");
             }
         }
-        client.outputs.flush(execution->id);
+        co_await client.outputs.settled(execution->id);
         co_return execution->result;
     }
 
@@ -76,26 +117,36 @@ struct Executions {
     Task<protocol::OutputReadResult> read(protocol::OutputReadParams params) {
         require(params.from_seq.value_or(0) >= 0, "params.fromSeq: expected 0 or more");
         require(params.max_bytes.value_or(1) > 0, "params.maxBytes: expected 1 or more");
-        const auto [session, execution] = sidecar.find_execution(params.execution_id);
-        const std::vector<store::JournalRecord> records = execution->journal.read(
-            params.from_seq.value_or(0), std::min(params.max_bytes.value_or(default_read_bytes), most_read_bytes));
-        protocol::OutputReadResult result;
-        result.next_seq = records.empty() ? params.from_seq.value_or(0) : records.back().seq + 1;
-        result.complete =
-            execution->state == protocol::ExecutionState::finished && result.next_seq >= execution->journal.next_seq();
-        result.dropped_bytes = execution->journal.dropped_bytes();
-        for (const store::JournalRecord& record : records) {
-            protocol::OutputRecord out;
-            out.seq = record.seq;
-            out.output = record.output;
-            if (!record.output) {
-                out.skipped_bytes = record.bytes;
-            }
-            if (record.late) {
-                out.late = true;
-            }
-            result.records.push_back(client.outputs.for_client(*execution, std::move(out)));
+        const std::int64_t from = params.from_seq.value_or(0);
+        while (reading) {
+            read_ended.reset();
+            co_await read_ended.wait();
         }
+        const Reading turn(*this);
+        co_await client.peer.connection().drained(read_below);
+
+        const auto [session, execution] = sidecar.find_execution(params.execution_id);
+        const store::Journal& journal = execution->journal;
+        const bool finished = execution->state == protocol::ExecutionState::finished;
+        const std::int64_t end = journal.next_seq();
+        protocol::OutputReadResult result;
+        result.dropped_bytes = journal.dropped_bytes();
+        if (!journal.problem().empty()) {
+            result.problem = journal.problem();
+        }
+        const store::JournalPage page =
+            journal.page(from, std::min(params.max_bytes.value_or(default_read_bytes), most_read_bytes));
+        std::function<void()> work = [&page, &result, limit = client.outputs.most_inline_bytes()] {
+            result.records = read_page(page, limit);
+        };
+        co_await sidecar.loop.off_loop(std::move(work));
+        const bool skipped = std::any_of(result.records.begin(), result.records.end(),
+                                         [](const auto& record) { return record.skipped_bytes.has_value(); });
+        if (skipped && !result.problem) {
+            result.problem = "some of it cannot be read back from the disk, or is too large for a message";
+        }
+        result.next_seq = result.records.empty() ? from : result.records.back().seq + result.records.back().count;
+        result.complete = finished && result.next_seq >= end;
         co_return result;
     }
 

@@ -1,5 +1,6 @@
 // initialize, shutdown, exit.
 
+#include "require.hpp"
 #include "sidecar_impl.hpp"
 
 #include <cerrno>
@@ -8,6 +9,8 @@
 namespace cellgate::service {
 
 namespace {
+
+constexpr std::uint64_t least_output_limit = std::uint64_t{1} << 20;
 
 constexpr Duration look_for_client_every = std::chrono::seconds(2);
 
@@ -31,12 +34,17 @@ struct Lifecycle {
         if (client.stage != Client::Stage::connected) {
             throw Error(ErrorCode::invalid_request, "expected initialize once, found it again");
         }
+        if (params.initialization_options) {
+            require(params.initialization_options->output_limit_bytes.value_or(least_output_limit) >=
+                        least_output_limit,
+                    "params.initializationOptions.outputLimitBytes: expected 1048576 or more");
+        }
         if (client.role == protocol::Role::person && params.initialization_options) {
             configure(std::move(*params.initialization_options));
         }
         client.capabilities = params.capabilities;
         if (client.capabilities.images == protocol::ImageTransport::file) {
-            client.outputs.use_files_in(sidecar.house.journal_directory);
+            client.outputs.use_files();
         }
         client.stage = Client::Stage::initialized;
         if (client.answers_approvals()) {
@@ -54,6 +62,9 @@ struct Lifecycle {
     }
 
     void configure(protocol::InitializationOptions given) {
+        if (given.output_limit_bytes) {
+            sidecar.journals.set_limit_of_one(*given.output_limit_bytes);
+        }
         for (protocol::RuleSpec& rule : given.rules.value_or(std::vector<protocol::RuleSpec>{})) {
             sidecar.gate.configure(std::move(rule), protocol::RuleSource::person);
         }

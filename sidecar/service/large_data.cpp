@@ -2,11 +2,13 @@
 
 #include "base/encoding.hpp"
 #include "base/log.hpp"
+#include "base/names.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <string_view>
@@ -72,13 +74,15 @@ std::optional<std::uint64_t> write_once(const std::string& path, std::string_vie
         return static_cast<std::uint64_t>(found.st_size);
     }
     const std::string bytes = content_of(mime, value);
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    const bool written = fd >= 0 && write_all(fd, bytes);
+    // Two clients may get the same record at once.
+    const std::string aside = fmt::format("{}.{}", path, random_id());
+    const int fd = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const bool written = fd >= 0 && write_all(fd, bytes) && ::rename(aside.c_str(), path.c_str()) == 0;
     const int error = errno;
     if (fd >= 0) {
         ::close(fd);
         if (!written) {
-            ::unlink(path.c_str());
+            ::unlink(aside.c_str());
         }
     }
     if (!written) {
@@ -133,6 +137,20 @@ void move_large_data_to_files(protocol::OutputRecord& record, const std::string&
     if (!files.empty()) {
         record.output = RawJson::checked(output + "}");
         record.files = std::move(files);
+    }
+}
+
+void fit_into_message(protocol::OutputRecord& record, const std::optional<std::string>& stem, std::size_t limit) {
+    if (!record.output || record.output->text().size() <= limit) {
+        return;
+    }
+    if (stem) {
+        move_large_data_to_files(record, *stem);
+    }
+    if (const std::size_t bytes = record.output->text().size(); bytes > most_message_bytes) {
+        record.output.reset();
+        record.files.reset();
+        record.skipped_bytes = bytes;
     }
 }
 

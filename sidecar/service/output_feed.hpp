@@ -1,47 +1,64 @@
 #pragma once
-// Output on its way to one client. A client that does not read costs no memory: past a limit of queued bytes, records
-// are not sent but announced as skipped, in their place; they are in the journal (output/read).
+// Output on its way to one client. What a client has not read costs bounded memory: past a first limit of queued bytes
+// records wait here, and adjacent ones of a stream are joined; past a second one they are not sent but announced as
+// skipped, in their place, and are in the journal (output/read). The records of an execution keep their order; large
+// display data is written into files off the loop, and what comes behind it waits.
 
 #include "protocol/messages/executions.hpp"
 #include "protocol/peer.hpp"
 #include "session/execution.hpp"
 
-#include <map>
+#include <deque>
+#include <functional>
+#include <optional>
 #include <string>
 
 namespace cellgate::service {
 
 class OutputFeed {
   public:
-    explicit OutputFeed(protocol::Peer& peer) : peer_(peer) {}
+    // Does work that may block, and returns when it is done: Loop::off_loop, outside of tests.
+    using Aside = std::function<Task<void>(std::function<void()> work)>;
 
-    // The client takes large display data as files, in this directory of ours.
-    void use_files_in(std::string directory) { directory_ = std::move(directory); }
-    // The record as this client takes it.
-    protocol::OutputRecord for_client(const session::Execution& execution, protocol::OutputRecord record) const;
+    OutputFeed(protocol::Peer& peer, Aside aside) : peer_(peer), aside_(std::move(aside)) {}
+
+    // The client takes large display data as files.
+    void use_files() { files_ = true; }
+    // A larger record is not sent as it is.
+    std::size_t most_inline_bytes() const;
 
     void send(const session::Execution& execution, const protocol::OutputRecord& record);
-    // Announces what was skipped of an execution: its reply follows.
-    void flush(const std::string& execution_id);
+    // When everything so far of an execution was sent or announced: its reply follows.
+    Task<void> settled(std::string execution_id);
     // Cancels the wait for the client to read.
     Task<void> close();
 
   private:
-    struct Skipped {
-        std::int64_t seq = 0;
-        std::int64_t count = 0;
-        std::uint64_t bytes = 0;
-        std::optional<bool> late;
+    struct Held {
+        std::string execution_id;
+        protocol::OutputRecord record;   // without its output
+        std::string output;              // empty: skipped
+        std::optional<std::string> stem; // of files for large data
+
+        std::size_t cost() const;
     };
 
-    void skip(const std::string& execution_id, const protocol::OutputRecord& record);
-    Task<void> flush_when_drained();
-    void announce(const std::string& execution_id, const Skipped& skipped);
+    void hold(const session::Execution& execution, const protocol::OutputRecord& record);
+    bool join(Held& last, const protocol::OutputRecord& record);
+    Held* last_of(const std::string& execution_id);
+    Task<void> pump();
+    Task<void> fit(std::shared_ptr<Held> held);
+    void notify(const std::string& execution_id, const protocol::OutputRecord& record);
 
     protocol::Peer& peer_;
-    std::string directory_; // empty: everything goes into the message
-    std::map<std::string, Skipped> skipped_;
-    bool waiting_ = false; // for the client to read
+    Aside aside_;
+    bool files_ = false;
+    std::deque<Held> held_;
+    std::size_t held_bytes_ = 0;
+    bool skipping_ = false;
+    bool pumping_ = false;
+    std::string in_hand_; // the execution whose record the pump has
+    Event moved_;
     TaskScope tasks_;
 };
 

@@ -31,24 +31,24 @@ store::Directories private_directories(const std::map<std::string, std::string>&
     return directories;
 }
 
-// Each sidecar has its own, so that no two write one journal.
+// Of the sidecars of this root.
 std::string journal_directory(const store::Directories& directories, const std::string& root) {
     store::make_private_directory(directories.state + "/journals");
     const std::string of_root = fmt::format("{}/journals/{}", directories.state, sha256(root).substr(0, 16));
     store::make_private_directory(of_root);
-    return store::make_unique_directory(of_root, "run-");
+    return of_root;
 }
 
 } // namespace
 
 Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
     : loop(loop_), clock(loop_.clock()), options(std::move(options_)),
-      directories(private_directories(options.environment)), root(canonical_root(options.root)), zmq(loop),
+      directories(private_directories(options.environment)), root(canonical_root(options.root)),
+      journals(journal_directory(directories, root)), zmq(loop),
       gate(clock, gate::GateOptions{root, directories.config + "/policy", std::nullopt}),
       registry(loop, clock, gate, tools::RegistryOptions{root, options.environment, {"cellgate", CELLGATE_VERSION}}),
       door(gate, registry),
-      house{
-          loop, zmq, gate, door, *this, directories, root, journal_directory(directories, root), options.environment} {
+      house{loop, clock, zmq, gate, door, *this, directories, journals, root, options.environment} {
     if (options.trace_file) {
         trace = std::make_shared<Trace>(clock, *options.trace_file);
     }
@@ -232,7 +232,19 @@ Task<std::optional<std::string>> Sidecar::Impl::ask_input(session::ClientId clie
     co_return std::optional(std::move(result.value));
 }
 
+void Sidecar::Impl::sweep_once() {
+    if (!std::exchange(swept_, true)) {
+        sweeping_.spawn(sweep());
+    }
+}
+
+Task<void> Sidecar::Impl::sweep() {
+    std::function<void()> work = [parent = directories.state + "/journals"] { store::sweep_journals(parent); };
+    co_await loop.off_loop(std::move(work));
+}
+
 Task<void> Sidecar::Impl::close() {
+    co_await sweeping_.join();
     starting_.cancel();
     co_await starting_.join();
     for (const std::shared_ptr<session::Session>& session : sessions()) {
@@ -252,7 +264,9 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     if (impl_->trace) {
         connection = std::make_shared<TracedConnection>(std::move(connection), impl_->trace, id);
     }
-    const auto client = std::make_shared<Client>(id, role, std::move(connection));
+    OutputFeed::Aside aside = [this](std::function<void()> work) { return impl_->loop.off_loop(std::move(work)); };
+    const auto client = std::make_shared<Client>(id, role, std::move(connection), std::move(aside));
+    impl_->sweep_once();
     add_lifecycle_handlers(*impl_, *client);
     add_session_handlers(*impl_, *client);
     add_execution_handlers(*impl_, *client);

@@ -7,6 +7,7 @@
 #include "service/sidecar.hpp"
 #include "session/session.hpp"
 #include "store/directories.hpp"
+#include "store/journals.hpp"
 #include "tools/door.hpp"
 #include "tools/registry.hpp"
 #include "traced_connection.hpp"
@@ -37,6 +38,8 @@ struct Sidecar::Impl final : public session::SessionObserver {
     // Also one that is starting. Throws Error{session_not_found}.
     Task<void> close_session(std::string session_id, std::string reason);
     std::vector<std::shared_ptr<session::Session>> sessions() const;
+    // Removes what crashes left, beside everything else.
+    void sweep_once();
     Task<void> close();
 
     session::SessionOptions default_session() const;
@@ -56,6 +59,7 @@ struct Sidecar::Impl final : public session::SessionObserver {
     SidecarOptions options;
     store::Directories directories;
     std::string root;
+    store::Journals journals;
     async::ZmqContext zmq;
     gate::Gate gate;
     tools::Registry registry;
@@ -79,9 +83,12 @@ struct Sidecar::Impl final : public session::SessionObserver {
     Task<std::shared_ptr<session::Session>> started(std::shared_ptr<Entry> entry);
     std::shared_ptr<Entry> add(session::SessionOptions session_options);
     void forget(const std::shared_ptr<Entry>& entry);
+    Task<void> sweep();
 
     std::map<std::string, std::shared_ptr<Entry>> sessions_;
     TaskScope starting_;
+    bool swept_ = false;
+    TaskScope sweeping_;
 };
 
 // One family of methods each.

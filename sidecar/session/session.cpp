@@ -4,12 +4,14 @@
 #include "base/log.hpp"
 #include "base/names.hpp"
 #include "base/visible_text.hpp"
+#include "memory_kills.hpp"
 #include "output_records.hpp"
 #include "session_start.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 
 namespace cellgate::session {
 
@@ -18,10 +20,16 @@ namespace {
 // Finished executions that can still be asked for. Their journals stay on the disk beyond that.
 constexpr std::size_t max_remembered = 1000;
 
+// Waiting; what a client piles up without bound is a fault of the client.
+constexpr std::size_t max_queued = 10'000;
+
 constexpr Duration timeout_grace = std::chrono::seconds(5);
 
-// One interrupt can come before the code has begun and be lost, so a second one follows.
-constexpr Duration second_interrupt_after = std::chrono::seconds(1);
+// An interrupt that comes before the code has begun is lost. So when the execution is this young, a second one follows
+// after as long; later ones are left alone, they may be cleaning up.
+constexpr Duration begun_after = std::chrono::seconds(1);
+
+constexpr Duration look_at_memory_every = std::chrono::seconds(1);
 
 std::optional<std::string> line_of(const std::string& code, std::int64_t line) {
     std::size_t start = 0;
@@ -38,7 +46,7 @@ std::optional<std::string> line_of(const std::string& code, std::int64_t line) {
 } // namespace
 
 Session::Session(House& house, SessionOptions options)
-    : house_(house), options_(std::move(options)), clock_(house.loop.clock()), created_at_(clock_.wall()),
+    : house_(house), options_(std::move(options)), clock_(house.clock), created_at_(clock_.wall()),
       launcher_(sandbox::make_launcher(options_.isolation, house.environment)) {}
 
 Session::~Session() = default;
@@ -77,11 +85,16 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
         throw Error(ErrorCode::execution_exists,
                     fmt::format("expected a new execution id, found {}, which was used", id));
     }
-    auto execution = std::make_shared<Execution>(id, std::move(params), client, options_.id,
-                                                 fmt::format("{}/{}.jsonl", house_.journal_directory, id), clock_);
+    if (queue_.size() >= max_queued) {
+        throw Error(ErrorCode::busy,
+                    fmt::format("{} executions wait in the session \"{}\" already", queue_.size(), options_.id),
+                    "wait for some to finish, or cancel them");
+    }
+    auto execution = std::make_shared<Execution>(id, std::move(params), client, options_.id, house_.journals, clock_);
     executions_[id] = execution;
     queue_.push_back(execution);
-    house_.observer.on_execution_changed(*execution, position(*execution));
+    const std::size_t before = queue_.size() - 1 + (running_ ? 1 : 0);
+    house_.observer.on_execution_changed(*execution, static_cast<std::int64_t>(before));
     queue_changed_.set();
     return execution;
 }
@@ -98,12 +111,6 @@ std::optional<std::int64_t> Session::position(const Execution& execution) const 
         }
     }
     return std::nullopt;
-}
-
-void Session::tell_positions() {
-    for (const std::shared_ptr<Execution>& execution : queue_) {
-        house_.observer.on_execution_changed(*execution, position(*execution));
-    }
 }
 
 Task<void> Session::run_queue() {
@@ -127,7 +134,7 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     execution->clock.start();
     house_.observer.on_execution_changed(*execution, std::nullopt);
     set_status(protocol::SessionStatus::busy);
-    tell_positions();
+    note_memory_kills();
 
     gate::RunningExecution running;
     running.session_id = options_.id;
@@ -149,29 +156,23 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     // The queue is ours, so the kernel has nothing to abort; it would only be deaf for a while.
     request.stop_on_error = false;
     protocol::ExecuteResult result;
-    bool killed = false;
+    std::optional<std::string> failure;
     try {
         const jupyter::ExecuteReply reply = co_await start->kernel->client().execute(std::move(request));
         result = result_of(*execution, reply);
     } catch (const std::exception& error) {
-        // Its kernel has died, or this session is being closed. Who ended the kernel has said why.
-        killed = true;
-        std::string reason = error.what();
-        if (start->lost) {
-            reason = *start->lost;
-        } else if (execution->stop == StopReason::timeout) {
-            reason = fmt::format("after {:.2f}s it was interrupted and did not stop: its kernel was ended",
-                                 *execution->params.timeout_seconds);
-        } else if (execution->stop == StopReason::cancelled) {
-            reason = "it did not stop when it was interrupted: its kernel was ended";
-        }
-        lose_kernel(reason);
-        result = result_of(*execution, protocol::ExecutionStatus::killed, std::move(reason));
-    }
-    if (killed) {
-        co_await shielded(start->kernel->stop(Duration::zero()));
+        failure = error.what(); // its kernel has died, or this session is being closed
     }
     takes_input_ = false;
+    if (failure) {
+        result = co_await shielded(end_with_kernel(execution, start, std::move(*failure)));
+    } else if (options_.restore_cwd) {
+        try {
+            co_await restore_cwd(start);
+        } catch (const Cancelled&) {
+            // The session is being closed; the code itself had ended before.
+        }
+    }
     helpers_.cancel();
     co_await shielded(helpers_.join());
     const bool stop_others =
@@ -181,11 +182,48 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     if (stop_others) {
         cancel_queued(execution->client, "an execution before it in the queue ended in an error");
     }
-    if (options_.restore_cwd && kernel_ready_.is_set()) {
-        co_await go_back_to_cwd();
-    }
     if (kernel_ready_.is_set() && queue_.empty()) {
         set_status(protocol::SessionStatus::idle);
+    }
+}
+
+Task<protocol::ExecuteResult> Session::end_with_kernel(std::shared_ptr<Execution> execution,
+                                                       std::shared_ptr<Start> start, std::string failure) {
+    protocol::ExecutionStatus status = protocol::ExecutionStatus::killed;
+    std::string reason = std::move(failure);
+    if (start->lost) { // who ended the kernel has said why
+        reason = *start->lost;
+    } else if (execution->stop == StopReason::timeout) {
+        reason = fmt::format("after {:.2f}s it was interrupted and did not stop: its kernel was ended",
+                             *execution->params.timeout_seconds);
+    } else if (execution->stop == StopReason::cancelled) {
+        reason = "it did not stop when it was interrupted: its kernel was ended";
+    } else if (start->kernel->has_died()) {
+        const jupyter::Death death = co_await start->kernel->died();
+        if (death.status.signal == SIGKILL && memory_kills() > memory_kills_) {
+            status = protocol::ExecutionStatus::oom;
+            reason = "the memory ran out, and the system ended the kernel; its variables are gone";
+        }
+    }
+    lose_kernel(reason);
+    protocol::ExecuteResult result = result_of(*execution, status, std::move(reason));
+    co_await start->kernel->stop(Duration::zero());
+    co_return result;
+}
+
+// Part of the execution, so that it can be interrupted, and its kernel be ended, as the code itself.
+Task<void> Session::restore_cwd(std::shared_ptr<Start> start) {
+    co_await go_back_to_cwd();
+    if (start->kernel->has_died()) {
+        lose_kernel("the kernel ended while it went back to its working directory");
+        co_await start->kernel->stop(Duration::zero());
+    }
+}
+
+void Session::note_memory_kills() {
+    if (!memory_looked_at_ || clock_.now() - *memory_looked_at_ > look_at_memory_every) {
+        memory_looked_at_ = clock_.now();
+        memory_kills_ = memory_kills();
     }
 }
 
@@ -230,16 +268,18 @@ Task<void> Session::enforce_timeout(std::shared_ptr<Execution> execution, Durati
 
 Task<bool> Session::interrupt_and_wait(std::shared_ptr<Execution> execution, Duration grace) {
     const Instant deadline = clock_.now() + grace;
+    const Instant again = clock_.now() + begun_after;
     const std::shared_ptr<Start> start = start_;
-    start->channel->cancel_calls();
-    start->kernel->client().interrupt();
-    bool stopped =
-        co_await wait_until(clock_, execution->finished, std::min(deadline, clock_.now() + second_interrupt_after));
-    if (!stopped && clock_.now() < deadline) {
-        start->kernel->client().interrupt();
-        stopped = co_await wait_until(clock_, execution->finished, deadline);
+    const bool young = execution->clock.total() < begun_after;
+    interrupt(*start);
+    if (young && again < deadline) {
+        const bool stopped = co_await wait_until(clock_, execution->finished, again);
+        if (stopped) {
+            co_return true;
+        }
+        interrupt(*start);
     }
-    co_return stopped;
+    co_return co_await wait_until(clock_, execution->finished, deadline);
 }
 
 Task<bool> Session::cancel(std::shared_ptr<Execution> execution, Duration grace, bool force) {
@@ -249,7 +289,6 @@ Task<bool> Session::cancel(std::shared_ptr<Execution> execution, Duration grace,
     if (execution->state == protocol::ExecutionState::queued) {
         queue_.erase(std::find(queue_.begin(), queue_.end(), execution));
         finish(execution, result_of(*execution, protocol::ExecutionStatus::cancelled, "removed from the queue"));
-        tell_positions();
         co_return false;
     }
     if (execution->stop == StopReason::none) {
@@ -267,8 +306,16 @@ Task<bool> Session::cancel(std::shared_ptr<Execution> execution, Duration grace,
 
 void Session::interrupt() {
     if (start_ && running_) {
-        start_->channel->cancel_calls();
-        start_->kernel->client().interrupt();
+        interrupt(*start_);
+    }
+}
+
+void Session::interrupt(Start& start) {
+    start.channel->cancel_calls();
+    if (start.interrupt_by_signal) {
+        start.kernel->interrupt_by_signal();
+    } else {
+        start.kernel->client().interrupt();
     }
 }
 
@@ -286,9 +333,6 @@ void Session::cancel_queued(std::optional<ClientId> client, const std::string& r
     for (const std::shared_ptr<Execution>& execution : dropped) {
         finish(execution, result_of(*execution, protocol::ExecutionStatus::cancelled, reason));
     }
-    if (!dropped.empty()) {
-        tell_positions();
-    }
 }
 
 protocol::ExecuteResult Session::result_of(const Execution& execution, protocol::ExecutionStatus status,
@@ -305,6 +349,9 @@ void Session::finish(const std::shared_ptr<Execution>& execution, protocol::Exec
     execution->clock.stop();
     result.output_bytes = execution->journal.output_bytes();
     result.truncated = execution->journal.dropped_bytes() > 0;
+    if (result.truncated) {
+        result.output_problem = execution->journal.problem();
+    }
     result.duration_seconds = to_seconds(execution->clock.total());
     result.waited_seconds = to_seconds(execution->clock.waited());
     execution->result = std::move(result);

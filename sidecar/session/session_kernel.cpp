@@ -97,6 +97,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         kernel_.interpreter = choice.interpreter->executable;
     }
     auto start = std::make_unique<Start>();
+    start->interrupt_by_signal = choice.interrupt_by_signal;
     std::exception_ptr error;
     try {
         start->directory = store::make_unique_directory(house_.directories.runtime, "k-");
@@ -139,7 +140,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         };
         sandbox::Launch launch = co_await house_.loop.off_loop(std::move(wrap));
         layers_ = launch.layers;
-        const Instant deadline = clock_.now() + start_limit;
+        const Instant deadline = house_.loop.clock().now() + start_limit;
         start->kernel = co_await jupyter::start_kernel(house_.loop, house_.zmq, std::move(launch.command), connection,
                                                        *this, deadline);
         kernel_.version = start->kernel->info().language_version;

@@ -10,6 +10,7 @@ struct Session::Start {
     std::unique_ptr<tools::Channel> channel;
     TaskScope serving; // of the channel
     std::unique_ptr<jupyter::Kernel> kernel;
+    bool interrupt_by_signal = false;
     std::optional<std::string> lost; // why nothing more is to be run on it
 };
 

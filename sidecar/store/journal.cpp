@@ -2,16 +2,28 @@
 
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
+#include "store/journals.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <utility>
 
 namespace cellgate::store {
 
 namespace {
+
+constexpr std::uint64_t block_bytes = std::uint64_t{64} << 10;
+// The tail is dropped in steps of a part of the whole.
+constexpr std::uint64_t segments_in_all = 16;
+// A stream record is never larger, so what is may have files.
+constexpr std::uint64_t large_bytes = std::uint64_t{256} << 10;
 
 struct Line {
     std::int64_t seq = 0;
@@ -25,111 +37,343 @@ struct Line {
     }
 };
 
-} // namespace
+// The file is the person's own, but may have been changed since.
+std::optional<JournalRecord> read_line(std::string_view text, std::int64_t seq) {
+    constexpr JsonLimits limits{260, std::uint64_t{1} << 30};
+    if (check_json(text, limits)) {
+        return std::nullopt;
+    }
+    try {
+        Line line = from_json<Line>(text, "journal");
+        if (line.seq == seq) {
+            const std::uint64_t bytes = line.output.text().size();
+            return JournalRecord{seq, 1, std::move(line.output), bytes, line.late.value_or(false)};
+        }
+    } catch (const Error&) {
+        // No line of ours.
+    }
+    return std::nullopt;
+}
 
-// The journal's descriptor: its own, or while it rests one of this moment.
-class Journal::OpenFile {
-  public:
-    explicit OpenFile(const Journal& journal)
-        : resting_(journal.fd_ < 0),
-          fd(resting_ ? ::open(journal.path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW) : journal.fd_) {}
-    OpenFile(const OpenFile&) = delete;
-    OpenFile& operator=(const OpenFile&) = delete;
-    ~OpenFile() {
-        if (resting_ && fd >= 0) {
-            ::close(fd);
+// Empty when it cannot be read whole.
+std::string read_file(const std::string& path, std::int64_t offset, std::uint64_t length) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) {
+        return {};
+    }
+    std::string text(length, '\0');
+    std::size_t read = 0;
+    while (read < text.size()) {
+        const ssize_t count =
+            ::pread(fd, text.data() + read, text.size() - read, static_cast<off_t>(offset) + static_cast<off_t>(read));
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count <= 0) {
+            text.clear();
+            break;
+        }
+        read += static_cast<std::size_t>(count);
+    }
+    ::close(fd);
+    return text;
+}
+
+bool write_all(int fd, std::array<std::string_view, 3> parts, off_t offset) {
+    std::array<iovec, 3> vectors{};
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        vectors[i] = {const_cast<char*>(parts[i].data()), parts[i].size()};
+        left += parts[i].size();
+    }
+    std::size_t first = 0;
+    while (left > 0) {
+        const ssize_t count = ::pwritev(fd, &vectors[first], static_cast<int>(vectors.size() - first), offset);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count <= 0) {
+            return false;
+        }
+        auto written = static_cast<std::size_t>(count);
+        left -= written;
+        offset += count;
+        while (first < vectors.size() && written >= vectors[first].iov_len) {
+            written -= vectors[first++].iov_len;
+        }
+        if (first < vectors.size()) {
+            vectors[first].iov_base = static_cast<char*>(vectors[first].iov_base) + written;
+            vectors[first].iov_len -= written;
         }
     }
+    return true;
+}
 
-  private:
-    bool resting_;
-
-  public:
-    const int fd;
-};
-
-Journal::Journal(std::string path, std::uint64_t max_bytes) : path_(std::move(path)), max_bytes_(max_bytes) {
-    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd_ < 0) {
-        failure_ = fmt::format("cannot create the journal {}: {}", path_, std::strerror(errno));
-        log_warning("{}", failure_);
+void append_dropped(std::vector<JournalRecord>& records, std::int64_t seq, std::int64_t count, std::uint64_t bytes) {
+    if (!records.empty() && !records.back().output) {
+        records.back().count += count;
+        records.back().bytes += bytes;
+    } else {
+        records.push_back({seq, count, std::nullopt, bytes, false});
     }
 }
 
-Journal::~Journal() {
-    rest();
+} // namespace
+
+std::vector<JournalRecord> JournalPage::read() const {
+    std::vector<JournalRecord> records;
+    std::uint64_t total = 0;
+    for (const Piece& piece : pieces_) {
+        const std::int64_t end = piece.first + piece.count;
+        std::int64_t seq = piece.first;
+        std::uint64_t bytes_left = piece.bytes;
+        if (!piece.path.empty()) {
+            const std::string text = read_file(piece.path, piece.offset, piece.length);
+            for (std::size_t start = 0; seq < end && start < text.size(); ++seq) {
+                const std::size_t length = std::min(text.find('\n', start), text.size()) - start;
+                std::optional<JournalRecord> record;
+                if (seq >= from_) {
+                    if (!records.empty() && total + length > max_bytes_) {
+                        return records;
+                    }
+                    record = read_line(std::string_view(text).substr(start, length), seq);
+                    if (!record) {
+                        break;
+                    }
+                    total += length;
+                    bytes_left -= std::min(bytes_left, record->bytes);
+                    records.push_back(std::move(*record));
+                }
+                start += length + 1;
+            }
+        }
+        if (seq < end) {
+            const std::int64_t first = std::max(seq, from_);
+            append_dropped(records, first, end - first, bytes_left);
+        }
+    }
+    return records;
 }
 
-void Journal::rest() {
+std::string JournalPage::data_stem(std::int64_t seq) const {
+    return fmt::format("{}.{}", stem_, seq);
+}
+
+Journal::Journal(Journals& house, const std::string& name)
+    : house_(house), stem_(fmt::format("{}/{}", house.directory(), name)), max_bytes_(house.limits().of_one) {}
+
+Journal::~Journal() {
+    close_file();
+    for (const std::deque<Segment>* part : {&head_, &tail_}) {
+        for (const Segment& segment : *part) {
+            remove(segment);
+        }
+    }
+    if (resting_) {
+        house_.forget(*this);
+    }
+}
+
+void Journal::close_file() {
     if (fd_ >= 0) {
         ::close(std::exchange(fd_, -1));
     }
 }
 
-std::int64_t Journal::append(const RawJson& output, bool late) {
-    const std::uint64_t bytes = output.text().size();
-    Line line{next_seq(), output, late ? std::optional(true) : std::nullopt};
-    const std::string text = to_json(line) + "\n";
-    Entry entry{size_, static_cast<std::uint32_t>(text.size()), static_cast<std::uint32_t>(bytes), late};
-    if (!write(text)) {
-        entry.offset = -1;
-        dropped_bytes_ += bytes;
+void Journal::rest() {
+    close_file();
+    if (!std::exchange(resting_, true)) {
+        house_.rests(*this);
     }
-    output_bytes_ += bytes;
-    entries_.push_back(entry);
-    return line.seq;
 }
 
-bool Journal::write(std::string_view line) {
-    if (!failure_.empty()) {
+std::uint64_t Journal::size_of(const std::deque<Segment>& part) {
+    std::uint64_t size = 0;
+    for (const Segment& segment : part) {
+        size += segment.size;
+    }
+    return size;
+}
+
+void Journal::fail(std::string problem) {
+    failed_ = true;
+    problem_ = std::move(problem);
+    log_warning("{}", problem_);
+}
+
+void Journal::remove(const Segment& segment) {
+    ::unlink(segment.path.c_str());
+    house_.shrank(segment.size);
+    for (const std::int64_t seq : segment.large) {
+        for (int i = 0; ::unlink(fmt::format("{}.{}.{}", stem_, seq, i).c_str()) == 0; ++i) {
+        }
+    }
+}
+
+void Journal::drop_segment(const Segment& segment, Dropped& dropped) {
+    remove(segment);
+    for (const Block& block : segment.blocks) {
+        dropped.count += block.count;
+        dropped.bytes += block.bytes;
+    }
+}
+
+void Journal::drop_all(const std::string& why) {
+    close_file();
+    Dropped all = middle_;
+    for (std::deque<Segment>* part : {&head_, &tail_}) {
+        for (const Segment& segment : *part) {
+            drop_segment(segment, all);
+        }
+        part->clear();
+    }
+    middle_ = all;
+    failed_ = true;
+    problem_ = why;
+}
+
+Journal::Segment* Journal::open_segment(std::deque<Segment>& part) {
+    close_file();
+    Segment segment;
+    segment.path = fmt::format("{}.{}.jsonl", stem_, next_file_++);
+    fd_ = ::open(segment.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd_ < 0) {
+        fail(fmt::format("cannot create the journal {}: {}", segment.path, std::strerror(errno)));
+        return nullptr;
+    }
+    part.push_back(std::move(segment));
+    return &part.back();
+}
+
+Journal::Segment* Journal::segment_for(std::uint64_t bytes) {
+    const std::uint64_t half = max_bytes_ / 2;
+    const bool in_head = middle_.count == 0 && tail_.empty() && size_of(head_) + bytes <= half;
+    std::deque<Segment>& part = in_head ? head_ : tail_;
+    if (!in_head) {
+        while (!tail_.empty() && size_of(tail_) + bytes > half) {
+            close_file(); // it may be of the latest
+            drop_segment(tail_.front(), middle_);
+            tail_.pop_front();
+        }
+        if (problem_.empty() && (middle_.count > 0 || bytes > half)) {
+            problem_ = fmt::format("output beyond {} bytes is not kept whole: what came between its first and its last "
+                                   "part was dropped",
+                                   max_bytes_);
+        }
+        if (bytes > half) {
+            return nullptr;
+        }
+    }
+    if (part.empty() || (part.back().size > 0 && part.back().size + bytes > max_bytes_ / segments_in_all)) {
+        return open_segment(part);
+    }
+    if (fd_ < 0) {
+        fd_ = ::open(part.back().path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (fd_ < 0) {
+            fail(fmt::format("cannot open the journal {}: {}", part.back().path, std::strerror(errno)));
+            return nullptr;
+        }
+    }
+    return &part.back();
+}
+
+bool Journal::write(Segment& segment, std::int64_t seq, const std::string& output, bool late) {
+    const std::string before = fmt::format(R"({{"seq":{},"output":)", seq);
+    const std::string_view after = late ? ",\"late\":true}\n" : "}\n";
+    const std::uint64_t bytes = before.size() + output.size() + after.size();
+    if (!write_all(fd_, {before, output, after}, static_cast<off_t>(segment.size))) {
+        fail(fmt::format("cannot write the journal {}: {}", segment.path, std::strerror(errno)));
         return false;
     }
-    if (static_cast<std::uint64_t>(size_) + line.size() > max_bytes_) {
-        failure_ = fmt::format("the journal has reached its limit of {} bytes", max_bytes_);
-        log_warning("{} ({})", failure_, path_);
-        return false;
+    if (segment.blocks.empty() || segment.blocks.back().length + bytes > block_bytes) {
+        Block block;
+        block.first = seq;
+        block.offset = static_cast<std::int64_t>(segment.size);
+        segment.blocks.push_back(block);
     }
-    const OpenFile file(*this);
-    std::size_t written = 0;
-    while (written < line.size()) {
-        const ssize_t count = ::pwrite(file.fd, line.data() + written, line.size() - written,
-                                       static_cast<off_t>(size_) + static_cast<off_t>(written));
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            failure_ = fmt::format("cannot write the journal {}: {}", path_, std::strerror(errno));
-            log_warning("{}", failure_);
-            return false;
-        }
-        written += static_cast<std::size_t>(count);
+    Block& block = segment.blocks.back();
+    block.length += bytes;
+    block.count += 1;
+    block.bytes += output.size();
+    segment.size += bytes;
+    if (output.size() > large_bytes) {
+        segment.large.push_back(seq);
     }
-    size_ += static_cast<std::int64_t>(line.size());
+    house_.grew(bytes);
     return true;
 }
 
-std::vector<JournalRecord> Journal::read(std::int64_t from, std::uint64_t max_bytes) const {
-    const OpenFile file(*this);
-    std::vector<JournalRecord> records;
+std::int64_t Journal::append(const RawJson& output, bool late) {
+    const std::string& text = output.text();
+    const std::int64_t seq = next_seq_++;
+    constexpr std::uint64_t around = 64; // the line's own fields
+    house_.make_room(text.size() + around);
+    Segment* segment = failed_ ? nullptr : segment_for(text.size() + around);
+    const bool kept = segment != nullptr && write(*segment, seq, text, late);
+    if (!kept) {
+        // Without a failure it was too large; nothing is left of the tail, so it joins what was dropped before.
+        Dropped& dropped = failed_ ? rest_ : middle_;
+        dropped.count += 1;
+        dropped.bytes += text.size();
+    }
+    if (resting_) {
+        close_file();
+    }
+    output_bytes_ += text.size();
+    return seq;
+}
+
+JournalPage Journal::page(std::int64_t from, std::uint64_t max_bytes) const {
+    JournalPage page;
+    page.stem_ = stem_;
+    page.from_ = std::max<std::int64_t>(from, 0);
+    page.max_bytes_ = max_bytes;
     std::uint64_t total = 0;
-    for (std::int64_t seq = std::max<std::int64_t>(from, 0); seq < next_seq(); ++seq) {
-        const Entry& entry = entries_[static_cast<std::size_t>(seq)];
-        if (!records.empty() && total + entry.line_bytes > max_bytes) {
-            break;
+    std::int64_t next = 0;
+    const auto add_dropped = [&](const Dropped& dropped) {
+        if (dropped.count > 0 && next + dropped.count > page.from_) {
+            page.pieces_.push_back({{}, 0, 0, next, dropped.count, dropped.bytes});
         }
-        JournalRecord record{seq, std::nullopt, entry.output_bytes, entry.late};
-        if (entry.offset >= 0) {
-            std::string text(entry.line_bytes, '\0');
-            const ssize_t count = ::pread(file.fd, text.data(), text.size(), static_cast<off_t>(entry.offset));
-            // The file is the person's own, but may have been changed since: then the record counts as dropped.
-            if (count == static_cast<ssize_t>(text.size()) && !check_json(text)) {
-                record.output = from_json<Line>(std::string_view(text), "journal").output;
-                total += entry.line_bytes;
+        next += dropped.count;
+    };
+    const auto add_kept = [&](const std::deque<Segment>& part) {
+        for (const Segment& segment : part) {
+            for (const Block& block : segment.blocks) {
+                next = block.first + block.count;
+                if (next <= page.from_) {
+                    continue;
+                }
+                // The first one may end before `from` does; one more makes up for that.
+                if (total > max_bytes) {
+                    return false;
+                }
+                total += page.pieces_.empty() ? 0 : block.length;
+                page.pieces_.push_back(
+                    {segment.path, block.offset, block.length, block.first, block.count, block.bytes});
             }
         }
-        records.push_back(std::move(record));
+        return true;
+    };
+    if (!add_kept(head_)) {
+        return page;
     }
-    return records;
+    add_dropped(middle_);
+    if (!add_kept(tail_)) {
+        return page;
+    }
+    add_dropped(rest_);
+    return page;
+}
+
+std::optional<std::string> Journal::data_stem(std::int64_t seq) const {
+    for (const std::deque<Segment>* part : {&head_, &tail_}) {
+        for (const Segment& segment : *part) {
+            if (std::find(segment.large.begin(), segment.large.end(), seq) != segment.large.end()) {
+                return fmt::format("{}.{}", stem_, seq);
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 } // namespace cellgate::store

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -9,7 +10,7 @@ import unittest
 
 from jupyter_client.manager import start_new_kernel
 
-from cellgate_client import PATIENCE, PlaceTest, RpcError, SharedSidecarTest
+from cellgate_client import FIXTURES, PATIENCE, PlaceTest, RpcError, SharedSidecarTest
 
 
 class Output(SharedSidecarTest):
@@ -316,11 +317,8 @@ class Queue(SharedSidecarTest):
         counts = [execution.result()["executionCount"] for execution in (first, *others)]
         self.assertEqual(counts, sorted(counts))
         for position, execution in enumerate(others, 1):
-            self.assertEqual(self.changes(execution)[0], ("queued", position))
-            self.assertEqual([c for c in self.changes(execution) if c[0] != "queued"],
-                             [("running", None), ("finished", None)])
-            places = [p for state, p in self.changes(execution) if state == "queued"]
-            self.assertEqual(places, sorted(places, reverse=True))
+            self.assertEqual(self.changes(execution),
+                             [("queued", position), ("running", None), ("finished", None)])
         info = self.cellgate.request("execution/get", {"executionId": others[0].id})
         self.assertEqual((info["state"], info["result"]), ("finished", others[0].result()))
 
@@ -422,6 +420,26 @@ class Queue(SharedSidecarTest):
         self.assert_error(1001, self.cellgate.request, "session/interrupt", {"sessionId": "nobody"})
 
 
+class KernelsThatWantASignal(PlaceTest):
+    def test_an_interrupt_reaches_a_kernel_in_its_sandbox_by_signal_and_nothing_else(self):
+        folder = self.place.home / "jupyter/kernels/fake"
+        folder.mkdir(parents=True)
+        shutil.copy(FIXTURES / "fake_kernel.py", folder)
+        (folder / "kernel.json").write_text(json.dumps({
+            "argv": ["/usr/bin/python3", "{resource_dir}/fake_kernel.py", "{connection_file}", "--signal"],
+            "display_name": "Fake", "language": "fake"}))
+        cellgate = self.sidecar(environment=self.place.environment(JUPYTER_PATH=str(self.place.home / "jupyter")))
+        for sandbox in (True, False):
+            with self.subTest(sandbox=sandbox):
+                cellgate.session("s", kernel={"name": "fake"}, sandbox=sandbox)
+                execution = cellgate.execute("print go\nhang", sessionId="s").wait_for_text("go")
+                self.assertEqual(cellgate.request("session/interrupt", {"sessionId": "s"}), {})
+                self.assertEqual(execution.result()["error"]["ename"], "KeyboardInterrupt")
+                cellgate.request("session/interrupt", {"sessionId": "s"})  # nothing runs
+                self.assertEqual(cellgate.run("print again", sessionId="s").text(), "again\n")
+                cellgate.request("session/close", {"sessionId": "s"})
+
+
 class Clocks(SharedSidecarTest):
     def test_a_loop_is_interrupted_when_its_time_is_over(self):
         self.run_ok("kept = 7")
@@ -507,6 +525,16 @@ class State(SharedSidecarTest):
         for _ in range(2):
             self.assertEqual(self.cellgate.run(code, sessionId="placed").text(), f"{self.place.root}/sub blue\n")
         self.cellgate.request("session/close", {"sessionId": "placed"})
+        # Also that can be hung by the code, and then be interrupted.
+        self.cellgate.session("hung", cwd="sub", restoreCwd=True)
+        hanging = self.cellgate.execute("import os\ndef chdir(path):\n    print('hung', flush=True)\n    while True: pass\n"
+                                        "os.chdir = chdir", sessionId="hung").wait_for_text("hung")
+        self.assertFalse(hanging.pending.done)
+        self.cellgate.request("session/interrupt", {"sessionId": "hung"})
+        self.assertEqual(hanging.result()["status"], "ok")
+        hanging = self.cellgate.execute("1", sessionId="hung", timeoutSeconds=0.5)
+        self.assertEqual(hanging.result()["status"], "ok")
+        self.cellgate.request("session/close", {"sessionId": "hung"})
         # Without it, a change of directory stays.
         self.cellgate.session("wandering")
         self.cellgate.run("import os\nos.chdir('/usr')", sessionId="wandering")

@@ -36,8 +36,13 @@ struct Table {
     }
 };
 
+Task<void> at_once(std::function<void()> work) {
+    work();
+    co_return;
+}
+
 struct Conversation {
-    explicit Conversation(protocol::Role role) : client(1, role, line.ours) {
+    explicit Conversation(protocol::Role role) : client(1, role, line.ours, at_once) {
         scope.spawn(client.peer.run());
         scope.spawn(caller.run());
     }

@@ -73,7 +73,7 @@ struct Recorder final : SessionObserver {
 
 struct Place {
     Place() {
-        for (const char* name : {"workspace", "workspace/here", "state", "config", "runtime", "journals"}) {
+        for (const char* name : {"workspace", "workspace/here", "state", "config", "runtime"}) {
             std::filesystem::create_directory(folder.path + "/" + name);
         }
         SessionOptions options;
@@ -160,7 +160,8 @@ struct Place {
     tools::Registry registry{loop, loop.clock(), gate, tools::RegistryOptions{root, environment, {"cellgate", "0"}}};
     tools::Door door{gate, registry};
     Recorder recorder;
-    House house{loop, zmq, gate, door, recorder, directories, root, folder.path + "/journals", environment};
+    store::Journals journals{folder.path};
+    House house{loop, loop.clock(), zmq, gate, door, recorder, directories, journals, root, environment};
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;
@@ -187,8 +188,8 @@ Task<void> in_order(Place* place) {
     CHECK(first->state == protocol::ExecutionState::running);
     CHECK_FALSE(co_await place->session->cancel(second, 5s, false));
     CHECK(second->result.status == ExecutionStatus::cancelled);
-    CHECK(place->recorder.positions[third->id].front() == 2);
-    CHECK(place->recorder.positions[third->id].back() == 1); // told that it moved up
+    CHECK(place->recorder.positions[third->id] == std::vector<std::int64_t>{2}); // told once, and then when asked
+    CHECK(place->session->position(*third) == 1);
     CHECK_FALSE(co_await place->session->cancel(first, 30s, false));
     CHECK(first->result.status == ExecutionStatus::cancelled);
     CHECK_FALSE(co_await place->session->cancel(first, 5s, true)); // over already: nothing is ended
@@ -347,7 +348,7 @@ Task<void> late_output(Place* place) {
     co_await place->finished(std::move(behind));
     CHECK(place->printed(first).find("behind") != std::string::npos);
     CHECK(place->recorder.late);
-    CHECK(first->journal.read(0, 1 << 20).back().late);
+    CHECK(first->journal.page(0, 1 << 20).read().back().late);
     CHECK(first->result.output_bytes == bytes);
 }
 

@@ -103,6 +103,7 @@ struct ExecuteResult {
     std::optional<ExecutionError> error;
     std::uint64_t output_bytes = 0;
     bool truncated = false;
+    std::optional<std::string> output_problem;
     double duration_seconds = 0;
     double waited_seconds = 0;
     std::vector<std::string> layers;
@@ -115,6 +116,7 @@ struct ExecuteResult {
         visit("error", self.error);
         visit("outputBytes", self.output_bytes);
         visit("truncated", self.truncated);
+        visit("outputProblem", self.output_problem);
         visit("durationSeconds", self.duration_seconds);
         visit("waitedSeconds", self.waited_seconds);
         visit("layers", self.layers);
@@ -246,12 +248,14 @@ struct OutputReadResult {
     std::int64_t next_seq = 0;
     bool complete = false;
     std::uint64_t dropped_bytes = 0;
+    std::optional<std::string> problem;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("records", self.records);
         visit("nextSeq", self.next_seq);
         visit("complete", self.complete);
         visit("droppedBytes", self.dropped_bytes);
+        visit("problem", self.problem);
     }
 };
 

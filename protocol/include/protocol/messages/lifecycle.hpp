@@ -49,11 +49,13 @@ struct InitializationOptions {
     std::optional<double> linger_seconds;
     std::optional<std::map<std::string, McpServerConfig>> mcp_servers;
     std::optional<std::vector<RuleSpec>> rules;
+    std::optional<std::uint64_t> output_limit_bytes;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("lingerSeconds", self.linger_seconds);
         visit("mcpServers", self.mcp_servers);
         visit("rules", self.rules);
+        visit("outputLimitBytes", self.output_limit_bytes);
     }
 };
 

@@ -28,6 +28,9 @@ class Kernel {
     // The process that was started: the supervisor of the launcher of the kernel.
     int pid() const;
     bool has_died() const;
+    // For a kernel that does not understand KernelClient::interrupt(): SIGINT to its own process, inside its launcher.
+    // Nothing happens when that cannot be found.
+    void interrupt_by_signal();
     // When the process has ended, for whatever reason, and its last output was delivered. Many may await it.
     Task<Death> died();
     // Asks the kernel to shut down, waits up to `grace` (0: does not ask), then ends every process of it. Idempotent.

@@ -29,6 +29,7 @@ struct KernelChoice {
     std::string resource_dir;
     std::optional<Interpreter> interpreter; // of a kernel that is ipykernel: its prefixes must be visible to it
     bool from_workspace = false;
+    bool interrupt_by_signal = false; // ipykernel always understands the message
 };
 
 // By interpreter, else by name, else VIRTUAL_ENV, CONDA_PREFIX, `.venv` and `venv` of the workspace, else the first

@@ -19,6 +19,7 @@ struct Kernelspec {
     std::string language;
     std::vector<std::string> argv;
     Environment environment;            // beside the one that the kernel gets anyway
+    bool interrupt_by_signal = false;   // by SIGINT, not by a message: the default for specs
     std::optional<std::string> problem; // why it cannot be used; then only name and directory are set
 };
 

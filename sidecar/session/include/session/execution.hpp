@@ -6,6 +6,7 @@
 #include "protocol/messages/executions.hpp"
 #include "session/execution_clock.hpp"
 #include "store/journal.hpp"
+#include "store/journals.hpp"
 
 #include <cstdint>
 #include <string>
@@ -20,9 +21,9 @@ enum class StopReason { none, timeout, cancelled };
 
 struct Execution {
     Execution(std::string id_, protocol::ExecuteParams params_, ClientId client_, std::string session_id_,
-              std::string journal_path, Clock& clock_)
+              store::Journals& journals, Clock& clock_)
         : id(std::move(id_)), params(std::move(params_)), client(client_), session_id(std::move(session_id_)),
-          journal(std::move(journal_path)), clock(clock_) {}
+          journal(journals, id), clock(clock_) {}
 
     const std::string id;
     const protocol::ExecuteParams params;

@@ -13,6 +13,7 @@
 #include "sandbox/launcher.hpp"
 #include "session/execution.hpp"
 #include "store/directories.hpp"
+#include "store/journals.hpp"
 #include "tools/channel.hpp"
 #include "tools/door.hpp"
 
@@ -38,13 +39,14 @@ struct SessionObserver {
 // What every session of a sidecar shares.
 struct House {
     async::Loop& loop;
+    Clock& clock; // of executions
     async::ZmqContext& zmq;
     gate::Gate& gate;
     tools::Door& tools;
     SessionObserver& observer;
     const store::Directories& directories;
+    store::Journals& journals;
     std::string root;                 // the workspace, canonical
-    std::string journal_directory;    // of this sidecar's executions
     sandbox::Environment environment; // of this process
 };
 
@@ -110,9 +112,14 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     // A task of this session, so that close() ends it too. Sets replaced_, however it ends.
     Task<void> replace_kernel(std::shared_ptr<Start> start, Duration grace);
     Task<void> watch_kernel(std::shared_ptr<Start> start);
+    void interrupt(Start& start);
 
     Task<void> run_queue();
     Task<void> run(std::shared_ptr<Execution> execution);
+    // The result of an execution whose kernel has gone, or has to go.
+    Task<protocol::ExecuteResult> end_with_kernel(std::shared_ptr<Execution> execution, std::shared_ptr<Start> start,
+                                                  std::string failure);
+    Task<void> restore_cwd(std::shared_ptr<Start> start);
     Task<void> enforce_timeout(std::shared_ptr<Execution> execution, Duration limit);
     Task<bool> interrupt_and_wait(std::shared_ptr<Execution> execution, Duration grace);
     Task<void> answer_input(jupyter::InputRequest request, std::shared_ptr<Execution> execution);
@@ -126,7 +133,7 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
                                       std::optional<std::string> reason) const;
     protocol::ExecuteResult result_of(const Execution& execution, const jupyter::ExecuteReply& reply);
     void set_status(protocol::SessionStatus status, std::optional<std::string> reason = {});
-    void tell_positions();
+    void note_memory_kills();
 
     House& house_;
     SessionOptions options_;
@@ -139,6 +146,8 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     protocol::SessionKernel kernel_;
     std::vector<std::string> layers_;
     std::int64_t execution_count_ = 0;
+    std::optional<Instant> memory_looked_at_;
+    std::uint64_t memory_kills_ = 0; // then
 
     std::deque<std::shared_ptr<Execution>> queue_;
     std::shared_ptr<Execution> running_;

@@ -1,0 +1,19 @@
+#include "memory_kills.hpp"
+
+#include <fstream>
+
+namespace cellgate::session {
+
+std::uint64_t memory_kills(const std::string& path) {
+    std::ifstream file(path);
+    std::string name;
+    std::uint64_t value = 0;
+    while (file >> name >> value) {
+        if (name == "oom_kill") {
+            return value;
+        }
+    }
+    return 0;
+}
+
+} // namespace cellgate::session

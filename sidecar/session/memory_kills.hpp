@@ -1,0 +1,13 @@
+#pragma once
+// Why a process was killed is told to nobody; the system only counts, for the whole machine, how often it ended one for
+// want of memory. A kernel that dies of SIGKILL, sent by nobody here, while that count rises, died of it.
+
+#include <cstdint>
+#include <string>
+
+namespace cellgate::session {
+
+// 0 when the system does not say.
+std::uint64_t memory_kills(const std::string& path = "/proc/vmstat");
+
+} // namespace cellgate::session

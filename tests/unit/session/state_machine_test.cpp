@@ -1,0 +1,354 @@
+// The states of an execution, with a fake kernel that does as it is told and a clock that stands still until it is
+// moved: no test here waits for time.
+
+#include "base/fake_clock.hpp"
+#include "session/session.hpp"
+#include "tools/registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+using namespace cellgate;
+using namespace cellgate::session;
+using namespace std::chrono_literals;
+using protocol::ExecutionState;
+using protocol::ExecutionStatus;
+
+namespace {
+
+using ExecutionPtr = std::shared_ptr<Execution>;
+
+struct TemporaryFolder {
+    std::string path = store::make_unique_directory(std::filesystem::canonical("/tmp"), "session-");
+    ~TemporaryFolder() { store::remove_tree(path); }
+};
+
+struct Recorder final : SessionObserver {
+    void on_session_changed(const protocol::SessionChangedParams&) override { happened.set(); }
+    void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) override {
+        const std::string place = position ? std::to_string(*position) : "";
+        changes.push_back(execution.id + ":" + names[static_cast<int>(execution.state)] + place);
+        happened.set();
+    }
+    void on_output(const Execution& execution, const protocol::OutputRecord& record) override {
+        texts[execution.id] += record.output->text();
+        happened.set();
+    }
+    Task<std::optional<std::string>> ask_input(ClientId, protocol::InputRequestParams) override {
+        co_return std::nullopt;
+    }
+
+    static constexpr const char* names[] = {"queued", "running", "finished"};
+    std::vector<std::string> changes;
+    std::map<std::string, std::string> texts;
+    Event happened;
+};
+
+struct Place {
+    explicit Place(bool restore_cwd = false, bool by_signal = false) {
+        for (const char* name : {"workspace", "workspace/sub", "state", "config", "runtime"}) {
+            std::filesystem::create_directory(folder.path + "/" + name);
+        }
+        const std::string spec = folder.path + "/jupyter/kernels/fake";
+        std::filesystem::create_directories(spec);
+        std::ofstream(spec + "/kernel.json")
+            << R"({"argv":["/usr/bin/python3",")" << FAKE_KERNEL << R"(","{connection_file}")"
+            << (by_signal ? R"(,"--signal"],"interrupt_mode":"signal")" : R"(],"interrupt_mode":"message")")
+            << R"(,"display_name":"Fake","language":"fake"})";
+        SessionOptions options;
+        options.id = "s";
+        options.kernel.name = "fake";
+        options.cwd = root;
+        options.restore_cwd = restore_cwd;
+        options.isolation = sandbox::Isolation::none;
+        session = std::make_unique<Session>(house, std::move(options));
+    }
+
+    void run(Task<void> test) { loop.run(whole(std::move(test))); }
+    Task<void> whole(Task<void> test) {
+        std::exception_ptr error;
+        try {
+            co_await session->start();
+            co_await std::move(test);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        std::string reason = "the test has ended";
+        co_await session->close(std::move(reason));
+        co_await others.join();
+        co_await registry.close();
+        co_await gate.close();
+        if (error) {
+            std::rethrow_exception(error);
+        }
+    }
+
+    ExecutionPtr execute(const std::string& id, const std::string& code, std::optional<double> timeout = {},
+                         ClientId client = 1) {
+        protocol::ExecuteParams params;
+        params.execution_id = id;
+        params.code = code;
+        params.timeout_seconds = timeout;
+        return session->enqueue(std::move(params), client);
+    }
+    Task<void> until(std::function<bool()> condition) {
+        while (!condition()) {
+            recorder.happened.reset();
+            co_await recorder.happened.wait();
+        }
+    }
+    // The code says that it has begun.
+    Task<void> until_printed(ExecutionPtr execution, std::string text) {
+        std::function<bool()> printed = [this, execution, text] {
+            return recorder.texts[execution->id].find(text) != std::string::npos;
+        };
+        co_await until(std::move(printed));
+    }
+    // Until as many tasks of the session wait for time.
+    Task<void> until_sleeping(std::size_t sleepers) {
+        while (clock.sleepers() < sleepers) {
+            co_await loop.yield();
+        }
+    }
+    Task<void> cancel(ExecutionPtr execution, Duration grace, bool force) {
+        const bool still_runs = co_await session->cancel(execution, grace, force);
+        outcomes.push_back(still_runs ? "still runs" : "ended");
+    }
+    sandbox::Environment with_kernels() const {
+        sandbox::Environment all = sandbox::process_environment();
+        all["JUPYTER_PATH"] = folder.path + "/jupyter";
+        return all;
+    }
+
+    TemporaryFolder folder;
+    std::string root = folder.path + "/workspace";
+    sandbox::Environment environment = with_kernels();
+    store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime"};
+    async::Loop loop;
+    FakeClock clock;
+    async::ZmqContext zmq{loop};
+    gate::Gate gate{loop.clock(), gate::GateOptions{root, folder.path + "/config/policy", std::nullopt}};
+    tools::Registry registry{loop, loop.clock(), gate, tools::RegistryOptions{root, environment, {"cellgate", "0"}}};
+    tools::Door door{gate, registry};
+    Recorder recorder;
+    store::Journals journals{folder.path};
+    std::unique_ptr<Session> session;
+    std::vector<std::string> outcomes;
+    TaskScope others;
+    House house{loop, clock, zmq, gate, door, recorder, directories, journals, root, environment};
+};
+
+Task<void> changes_in_order(Place* place) {
+    const ExecutionPtr a = place->execute("a", "print go\nwait file");
+    const ExecutionPtr b = place->execute("b", "print b");
+    const ExecutionPtr c = place->execute("c", "error");
+    const ExecutionPtr d = place->execute("d", "print d");
+    const ExecutionPtr e = place->execute("e", "print e", {}, 2);
+    std::string go = "go";
+    co_await place->until_printed(a, std::move(go));
+    CHECK(a->state == ExecutionState::running);
+    CHECK(place->session->position(*b) == 1);
+    CHECK(place->session->position(*e) == 4);
+    CHECK_THROWS_WITH_AS(place->execute("b", "print again"), doctest::Contains("which was used"), Error);
+    std::ofstream(place->root + "/file") << "";
+    co_await e->finished.wait();
+    CHECK(a->result.status == ExecutionStatus::ok);
+    CHECK(b->result.status == ExecutionStatus::ok);
+    CHECK(c->result.status == ExecutionStatus::error);
+    CHECK(d->result.status == ExecutionStatus::cancelled); // of the same client, behind the error
+    CHECK(e->result.status == ExecutionStatus::ok);
+    CHECK_THROWS_WITH_AS(place->execute("a", "print again"), doctest::Contains("which was used"), Error);
+    // Each position is told once: a queue of n costs n messages, not n squared.
+    const std::vector<std::string> expected = {"a:queued0",  "b:queued1",  "c:queued2", "d:queued3",  "e:queued4",
+                                               "a:running",  "a:finished", "b:running", "b:finished", "c:running",
+                                               "c:finished", "d:finished", "e:running", "e:finished"};
+    CHECK(place->recorder.changes == expected);
+}
+
+Task<void> timeout_interrupts(Place* place) {
+    const ExecutionPtr slow = place->execute("slow", "print go\nhang", 30.0);
+    const ExecutionPtr next = place->execute("next", "print next", 30.0);
+    std::string go = "go";
+    co_await place->until_printed(slow, std::move(go));
+    place->clock.advance(29s);
+    co_await place->until_sleeping(1);
+    CHECK(slow->stop == StopReason::none);
+    place->clock.advance(2s);
+    co_await slow->finished.wait();
+    CHECK(slow->result.status == ExecutionStatus::timeout);
+    CHECK(slow->result.duration_seconds == doctest::Approx(31));
+    co_await next->finished.wait();
+    CHECK(next->result.status == ExecutionStatus::ok); // the time in the queue does not count
+}
+
+Task<void> approvals_stop_the_clock(Place* place) {
+    const ExecutionPtr slow = place->execute("slow", "print go\nhang", 30.0);
+    std::string go = "go";
+    co_await place->until_printed(slow, std::move(go));
+    slow->clock.set_pending(2);
+    place->clock.advance(1h);
+    slow->clock.set_pending(1);
+    place->clock.advance(1h);
+    slow->clock.set_pending(0);
+    co_await place->until_sleeping(1);
+    CHECK(slow->stop == StopReason::none);
+    place->clock.advance(31s);
+    co_await slow->finished.wait();
+    CHECK(slow->result.status == ExecutionStatus::timeout);
+    CHECK(slow->result.waited_seconds == doctest::Approx(7200));
+}
+
+Task<void> timeout_escalates(Place* place) {
+    const ExecutionPtr deaf = place->execute("deaf", "print go\ndeaf", 30.0);
+    const ExecutionPtr queued = place->execute("queued", "print never");
+    std::string go = "go";
+    co_await place->until_printed(deaf, std::move(go));
+    place->clock.advance(30s);
+    co_await place->until_sleeping(1); // the grace
+    CHECK(deaf->stop == StopReason::timeout);
+    place->clock.advance(4s);
+    co_await place->until_sleeping(1);
+    CHECK(deaf->state == ExecutionState::running);
+    place->clock.advance(2s);
+    co_await deaf->finished.wait();
+    CHECK(deaf->result.status == ExecutionStatus::killed);
+    CHECK(deaf->result.reason.value_or("").find("did not stop") != std::string::npos);
+    CHECK(queued->result.status == ExecutionStatus::cancelled);
+    const ExecutionPtr after = place->execute("after", "print after");
+    co_await after->finished.wait();
+    CHECK(after->result.status == ExecutionStatus::ok);
+}
+
+Task<void> cancels(Place* place) {
+    const ExecutionPtr deaf = place->execute("deaf", "print go\ndeaf");
+    const ExecutionPtr queued = place->execute("queued", "print never");
+    std::string go = "go";
+    co_await place->until_printed(deaf, std::move(go));
+    CHECK_FALSE(co_await place->session->cancel(queued, 5s, true)); // removed; nothing is ended for it
+    CHECK(queued->result.status == ExecutionStatus::cancelled);
+    CHECK(deaf->state == ExecutionState::running);
+
+    place->clock.advance(10s); // so that the code has surely begun: one interrupt will do
+    place->others.spawn(place->cancel(deaf, 5s, false));
+    co_await place->until_sleeping(1);
+    place->clock.advance(5s);
+    co_await place->others.join();
+    CHECK(place->outcomes == std::vector<std::string>{"still runs"});
+    CHECK(deaf->state == ExecutionState::running);
+
+    place->others.spawn(place->cancel(deaf, 5s, true));
+    co_await place->until_sleeping(1);
+    place->clock.advance(5s);
+    co_await place->others.join();
+    CHECK(place->outcomes == std::vector<std::string>{"still runs", "ended"});
+    CHECK(deaf->result.status == ExecutionStatus::killed);
+    CHECK_FALSE(co_await place->session->cancel(deaf, 5s, true)); // over: nothing happens
+}
+
+Task<void> cancel_beats_timeout(Place* place) {
+    const ExecutionPtr slow = place->execute("slow", "print go\nhang", 30.0);
+    std::string go = "go";
+    co_await place->until_printed(slow, std::move(go));
+    CHECK_FALSE(co_await place->session->cancel(slow, 5s, false));
+    CHECK(slow->result.status == ExecutionStatus::cancelled);
+    CHECK(slow->result.error); // what the interrupt did
+}
+
+Task<void> interrupt_leaves_queue(Place* place) {
+    place->session->interrupt(); // nothing runs: nothing happens
+    const ExecutionPtr slow = place->execute("slow", "print go\nhang", {}, 1);
+    const ExecutionPtr other = place->execute("other", "print other", {}, 2);
+    std::string go = "go";
+    co_await place->until_printed(slow, std::move(go));
+    place->session->interrupt();
+    co_await other->finished.wait();
+    CHECK(slow->result.status == ExecutionStatus::error);
+    CHECK(slow->result.error->ename == "KeyboardInterrupt");
+    CHECK(other->result.status == ExecutionStatus::ok);
+}
+
+Task<void> deaths(Place* place) {
+    for (const auto& [code, word] :
+         std::map<std::string, std::string>{{"exit 3", "exit code 3"}, {"kill", "SIGKILL"}}) {
+        CAPTURE(code);
+        const ExecutionPtr dying = place->execute("dying" + word.substr(0, 2), "print go\n" + code);
+        const ExecutionPtr queued = place->execute("queued" + word.substr(0, 2), "print never");
+        co_await dying->finished.wait();
+        CHECK(dying->result.status == ExecutionStatus::killed);
+        CHECK(dying->result.reason.value_or("").find(word) != std::string::npos);
+        CHECK(queued->result.status == ExecutionStatus::cancelled);
+        const ExecutionPtr next = place->execute("next" + word.substr(0, 2), "print next");
+        co_await next->finished.wait();
+        CHECK(next->result.status == ExecutionStatus::ok);
+    }
+}
+
+Task<void> long_queue(Place* place) {
+    const ExecutionPtr first = place->execute("first", "print go\nwait file");
+    std::string go = "go";
+    co_await place->until_printed(first, std::move(go));
+    for (int i = 0; i < 10'000; ++i) {
+        place->execute("x" + std::to_string(i), "print x");
+    }
+    CHECK_THROWS_WITH_AS(place->execute("more", "print x"), doctest::Contains("10000 executions wait"), Error);
+    const std::size_t told = place->recorder.changes.size();
+    CHECK(told == 10'002);
+    co_await place->session->restart();
+    CHECK(place->recorder.changes.size() == told + 10'001);
+    CHECK(first->result.status == ExecutionStatus::killed);
+}
+
+} // namespace
+
+TEST_CASE("a queue runs in order, positions are told once, and an error stops what its client queued behind it") {
+    Place place;
+    place.run(changes_in_order(&place));
+}
+
+TEST_CASE("at its timeout an execution is interrupted; the time in the queue does not count") {
+    Place place;
+    place.run(timeout_interrupts(&place));
+}
+
+TEST_CASE("while an approval is pending the clock of an execution stands") {
+    Place place;
+    place.run(approvals_stop_the_clock(&place));
+}
+
+TEST_CASE("what does not stop within five seconds of its timeout loses its kernel") {
+    Place place;
+    place.run(timeout_escalates(&place));
+}
+
+TEST_CASE("cancelling removes what waits, interrupts what runs, and only by force ends the kernel") {
+    Place place;
+    place.run(cancels(&place));
+}
+
+TEST_CASE("what was cancelled is cancelled, however it then ended") {
+    Place place;
+    place.run(cancel_beats_timeout(&place));
+}
+
+TEST_CASE("an interrupt of the session ends what runs and leaves the queue") {
+    Place place;
+    place.run(interrupt_leaves_queue(&place));
+}
+
+TEST_CASE("a kernel that is told to stop by signal gets the signal") {
+    Place place(false, true);
+    place.run(interrupt_leaves_queue(&place));
+}
+
+TEST_CASE("a kernel that dies is the cause of its execution's end") {
+    Place place;
+    place.run(deaths(&place));
+}
+
+TEST_CASE("a queue has a bound, and costs one message an execution") {
+    Place place;
+    place.run(long_queue(&place));
+}

@@ -146,7 +146,8 @@ class WithoutATerminal(CliTest):
         script = self.script("from mcptools.host import read_file, write_file, list_directory\n"
                              "try:\n    print(read_file.run(path='notes.txt').content)\nexcept Exception: pass\n"
                              "try:\n    print(list_directory.run(path='.'))\nexcept Exception: pass\n"
-                             "print(write_file.run(path='a \\'b\\' \"c\", d.txt', content='line\\n\\u202etwo\\x1b lines\\n'))\n")
+                             "print(write_file.run(path='a \\'b\\' \"c\", d.txt',\n"
+                             "                      content='line\\n\\u202etwo\\x1b lines\\n'))\n")
         ended = self.cli("run", script)
         self.assertEqual(ended.returncode, 1)
         advised = self.advised(ended)
@@ -195,7 +196,8 @@ class WithoutATerminal(CliTest):
         self.assertIn("there is no tool server", ended.stderr)
         self.assertIn("--server NAME -- COMMAND", ended.stderr)
         self.assertNotIn("toolServers/", ended.stderr)
-        for wrong in (["--server", "fix"], ["--", "true"], ["--server", "fix", "--"], ["--server", "host", "--", "true"]):
+        for wrong in (["--server", "fix"], ["--", "true"], ["--server", "fix", "--"],
+                      ["--server", "host", "--", "true"]):
             with self.subTest(wrong):
                 ended = self.cli("run", script, *wrong)
                 self.assertNotEqual(ended.returncode, 0)
@@ -569,7 +571,8 @@ class AtATerminal(CliTest):
         self.assertTrue(self.made.exists())
 
     def test_the_end_of_the_terminal_is_the_end_of_input(self):
-        terminal = self.terminal("run", self.script("try:\n    input('Name: ')\nexcept EOFError:\n    print('the end')"))
+        terminal = self.terminal("run", self.script(
+            "try:\n    input('Name: ')\nexcept EOFError:\n    print('the end')"))
         terminal.expect("Name: ")
         os.write(terminal.master, b"\x04")
         self.assertEqual(terminal.wait_end(), 0, terminal.text)

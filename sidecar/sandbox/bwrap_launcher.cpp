@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "bwrap_probe.hpp"
+#include "mount_check.hpp"
 #include "mount_plan.hpp"
 #include "paths.hpp"
 #include "sandbox/guarded_files.hpp"
@@ -13,6 +14,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <pwd.h>
 #include <string_view>
 #include <sys/stat.h>
@@ -198,24 +201,37 @@ int first_free_descriptor(const async::Command& command) {
     return command.descriptors.empty() ? 3 : std::max(3, command.descriptors.rbegin()->first + 1);
 }
 
+// Remembered for all launchers: each session has one of its own, and to look takes longer than to start bwrap. Another
+// program at the same path is looked at again. wrap() may run off the loop, for several sessions, hence the lock.
+std::vector<std::string> layers_of(const std::string& bwrap) {
+    static std::mutex mutex;
+    static std::map<std::string, std::vector<std::string>> seen;
+    struct stat file{};
+    ::stat(bwrap.c_str(), &file);
+    const std::string identity =
+        fmt::format("{}:{}:{}:{}.{}", bwrap, file.st_dev, file.st_ino, file.st_ctim.tv_sec, file.st_ctim.tv_nsec);
+    const std::lock_guard lock(mutex);
+    auto found = seen.find(identity);
+    if (found == seen.end()) {
+        found = seen.emplace(identity, probe(bwrap)).first;
+    }
+    return found->second;
+}
+
 } // namespace
 
 void BwrapLauncher::check() {
     available();
 }
 
-const BwrapLauncher::Available& BwrapLauncher::available() {
-    std::lock_guard lock(mutex_);
-    if (!available_) {
-        std::string bwrap = find_bwrap(bwrap_directories(environment_));
-        std::vector<std::string> layers = probe(bwrap);
-        available_ = std::make_unique<const Available>(Available{std::move(bwrap), std::move(layers)});
-    }
-    return *available_;
+BwrapLauncher::Available BwrapLauncher::available() {
+    std::string bwrap = find_bwrap(bwrap_directories(environment_));
+    std::vector<std::string> layers = layers_of(bwrap);
+    return Available{std::move(bwrap), std::move(layers)};
 }
 
 Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
-    const Available& ours = available();
+    const Available ours = available();
     Links links;
     std::vector<std::string> homes = real_homes(environment_);
     std::vector<std::string> hidden;
@@ -269,6 +285,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
         }
     }
 
+    check_mounts(plan, workspace, command.argv);
     int first = first_free_descriptor(command);
     MountPlan::Arguments mounts = plan.arguments(first + 1);
     std::vector<std::string> options = isolation_arguments();

@@ -6,8 +6,6 @@
 
 #include "sandbox/launcher.hpp"
 
-#include <mutex>
-
 namespace cellgate::sandbox {
 
 class BwrapLauncher : public Launcher {
@@ -24,11 +22,9 @@ class BwrapLauncher : public Launcher {
         std::string bwrap;
         std::vector<std::string> layers;
     };
-    const Available& available();
+    Available available();
 
     Environment environment_;
-    std::mutex mutex_; // wrap() may run off the loop, for several sessions
-    std::unique_ptr<const Available> available_;
 };
 
 } // namespace cellgate::sandbox

@@ -16,6 +16,7 @@ constexpr int most_per_turn = 256;
 constexpr std::size_t most_bytes_queued = std::size_t{64} << 20;
 constexpr std::size_t most_messages_queued = 10'000;
 constexpr int reconnect_milliseconds = 3;
+constexpr std::size_t most_frames = 4096; // of one message; a signed Jupyter message has seven and its buffers
 
 [[noreturn]] void fail(const std::string& what) {
     throw Error(ErrorCode::internal_error, fmt::format("{}: {}", what, zmq_strerror(zmq_errno())));
@@ -74,6 +75,8 @@ struct ZmqSocket::Impl {
     std::deque<ZmqMessage> outgoing;
     std::deque<ZmqMessage> incoming;
     std::size_t incoming_bytes = 0;
+    std::size_t most_message_bytes = 0;
+    std::size_t most_incoming_bytes = most_bytes_queued;
     Event arrived;
     bool closed = false;
 
@@ -84,7 +87,7 @@ struct ZmqSocket::Impl {
     }
     void set(int option, int value) { set(option, &value, sizeof value); }
 
-    bool has_room() const { return incoming_bytes < most_bytes_queued && incoming.size() < most_messages_queued; }
+    bool has_room() const { return incoming_bytes < most_incoming_bytes && incoming.size() < most_messages_queued; }
     int events() const;
     bool send_first();
     bool receive_one();
@@ -121,6 +124,9 @@ bool ZmqSocket::Impl::send_first() {
 
 bool ZmqSocket::Impl::receive_one() {
     ZmqMessage message;
+    std::size_t frames = 0;
+    std::size_t bytes = 0;
+    bool too_large = false;
     bool more_frames = true;
     while (more_frames) {
         zmq_msg_t frame;
@@ -129,7 +135,13 @@ bool ZmqSocket::Impl::receive_one() {
             zmq_msg_close(&frame);
             return false;
         }
-        message.emplace_back(static_cast<const char*>(zmq_msg_data(&frame)), zmq_msg_size(&frame));
+        bytes += zmq_msg_size(&frame);
+        too_large = too_large || ++frames > most_frames || bytes > most_message_bytes;
+        if (too_large) {
+            message.clear();
+        } else {
+            message.emplace_back(static_cast<const char*>(zmq_msg_data(&frame)), zmq_msg_size(&frame));
+        }
         more_frames = zmq_msg_more(&frame) != 0;
         zmq_msg_close(&frame);
     }
@@ -201,6 +213,7 @@ Task<ZmqMessage> ZmqSocket::Impl::receive(std::shared_ptr<Impl> self) {
 ZmqSocket::ZmqSocket(ZmqContext& context, ZmqType type, std::string identity, std::int64_t max_message_bytes)
     : impl_(std::make_shared<Impl>()) {
     impl_->context = context.impl_;
+    impl_->most_message_bytes = static_cast<std::size_t>(max_message_bytes); // -1 is the largest number there is
     uv_loop_t* loop = context.impl_->loop.raw();
     impl_->socket = zmq_socket(context.impl_->context, native(type));
     if (impl_->socket == nullptr) {
@@ -239,6 +252,12 @@ ZmqSocket::ZmqSocket(ZmqContext& context, ZmqType type, std::string identity, st
 
 ZmqSocket::~ZmqSocket() {
     close();
+}
+
+void ZmqSocket::leave_with_sender(std::size_t above_bytes) {
+    constexpr int most_messages = 4; // that ZeroMQ itself holds, whatever their size
+    impl_->most_incoming_bytes = above_bytes;
+    impl_->set(ZMQ_RCVHWM, most_messages);
 }
 
 void ZmqSocket::connect(const std::string& endpoint) {

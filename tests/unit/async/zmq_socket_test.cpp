@@ -117,6 +117,27 @@ Task<void> flood(Loop* loop, std::string endpoint, int count) {
     }
 }
 
+Task<void> send_too_much(Loop* loop, std::string endpoint) {
+    ZmqContext context(*loop);
+    ZmqSocket sender(context, ZmqType::dealer);
+    constexpr std::int64_t most_bytes = 100'000;
+    ZmqSocket receiver(context, ZmqType::dealer, {}, most_bytes);
+    receiver.bind(endpoint);
+    sender.connect(endpoint);
+    ZmqMessage many_frames(5000, "x");
+    ZmqMessage many_bytes(11, std::string(10'000, 'x'));
+    ZmqMessage as_much_as_may_be(10, std::string(10'000, 'x'));
+    sender.send(std::move(many_frames));
+    sender.send(std::move(many_bytes));
+    sender.send(std::move(as_much_as_may_be));
+    const ZmqMessage first = co_await receiver.receive();
+    CHECK(first.empty());
+    const ZmqMessage second = co_await receiver.receive();
+    CHECK(second.empty());
+    const ZmqMessage third = co_await receiver.receive();
+    CHECK(third.size() == 10);
+}
+
 Task<void> publish(Loop* loop, ZmqSocket* publisher, const bool* done) {
     while (!*done) {
         ZmqMessage message{"topic", "nudge"};
@@ -194,7 +215,7 @@ Task<void> oversized_message(Loop* loop, std::string endpoint) {
     hostile.send(std::move(oversized));
     ZmqSocket honest(context, ZmqType::dealer, "honest");
     honest.connect(endpoint);
-    ZmqMessage small{std::string(1000, 'x')};
+    ZmqMessage small{std::string(990, 'x')}; // and the name of who sent it
     honest.send(std::move(small));
     const ZmqMessage received = co_await limited.receive();
     CHECK(received[0] == "honest");
@@ -285,4 +306,8 @@ TEST_CASE("closing a socket ends the receive that waits and every later one with
 TEST_CASE("an endpoint that cannot be is an error") {
     Loop loop;
     loop.run(refuse_endpoints(&loop));
+}
+
+TEST_CASE("a message of too many frames or bytes comes without them, and the next one whole") {
+    with_endpoint(send_too_much);
 }

@@ -31,10 +31,14 @@ class ZmqContext {
 class ZmqSocket {
   public:
     // LINGER 0, receive high-water mark 0 (never drop), reconnect every few milliseconds; SUB subscribes to all.
-    // `identity` may be empty. `max_message_bytes` refuses larger ones (ZMQ_MAXMSGSIZE), -1 is no limit.
+    // `identity` may be empty. `max_message_bytes` is a limit for a frame, whose connection then ends, and for a whole
+    // message, which then comes without frames, as does one of more than 4096 frames; -1 is no limit.
     ZmqSocket(ZmqContext& context, ZmqType type, std::string identity = {}, std::int64_t max_message_bytes = -1);
     ~ZmqSocket();
 
+    // Before connect(). Takes about as many bytes ahead of receive() and leaves all else with the sender: for one that
+    // keeps what is not taken, and drops nothing.
+    void leave_with_sender(std::size_t above_bytes);
     void connect(const std::string& endpoint); // "ipc:///path" or "tcp://…"; throws Error{internal_error}
     void bind(const std::string& endpoint);
     // Queues; never waits.

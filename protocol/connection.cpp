@@ -1,6 +1,16 @@
 #include "protocol/connection.hpp"
 
+#include <fmt/format.h>
+
 namespace cellgate::protocol {
+
+void FramedConnection::send(std::string message) {
+    if (message.size() > max_message_bytes) {
+        throw Error(ErrorCode::limit_exceeded, fmt::format("expected a message of at most {} bytes to send, found {}",
+                                                           max_message_bytes, message.size()));
+    }
+    stream_->write(encode_frame(framing_, message));
+}
 
 Task<std::optional<Frame>> FramedConnection::receive() {
     while (true) {

@@ -2,6 +2,8 @@
 
 #include "base/json_codec.hpp"
 
+#include <fmt/format.h>
+
 namespace cellgate::protocol {
 
 namespace {
@@ -36,9 +38,21 @@ struct HintOnly {
     }
 };
 
+// It comes back in the answer.
+constexpr std::size_t longest_id = 1024;
+
 bool is_id(std::string_view text) {
-    return json_type(text) == "string" ||
-           (json_type(text) == "number" && text.find_first_of(".eE") == std::string_view::npos);
+    return text.size() <= longest_id &&
+           (json_type(text) == "string" ||
+            (json_type(text) == "number" && text.find_first_of(".eE") == std::string_view::npos));
+}
+
+// An error can always be sent, whatever a tool server or a kernel wrote into it.
+std::string bounded(const std::string& text) {
+    constexpr std::size_t longest = std::size_t{64} << 10;
+    return text.size() <= longest
+               ? text
+               : fmt::format("{}… (cut: {} bytes in all)", std::string_view(text).substr(0, longest), text.size());
 }
 
 } // namespace
@@ -81,7 +95,7 @@ Message parse_message(const std::string& text) {
         throw invalid("expected \"jsonrpc\": \"2.0\"", answer_to);
     }
     if (id && !has_id && !(error && id->is_null())) {
-        throw invalid("expected an id that is a string or an integer");
+        throw invalid(fmt::format("expected an id that is a string or an integer of at most {} bytes", longest_id));
     }
     if (method) {
         if (params && !params->is_object()) {
@@ -117,8 +131,8 @@ std::string result_text(const RawJson& id, const RawJson& result) {
 }
 
 std::string error_text(const RawJson& id, const Error& error) {
-    const ErrorData data{std::string(kind_of(error.code)), error.hint};
-    const ErrorObject object{static_cast<std::int64_t>(error.code), error.message, to_raw_json(data)};
+    const ErrorData data{std::string(kind_of(error.code)), bounded(error.hint)};
+    const ErrorObject object{static_cast<std::int64_t>(error.code), bounded(error.message), to_raw_json(data)};
     return R"({"jsonrpc":"2.0","id":)" + id.text() + R"(,"error":)" + to_json(object) + "}";
 }
 

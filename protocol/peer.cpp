@@ -1,6 +1,7 @@
 #include "protocol/peer.hpp"
 
 #include "base/log.hpp"
+#include "base/visible_text.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,13 @@ namespace {
 
 // More requests at once than any honest client has; the next ones are refused, not queued.
 constexpr std::size_t max_incoming = 65536;
+
+// Names and ids that came from outside, in what is said and logged about them.
+std::string shown(std::string_view text) {
+    constexpr std::size_t longest = 100;
+    const std::string start = visible_text(text.substr(0, longest));
+    return text.size() > longest ? fmt::format("{}… ({} bytes)", start, text.size()) : start;
+}
 
 std::string_view cancel_method(Dialect dialect) {
     return dialect == Dialect::editor ? "$/cancelRequest" : "notifications/cancelled";
@@ -38,8 +46,8 @@ Task<RawJson> Peer::call_raw(std::string method, RawJson params) {
     }
     const RawJson id = RawJson::of(next_id_++);
     auto reply = std::make_shared<Deferred<RawJson>>();
-    outgoing_[id.text()] = reply;
     connection_->send(request_text(id, method, params));
+    outgoing_[id.text()] = reply;
     try {
         co_return co_await reply->get();
     } catch (const Cancelled&) {
@@ -51,8 +59,22 @@ Task<RawJson> Peer::call_raw(std::string method, RawJson params) {
 }
 
 void Peer::notify_raw(std::string_view method, const RawJson& params) {
-    if (!closed_) {
+    if (closed_) {
+        return;
+    }
+    try {
         connection_->send(notification_text(method, params));
+    } catch (const Error& error) {
+        log_error("a {} notification was dropped: {}", method, error.message);
+    }
+}
+
+void Peer::answer_with_error(const RawJson& id, const Error& why) {
+    try {
+        connection_->send(error_text(id, why));
+    } catch (const Error& error) {
+        log_warning("a connection is closed, since not even an error could be sent: {}", error.message);
+        connection_->close();
     }
 }
 
@@ -88,7 +110,7 @@ void Peer::receive(const Frame& frame) {
         if (on_invalid_) {
             on_invalid_(frame, invalid);
         } else {
-            connection_->send(error_text(invalid.id, invalid));
+            answer_with_error(invalid.id, invalid);
         }
     }
 }
@@ -108,7 +130,7 @@ void Peer::dispatch(Message message) {
     case Message::Kind::error: {
         const auto entry = outgoing_.find(message.id.text());
         if (entry == outgoing_.end()) {
-            log_info("an answer to no call of ours, or to one that was cancelled: id {}", message.id.text());
+            log_info("an answer to no call of ours, or to one that was cancelled: id {}", shown(message.id.text()));
             return;
         }
         const std::shared_ptr<Deferred<RawJson>> reply = entry->second;
@@ -131,16 +153,16 @@ void Peer::dispatch(Message message) {
             }
             handler->second(std::move(message.payload));
         } catch (const Error& error) {
-            log_warning("a {} notification was dropped: {}", message.method, error.message);
+            log_warning("a {} notification was dropped: {}", shown(message.method), shown(error.message));
         }
         return;
     }
     case Message::Kind::request: {
         if (incoming_.contains(message.id.text())) {
-            connection_->send(error_text(
-                RawJson(), Error(ErrorCode::invalid_request, fmt::format("expected a new id, found {}, whose request "
-                                                                         "has not been answered yet",
-                                                                         message.id.text()))));
+            const Error twice(ErrorCode::invalid_request,
+                              fmt::format("expected a new id, found {}, whose request has not been answered yet",
+                                          shown(message.id.text())));
+            answer_with_error(RawJson(), twice);
             return;
         }
         RequestHandler handler;
@@ -154,11 +176,12 @@ void Peer::dispatch(Message message) {
             }
             const auto entry = request_handlers_.find(message.method);
             if (entry == request_handlers_.end()) {
-                throw Error(ErrorCode::method_not_found, fmt::format("there is no method \"{}\"", message.method));
+                throw Error(ErrorCode::method_not_found,
+                            fmt::format("there is no method \"{}\"", shown(message.method)));
             }
             handler = entry->second;
         } catch (const Error& error) {
-            connection_->send(error_text(message.id, error));
+            answer_with_error(message.id, error);
             return;
         }
         const std::string id = message.id.text();
@@ -178,19 +201,30 @@ void Peer::cancel_incoming(const RawJson& id) {
 }
 
 Task<void> Peer::handle(RequestHandler handler, Message message) {
-    std::string reply;
+    std::optional<RawJson> result;
+    std::optional<Error> failure;
     try {
-        const RawJson result = co_await handler(std::move(message.payload));
-        reply = result_text(message.id, result);
+        result = co_await handler(std::move(message.payload));
     } catch (const Error& error) {
-        reply = error_text(message.id, error);
+        failure = error;
     } catch (const std::exception& error) {
         log_error("the handler of {} failed: {}", message.method, error.what());
-        reply = error_text(message.id, Error(ErrorCode::internal_error, error.what()));
+        failure.emplace(ErrorCode::internal_error, error.what());
     }
     incoming_.erase(message.id.text());
-    if (!closed_) {
-        connection_->send(std::move(reply));
+    if (closed_) {
+        co_return;
+    }
+    if (result) {
+        try {
+            connection_->send(result_text(message.id, *result));
+        } catch (const Error& error) {
+            failure.emplace(error.code, fmt::format("the result cannot be sent: {}", error.message),
+                            "ask for less at a time");
+        }
+    }
+    if (failure) {
+        answer_with_error(message.id, *failure);
     }
 }
 

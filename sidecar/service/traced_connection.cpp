@@ -40,8 +40,8 @@ Task<std::optional<protocol::Frame>> TracedConnection::receive() {
 }
 
 void TracedConnection::send(std::string message) {
+    connection_->send(message); // or throws: what was not sent is not in the trace
     trace_->write(client_, "out", message);
-    connection_->send(std::move(message));
 }
 
 } // namespace cellgate::service

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <set>
 
 namespace cellgate::tools {
 
@@ -19,7 +20,53 @@ constexpr std::size_t longest_line = (std::size_t{8} << 20) + (std::size_t{64} <
 // What code in a kernel may make the sidecar hold.
 constexpr std::size_t most_calls = 4096;
 constexpr std::size_t most_waiting_bytes = std::size_t{64} << 20;
-constexpr std::size_t most_unread_bytes = std::size_t{256} << 20;
+constexpr std::size_t most_unread_bytes = std::size_t{64} << 20; // of all connections together
+
+// What the code has not read yet of all answers to it.
+class Unread {
+  public:
+    // Throws Error{limit_exceeded}. One answer may be as large as it is when nothing else waits.
+    void require_room(std::size_t bytes) const {
+        std::size_t unread = 0;
+        for (const protocol::Connection* connection : connections_) {
+            unread += connection->queued_bytes();
+        }
+        if (unread > 0 && unread + bytes > most_unread_bytes) {
+            throw Error(ErrorCode::limit_exceeded,
+                        fmt::format("expected the code to read its answers, found {} bytes of them unread", unread));
+        }
+    }
+    void add(const protocol::Connection& connection) { connections_.insert(&connection); }
+    void remove(const protocol::Connection& connection) { connections_.erase(&connection); }
+
+  private:
+    std::set<const protocol::Connection*> connections_;
+};
+
+// One connection of the code, whose answers count.
+class CodeConnection final : public protocol::Connection {
+  public:
+    CodeConnection(std::unique_ptr<ByteStream> stream, Unread& unread)
+        : framed_(std::move(stream), protocol::Framing::lines, longest_line), unread_(unread) {
+        unread_.add(framed_);
+    }
+    CodeConnection(const CodeConnection&) = delete;
+    CodeConnection& operator=(const CodeConnection&) = delete;
+    ~CodeConnection() override { unread_.remove(framed_); }
+
+    Task<std::optional<protocol::Frame>> receive() override { return framed_.receive(); }
+    void send(std::string message) override {
+        unread_.require_room(message.size());
+        framed_.send(std::move(message));
+    }
+    std::size_t queued_bytes() const override { return framed_.queued_bytes(); }
+    Task<void> drained(std::size_t below) override { return framed_.drained(below); }
+    void close() override { framed_.close(); }
+
+  private:
+    protocol::FramedConnection framed_;
+    Unread& unread_;
+};
 
 struct Call {
     Event done;
@@ -42,6 +89,7 @@ struct Channel::Impl {
     async::UnixListener listener;
     Door& door;
     RunningExecution& running;
+    Unread unread;
     std::size_t waiting_bytes = 0;
     std::size_t open = 0; // connections
     Event connection_ended;
@@ -97,23 +145,18 @@ Task<void> Channel::Impl::accept() {
 }
 
 Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream) {
-    const auto connection =
-        std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::lines, longest_line);
+    const auto connection = std::make_shared<CodeConnection>(std::move(stream), unread);
     protocol::Peer peer(connection, protocol::Dialect::editor);
     peer.on_request<protocol::ChannelCall>(
         [this](protocol::ChannelCallParams params) { return call(std::move(params)); });
-    peer.set_admission([&peer](const std::string&) {
-        if (peer.connection().queued_bytes() > most_unread_bytes) {
-            peer.close();
-            throw Error(ErrorCode::limit_exceeded, "the kernel does not read its answers");
-        }
-    });
     std::exception_ptr error;
     try {
         co_await peer.run();
     } catch (const Error&) {
         error = std::current_exception();
     }
+    // What it has not read takes its place until it is read, or thrown away since nothing of it is.
+    co_await shielded(connection->drained(0));
     --open;
     connection_ended.set();
     if (error) {

@@ -15,7 +15,8 @@ struct Connection {
     virtual ~Connection() = default;
     // The next message or what is wrong with it; nothing at the end. One receiver at a time.
     virtual Task<std::optional<Frame>> receive() = 0;
-    // Queues; never waits.
+    // Queues; never waits. Throws Error{limit_exceeded} for a message that is too large for the other side to take, or
+    // for what is queued already; then nothing of it was sent.
     virtual void send(std::string message) = 0;
     // Bytes queued that the other side has not taken.
     virtual std::size_t queued_bytes() const = 0;
@@ -30,7 +31,8 @@ class FramedConnection final : public Connection {
         : stream_(std::move(stream)), framing_(framing), decoder_(framing, max_bytes) {}
 
     Task<std::optional<Frame>> receive() override;
-    void send(std::string message) override { stream_->write(encode_frame(framing_, message)); }
+    // At most max_message_bytes, which is what every reader takes.
+    void send(std::string message) override;
     std::size_t queued_bytes() const override { return stream_->write_queue_size(); }
     Task<void> drained(std::size_t below) override { return stream_->drained(below); }
     void close() override { stream_->close(); }

@@ -1,8 +1,8 @@
 #pragma once
 // One side of a JSON-RPC conversation: typed calls both ways. Every request that arrives gets exactly one reply,
 // whatever its handler does; a cancelled one too (-32800 unless the handler made something better of it). Handlers run
-// as tasks of the Peer and start in the order of the messages; reading goes on meanwhile. Owned by whoever awaits
-// run().
+// as tasks of the Peer and start in the order of the messages; reading goes on meanwhile. A result that the connection
+// does not take becomes an error, a notification is dropped. Owned by whoever awaits run().
 
 #include "base/json_codec.hpp"
 #include "base/task.hpp"
@@ -62,8 +62,8 @@ class Peer {
     // Asked before each request and notification; throws Error to refuse it (a notification is then dropped).
     void set_admission(std::function<void(const std::string& method)> admit) { admit_ = std::move(admit); }
 
-    // Throws RemoteError; Error{request_cancelled} after the awaiting task was cancelled (the other side is told);
-    // Error{internal_error} when the connection ends first.
+    // Throws RemoteError; Error{limit_exceeded} when it is too large to be sent; Error{request_cancelled} after the
+    // awaiting task was cancelled (the other side is told); Error{internal_error} when the connection ends first.
     template <class Method>
     Task<typename Method::Result> call(typename Method::Params params) {
         RawJson raw = to_raw_json(params);
@@ -98,6 +98,7 @@ class Peer {
     }
 
     void receive(const Frame& frame);
+    void answer_with_error(const RawJson& id, const Error& why);
     void dispatch(Message message);
     void cancel_incoming(const RawJson& id);
     Task<void> handle(RequestHandler handler, Message message);

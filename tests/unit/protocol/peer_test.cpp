@@ -38,6 +38,14 @@ Task<EchoParams> fail_oddly(EchoParams) {
     throw std::runtime_error("odd");
     co_return EchoParams{};
 }
+Task<EchoParams> answer_too_much(EchoParams params) {
+    params.text = std::string(max_message_bytes, 'x');
+    co_return params;
+}
+Task<EchoParams> fail_at_length(EchoParams) {
+    throw Error(ErrorCode::tool_server_failed, std::string(2 * max_message_bytes, 'x'));
+    co_return EchoParams{};
+}
 Task<EchoParams> wait_for(Event* event, EchoParams params) {
     co_await event->wait();
     co_return params;
@@ -83,14 +91,18 @@ struct Conversation {
     TaskScope scope;
 };
 
-Task<void> call_echo(Peer* peer, std::string* outcome) {
-    EchoParams params{"hi"};
+Task<void> call_with(Peer* peer, EchoParams params, std::string* outcome) {
     try {
         const EchoParams result = co_await peer->call<Echo>(std::move(params));
         *outcome = result.text;
     } catch (const Error& error) {
         *outcome = std::to_string(static_cast<int>(error.code)) + " " + error.message;
     }
+}
+
+Task<void> call_echo(Peer* peer, std::string* outcome) {
+    EchoParams params{"hi"};
+    co_await call_with(peer, std::move(params), outcome);
 }
 
 } // namespace
@@ -220,4 +232,45 @@ TEST_CASE("admission is asked for every message, and its refusal is the answer")
     talk.start();
     CHECK(talk.ask(R"({"jsonrpc":"2.0","id":1,"method":"echo","params":{"text":"a"}})").find("echo is not for you") !=
           std::string::npos);
+}
+
+TEST_CASE("what is too large for a message never leaves as a broken one, and the next call works") {
+    // Control: a reader ends the connection when a header announces as much.
+    Decoder reader(Framing::content_length);
+    reader.feed(encode_frame(Framing::content_length, std::string(max_message_bytes + 1, 'x')));
+    CHECK(reader.next()->fatal);
+
+    Conversation talk;
+    talk.peer->on_request<Echo>(echo);
+    talk.peer->on_request<Fail>(answer_too_much);
+    talk.peer->on_request<FailOddly>(fail_at_length);
+    talk.start();
+    const std::string result = talk.ask(R"({"jsonrpc":"2.0","id":1,"method":"fail","params":{"text":"a"}})");
+    CHECK_MESSAGE(result.find(R"("id":1,"error":{"code":1024,)") != std::string::npos, result);
+    const std::string error = talk.ask(R"({"jsonrpc":"2.0","id":2,"method":"failOddly","params":{"text":"a"}})");
+    CHECK(error.size() < 100'000);
+    CHECK(error.find(R"("id":2,"error":{"code":1018,)") != std::string::npos);
+    CHECK(error.find("(cut: 134217728 bytes in all)") != std::string::npos);
+    const EchoParams large{std::string(max_message_bytes, 'x')};
+    talk.peer->notify<Echo>(large);
+    CHECK(talk.receive() == "nothing");
+    std::string outcome;
+    talk.scope.spawn(call_with(talk.peer.get(), large, &outcome));
+    CHECK(outcome.find("1024 expected a message of at most 67108864 bytes to send") == 0);
+    CHECK(talk.ask(R"({"jsonrpc":"2.0","id":3,"method":"echo","params":{"text":"still"}})").find("still") !=
+          std::string::npos);
+}
+
+TEST_CASE("names and ids from outside are cut in what is said about them") {
+    Conversation talk;
+    talk.start();
+    const std::string long_name(1'000'000, 'm');
+    const std::string unknown = talk.ask(R"({"jsonrpc":"2.0","id":1,"method":")" + long_name + R"("})");
+    CHECK(unknown.find("-32601") != std::string::npos);
+    CHECK(unknown.size() < 500);
+    const std::string escape = talk.ask(R"({"jsonrpc":"2.0","id":1,"method":"\u001b[2J\u202e"})");
+    CHECK(escape.find(R"(\\x1b[2J\\u{202e})") != std::string::npos);
+    const std::string long_id = talk.ask(R"({"jsonrpc":"2.0","id":")" + long_name + R"(","method":"echo"})");
+    CHECK(long_id.find(R"("id":null,"error":{"code":-32600,)") != std::string::npos);
+    CHECK(long_id.size() < 500);
 }

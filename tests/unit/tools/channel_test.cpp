@@ -220,6 +220,43 @@ Task<void> flood(House* house, Kernel* kernel) {
     CHECK_MESSAGE(has(refused, R"("id":9,"error":{"code":1024)"), refused.substr(0, 300));
 }
 
+Task<void> name_at_length(House* house, Kernel* kernel) {
+    Code code(*house, kernel->path);
+    co_await code.connect();
+    const std::string name(std::size_t{8} << 20, 'm');
+    const std::string answer = co_await code.ask(R"({"jsonrpc":"2.0","id":1,"method":")" + name + "\"}");
+    CHECK(has(answer, "-32601"));
+    CHECK(answer.size() < 1000);
+}
+
+// Code that calls over many connections and reads none of the answers.
+Task<void> read_nothing(House* house, Kernel* kernel) {
+    house->allow_tool("big");
+    const std::string ten_megabytes = call_text("1", "big", R"({"size":10000000})");
+    Code reading(*house, kernel->path);
+    co_await reading.connect();
+    CHECK(has(co_await reading.ask(ten_megabytes), "xxx")); // control: alone it is no matter
+    std::deque<Code> silent;
+    for (int i = 0; i < 8; ++i) {
+        silent.emplace_back(*house, kernel->path);
+        co_await silent.back().connect();
+        silent.back().stream->write(ten_megabytes + "\n");
+    }
+    std::string answer;
+    for (int i = 0; i < 100 && !has(answer, R"("error":{"code":1024)"); ++i) {
+        answer = co_await reading.ask(ten_megabytes);
+    }
+    CHECK_MESSAGE(has(answer, "found"), answer.substr(0, 300));
+    CHECK(has(co_await reading.ask(call_text("2", "big", R"({"size":3})")), "xxx")); // what is small has room
+    for (Code& code : silent) {
+        code.stream->close();
+    }
+    for (int i = 0; i < 100 && !has(answer, "xxx"); ++i) {
+        answer = co_await reading.ask(ten_megabytes);
+    }
+    CHECK(has(answer, "xxx"));
+}
+
 void run(Task<void> (*test)(House*, Kernel*)) {
     House house;
     Kernel kernel(house);
@@ -250,4 +287,12 @@ TEST_CASE("a channel that closes ends its connections and calls, and leaves no s
 
 TEST_CASE("code cannot make the sidecar hold any number of calls") {
     run(flood);
+}
+
+TEST_CASE("what code does not read is bounded over all its connections, and what is beyond becomes an error") {
+    run(read_nothing);
+}
+
+TEST_CASE("what code calls a method is not sent back to it whole") {
+    run(name_at_length);
 }

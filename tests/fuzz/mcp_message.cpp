@@ -1,0 +1,64 @@
+// What a tool server answers, as the client reads it. Input: the text of one message; its result is read as everything
+// that a result may be.
+
+#include "base/json_codec.hpp"
+#include "fuzzing.hpp"
+#include "protocol/message.hpp"
+#include "wire.hpp"
+
+#include <functional>
+#include <string>
+
+using namespace cellgate;
+using cellgate::fuzz::require;
+
+namespace {
+
+void or_error(const std::function<void()>& read) {
+    try {
+        read();
+    } catch (const Error& error) {
+        require(!error.message.empty(), "an error says what is wrong");
+    }
+}
+
+void check_result(const RawJson& result) {
+    or_error([&] { static_cast<void>(from_json<mcp::InitializeResult>(result, "result")); });
+    or_error([&] { static_cast<void>(from_json<mcp::DiscoverResult>(result, "result")); });
+    or_error([&] { static_cast<void>(from_json<mcp::ResultType>(result, "result")); });
+    or_error([&] { static_cast<void>(from_json<mcp::UnsupportedVersionData>(result, "data")); });
+    static_cast<void>(mcp::read_implementation(result));
+    or_error([&] {
+        const protocol::CallToolResult call = mcp::read_call_result(result);
+        const std::string text = to_json(call);
+        require(!check_json(text), "a result goes to the kernel as one JSON value");
+        require(to_json(mcp::read_call_result(RawJson::parse(text))) == text, "and keeps its bytes");
+    });
+    or_error([&] {
+        const auto page = from_json<mcp::ToolsPage>(result, "result");
+        for (std::size_t i = 0; i < page.tools.size(); ++i) {
+            require(!mcp::name_of(page.tools[i], i).empty(), "a tool has a name to speak of it");
+            or_error([&] {
+                const protocol::ToolSpec tool = mcp::read_tool(page.tools[i]);
+                require(!tool.name.empty() && tool.input_schema.is_object(), "a tool can be used");
+            });
+        }
+    });
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string text(reinterpret_cast<const char*>(data), size);
+    or_error([&] {
+        const protocol::Message message = protocol::parse_message(text);
+        check_result(message.payload);
+        if (message.kind == protocol::Message::Kind::error) {
+            static_cast<void>(protocol::parse_error(message.payload));
+        }
+    });
+    if (const std::optional<RawJson> id = mcp::id_of_broken_answer(text)) {
+        require(id->type() == "number", "the id of a broken answer is a number");
+    }
+    return 0;
+}

@@ -223,6 +223,9 @@ std::string title(const protocol::Action& action) {
     case protocol::ActionKind::host:
         return fmt::format("{} on this machine, outside the sandbox", name(action.tool));
     case protocol::ActionKind::server:
+        if (action.sandbox) {
+            return fmt::format("start the workspace's own kernel, {} the sandbox", *action.sandbox ? "in" : "outside");
+        }
         return fmt::format("start the tool server {}, outside the sandbox", name(action.server));
     case protocol::ActionKind::network:
         return fmt::format("connect to {}{}", name(action.host),
@@ -256,9 +259,23 @@ std::vector<std::string> display_lines(const protocol::Action& action) {
     if (action.environment_names) {
         std::string names;
         for (const std::string& name : *action.environment_names) {
-            names += (names.empty() ? "" : ", ") + visible_name(name);
+            if (!action.environment || !action.environment->contains(name)) {
+                names += (names.empty() ? "" : ", ") + visible_name(name);
+            }
         }
-        lines.add(names.empty() ? "with no variables" : "with the variables: " + names);
+        if (!names.empty() || !action.environment || action.environment->empty()) {
+            lines.add(names.empty() ? "with no variables" : "with the variables: " + names);
+        }
+    }
+    if (action.environment) {
+        for (const auto& [name, value] : *action.environment) {
+            show_text(lines, fmt::format("with the variable {}: ", visible_name(name)), value, 0);
+        }
+    }
+    if (action.folders) {
+        for (const std::string& folder : *action.folders) {
+            show_text(lines, "which can read the folder: ", folder, 0);
+        }
     }
     return lines.take();
 }

@@ -33,6 +33,15 @@ void append(std::string& out, const std::optional<std::vector<std::string>>& fie
     out += ';';
 }
 
+std::vector<std::string> pairs_of(const std::map<std::string, std::string>& environment) {
+    std::vector<std::string> pairs;
+    for (const auto& [name, value] : environment) {
+        pairs.push_back(name);
+        pairs.push_back(value);
+    }
+    return pairs;
+}
+
 } // namespace
 
 bool exact_only(const Action& action) {
@@ -54,6 +63,9 @@ std::string payload_hash(const Action& action) {
     append(text, action.command);
     append(text, action.cwd);
     append(text, action.environment_names);
+    append(text, action.environment ? std::optional(pairs_of(*action.environment)) : std::nullopt);
+    append(text, action.sandbox ? std::optional<std::string>(*action.sandbox ? "in" : "out") : std::nullopt);
+    append(text, action.folders);
     append(text, action.host);
     append(text, action.port ? std::optional(fmt::format("{}", *action.port)) : std::nullopt);
     return sha256(text);

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cellgate::jupyter {
@@ -64,6 +65,36 @@ void write_new_file(const std::string& path, std::string_view text) {
 
 std::string ConnectionInfo::endpoint(Channel channel) const {
     return "ipc://" + path_of(socket_prefix, channel);
+}
+
+KernelSocket::~KernelSocket() {
+    if (fd_ >= 0) {
+        ::close(fd_);
+    }
+}
+
+std::string KernelSocket::endpoint() const {
+    return fmt::format("ipc:///proc/self/fd/{}", fd_);
+}
+
+std::optional<KernelSocket> open_socket(const ConnectionInfo& connection, Channel channel) {
+    const std::string path = path_of(connection.socket_prefix, channel);
+    const int fd = ::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        return std::nullopt;
+    }
+    if (fd < 0) {
+        throw system_error(ErrorCode::kernel_start_failed, fmt::format("cannot open the kernel's socket {}", path),
+                           errno);
+    }
+    KernelSocket socket(fd);
+    struct stat status{};
+    if (::fstat(fd, &status) != 0 || !S_ISSOCK(status.st_mode) || status.st_uid != ::geteuid()) {
+        throw Error(ErrorCode::kernel_start_failed,
+                    fmt::format("expected a socket of the kernel at {}, found something else", path),
+                    "Only a hostile kernel puts a link or a file there; do not trust what it runs.");
+    }
+    return socket;
 }
 
 ConnectionInfo create_connection(const std::string& directory) {

@@ -2,18 +2,15 @@
 
 #include "async/process.hpp"
 #include "base/json_codec.hpp"
+#include "base/plain_file.hpp"
 #include "base/visible_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace cellgate::jupyter {
 
@@ -59,19 +56,8 @@ struct ProbeAnswer {
 // The `key = value` lines of a pyvenv.cfg.
 Environment read_pyvenv(const fs::path& path) {
     Environment values;
-    // A cell can put anything in its place: a pipe that never answers, a file without an end.
     constexpr std::size_t most_bytes = 65536;
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) {
-        return values;
-    }
-    struct stat status{};
-    std::string bytes(most_bytes, '\0');
-    const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    const ssize_t count = regular ? ::read(fd, bytes.data(), bytes.size()) : 0;
-    ::close(fd);
-    bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-    std::istringstream file(bytes);
+    std::istringstream file(read_plain_file(path, most_bytes).bytes);
     const auto trim = [](std::string text) {
         const std::size_t start = text.find_first_not_of(" \t\r");
         return start == std::string::npos ? std::string()
@@ -89,14 +75,9 @@ Environment read_pyvenv(const fs::path& path) {
 }
 
 bool is_elf(const fs::path& path) {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) {
-        return false;
-    }
-    char magic[4] = {};
-    std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
-    return std::string_view(magic, sizeof magic) == "\x7f"
-                                                    "ELF";
+    constexpr std::string_view magic = "\x7f"
+                                       "ELF";
+    return read_plain_file(path, magic.size()).bytes == magic;
 }
 
 // "python3.11" in `<prefix>/lib`, of the version that `executable` has in its name, else the only one.
@@ -120,7 +101,9 @@ std::optional<std::string> library_of(const fs::path& prefix, const fs::path& ex
     return only;
 }
 
-// Where the standard library really lies; empty when `prefix` has none.
+// Where the standard library really lies; empty when `prefix` has none. Links lead there (in Debian's /lib, in a farm
+// of links), but what they lead to has to be an installation by its own names: a link called os.py to a file in
+// somebody's home makes no prefix of the folder three above it.
 std::string real_base_prefix(const fs::path& prefix, const fs::path& executable) {
     const std::optional<std::string> library = library_of(prefix, executable);
     if (!library) {
@@ -128,8 +111,11 @@ std::string real_base_prefix(const fs::path& prefix, const fs::path& executable)
     }
     std::error_code error;
     const fs::path os = fs::canonical(prefix / "lib" / *library / "os.py", error);
-    const fs::path real = os.parent_path().parent_path().parent_path();
-    return error || real == "/" ? std::string() : real.string();
+    const fs::path directory = os.parent_path().parent_path();
+    const bool installed = !error && os.filename() == "os.py" && os.parent_path().filename() == *library &&
+                           (directory.filename() == "lib" || directory.filename() == "lib64");
+    const fs::path real = directory.parent_path();
+    return !installed || real == "/" ? std::string() : real.string();
 }
 
 bool is_debian_system(const fs::path& base_prefix) {

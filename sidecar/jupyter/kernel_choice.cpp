@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <unistd.h>
 
 namespace cellgate::jupyter {
@@ -197,17 +198,30 @@ Task<KernelChoice> settled(async::Loop& loop, KernelChoice choice) {
 }
 
 Task<KernelChoice> find_default(async::Loop& loop, KernelRequest request) {
-    const std::vector<std::string> environments = chosen_environments(request);
-    if (!environments.empty()) {
-        KernelChoice choice = choice_of(look_at_interpreter(python_of(environments.front())), request);
-        co_return co_await settled(loop, std::move(choice));
+    std::function<std::optional<KernelChoice>()> chosen = [&request]() -> std::optional<KernelChoice> {
+        const std::vector<std::string> environments = chosen_environments(request);
+        if (environments.empty()) {
+            return std::nullopt;
+        }
+        return choice_of(look_at_interpreter(python_of(environments.front())), request);
+    };
+    std::optional<KernelChoice> choice = co_await loop.off_loop(std::move(chosen));
+    if (choice) {
+        co_return co_await settled(loop, std::move(*choice));
     }
+    std::function<std::vector<Interpreter>()> of_the_system = [&request] {
+        std::vector<Interpreter> found;
+        for (const std::string& path : system_interpreters(request)) {
+            found.push_back(look_at_interpreter(path));
+        }
+        return found;
+    };
+    std::vector<Interpreter> interpreters = co_await loop.off_loop(std::move(of_the_system));
     std::optional<Interpreter> without;
-    for (const std::string& path : system_interpreters(request)) {
-        Interpreter interpreter = look_at_interpreter(path);
+    for (Interpreter& interpreter : interpreters) {
         if (!interpreter.has_ipykernel) {
             try {
-                interpreter = co_await probe_interpreter(loop, path, probe_timeout);
+                interpreter = co_await probe_interpreter(loop, interpreter.executable, probe_timeout);
             } catch (const Cancelled&) {
                 throw;
             } catch (const Error&) {
@@ -230,19 +244,22 @@ Task<KernelChoice> find_default(async::Loop& loop, KernelRequest request) {
 }
 
 Task<KernelChoice> find_named(async::Loop& loop, KernelRequest request) {
-    const std::vector<Kernelspec> specs = specs_for(request);
-    const auto found = std::find_if(specs.begin(), specs.end(),
-                                    [&](const Kernelspec& spec) { return same_kernel_name(spec.name, *request.name); });
-    if (found != specs.end()) {
-        KernelChoice choice = choice_of(*found, request);
-        co_return co_await settled(loop, std::move(choice));
+    std::vector<std::string> names;
+    std::function<std::optional<KernelChoice>()> find = [&request, &names]() -> std::optional<KernelChoice> {
+        for (const Kernelspec& spec : specs_for(request)) {
+            if (same_kernel_name(spec.name, *request.name)) {
+                return choice_of(spec, request);
+            }
+            names.push_back(spec.name);
+        }
+        return std::nullopt;
+    };
+    std::optional<KernelChoice> choice = co_await loop.off_loop(std::move(find));
+    if (choice) {
+        co_return co_await settled(loop, std::move(*choice));
     }
     if (same_kernel_name(*request.name, "python3")) { // Jupyter's name for whatever Python there is
         co_return co_await find_default(loop, std::move(request));
-    }
-    std::vector<std::string> names;
-    for (const Kernelspec& spec : specs) {
-        names.push_back(spec.name);
     }
     throw Error(ErrorCode::kernel_not_found,
                 fmt::format("expected the name of a kernelspec, found \"{}\"", visible_text(*request.name)),
@@ -271,11 +288,28 @@ KernelInfo info_of(const KernelChoice& choice, std::string path) {
     return info;
 }
 
+KernelInfo info_of(const Kernelspec& spec, const KernelRequest& request) {
+    try {
+        return info_of(choice_of(spec, request), spec.directory);
+    } catch (const Error& error) {
+        KernelInfo info;
+        info.name = spec.name;
+        info.display_name = spec.display_name;
+        info.language = spec.language;
+        info.path = spec.directory;
+        info.problem = error.message;
+        return info;
+    }
+}
+
 } // namespace
 
 Task<KernelChoice> find_kernel(async::Loop& loop, KernelRequest request) {
     if (request.interpreter) {
-        KernelChoice choice = choice_of(look_at_interpreter(named_interpreter(*request.interpreter, request)), request);
+        std::function<KernelChoice()> look = [&request] {
+            return choice_of(look_at_interpreter(named_interpreter(*request.interpreter, request)), request);
+        };
+        KernelChoice choice = co_await loop.off_loop(std::move(look));
         co_return co_await settled(loop, std::move(choice));
     }
     if (request.name) {
@@ -297,6 +331,23 @@ Task<KernelChoice> confirm_kernel(async::Loop& loop, KernelChoice choice) {
     co_return choice;
 }
 
+std::vector<std::string> folders_of(const KernelChoice& choice) {
+    std::vector<std::string> folders;
+    const auto add = [&folders](const std::string& path) {
+        std::error_code error;
+        const std::string real = path.empty() ? std::string() : fs::canonical(path, error).string();
+        if (!error && !real.empty() && std::find(folders.begin(), folders.end(), real) == folders.end()) {
+            folders.push_back(real);
+        }
+    };
+    if (choice.interpreter) {
+        add(choice.interpreter->prefix);
+        add(choice.interpreter->base_prefix);
+    }
+    add(choice.resource_dir);
+    return folders;
+}
+
 std::vector<std::string> launch_argv(const KernelChoice& choice, const std::string& connection_file,
                                      const std::string& bootstrap) {
     std::vector<std::string> argv = choice.argv;
@@ -315,25 +366,22 @@ std::vector<std::string> launch_argv(const KernelChoice& choice, const std::stri
 
 Task<std::vector<KernelInfo>> list_kernels(async::Loop& loop, KernelRequest request) {
     std::vector<KernelInfo> kernels;
-    for (const Kernelspec& spec : specs_for(request)) {
-        KernelInfo info;
-        try {
-            info = info_of(choice_of(spec, request), spec.directory);
-        } catch (const Error& error) {
-            info.name = spec.name;
-            info.display_name = spec.display_name;
-            info.language = spec.language;
-            info.path = spec.directory;
-            info.problem = error.message;
+    std::vector<KernelChoice> choices;
+    std::function<void()> look = [&] {
+        for (const Kernelspec& spec : specs_for(request)) {
+            kernels.push_back(info_of(spec, request));
         }
-        kernels.push_back(std::move(info));
-    }
-    std::vector<std::string> interpreters = system_interpreters(request);
-    const std::vector<std::string> environments = chosen_environments(request);
-    std::transform(environments.begin(), environments.end(), std::inserter(interpreters, interpreters.begin()),
-                   python_of);
-    for (const std::string& path : interpreters) {
-        KernelChoice choice = choice_of(look_at_interpreter(path), request);
+        std::vector<std::string> interpreters = system_interpreters(request);
+        const std::vector<std::string> environments = chosen_environments(request);
+        std::transform(environments.begin(), environments.end(), std::inserter(interpreters, interpreters.begin()),
+                       python_of);
+        for (const std::string& path : interpreters) {
+            choices.push_back(choice_of(look_at_interpreter(path), request));
+        }
+    };
+    co_await loop.off_loop(std::move(look));
+    for (KernelChoice& choice : choices) {
+        const std::string path = choice.interpreter->executable;
         std::optional<std::string> problem;
         if (!choice.from_workspace && !choice.interpreter->has_ipykernel) {
             try {

@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 
 // iopub joins later than shell answers; until it has, each request's messages on it would be lost.
 constexpr Duration nudge_interval = 20ms;
+// How often the kernel's sockets are looked for until it has bound them.
+constexpr Duration connect_interval = 2ms;
 constexpr Duration first_answer_interval = 2s;
 // How long after one half of an execution's end the other half is looked for.
 constexpr Duration half_end_patience = 1s;
@@ -174,14 +176,33 @@ struct KernelClient::Impl {
           // The kernel asks the identity that sent the code.
           stdin_socket(context, async::ZmqType::dealer, session, max_wire_bytes),
           receivers([this](std::exception_ptr error) { fail(std::move(error)); }) {
-        shell.connect(connection.endpoint(Channel::shell));
-        control.connect(connection.endpoint(Channel::control));
-        iopub.connect(connection.endpoint(Channel::iopub));
-        stdin_socket.connect(connection.endpoint(Channel::stdin_));
+        receivers.spawn(connect(connection));
         receivers.spawn(receive(&iopub, &Impl::on_iopub));
         receivers.spawn(receive(&shell, &Impl::on_shell));
         receivers.spawn(receive(&stdin_socket, &Impl::on_stdin));
         receivers.spawn(receive(&control, &Impl::on_control));
+    }
+
+    // To each socket once the kernel has bound it. What is sent before waits.
+    Task<void> connect(ConnectionInfo connection) {
+        std::vector<std::pair<Channel, async::ZmqSocket*>> missing = {{Channel::shell, &shell},
+                                                                      {Channel::control, &control},
+                                                                      {Channel::iopub, &iopub},
+                                                                      {Channel::stdin_, &stdin_socket}};
+        while (true) {
+            std::erase_if(missing, [&](const auto& each) {
+                std::optional<KernelSocket> opened = open_socket(connection, each.first);
+                if (opened) {
+                    each.second->connect(opened->endpoint());
+                    opened_sockets.push_back(std::move(*opened));
+                }
+                return opened.has_value();
+            });
+            if (missing.empty()) {
+                co_return;
+            }
+            co_await sleep_for(loop.clock(), connect_interval);
+        }
     }
 
     using Handler = void (Impl::*)(WireMessage message);
@@ -381,6 +402,7 @@ struct KernelClient::Impl {
     KernelListener& listener;
     std::string key;
     std::string session;
+    std::vector<KernelSocket> opened_sockets; // as long as ZeroMQ may connect to them again
     async::ZmqSocket shell;
     async::ZmqSocket control;
     async::ZmqSocket iopub;

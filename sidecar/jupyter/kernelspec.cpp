@@ -1,12 +1,12 @@
 #include "jupyter/kernelspec.hpp"
 
 #include "base/json_codec.hpp"
+#include "base/plain_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 namespace cellgate::jupyter {
 
@@ -57,17 +57,11 @@ bool is_kernel_name(std::string_view name) {
 }
 
 std::string read_file(const fs::path& path) {
-    if (!fs::is_regular_file(path)) {
-        throw Error(ErrorCode::kernel_not_found, fmt::format("expected a file, found none: {}", path.string()));
+    PlainFile file = read_plain_file(path, largest_file + 1);
+    if (file.error != 0) {
+        throw system_error(ErrorCode::kernel_not_found, fmt::format("cannot read {}", path.string()), file.error);
     }
-    std::string text(largest_file + 1, '\0');
-    std::ifstream file(path, std::ios::binary);
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (file.bad() || !file.is_open()) {
-        throw Error(ErrorCode::kernel_not_found, fmt::format("cannot read {}", path.string()));
-    }
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    return text;
+    return std::move(file.bytes);
 }
 
 Kernelspec load(const fs::path& directory) {

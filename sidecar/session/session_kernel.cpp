@@ -1,16 +1,18 @@
 // A session's kernel: choosing, starting, losing and replacing it.
 
-#include "base/hash.hpp"
+#include "base/identity_text.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
 #include "base/visible_text.hpp"
 #include "bootstrap_text.hpp"
 #include "session_start.hpp"
+#include "tools/workspace_programs.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <fcntl.h>
+#include <functional>
 #include <unistd.h>
 
 namespace cellgate::session {
@@ -18,6 +20,7 @@ namespace cellgate::session {
 namespace {
 
 constexpr Duration start_limit = std::chrono::seconds(60);
+constexpr int most_looks = 3; // at a workspace's kernel, for one start
 constexpr Duration shutdown_grace = std::chrono::milliseconds(500);
 
 void write_new_file(const std::string& path, std::string_view text) {
@@ -30,6 +33,48 @@ void write_new_file(const std::string& path, std::string_view text) {
     if (!good) {
         throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), error);
     }
+}
+
+// Whether all that the workspace decides runs in the sandbox. What files do not tell of an interpreter, it is asked,
+// outside.
+bool runs_in_sandbox(const jupyter::KernelChoice& choice, const SessionOptions& options) {
+    const bool asked_outside = choice.interpreter && !choice.interpreter->has_ipykernel;
+    return options.isolation != sandbox::Isolation::none && !asked_outside;
+}
+
+// What the kernel will see, besides the workspace and the system.
+std::vector<std::string> folders_outside(const jupyter::KernelChoice& choice, const std::string& root) {
+    std::vector<std::string> folders = jupyter::folders_of(choice);
+    for (const std::string& shown_anyway : {root, std::string("/usr")}) {
+        std::erase_if(folders, [&](const std::string& folder) {
+            return folder == shown_anyway || folder.starts_with(shown_anyway + "/");
+        });
+    }
+    return folders;
+}
+
+// What a person agrees to when the workspace decides which kernel starts.
+std::string identity_of(const jupyter::KernelChoice& choice, const SessionOptions& options, const std::string& root) {
+    IdentityText text;
+    text.add("kernel");
+    text.add_all(choice.argv);
+    text.add(options.cwd);
+    text.add(choice.resource_dir);
+    text.add(std::to_string(choice.environment.size()));
+    for (const auto& [name, value] : choice.environment) {
+        // A person agreed to the value: another one is another program as soon as the name is LD_PRELOAD.
+        text.add(name);
+        text.add(value);
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, value] : options.environment) {
+        names.push_back(name);
+    }
+    text.add_all(names);
+    text.add(runs_in_sandbox(choice, options) ? "sandbox" : "no sandbox");
+    text.add_all(folders_outside(choice, root));
+    tools::add_workspace_programs(text, choice.argv, options.cwd, root);
+    return text.hash();
 }
 
 } // namespace
@@ -48,9 +93,28 @@ Task<jupyter::KernelChoice> Session::choose_kernel() {
     request.interpreter = options_.kernel.interpreter;
     request.workspace = house_.root;
     request.environment = house_.environment;
-    jupyter::KernelChoice choice = co_await jupyter::find_kernel(house_.loop, std::move(request));
-    if (choice.from_workspace) {
-        co_await allow_workspace_kernel(choice);
+    jupyter::KernelChoice choice;
+    std::optional<std::string> agreed;
+    for (int looks = 0;; ++looks) {
+        choice = co_await jupyter::find_kernel(house_.loop, request);
+        if (!choice.from_workspace) {
+            break;
+        }
+        std::function<std::string()> identify = [this, &choice] { return identity_of(choice, options_, house_.root); };
+        const std::string identity = co_await house_.loop.off_loop(std::move(identify));
+        if (agreed == identity) {
+            break;
+        }
+        if (looks == most_looks) {
+            throw Error(
+                ErrorCode::denied,
+                fmt::format("the kernel of this workspace ({}) changed each time while its start was decided on",
+                            choice.name),
+                "something keeps writing it; name another kernel for the session: see `cellgate kernels`");
+        }
+        // A cell can change it while a person thinks about it: afterwards it is looked at again.
+        co_await allow_workspace_kernel(choice, identity);
+        agreed = identity;
     }
     choice = co_await jupyter::confirm_kernel(house_.loop, std::move(choice));
     if (options_.language && choice.language != *options_.language) {
@@ -62,24 +126,27 @@ Task<jupyter::KernelChoice> Session::choose_kernel() {
     co_return choice;
 }
 
-Task<void> Session::allow_workspace_kernel(jupyter::KernelChoice choice) {
+Task<void> Session::allow_workspace_kernel(jupyter::KernelChoice choice, std::string identity) {
     gate::Request request;
     request.action.kind = protocol::ActionKind::server;
     request.action.server = "kernel";
-    request.action.command = choice.argv;
+    request.action.command = jupyter::launch_argv(choice, "<connection file>", "<bootstrap>");
     request.action.cwd = options_.cwd;
+    std::map<std::string, std::string> all = choice.environment;
+    all.insert(options_.environment.begin(), options_.environment.end());
     std::vector<std::string> names;
-    std::string identity;
-    for (const std::string& argument : choice.argv) {
-        identity += fmt::format("{}:{}", argument.size(), argument);
-    }
-    for (const auto& [name, value] : options_.environment) {
-        identity += fmt::format("{}:{}", name.size(), name);
+    for (const auto& [name, value] : all) {
         names.push_back(name);
     }
-    identity += options_.cwd;
     request.action.environment_names = std::move(names);
-    request.action.server_identity = sha256(identity);
+    if (!choice.environment.empty() && jupyter::lies_in(choice.resource_dir, house_.root)) {
+        request.action.environment = choice.environment;
+    }
+    request.action.sandbox = runs_in_sandbox(choice, options_);
+    if (*request.action.sandbox) {
+        request.action.folders = folders_outside(choice, house_.root);
+    }
+    request.action.server_identity = std::move(identity);
     request.session_id = options_.id;
     const gate::Decision decision = co_await house_.gate.decide(std::move(request));
     if (!decision.allowed) {
@@ -124,17 +191,8 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         sandbox::Profile profile;
         profile.workspace = house_.root;
         profile.session_dir = start->directory;
-        if (choice.interpreter) {
-            for (const std::string& prefix : {choice.interpreter->prefix, choice.interpreter->base_prefix}) {
-                if (!prefix.empty()) {
-                    profile.read_only.push_back(prefix);
-                }
-            }
-        }
-        if (!choice.resource_dir.empty()) {
-            profile.read_only.push_back(choice.resource_dir);
-        }
-        profile.hidden = {house_.directories.state, house_.directories.config};
+        profile.read_only = jupyter::folders_of(choice);
+        profile.hidden = {house_.directories.state, house_.directories.config, house_.directories.runtime};
         std::function<sandbox::Launch()> wrap = [this, &command, &profile] {
             return launcher_->wrap(std::move(command), profile);
         };
@@ -154,7 +212,8 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         co_await shielded(start->serving.join());
     }
     if (!start->directory.empty()) {
-        store::remove_tree(start->directory);
+        std::function<void()> remove = [&start] { store::remove_tree(start->directory); };
+        co_await shielded(house_.loop.off_loop(std::move(remove)));
     }
     std::rethrow_exception(error);
 }
@@ -174,7 +233,8 @@ Task<void> Session::end_kernel(std::shared_ptr<Start> start, Duration grace) {
     start->channel->close();
     co_await start->kernel->stop(grace);
     co_await start->serving.join();
-    store::remove_tree(start->directory);
+    std::function<void()> remove = [&start] { store::remove_tree(start->directory); };
+    co_await house_.loop.off_loop(std::move(remove));
 }
 
 Task<void> Session::watch_kernel(std::shared_ptr<Start> start) {

@@ -1,9 +1,10 @@
 #include "tools/config.hpp"
 
-#include "base/hash.hpp"
+#include "base/identity_text.hpp"
+#include "base/plain_file.hpp"
 #include "base/visible_text.hpp"
 #include "json_with_comments.hpp"
-#include "sandbox/descriptor.hpp"
+#include "tools/workspace_programs.hpp"
 #include "variables.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fcntl.h>
 #include <filesystem>
 #include <set>
 #include <sys/stat.h>
@@ -178,86 +178,22 @@ std::vector<std::string> names_of(const protocol::McpServerConfig& config) {
     return {names.begin(), names.end()};
 }
 
-// Parts of a text that is hashed cannot run into each other.
-class IdentityText {
-  public:
-    void add(std::string_view part) { text_ += fmt::format("{}:{},", part.size(), part); }
-    void add_all(const std::vector<std::string>& parts) {
-        add(std::to_string(parts.size()));
-        for (const std::string& part : parts) {
-            add(part);
-        }
+// The text of a file that may not be there. Throws Error{config_invalid}.
+std::optional<std::string> read_file(const std::string& path) {
+    PlainFile file = read_plain_file(path, largest_file + 1);
+    if (file.error == ENOENT || file.error == ENOTDIR) {
+        return std::nullopt;
     }
-    std::string hash() const { return sha256(text_); }
-
-  private:
-    std::string text_;
-};
-
-// The text of a file that may not be there. Throws system_error text.
-std::optional<std::string> read_file(const std::string& path, std::size_t largest) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) {
-        if (errno == ENOENT || errno == ENOTDIR) {
-            return std::nullopt;
-        }
-        throw system_error(ErrorCode::config_invalid, "cannot read " + path, errno);
-    }
-    const sandbox::Descriptor descriptor(fd);
-    struct stat status{};
-    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    if (file.error == EINVAL) {
         throw Error(ErrorCode::config_invalid, fmt::format("expected {} to be a file", path));
     }
-    std::string text(largest + 1, '\0');
-    std::size_t size = 0;
-    while (size < text.size()) {
-        const ssize_t count = ::read(fd, text.data() + size, text.size() - size);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count < 0) {
-            throw system_error(ErrorCode::config_invalid, "cannot read " + path, errno);
-        }
-        if (count == 0) {
-            break;
-        }
-        size += static_cast<std::size_t>(count);
+    if (file.error != 0) {
+        throw system_error(ErrorCode::config_invalid, "cannot read " + path, file.error);
     }
-    if (size > largest) {
-        throw Error(ErrorCode::config_invalid, fmt::format("expected {} to have at most {} bytes", path, largest));
+    if (file.bytes.size() > largest_file) {
+        throw Error(ErrorCode::config_invalid, fmt::format("expected {} to have at most {} bytes", path, largest_file));
     }
-    text.resize(size);
-    return text;
-}
-
-// Whether a file that a command names is what runs, rather than what it works on (a database, say).
-bool is_program(const fs::path& path) {
-    constexpr std::array<std::string_view, 16> endings{".py",  ".js",  ".mjs",  ".cjs", ".ts", ".mts",
-                                                       ".cts", ".sh",  ".bash", ".rb",  ".pl", ".php",
-                                                       ".lua", ".jar", ".wasm", ".json"};
-    std::error_code error;
-    const fs::perms executable = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
-    return std::find(endings.begin(), endings.end(), path.extension().string()) != endings.end() ||
-           (fs::status(path, error).permissions() & executable) != fs::perms::none;
-}
-
-// A cell can write most files of the workspace, so a program that lies there is another one once its bytes have
-// changed. What such a program loads in its turn is not looked at. Throws Error{config_invalid} for one that cannot be
-// read.
-void add_workspace_files(IdentityText& text, const ServerDescription& described, const std::string& workspace) {
-    constexpr std::size_t largest_program = std::size_t{64} << 20;
-    for (const std::string& argument : described.command) {
-        std::error_code error;
-        const fs::path path = fs::canonical(fs::path(described.cwd) / argument, error);
-        if (error || !path.string().starts_with(workspace + "/") || fs::is_directory(path, error) ||
-            !is_program(path)) {
-            continue;
-        }
-        if (const std::optional<std::string> bytes = read_file(path, largest_program)) {
-            text.add(path.string());
-            text.add(sha256(*bytes));
-        }
-    }
+    return std::move(file.bytes);
 }
 
 std::string identity_of(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace) {
@@ -271,7 +207,7 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
     text.add_all(described.command);
     text.add(described.cwd);
     text.add_all(described.environment_names);
-    add_workspace_files(text, described, workspace);
+    add_workspace_programs(text, described.command, described.cwd, workspace);
     if (spec.source == protocol::ToolServerSource::workspace_file) {
         // A person agreed to the names. Another value is another program as soon as the name is NODE_OPTIONS, and a
         // file of the workspace is not the person's word.
@@ -369,7 +305,7 @@ ConfigFile read_workspace_config(const std::string& workspace) {
     for (const char* name : files_of_a_workspace) {
         const std::string path = workspace + "/" + name;
         try {
-            const std::optional<std::string> text = read_file(path, largest_file);
+            const std::optional<std::string> text = read_file(path);
             if (!text) {
                 continue;
             }
@@ -417,6 +353,9 @@ ServerDescription describe(const ServerSpec& spec, const std::string& workspace,
         described.cwd = absolute(described.cwd, workspace);
     }
     described.environment_names = names_of(spec.config);
+    if (spec.source == protocol::ToolServerSource::workspace_file) {
+        described.environment = spec.config.env;
+    }
     if (spec.config.command) {
         std::string command = with_workspace(*spec.config.command, workspace);
         described.command.push_back(has_variables(command) ? command : resolve(command, described.cwd, environment));

@@ -403,6 +403,7 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<Start> sta
         request.action.command = start->described.command;
         request.action.cwd = start->described.cwd;
         request.action.environment_names = start->described.environment_names;
+        request.action.environment = start->described.environment;
         request.action.server_identity = start->described.identity;
         request.session_id = context.session_id;
         request.execution_id = context.execution_id;

@@ -2,6 +2,7 @@
 it succeeds; so that a wall that is not there cannot look like one that holds."""
 
 import http.server
+import json
 import os
 import shutil
 import socketserver
@@ -9,7 +10,7 @@ import subprocess
 import threading
 import unittest
 
-from cellgate_client import Place, PlaceTest, RpcError, SharedSidecarTest, Sidecar
+from cellgate_client import CELLGATE, Place, PlaceTest, RpcError, SharedSidecarTest, Sidecar
 
 BWRAP_LAYERS = {"bwrap", "user-namespace", "network-namespace", "pid-namespace", "mount-namespace", "no-new-privileges",
                 "private-home", "clean-environment"}
@@ -144,6 +145,114 @@ class Walls(SharedSidecarTest):
     def test_the_person_asked_for_no_sandbox_in_words_that_are_recorded(self):
         [session] = [s for s in self.cellgate.request("session/list")["sessions"] if s["sessionId"] == "open"]
         self.assertEqual((session["sandbox"], session["layers"]), ("none", ["none"]))
+
+
+class Workspaces(PlaceTest):
+    """Files of a workspace that somebody else wrote, and workspaces that no cell may see."""
+
+    def make_environment(self, folder=".venv"):
+        self.place.write(f"{folder}/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = true\n")
+        (self.place.root / folder / "bin").mkdir()
+        (self.place.root / folder / "bin/python").symlink_to("/usr/bin/python3")
+
+    def make_kernelspec(self, **more):
+        spec = {"argv": ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": "Its own",
+                "language": "python", **more}
+        self.place.write(".venv/share/jupyter/kernels/own/kernel.json", json.dumps(spec))
+
+    def test_the_start_of_a_workspaces_interpreter_is_asked_in_words_that_are_true(self):
+        self.make_environment()
+        for sandbox, where in ((True, "in"), (False, "outside")):
+            cellgate = self.sidecar()
+            pending = cellgate.start("session/create", {"sessionId": "s", "sandbox": sandbox})
+            approval = cellgate.approval()
+            self.assertEqual(approval["display"][0], f"start the workspace's own kernel, {where} the sandbox")
+            self.assertNotIn("{", "".join(approval["display"]))
+            self.assertEqual(approval["action"]["sandbox"], sandbox)
+            self.assertEqual(approval["action"].get("folders"), [] if sandbox else None)
+            cellgate.allow(approval)
+            pending.result()
+            code = "import sys\nprint(sys.prefix)"
+            self.assertEqual(cellgate.run(code, sessionId="s").text().strip(), str(self.place.root / ".venv"))
+            cellgate.close()
+
+    def test_the_variables_of_a_workspaces_kernelspec_are_shown_and_agreed_to(self):
+        self.make_environment()
+        self.make_kernelspec(env={"LD_PRELOAD": "./first.so", "MARK": "${HOME}"})
+        cellgate = self.sidecar()
+
+        def start(session):
+            return cellgate.start("session/create", {"sessionId": session, "kernel": {"name": "own"}})
+        pending = start("one")
+        approval = cellgate.approval()
+        self.assertEqual(approval["action"]["environment"], {"LD_PRELOAD": "./first.so", "MARK": "${HOME}"})
+        self.assertIn('with the variable LD_PRELOAD: "./first.so"', approval["display"])
+        cellgate.allow(approval, scope="workspace")
+        pending.result()
+        start("two").result()  # the control: what was agreed to is not asked again
+        self.assertEqual(cellgate.asked(), 1)
+        self.make_kernelspec(env={"LD_PRELOAD": "./other.so", "MARK": "${HOME}"})
+        pending = start("three")
+        again = cellgate.approval()
+        self.assertNotEqual(again["action"]["serverIdentity"], approval["action"]["serverIdentity"])
+        cellgate.deny(again)
+        with self.assertRaises(RpcError):
+            pending.result()
+
+    def test_a_kernel_that_changes_while_it_is_decided_on_is_asked_about_again(self):
+        self.make_environment()
+        self.make_kernelspec(env={"MARK": "first"})
+        cellgate = self.sidecar()
+        pending = cellgate.start("session/create", {"sessionId": "s", "kernel": {"name": "own"}})
+        approval = cellgate.approval()
+        self.make_kernelspec(env={"MARK": "second"})
+        cellgate.allow(approval)
+        again = cellgate.approval()
+        self.assertEqual(again["action"]["environment"], {"MARK": "second"})
+        cellgate.allow(again)
+        pending.result()
+        self.assertEqual(cellgate.run("import os\nprint(os.environ['MARK'])", sessionId="s").text(), "second\n")
+
+    def test_an_interpreter_cannot_choose_a_folder_to_show(self):
+        keys = self.place.home / "private/keys/a/b"
+        keys.mkdir(parents=True)
+        (keys / "id").write_text("PRIVATE KEY")
+        (self.place.root / "py/bin").mkdir(parents=True)
+        shutil.copy("/usr/bin/python3", self.place.root / "py/bin/python3.11")
+        (self.place.root / "py/lib/python3.11").mkdir(parents=True)
+        (self.place.root / "py/lib/python3.11/os.py").symlink_to(keys / "id")
+        (self.place.root / "py/bin/python").symlink_to("python3.11")
+        cellgate = self.sidecar()
+        pending = cellgate.start("session/create", {"sessionId": "s", "kernel": {"interpreter": "py/bin/python"}})
+        approval = cellgate.approval()
+        self.assertNotIn("folders", approval["action"])
+        self.assertIn("outside the sandbox", approval["display"][0])
+        cellgate.deny(approval)
+        with self.assertRaises(RpcError):
+            pending.result()
+
+    def test_a_workspace_that_holds_cellgates_own_directories_is_refused(self):
+        # With XDG_CONFIG_HOME in there, cellgate does not even start.
+        for variable in ("XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
+            with self.subTest(variable):
+                inside = self.place.root / "x"
+                inside.mkdir(mode=0o700, exist_ok=True)
+                cellgate = self.sidecar(environment=self.place.environment(**{variable: str(inside)}))
+                with self.assertRaises(RpcError) as caught:
+                    cellgate.session("s")
+                self.assertRegex(caught.exception.message, "cellgate's own files|must lie apart")
+                cellgate.session("open", sandbox=False)  # the control: nothing else is wrong
+                cellgate.close()
+
+    def test_doctor_says_of_a_workspace_what_a_session_says(self):
+        for root, word in ((self.place.root, None), (self.place.home, "home directory"), ("/", "workspace")):
+            ended = subprocess.run([CELLGATE, "doctor", "--root", str(root)], env=self.place.environment(),
+                                   capture_output=True, text=True)
+            line = [line for line in ended.stdout.splitlines() if line.split()[1] == "workspace:"]
+            self.assertEqual(len(line), 1, ended.stdout)
+            self.assertTrue(line[0].startswith("PROBLEM" if word else "ok"), line)
+            self.assertIn(word or str(root), line[0])
+            self.assertEqual(ended.returncode, 1 if word else 0, ended.stdout)
 
 
 class NotToBeHad(PlaceTest):

@@ -197,7 +197,7 @@ class FromTheWorkspace(PlaceTest):
 
     def name_server(self, file, key, **more):
         script = f"touch started; exec /usr/bin/python3 -B {MCP_SERVER}"
-        config = {"command": "/bin/sh", "args": ["-c", script], "env": {"SECRET": "value"}, **more}
+        config = {"command": "/bin/sh", "args": ["-c", script], "env": {"SECRET": "${TOKEN:-none}"}, **more}
         self.place.write(file, json.dumps({key: {"repo": config}}))
 
     def started(self):
@@ -222,7 +222,9 @@ class FromTheWorkspace(PlaceTest):
                                  ("server", "repo", str(self.place.root)))
                 self.assertEqual(action["command"][0], "/bin/sh")
                 self.assertIn("SECRET", action["environmentNames"])
-                self.assertNotIn("value", json.dumps(approval))
+                # What the workspace's file says is shown, as it is written; what a person gave is not.
+                self.assertEqual(action["environment"], {"SECRET": "${TOKEN:-none}"})
+                self.assertIn('with the variable SECRET: "${TOKEN:-none}"', approval["display"])
                 self.assertIn("touch started", "\n".join(approval["display"]))
                 self.assertFalse(self.started())
                 cellgate.allow(approval)

@@ -51,6 +51,27 @@ TEST_CASE("text of several lines stands behind bars, with its last line break") 
           Lines{"tool read_file of files", "content: 4 lines", "  | a", "  | ", "  |   b", "  | "});
 }
 
+TEST_CASE("what a workspace says of its own kernel or server is shown with its values") {
+    House house;
+    Action server = launch({"/usr/bin/npx"});
+    server.environment = {{"PATH", "./evil:$PATH"}, {"X\nwith no variables", "b\u202e"}};
+    CHECK(display(house, server) == Lines{"start the tool server files, outside the sandbox",
+                                          "program: \"/usr/bin/npx\"", "in the folder: \"/home/ada/plan\"",
+                                          "with the variables: HOME", "with the variable PATH: \"./evil:$PATH\"",
+                                          R"(with the variable "X\nwith no variables": "b\u{202e}")"});
+    Action kernel = launch({"/home/ada/plan/.venv/bin/python"});
+    kernel.server = "kernel";
+    kernel.environment_names = Lines{};
+    kernel.sandbox = true;
+    kernel.folders = Lines{"/opt/python"};
+    CHECK(display(house, kernel) == Lines{"start the workspace's own kernel, in the sandbox",
+                                          "program: \"/home/ada/plan/.venv/bin/python\"",
+                                          "in the folder: \"/home/ada/plan\"", "with no variables",
+                                          "which can read the folder: \"/opt/python\""});
+    kernel.sandbox = false;
+    CHECK(display(house, kernel).front() == "start the workspace's own kernel, outside the sandbox");
+}
+
 TEST_CASE("no text in an argument looks like a line of ours") {
     House house;
     // Control: what a person would read if values were printed as they are.

@@ -6,11 +6,57 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 using namespace cellgate;
 using namespace cellgate::jupyter;
 using cellgate::jupyter::test::TempDirectory;
+
+namespace {
+
+sockaddr_un address_of(const std::string& path) {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    return address;
+}
+
+// A socket that listens at `path`.
+class Listener {
+  public:
+    explicit Listener(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
+        const sockaddr_un address = address_of(path);
+        REQUIRE(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+        REQUIRE(::listen(fd_, 8) == 0);
+    }
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    ~Listener() { ::close(fd_); }
+    // Whether somebody connects to `path` and comes out here.
+    bool is_reached_by(const std::string& path) const {
+        const int client = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        const sockaddr_un address = address_of(path);
+        const bool connected = ::connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+        const int served = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+        ::close(client);
+        if (served >= 0) {
+            ::close(served);
+        }
+        return connected && served >= 0;
+    }
+
+  private:
+    int fd_;
+};
+
+std::string path_of(const KernelSocket& socket) {
+    return socket.endpoint().substr(std::string("ipc://").size());
+}
+
+} // namespace
 
 TEST_CASE("the connection file tells the kernel where and with which key, and only us") {
     const TempDirectory directory;
@@ -52,4 +98,31 @@ TEST_CASE("a link that a former kernel left in the file's place is not followed"
     CHECK_FALSE(std::filesystem::exists(elsewhere / "victim"));
     std::filesystem::remove(directory / "connection.json");
     CHECK_NOTHROW(create_connection(directory.path)); // control
+}
+
+TEST_CASE("only a socket that was made in the directory is taken for the kernel's, and stays the one that was opened") {
+    const TempDirectory directory;
+    const TempDirectory elsewhere;
+    const ConnectionInfo connection = create_connection(directory.path);
+    const std::string place = connection.socket_prefix + "-1";
+    CHECK_FALSE(open_socket(connection, Channel::shell));
+
+    const Listener victim(elsewhere / "docker.sock");
+    std::filesystem::create_symlink(elsewhere / "docker.sock", place);
+    CHECK(victim.is_reached_by(place)); // the control: by its name it is
+    CHECK_THROWS_WITH_AS(open_socket(connection, Channel::shell), doctest::Contains(place.c_str()), Error);
+    std::filesystem::remove(place);
+    directory.write("s-1", "");
+    CHECK_THROWS_AS(open_socket(connection, Channel::shell), Error);
+    std::filesystem::remove(place);
+
+    const Listener kernel(place);
+    const std::optional<KernelSocket> opened = open_socket(connection, Channel::shell);
+    REQUIRE(opened);
+    CHECK(kernel.is_reached_by(path_of(*opened)));
+    std::filesystem::rename(place, directory / "aside");
+    std::filesystem::create_symlink(elsewhere / "docker.sock", place);
+    CHECK(victim.is_reached_by(place)); // the control
+    CHECK_FALSE(victim.is_reached_by(path_of(*opened)));
+    CHECK(kernel.is_reached_by(path_of(*opened)));
 }

@@ -116,6 +116,27 @@ TEST_CASE("a link to a program in somebody's home makes that home no prefix") {
     CHECK(look_at_interpreter(directory / "ws/.venv/bin/python").base_prefix == directory / "home");
 }
 
+TEST_CASE("a link to a file in somebody's home that poses as the standard library makes that home no prefix") {
+    const TempDirectory directory;
+    directory.write("home/.ssh/keys/a/id", "");
+    directory.write("home/.ssh/keys/os.py", "");
+    install_python(directory, "ws/py");
+    const std::string os = directory / "ws/py/lib/python3.11/os.py";
+    for (const char* target : {"home/.ssh/keys/a/id", "home/.ssh/keys/os.py"}) {
+        CAPTURE(target);
+        fs::remove(os);
+        fs::create_symlink(directory / target, os);
+        const Interpreter interpreter = look_at_interpreter(directory / "ws/py/bin/python3");
+        CHECK(interpreter.base_prefix.empty());
+        CHECK(interpreter.prefix.empty());
+    }
+    // Control: a link to another installation does.
+    install_python(directory, "real");
+    fs::remove(os);
+    fs::create_symlink(directory / "real/lib/python3.11/os.py", os);
+    CHECK(look_at_interpreter(directory / "ws/py/bin/python3").base_prefix == directory / "real");
+}
+
 TEST_CASE("looking at a script or at nothing tells nothing, and runs nothing") {
     const TempDirectory directory;
     directory.write("bin/python3", "#!/bin/sh\ntouch " + directory / "ran" + "\n", true);

@@ -195,6 +195,22 @@ TEST_CASE("a kernelspec is found by name, whatever its case, and starts what it 
                   "{other}"});
 }
 
+TEST_CASE("the folders that a kernel sees are where things really are, each once") {
+    KernelChoice choice;
+    CHECK(folders_of(choice).empty());
+    const TempDirectory directory;
+    fs::create_directories(directory / "real");
+    fs::create_directory_symlink(directory / "real", directory / "link");
+    choice.resource_dir = directory / "link";
+    choice.interpreter.emplace();
+    CHECK(folders_of(choice) == Strings{directory / "real"});
+    choice.interpreter->prefix = directory / "real/../link";
+    choice.interpreter->base_prefix = "/usr";
+    CHECK(folders_of(choice) == Strings{directory / "real", "/usr"});
+    choice.resource_dir = directory / "gone";
+    CHECK(folders_of(choice) == Strings{directory / "real", "/usr"});
+}
+
 TEST_CASE("a name that no kernelspec has is an error that lists those there are") {
     Machine machine;
     machine.directory.write("bin/prog", "", true);

@@ -142,6 +142,10 @@ TEST_CASE("a person is shown the resolved program, and variables as they are wri
     CHECK(described.command == std::vector<std::string>{"/usr/bin/sh", "/project/x", "${TOKEN}", "${env:OTHER}"});
     CHECK(described.cwd == "/project");
     CHECK(described.environment_names == std::vector<std::string>{"KEY", "LD_PRELOAD", "OTHER", "THIRD", "TOKEN"});
+    // Values that the person gave are not shown; those of a file that came with the workspace are, as it has them.
+    CHECK_FALSE(described.environment);
+    spec.source = protocol::ToolServerSource::workspace_file;
+    CHECK(tools::describe(spec, "/project", environment).environment == spec.config.env);
 
     spec = server("./tool/../run");
     spec.config.cwd = "sub";

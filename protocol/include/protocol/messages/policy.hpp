@@ -4,6 +4,7 @@
 #include "base/json_codec.hpp"
 #include "protocol/peer.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -137,6 +138,9 @@ struct Action {
     std::optional<std::vector<std::string>> command;
     std::optional<std::string> cwd;
     std::optional<std::vector<std::string>> environment_names;
+    std::optional<std::map<std::string, std::string>> environment; // what a file of the workspace says, as written
+    std::optional<bool> sandbox;
+    std::optional<std::vector<std::string>> folders;
     std::optional<std::string> host;
     std::optional<std::int64_t> port;
     std::optional<std::string> server_identity;
@@ -150,6 +154,9 @@ struct Action {
         visit("command", self.command);
         visit("cwd", self.cwd);
         visit("environmentNames", self.environment_names);
+        visit("environment", self.environment);
+        visit("sandbox", self.sandbox);
+        visit("folders", self.folders);
         visit("host", self.host);
         visit("port", self.port);
         visit("serverIdentity", self.server_identity);

@@ -2,7 +2,9 @@
 // How we and one start of a kernel reach each other: unix sockets (ZeroMQ's `ipc`) in a private directory, and the key
 // that signs messages. Whoever can write into the directory or holds the key is the kernel, as far as we can tell.
 
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace cellgate::jupyter {
 
@@ -15,6 +17,28 @@ struct ConnectionInfo {
 
     std::string endpoint(Channel channel) const;
 };
+
+// A socket that the kernel has bound, held by its inode: connecting to `endpoint()` reaches this very socket, whatever
+// the kernel puts in its name's place later.
+class KernelSocket {
+  public:
+    explicit KernelSocket(int fd) : fd_(fd) {}
+    KernelSocket(KernelSocket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    KernelSocket& operator=(KernelSocket&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~KernelSocket();
+
+    std::string endpoint() const;
+
+  private:
+    int fd_;
+};
+
+// Nothing as long as it is not there. In its sandbox a kernel can make any file in the directory, but no socket that
+// is not its own; a link, which it could lead to the socket of somebody else, throws Error{kernel_start_failed}.
+std::optional<KernelSocket> open_socket(const ConnectionInfo& connection, Channel channel);
 
 // Makes a key and writes the connection file into `directory`, which exists, is 0700 and is used for this one start (a
 // kernel may leave anything in its directory, so a file that is already there is an error). Throws Error{

@@ -39,6 +39,9 @@ Task<KernelChoice> find_kernel(async::Loop& loop, KernelRequest request);
 // Probes the interpreter of a choice if files did not show its ipykernel. Throws Error{kernel_not_found}. It runs it.
 Task<KernelChoice> confirm_kernel(async::Loop& loop, KernelChoice choice);
 
+// The folders, beside the system's, that the kernel has to see: where its interpreter and its kernelspec really are.
+std::vector<std::string> folders_of(const KernelChoice& choice);
+
 // The command line. ipykernel is started through `bootstrap` (a Python file that takes ipykernel's own arguments).
 std::vector<std::string> launch_argv(const KernelChoice& choice, const std::string& connection_file,
                                      const std::string& bootstrap);

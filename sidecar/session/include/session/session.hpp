@@ -105,7 +105,7 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     void require_open() const;
     Task<std::unique_ptr<Start>> start_kernel();
     Task<jupyter::KernelChoice> choose_kernel();
-    Task<void> allow_workspace_kernel(jupyter::KernelChoice choice);
+    Task<void> allow_workspace_kernel(jupyter::KernelChoice choice, std::string identity);
     // Nothing more runs on the present kernel: what waits is cancelled. The first reason stays.
     void lose_kernel(const std::string& reason);
     Task<void> end_kernel(std::shared_ptr<Start> start, Duration grace);

@@ -31,9 +31,10 @@ void add_call(CLI::App& app, Invocation& invocation) {
     command
         ->add_option("SERVER", arguments->sidecar.server,
                      "A server of .mcp.json, .vscode/mcp.json or --mcp-config, `host`, or any name with a COMMAND")
+        ->type_name("")
         ->required();
-    command->add_option("TOOL", arguments->tool, "The tool, by its name at the server")->required();
-    command->add_option("JSON", arguments->arguments, "The arguments, as a JSON object; default: {}");
+    command->add_option("TOOL", arguments->tool, "The tool, by its name at the server")->required()->type_name("");
+    command->add_option("JSON", arguments->arguments, "The arguments, as a JSON object; default: {}")->type_name("");
     show_forms(*command, "What starts SERVER, for this call");
     arguments->sidecar.add_to(*command);
     command->callback([arguments, &invocation] {

@@ -64,6 +64,18 @@ int main(int argc, char** argv) {
         if (invocation.server_command && !invocation.takes_server_command) {
             throw CLI::ExtrasError(std::vector<std::string>{"--"});
         }
+    } catch (const CLI::RequiredError& error) {
+        if (!app.get_subcommands().empty()) {
+            app.exit(error);
+        } else {
+            const bool none = app.remaining().empty();
+            fmt::print(stderr, "{}",
+                       none ? app.help()
+                            : fmt::format("cellgate: there is no subcommand {}; `cellgate help` lists "
+                                          "those that there are\n",
+                                          visible_text(app.remaining().front())));
+        }
+        return 2;
     } catch (const CLI::ParseError& error) {
         const int code = app.exit(error);
         return code == 0 ? 0 : 2;

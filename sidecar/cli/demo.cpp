@@ -313,8 +313,10 @@ void add_demo(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<DemoArguments>();
     CLI::App* command =
         app.add_subcommand("demo", "See the main job happen, and its effects checked, in a folder of its own");
-    command->add_option("--filesystem-server", arguments->filesystem_server,
-                        "The program of @modelcontextprotocol/server-filesystem, to show a real MCP server too");
+    command
+        ->add_option("--filesystem-server", arguments->filesystem_server,
+                     "The program of @modelcontextprotocol/server-filesystem, to show a real MCP server too")
+        ->type_name("PROGRAM");
     command->add_flag("--answer-itself", arguments->answer_itself, "Answer the questions as without a terminal");
     command->callback([arguments, &invocation] {
         invocation.run = [arguments, program = invocation.program] {

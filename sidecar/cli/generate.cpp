@@ -46,6 +46,7 @@ void add_generate(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand(
         "generate", "Write the Python package mcptools.NAME of an MCP server's tools, and print its modules");
     command->add_option("NAME", arguments->sidecar.server, "The server: its package's name, and its name in rules")
+        ->type_name("")
         ->required();
     show_forms(*command, "What starts the server. Without it, NAME is a server of .mcp.json, .vscode/mcp.json "
                          "or --mcp-config, or the built-in `host`");

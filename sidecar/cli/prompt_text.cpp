@@ -6,29 +6,47 @@
 
 namespace cellgate::cli {
 
+namespace {
+
+// As much of `text` as fits into `width` columns; up to a space, where there is one near the end.
+std::string_view beginning(std::string_view text, std::size_t width) {
+    std::size_t at = 0;
+    std::size_t used = 0;
+    std::size_t after_space = 0;
+    while (at < text.size()) {
+        const DecodedCodePoint next = decode_utf8(text.substr(at));
+        // Two for everything beyond ASCII: how wide it is, terminals do not agree on.
+        used += next.code_point < 0x80 ? 1 : 2;
+        if (used > width) {
+            return text.substr(0, after_space > at - at / 3 ? after_space : at);
+        }
+        at += next.length;
+        if (next.code_point == ' ') {
+            after_space = at;
+        }
+    }
+    return text;
+}
+
+} // namespace
+
 std::string prompt_lines(std::string_view text, std::size_t columns) {
     constexpr std::string_view margin = "  ";
-    constexpr std::string_view continued = "  ... ";
+    constexpr std::string_view goes_on = "  \u21b3 ";
     constexpr std::size_t narrowest = 20;
     // The last column stays free: terminals differ in what they do once it is written.
     const std::size_t width = std::max(columns, narrowest) - 1;
     std::string out;
-    std::size_t used = margin.size();
-    out += margin;
-    while (!text.empty()) {
-        const DecodedCodePoint next = decode_utf8(text);
-        // Two for everything beyond ASCII: how wide it is, terminals do not agree on.
-        const std::size_t cells = next.code_point < 0x80 ? 1 : 2;
-        if (used + cells > width) {
-            out += '\n';
-            out += continued;
-            used = continued.size();
-        }
-        out += text.substr(0, next.length);
-        used += cells;
-        text.remove_prefix(next.length);
-    }
-    return out + "\n";
+    std::string_view lead = margin;
+    do {
+        out += lead;
+        const std::string_view line = beginning(text, width - lead.size());
+        out += line;
+        out += '\n';
+        text.remove_prefix(line.size());
+        lead = goes_on;
+    } while (!text.empty());
+    return out;
 }
 
 } // namespace cellgate::cli

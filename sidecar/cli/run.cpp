@@ -143,11 +143,18 @@ void add_run(CLI::App& app, Invocation& invocation) {
         ->required()
         ->check(CLI::ExistingFile.description({}))
         ->type_name("");
-    command->add_option("--kernel", arguments->kernel,
-                        "A kernelspec's name or the path of a Python interpreter; see `cellgate "
-                        "kernels`");
+    command
+        ->add_option("--kernel", arguments->kernel,
+                     "A kernelspec's name or the path of a Python interpreter; see `cellgate "
+                     "kernels`")
+        ->type_name("NAME|PATH");
     command->add_option("--timeout", arguments->timeout, "Seconds for each cell; waiting for an answer does not count")
-        ->check(CLI::PositiveNumber.description({}))
+        ->check([](const std::string& text) {
+            double seconds = 0;
+            return CLI::detail::lexical_cast(text, seconds) && seconds > 0
+                       ? std::string()
+                       : "expected a number of seconds greater than 0, found " + text;
+        })
         ->type_name("SECONDS");
     command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
     command

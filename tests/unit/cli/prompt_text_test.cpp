@@ -25,6 +25,12 @@ TEST_CASE("a short line stands behind the margin") {
     CHECK(prompt_lines("", 80) == "  \n");
 }
 
+TEST_CASE("lines break between words where they can") {
+    CHECK(prompt_lines("3  any read_file of host, in this session", 34) ==
+          "  3  any read_file of host, in \n  \u21b3 this session\n");
+    CHECK(prompt_lines("a xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 22) == "  a xxxxxxxxxxxxxxxxx\n  \u21b3 xxxxxxxxxxxxx\n");
+}
+
 TEST_CASE("no text reaches the left edge, however narrow the terminal is") {
     // Padded so that a terminal of some width would break it before the imitation.
     for (std::size_t columns = 1; columns < 130; ++columns) {
@@ -34,7 +40,7 @@ TEST_CASE("no text reaches the left edge, however narrow the terminal is") {
         std::string joined;
         const std::size_t width = std::max<std::size_t>(columns, 20);
         for (const std::string& line : lines_of(prompt_lines(text, columns))) {
-            CHECK(line.starts_with(joined.empty() ? "  " : "  ... "));
+            CHECK(line.starts_with(joined.empty() ? "  " : "  \u21b3 "));
             CHECK(line.size() < width + 4); // three bytes of a sign take two columns
             joined += line.substr(joined.empty() ? 2 : 6);
         }

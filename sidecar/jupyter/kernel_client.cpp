@@ -176,6 +176,9 @@ struct KernelClient::Impl {
           // The kernel asks the identity that sent the code.
           stdin_socket(context, async::ZmqType::dealer, session, max_wire_bytes),
           receivers([this](std::exception_ptr error) { fail(std::move(error)); }) {
+        if (connection.kernel_keeps_output) {
+            iopub.leave_with_sender(most_output_ahead);
+        }
         receivers.spawn(connect(connection));
         receivers.spawn(receive(&iopub, &Impl::on_iopub));
         receivers.spawn(receive(&shell, &Impl::on_shell));

@@ -168,7 +168,8 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
     std::exception_ptr error;
     try {
         start->directory = store::make_unique_directory(house_.directories.runtime, "k-");
-        const jupyter::ConnectionInfo connection = jupyter::create_connection(start->directory);
+        jupyter::ConnectionInfo connection = jupyter::create_connection(start->directory);
+        connection.kernel_keeps_output = choice.interpreter.has_value(); // bootstrap.py sees to that
         const std::string bootstrap = start->directory + "/bootstrap.py";
         write_new_file(bootstrap, bootstrap_text);
         start->channel =

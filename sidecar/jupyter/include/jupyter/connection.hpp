@@ -14,6 +14,8 @@ struct ConnectionInfo {
     std::string file;          // the connection file that the kernel reads, 0600
     std::string socket_prefix; // sockets are `<prefix>-<number of the channel>`
     std::string key;
+    // The kernel keeps output that was not taken yet, however much. Others drop it, so all must be taken at once.
+    bool kernel_keeps_output = false;
 
     std::string endpoint(Channel channel) const;
 };

@@ -1,5 +1,6 @@
 #include "choices.hpp"
 
+#include "columns.hpp"
 #include "path_match.hpp"
 #include "rules.hpp"
 #include "visible_name.hpp"
@@ -18,6 +19,14 @@ namespace {
 using protocol::Choice;
 using protocol::RuleSpec;
 using protocol::Scope;
+
+constexpr std::size_t most_paths = 16; // of one call
+
+// Whether the label cannot be taken for several choices when a terminal breaks it: blanks are only in quoted names.
+bool is_short(std::string_view label) {
+    const std::size_t rows = label.find('"') == std::string_view::npos ? 2 : 1;
+    return columns(label) <= rows * max_columns;
+}
 
 // Whether an argument's name says that it is a path: one of its words is one of ours ("outputFile", "target_dir").
 bool names_a_path(std::string_view name) {
@@ -42,15 +51,14 @@ bool names_a_path(std::string_view name) {
     return is_path_word();
 }
 
-// The folder that a path in the root is, or is in, relative to the root; nothing outside.
-std::optional<std::string> folder_of(std::string_view value, const std::string& root) {
-    if (path_under(value, root, root) != Match::yes) {
+// The folder that a path in the root is, or is in, relative to the root; nothing outside, or while it is not known.
+std::optional<std::string> folder_of(std::string_view value, Paths& paths) {
+    if (path_under(value, paths.root(), paths) != Match::yes) {
         return std::nullopt;
     }
-    const std::filesystem::path path = *resolve_path(value, root);
-    std::error_code error;
-    const bool is_folder = path == root || std::filesystem::is_directory(path, error);
-    return (is_folder ? path : path.parent_path()).lexically_relative(root).string();
+    const Paths::Place& place = *paths.find(absolute_path(value, paths));
+    const std::filesystem::path path = *place.path;
+    return (place.is_directory ? path : path.parent_path()).lexically_relative(paths.root()).string();
 }
 
 struct FolderRule {
@@ -60,17 +68,26 @@ struct FolderRule {
 
 // A rule that keeps every argument that is a path to its folder; nothing when there is none, or one of them is not
 // a plain path in the root.
-std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, const std::string& root) {
+std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, Paths& paths) {
     FolderRule found{std::move(rule), visible_name(*payload.action().tool)};
     found.rule.arguments.emplace();
+    bool known = true;
+    std::size_t looked_at = 0;
     for (const auto& [name, value] : json_members(payload.action().arguments->text())) {
         if (!names_a_path(name)) {
             continue;
         }
-        const std::optional<std::string> folder =
-            json_type(value) == "string" ? folder_of(decode_json_string(value), root) : std::nullopt;
-        if (!folder) {
+        if (++looked_at > most_paths) {
             return std::nullopt;
+        }
+        const std::optional<std::string> folder =
+            json_type(value) == "string" ? folder_of(decode_json_string(value), paths) : std::nullopt;
+        if (!folder && paths.complete()) {
+            return std::nullopt;
+        }
+        if (!folder) {
+            known = false; // go on: what all of them lack is looked for at once
+            continue;
         }
         std::string pointer = "/";
         for (const char c : name) {
@@ -82,6 +99,9 @@ std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, con
         matcher.under = *folder;
         found.rule.arguments->emplace(std::move(pointer), std::move(matcher));
     }
+    if (!known || found.rule.arguments->empty()) {
+        return std::nullopt;
+    }
     found.label += ", its other arguments free";
     protocol::Rule as_rule = make_rule(found.rule, protocol::RuleSource::session, WallTime{});
     try {
@@ -89,7 +109,7 @@ std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, con
     } catch (const Error&) {
         return std::nullopt; // A hostile name can make a pointer that no rule may have.
     }
-    return found.rule.arguments->empty() || !applies(as_rule, payload, root) ? std::nullopt : std::optional(found);
+    return applies(as_rule, payload, paths) ? std::optional(found) : std::nullopt;
 }
 
 void offer(std::vector<Choice>& choices, std::string label, Scope scope, std::optional<RuleSpec> rule = std::nullopt) {
@@ -102,7 +122,7 @@ void offer(std::vector<Choice>& choices, std::string label, Scope scope, std::op
 
 } // namespace
 
-std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& context) {
+std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& context, Paths& paths) {
     const protocol::Action& action = payload.action();
     std::vector<Choice> choices;
     if (action.kind == protocol::ActionKind::server) {
@@ -127,10 +147,16 @@ std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& con
     any.tool = action.tool;
     const Scope wide = context.in_session ? Scope::session : Scope::workspace;
     const std::string where = context.in_session ? "in this session" : "in this workspace";
-    if (const std::optional<FolderRule> folder = folder_rule(any, payload, context.root)) {
-        offer(choices, fmt::format("{}, {}", folder->label, where), wide, folder->rule);
+    if (const std::optional<FolderRule> folder = folder_rule(any, payload, paths)) {
+        const std::string label = fmt::format("{}, {}", folder->label, where);
+        if (is_short(label)) {
+            offer(choices, label, wide, folder->rule);
+        }
     }
-    const std::string tool = fmt::format("any {} of {}", visible_name(*action.tool), visible_name(*action.server));
+    std::string tool = fmt::format("any {} of {}", visible_name(*action.tool), visible_name(*action.server));
+    if (!is_short(tool + ", in this workspace")) {
+        tool = "any call of this tool"; // which the display names in full
+    }
     offer(choices, fmt::format("{}, {}", tool, where), wide, any);
     if (context.in_session) {
         offer(choices, fmt::format("{}, in this workspace", tool), Scope::workspace, any);

@@ -1,11 +1,12 @@
 #pragma once
 // The answers that are offered with an approval, the narrowest first, each saying what it covers. Never one for
-// everything; for exact_only() actions none beyond the exact payload.
+// everything; for exact_only() actions none beyond the exact payload. A label is one line: a choice that it cannot name
+// in full is not offered.
 
+#include "paths.hpp"
 #include "payload.hpp"
 #include "protocol/messages/policy.hpp"
 
-#include <string>
 #include <vector>
 
 namespace cellgate::gate {
@@ -13,9 +14,8 @@ namespace cellgate::gate {
 struct ChoiceContext {
     bool in_session = false;
     bool in_execution = false;
-    std::string root;
 };
 
-std::vector<protocol::Choice> choices_for(const Payload& payload, const ChoiceContext& context);
+std::vector<protocol::Choice> choices_for(const Payload& payload, const ChoiceContext& context, Paths& paths);
 
 } // namespace cellgate::gate

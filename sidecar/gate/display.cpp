@@ -2,6 +2,7 @@
 
 #include "base/json_scan.hpp"
 #include "base/visible_text.hpp"
+#include "columns.hpp"
 #include "visible_name.hpp"
 
 #include <fmt/format.h>
@@ -14,13 +15,30 @@ namespace cellgate::gate {
 namespace {
 
 constexpr std::size_t max_display_bytes = std::size_t{24} << 20;
-constexpr std::size_t max_line_width = 100; // of what is joined in one line; longer strings stay whole
-constexpr std::size_t max_indent = 16;      // deeper nesting shows by its brackets alone
+constexpr std::size_t max_joined_bytes = 72; // of what is tried to stand in one line
+constexpr std::size_t max_indent = 16;       // deeper nesting shows by its brackets alone
 constexpr std::size_t max_description_bytes = std::size_t{16} << 10;
+
+// Begins what goes on from the line before; no line of ours or of a payload begins with it.
+constexpr std::string_view goes_on = "↳ ";
 
 class Lines {
   public:
-    void add(std::string line) {
+    void add(std::string_view line) {
+        const std::string_view first = beginning(line, max_columns);
+        put(std::string(first));
+        const std::string lead =
+            std::string(std::min(line.find_first_not_of(' '), max_indent), ' ') + std::string(goes_on);
+        for (line.remove_prefix(first.size()); !line.empty();) {
+            const std::string_view next = beginning(line, max_columns - columns(lead));
+            put(lead + std::string(next));
+            line.remove_prefix(next.size());
+        }
+    }
+    std::vector<std::string> take() { return std::move(lines_); }
+
+  private:
+    void put(std::string line) {
         constexpr std::size_t cost_of_line = 4;
         bytes_ += line.size() + cost_of_line;
         if (bytes_ > max_display_bytes) {
@@ -30,9 +48,7 @@ class Lines {
         }
         lines_.push_back(std::move(line));
     }
-    std::vector<std::string> take() { return std::move(lines_); }
 
-  private:
     std::vector<std::string> lines_;
     std::size_t bytes_ = 0;
 };
@@ -52,7 +68,11 @@ void show_text(Lines& lines, std::string lead, std::string_view text, std::size_
         lines.add(std::move(lead) + in_quotes(text));
         return;
     }
-    lines.add(fmt::format("{}{} lines", lead, 1 + std::count(text.begin(), text.end(), '\n')));
+    const bool whole = text.ends_with('\n'); // its last line, too
+    text.remove_suffix(whole ? 1 : 0);
+    const auto count = 1 + std::count(text.begin(), text.end(), '\n');
+    lines.add(
+        fmt::format("{}{} line{}{}", lead, count, count == 1 ? "" : "s", whole ? "" : ", no line break at the end"));
     const std::string indent = indentation(depth + 1);
     while (true) {
         const std::size_t end = std::min(text.find('\n'), text.size());
@@ -139,7 +159,7 @@ class ValuePrinter {
         };
         while (peek() != ']') {
             if (const std::optional<std::string> line = in_one_line()) {
-                if (joined.size() + line->size() > max_line_width) {
+                if (joined.size() + line->size() > max_joined_bytes) {
                     flush();
                 }
                 joined += (joined.empty() ? "" : ", ") + *line;
@@ -179,7 +199,7 @@ class ValuePrinter {
             } else {
                 out += after_value ? ", " : "";
                 const std::string_view token = scalar();
-                if (token.size() > max_line_width) { // before it is decoded: this is tried at each level of nesting
+                if (token.size() > max_joined_bytes) { // before it is decoded: this is tried at each level of nesting
                     at_ = start;
                     return std::nullopt;
                 }
@@ -196,7 +216,7 @@ class ValuePrinter {
                     take();
                 }
             }
-            if (out.size() > max_line_width) {
+            if (out.size() > max_joined_bytes) {
                 at_ = start;
                 return std::nullopt;
             }
@@ -283,7 +303,7 @@ std::vector<std::string> display_lines(const protocol::Action& action) {
 protocol::Hints visible_hints(const protocol::Hints& hints) {
     protocol::Hints shown = hints;
     if (hints.title) {
-        shown.title = visible_text(*hints.title);
+        shown.title = cut_to_line(*hints.title, max_columns);
     }
     if (hints.description) {
         std::string_view rest = *hints.description;
@@ -292,7 +312,13 @@ protocol::Hints visible_hints(const protocol::Hints& hints) {
         std::string text;
         while (true) {
             const std::size_t end = std::min(rest.find('\n'), rest.size());
-            text += fmt::format("{}> {}", text.empty() ? "" : "\n", visible_text(rest.substr(0, end)));
+            const std::string line = visible_text(rest.substr(0, end));
+            std::string_view left = line;
+            do {
+                const std::string_view row = beginning(left, max_columns - 2);
+                text += fmt::format("{}> {}", text.empty() ? "" : "\n", row);
+                left.remove_prefix(row.size());
+            } while (!left.empty());
             if (end == rest.size()) {
                 break;
             }

@@ -3,8 +3,8 @@
 #include "base/encoding.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
-#include "base/visible_text.hpp"
 #include "choices.hpp"
+#include "columns.hpp"
 #include "display.hpp"
 #include "rule_book.hpp"
 #include "rules.hpp"
@@ -37,7 +37,7 @@ struct Question {
     Question(const Question&) = delete;
     Question& operator=(const Question&) = delete;
 
-    Place place() const { return Place{request.session_id, request.execution_id}; }
+    Place place() const { return Place{request.session_id, request.execution_id, request.from_code}; }
     const std::string& queue() const {
         static const std::string no_session;
         return request.session_id ? *request.session_id : no_session;
@@ -46,7 +46,12 @@ struct Question {
     Request request;
     Payload payload;
     protocol::Approval approval;
+    std::size_t bytes = 0; // of the approval in a message; known when its turn has come
+    std::int64_t seq = 0;  // of the approvals
     bool shown = false;
+    std::optional<Paths> paths;      // while it is judged
+    bool looking = false;            // at paths, off the loop
+    std::shared_ptr<Event> answered; // while an answer is being checked and stored: others wait for it
     std::list<std::shared_ptr<Question>>::iterator position; // in its queue, then among the pending
     std::shared_ptr<CancelState> expiry;
     std::optional<Decision> decision;
@@ -57,6 +62,7 @@ using QuestionPtr = std::shared_ptr<Question>;
 // The calls of one session. Those with an approval are in Impl::pending.
 struct Queue {
     std::size_t shown = 0;
+    std::size_t shown_bytes = 0;
     std::list<QuestionPtr> waiting;
 };
 
@@ -65,11 +71,37 @@ struct Running {
     std::size_t pending = 0;
 };
 
-// What a valid answer does to one question.
+// What a valid answer does.
 struct Answer {
-    QuestionPtr question;
-    std::optional<Action> edited;
-    std::optional<Rule> rule;
+    struct One {
+        QuestionPtr question;
+        std::optional<Action> edited;
+        std::optional<Rule> rule;
+    };
+    std::vector<One> each;
+    std::vector<Rule> rules;
+};
+
+// Questions that are being answered: until it goes, other answers to them wait.
+class Claim {
+  public:
+    explicit Claim(std::vector<QuestionPtr> questions) : questions_(std::move(questions)) {
+        for (const QuestionPtr& question : questions_) {
+            question->answered = released_;
+        }
+    }
+    Claim(const Claim&) = delete;
+    Claim& operator=(const Claim&) = delete;
+    ~Claim() {
+        for (const QuestionPtr& question : questions_) {
+            question->answered = nullptr;
+        }
+        released_->set();
+    }
+
+  private:
+    std::vector<QuestionPtr> questions_;
+    std::shared_ptr<Event> released_ = std::make_shared<Event>();
 };
 
 Decision decision_by(const Ruling& ruling, const Action& action) {
@@ -98,13 +130,17 @@ bool same_but_id(const Rule& a, const Rule& b) {
     return to_json(a) == to_json(c);
 }
 
+constexpr std::size_t max_list_bytes = std::size_t{32} << 20;
+constexpr std::size_t max_origin_columns = 200;
+
 constexpr std::string_view nobody = "nobody is attached who can answer, and no rule allows it";
 
 } // namespace
 
 struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     Impl(Clock& clock_, GateOptions options_)
-        : clock(clock_), options(std::move(options_)), book(clock, options.root, options.policy_directory) {}
+        : clock(clock_), options(std::move(options_)),
+          book(clock, options.off_loop, options.root, options.policy_directory), resolver(clock, options.off_loop) {}
 
     static Task<Decision> decide(std::shared_ptr<Impl> self, Request request);
 
@@ -112,7 +148,12 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     // is queued, and pump() sends it at the end of every operation, also of those that it sets off itself.
     void pump();
     void ask_next(const std::string& queue);
+    void prepare(const QuestionPtr& question);
     void show(const QuestionPtr& question);
+    // Looks at the paths that a judgement of the question lacked, and has it judged again.
+    void look(const QuestionPtr& question);
+    static Task<void> look_for(std::shared_ptr<Impl> self, QuestionPtr question);
+    void judge_pending(const QuestionPtr& question);
     void settle(const QuestionPtr& question, Decision decision);
     void count(const QuestionPtr& question, bool more);
     void tell(const std::function<void(Answerer&)>& what);
@@ -122,10 +163,19 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     void reconsider(const std::optional<std::string>& session_id);
     void settle_all(ResolvedBy by, const std::string& reason, const std::optional<std::string>& session_id);
 
-    void respond(const protocol::ApprovalRespondParams& params);
+    static Task<void> respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params);
     std::vector<QuestionPtr> questions(const std::vector<std::string>& ids) const;
-    Action edited_action(const Question& question, const protocol::ApprovalRespondParams& params) const;
-    Rule grant(const Question& question, const Action& action, const protocol::ApprovalRespondParams& params) const;
+    // Throws what respond() does. Says nothing while paths are wanting.
+    Answer check(const protocol::ApprovalRespondParams& params, Paths& paths) const;
+    Action edited_action(const Question& question, const protocol::ApprovalRespondParams& params, Paths& paths) const;
+    Rule grant(const Question& question, const Action& action, const protocol::ApprovalRespondParams& params,
+               Paths& paths) const;
+    static Task<void> apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer);
+    static Task<Rule> policy_add(std::shared_ptr<Impl> self, protocol::PolicyAddParams params);
+    static Task<void> store_rule(std::shared_ptr<Impl> self, Rule rule);
+    static Task<void> policy_remove(std::shared_ptr<Impl> self, std::string rule_id);
+    static Task<protocol::PolicyExplainResult> policy_explain(std::shared_ptr<Impl> self,
+                                                              protocol::PolicyExplainParams params);
 
     static Task<void> expire(std::shared_ptr<Impl> self, QuestionPtr question);
     static Task<void> leave_after(std::shared_ptr<Impl> self, Duration linger);
@@ -133,6 +183,8 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     Clock& clock;
     GateOptions options;
     RuleBook book;
+    PathResolver resolver;
+    std::int64_t next_seq = 0;
     std::vector<Answerer*> answerers;
     std::list<QuestionPtr> pending; // oldest first
     std::unordered_map<std::string, QuestionPtr> by_id;
@@ -156,9 +208,17 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     }
     self->refresh();
     auto question = std::make_shared<Question>(std::move(request));
-    const Ruling ruling = self->book.rule_on(question->payload, question->place());
+    Paths paths(self->book.root());
+    Ruling ruling = self->book.rule_on(question->payload, question->place(), paths);
+    while (!paths.complete()) {
+        co_await self->resolver.resolve(paths);
+        ruling = self->book.rule_on(question->payload, question->place(), paths);
+    }
     if (ruling.effect != Effect::ask) {
         co_return decision_by(ruling, question->request.action);
+    }
+    if (self->closed) {
+        co_return denied(question->request.action, ResolvedBy::cancelled, "cellgate is ending");
     }
     if (self->answerers.empty()) {
         co_return denied(question->request.action, ResolvedBy::no_client, std::string(nobody));
@@ -210,50 +270,95 @@ void Gate::Impl::ask_next(const std::string& name) {
     Queue& queue = found->second;
     while (queue.shown < max_pending_per_session && !queue.waiting.empty()) {
         const QuestionPtr question = queue.waiting.front();
+        if (question->looking) {
+            return;
+        }
+        if (!question->paths) {
+            question->paths.emplace(book.root());
+        }
         // While it waited, an answer to another one may have covered it.
-        const Ruling ruling = book.rule_on(question->payload, question->place());
-        if (ruling.effect != Effect::ask) {
+        const Ruling ruling = book.rule_on(question->payload, question->place(), *question->paths);
+        if (question->paths->complete() && ruling.effect != Effect::ask) {
             settle(question, decision_by(ruling, question->request.action));
             continue;
         }
         try {
-            show(question);
+            prepare(question); // also when paths are wanting: what the choices lack is looked for at once
         } catch (const Error& error) {
             settle(question, denied(question->request.action, ResolvedBy::rule, error.message));
+            continue;
         }
+        if (!question->paths->complete()) {
+            look(question);
+            return;
+        }
+        question->paths.reset(); // what was seen of them is old when its turn comes
+        if (queue.shown > 0 && queue.shown_bytes + question->bytes > max_pending_bytes_per_session) {
+            return;
+        }
+        show(question);
     }
     if (queue.shown == 0 && queue.waiting.empty()) {
         queues.erase(found);
     }
 }
 
-void Gate::Impl::show(const QuestionPtr& question) {
+void Gate::Impl::look(const QuestionPtr& question) {
+    question->looking = true;
+    scope.spawn(look_for(shared_from_this(), question));
+}
+
+Task<void> Gate::Impl::look_for(std::shared_ptr<Impl> self, QuestionPtr question) {
+    co_await self->resolver.resolve(*question->paths);
+    question->looking = false;
+    if (question->decision) {
+        co_return;
+    }
+    if (question->shown) {
+        self->judge_pending(question);
+    } else {
+        self->changed_queues.insert(question->queue());
+    }
+    self->pump();
+}
+
+// All of the approval but its number and times.
+void Gate::Impl::prepare(const QuestionPtr& question) {
     const Request& request = question->request;
     protocol::Approval& approval = question->approval;
+    ChoiceContext context;
+    context.in_session = request.session_id.has_value();
+    context.in_execution = book.is_running(question->place());
+    approval.choices = choices_for(question->payload, context, *question->paths);
+    if (!question->paths->complete() || question->bytes > 0) {
+        return;
+    }
     approval.display = display_lines(request.action);
-    approval.approval_id = random_id();
     approval.action = request.action;
     approval.session_id = request.session_id;
     approval.execution_id = request.execution_id;
     approval.origin = request.origin;
     if (approval.origin) {
-        approval.origin->text = visible_text(approval.origin->text);
+        approval.origin->text = cut_to_line(approval.origin->text, max_origin_columns);
     }
     approval.hints = visible_hints(request.hints);
-    ChoiceContext context;
-    context.in_session = request.session_id.has_value();
-    context.in_execution = book.is_running(question->place());
-    context.root = book.root();
-    approval.choices = choices_for(question->payload, context);
+    question->bytes = to_json(approval).size();
+}
+
+void Gate::Impl::show(const QuestionPtr& question) {
+    protocol::Approval& approval = question->approval;
+    approval.approval_id = random_id();
     approval.created_at = to_rfc3339(clock.wall());
     if (options.approval_timeout) {
         const auto timeout = std::chrono::duration_cast<WallTime::duration>(*options.approval_timeout);
         approval.expires_at = to_rfc3339(clock.wall() + timeout);
         question->expiry = scope.spawn(expire(shared_from_this(), question));
     }
+    question->seq = next_seq++;
     Queue& queue = queues[question->queue()];
     queue.waiting.erase(question->position);
     ++queue.shown;
+    queue.shown_bytes += question->bytes;
     question->shown = true;
     question->position = pending.insert(pending.end(), question);
     by_id.emplace(approval.approval_id, question);
@@ -271,6 +376,7 @@ void Gate::Impl::settle(const QuestionPtr& kept, Decision decision) {
         pending.erase(question->position);
         by_id.erase(question->approval.approval_id);
         --queue.shown;
+        queue.shown_bytes -= question->bytes;
         resolved.insert(question->approval.approval_id);
         resolved_order.push_back(question->approval.approval_id);
         if (resolved_order.size() > remembered) {
@@ -338,14 +444,24 @@ void Gate::Impl::refresh() {
 void Gate::Impl::reconsider(const std::optional<std::string>& session_id) {
     const std::vector<QuestionPtr> now(pending.begin(), pending.end());
     for (const QuestionPtr& question : now) {
-        if (session_id && question->request.session_id != session_id) {
-            continue;
+        // One that is being looked at is judged by the rules that there are when that has ended.
+        if (!question->decision && !question->looking && (!session_id || question->request.session_id == session_id)) {
+            question->paths.emplace(book.root());
+            judge_pending(question);
         }
-        const Ruling ruling = book.rule_on(question->payload, question->place());
-        // Without a rule: stored rules cannot be read. It waits until they can, and an allow is refused meanwhile.
-        if (ruling.effect != Effect::ask && ruling.rule) {
-            settle(question, decision_by(ruling, question->request.action));
-        }
+    }
+}
+
+void Gate::Impl::judge_pending(const QuestionPtr& question) {
+    const Ruling ruling = book.rule_on(question->payload, question->place(), *question->paths);
+    if (!question->paths->complete()) {
+        look(question);
+        return;
+    }
+    question->paths.reset();
+    // Without a rule: stored rules cannot be read. It waits until they can, and an allow is refused meanwhile.
+    if (ruling.effect != Effect::ask && ruling.rule) {
+        settle(question, decision_by(ruling, question->request.action));
     }
 }
 
@@ -367,8 +483,8 @@ std::vector<QuestionPtr> Gate::Impl::questions(const std::vector<std::string>& i
     std::unordered_set<std::string> seen;
     for (const std::string& id : ids) {
         if (!seen.insert(id).second) {
-            throw Error(ErrorCode::invalid_params,
-                        fmt::format("expected every id once, found {} twice", in_quotes(id)));
+            throw Error(ErrorCode::invalid_params, fmt::format("expected every id once, found {} twice",
+                                                               in_quotes(std::string_view(id).substr(0, 64))));
         }
         if (resolved.contains(id)) {
             throw Error(ErrorCode::approval_resolved,
@@ -376,10 +492,10 @@ std::vector<QuestionPtr> Gate::Impl::questions(const std::vector<std::string>& i
         }
         const auto question = by_id.find(id);
         if (question == by_id.end()) {
-            throw Error(
-                ErrorCode::approval_not_found,
-                fmt::format("expected the id of a pending approval, found {}; nothing was answered", in_quotes(id)),
-                "approval/list names those that wait");
+            throw Error(ErrorCode::approval_not_found,
+                        fmt::format("expected the id of a pending approval, found {}; nothing was answered",
+                                    in_quotes(std::string_view(id).substr(0, 64))),
+                        "approval/list names those that wait");
         }
         found.push_back(question->second);
     }
@@ -389,7 +505,8 @@ std::vector<QuestionPtr> Gate::Impl::questions(const std::vector<std::string>& i
     return found;
 }
 
-Action Gate::Impl::edited_action(const Question& question, const protocol::ApprovalRespondParams& params) const {
+Action Gate::Impl::edited_action(const Question& question, const protocol::ApprovalRespondParams& params,
+                                 Paths& paths) const {
     const Action& asked = question.request.action;
     const auto refuse = [](const std::string& why) { throw Error(ErrorCode::edit_invalid, why); };
     if (params.approval_ids.size() > 1) {
@@ -416,15 +533,15 @@ Action Gate::Impl::edited_action(const Question& question, const protocol::Appro
         edited.arguments != params.arguments) {
         throw Error(ErrorCode::internal_error, "expected an edit to change arguments only, found another action");
     }
-    const Ruling ruling = book.rule_on(Payload(edited), question.place());
-    if (ruling.effect == Effect::deny) {
+    const Ruling ruling = book.rule_on(Payload(edited), question.place(), paths);
+    if (paths.complete() && ruling.effect == Effect::deny) {
         refuse(fmt::format("the edited call may not run: {}", ruling.reason));
     }
     return edited;
 }
 
-Rule Gate::Impl::grant(const Question& question, const Action& action,
-                       const protocol::ApprovalRespondParams& params) const {
+Rule Gate::Impl::grant(const Question& question, const Action& action, const protocol::ApprovalRespondParams& params,
+                       Paths& paths) const {
     const auto refuse = [](const std::string& why, const std::string& hint) {
         throw Error(ErrorCode::rule_invalid, why + "; nothing was answered", hint);
     };
@@ -489,61 +606,85 @@ Rule Gate::Impl::grant(const Question& question, const Action& action,
             refuse("the rule is too wide: it names no server", "name the server of the call that is answered");
         }
         check_new_rule(rule, book.now());
-        if (!applies(rule, payload, book.root())) {
+        if (!applies(rule, payload, paths) && paths.complete()) {
             refuse("the rule does not match the action that it answers", "take one of the approval's choices");
         }
     }
     return rule;
 }
 
-void Gate::Impl::respond(const protocol::ApprovalRespondParams& params_) {
-    protocol::ApprovalRespondParams params = params_;
-    params.scope = params.scope.value_or(Scope::once);
-    refresh();
+Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, Paths& paths) const {
     const std::vector<QuestionPtr> asked = questions(params.approval_ids);
     if (params.decision == Verdict::allow) {
         book.require_readable();
     }
-    std::vector<Answer> answers;
-    std::vector<Rule> rules;
+    Answer answer;
     for (const QuestionPtr& question : asked) {
-        Answer answer;
-        answer.question = question;
+        Answer::One one;
+        one.question = question;
         if (params.arguments) {
-            answer.edited = edited_action(*question, params);
+            one.edited = edited_action(*question, params, paths);
         }
         if (params.scope != Scope::once || params.rule) {
-            Rule rule = grant(*question, answer.edited.value_or(question->request.action), params);
-            const auto same = std::find_if(rules.begin(), rules.end(),
+            Rule rule = grant(*question, one.edited.value_or(question->request.action), params, paths);
+            const auto same = std::find_if(answer.rules.begin(), answer.rules.end(),
                                            [&rule](const Rule& other) { return same_but_id(rule, other); });
-            answer.rule = same != rules.end() ? *same : rules.emplace_back(std::move(rule));
+            one.rule = same != answer.rules.end() ? *same : answer.rules.emplace_back(std::move(rule));
         }
-        answers.push_back(std::move(answer));
+        answer.each.push_back(std::move(one));
     }
-    book.add(rules);
-    for (Answer& answer : answers) {
+    return answer;
+}
+
+Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params) {
+    params.scope = params.scope.value_or(Scope::once);
+    self->refresh();
+    std::vector<QuestionPtr> asked = self->questions(params.approval_ids);
+    const auto is_claimed = [](const QuestionPtr& question) { return question->answered != nullptr; };
+    for (auto claimed = std::find_if(asked.begin(), asked.end(), is_claimed); claimed != asked.end();
+         claimed = std::find_if(asked.begin(), asked.end(), is_claimed)) {
+        const std::shared_ptr<Event> other_answer = (*claimed)->answered;
+        co_await other_answer->wait();
+        asked = self->questions(params.approval_ids);
+    }
+    const Claim claim(std::move(asked));
+    Paths paths(self->book.root());
+    Answer answer = self->check(params, paths);
+    while (!paths.complete()) {
+        co_await self->resolver.resolve(paths);
+        answer = self->check(params, paths);
+    }
+    co_await shielded(apply(self, std::move(params), std::move(answer)));
+}
+
+Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer) {
+    co_await self->book.add(answer.rules);
+    for (Answer::One& one : answer.each) {
+        if (one.question->decision) {
+            continue; // it was withdrawn while the rule was written
+        }
         Decision decision;
         decision.allowed = params.decision == Verdict::allow;
-        decision.edited = answer.edited.has_value();
-        decision.action = answer.edited ? std::move(*answer.edited) : answer.question->request.action;
+        decision.edited = one.edited.has_value();
+        decision.action = one.edited ? std::move(*one.edited) : one.question->request.action;
         decision.reason = params.reason.value_or(decision.allowed ? "a person allowed it" : "a person denied it");
         decision.by = ResolvedBy::person;
-        if (answer.rule) {
-            decision.rule_id = answer.rule->id;
+        if (one.rule) {
+            decision.rule_id = one.rule->id;
         }
-        settle(answer.question, std::move(decision));
+        self->settle(one.question, std::move(decision));
     }
-    if (!rules.empty()) {
+    if (!answer.rules.empty()) {
         const bool within = params.scope == Scope::execution || params.scope == Scope::session;
         std::set<std::optional<std::string>> sessions;
-        for (const Rule& rule : rules) {
+        for (const Rule& rule : answer.rules) {
             sessions.insert(within ? rule.session_id : std::nullopt);
         }
         for (const std::optional<std::string>& session : sessions) {
-            reconsider(session);
+            self->reconsider(session);
         }
     }
-    pump();
+    self->pump();
 }
 
 Task<void> Gate::Impl::expire(std::shared_ptr<Impl> self, QuestionPtr question) {
@@ -600,24 +741,40 @@ void Gate::detach(Answerer& answerer, Duration linger) {
     }
 }
 
-protocol::ApprovalListResult Gate::list() const {
+protocol::ApprovalListResult Gate::list(const protocol::ApprovalListParams& params) const {
     protocol::ApprovalListResult result;
+    std::size_t bytes = 0;
     for (const QuestionPtr& question : impl_->pending) {
+        if (question->seq < params.from_seq.value_or(0)) {
+            continue;
+        }
+        if (!result.approvals.empty() && bytes + question->bytes > max_list_bytes) {
+            result.next_seq = question->seq;
+            break;
+        }
+        bytes += question->bytes;
         result.approvals.push_back(question->approval);
     }
     return result;
 }
 
-void Gate::respond(protocol::ApprovalRespondParams params) {
-    const std::shared_ptr<Impl> impl = impl_;
-    impl->respond(params);
+Task<void> Gate::respond(protocol::ApprovalRespondParams params) {
+    return Impl::respond(impl_, std::move(params));
+}
+
+void Gate::check(protocol::RuleSpec spec, RuleSource source) const {
+    check_new_rule(make_rule(std::move(spec), source, impl_->book.now()), impl_->book.now());
+}
+
+void Gate::withdraw(const std::string& rule_id) {
+    impl_->book.withdraw(rule_id);
 }
 
 Rule Gate::configure(protocol::RuleSpec spec, RuleSource source, std::optional<std::string> server_identity) {
     Rule rule = make_rule(std::move(spec), source, impl_->book.now());
     rule.server_identity = std::move(server_identity);
     check_new_rule(rule, impl_->book.now());
-    impl_->book.add({rule});
+    impl_->book.configure(rule);
     impl_->reconsider(std::nullopt);
     impl_->pump();
     return rule;
@@ -629,10 +786,9 @@ protocol::PolicyListResult Gate::policy_list() {
     return protocol::PolicyListResult{impl_->book.in_force()};
 }
 
-Rule Gate::policy_add(protocol::PolicyAddParams params) {
-    const std::shared_ptr<Impl> impl = impl_;
-    impl->refresh();
-    impl->book.require_readable();
+Task<Rule> Gate::Impl::policy_add(std::shared_ptr<Impl> self, protocol::PolicyAddParams params) {
+    self->refresh();
+    self->book.require_readable();
     RuleSource source = RuleSource::user_store;
     if (params.scope == Scope::session) {
         if (!params.session_id) {
@@ -645,29 +801,40 @@ Rule Gate::policy_add(protocol::PolicyAddParams params) {
         throw Error(ErrorCode::invalid_params,
                     "params.scope: expected one of \"session\", \"workspace\", \"always\", found another");
     }
-    Rule rule = make_rule(std::move(params.rule), source, impl->book.now());
+    Rule rule = make_rule(std::move(params.rule), source, self->book.now());
     if (source == RuleSource::session) {
         rule.session_id = std::move(params.session_id);
     }
-    check_new_rule(rule, impl->book.now());
-    impl->book.add({rule});
-    impl->reconsider(rule.session_id);
-    impl->pump();
-    return rule;
+    check_new_rule(rule, self->book.now());
+    co_await shielded(store_rule(self, rule));
+    co_return rule;
 }
 
-protocol::PolicyExplainResult Gate::policy_explain(protocol::PolicyExplainParams params) {
-    impl_->refresh();
-    impl_->book.require_readable();
+Task<void> Gate::Impl::store_rule(std::shared_ptr<Impl> self, Rule rule) {
+    const std::optional<std::string> session_id = rule.session_id;
+    std::vector<Rule> rules(1, std::move(rule));
+    co_await self->book.add(std::move(rules));
+    self->reconsider(session_id);
+    self->pump();
+}
+
+Task<protocol::PolicyExplainResult> Gate::Impl::policy_explain(std::shared_ptr<Impl> self,
+                                                               protocol::PolicyExplainParams params) {
+    self->refresh();
+    self->book.require_readable();
     if (params.action.arguments && !params.action.arguments->is_object()) {
         throw Error(ErrorCode::invalid_params, fmt::format("params.action.arguments: expected an object, found {}",
                                                            params.action.arguments->type()));
     }
-    Place place;
-    place.session_id = std::move(params.session_id);
-    place.execution_id = std::move(params.execution_id);
-    Ruling ruling = impl_->book.rule_on(Payload(params.action), place);
-    if (ruling.effect == Effect::ask && impl_->answerers.empty()) {
+    const Place place{params.session_id, params.execution_id, true};
+    const Payload payload(params.action);
+    Paths paths(self->book.root());
+    Ruling ruling = self->book.rule_on(payload, place, paths);
+    while (!paths.complete()) {
+        co_await self->resolver.resolve(paths);
+        ruling = self->book.rule_on(payload, place, paths);
+    }
+    if (ruling.effect == Effect::ask && self->answerers.empty()) {
         ruling.effect = Effect::deny;
         ruling.reason = nobody;
     }
@@ -675,13 +842,26 @@ protocol::PolicyExplainResult Gate::policy_explain(protocol::PolicyExplainParams
     result.effect = ruling.effect;
     result.rule = std::move(ruling.rule);
     result.reason = std::move(ruling.reason);
-    return result;
+    co_return result;
 }
 
-void Gate::policy_remove(const std::string& rule_id) {
-    const std::shared_ptr<Impl> impl = impl_;
-    impl->refresh();
-    impl->book.remove(rule_id);
+Task<void> Gate::Impl::policy_remove(std::shared_ptr<Impl> self, std::string rule_id) {
+    self->refresh();
+    co_await self->book.remove(std::move(rule_id));
+    self->reconsider(std::nullopt); // what other processes stored came along
+    self->pump();
+}
+
+Task<Rule> Gate::policy_add(protocol::PolicyAddParams params) {
+    return Impl::policy_add(impl_, std::move(params));
+}
+
+Task<protocol::PolicyExplainResult> Gate::policy_explain(protocol::PolicyExplainParams params) {
+    return Impl::policy_explain(impl_, std::move(params));
+}
+
+Task<void> Gate::policy_remove(std::string rule_id) {
+    co_await shielded(Impl::policy_remove(impl_, std::move(rule_id)));
 }
 
 Task<void> Gate::close() {
@@ -691,6 +871,7 @@ Task<void> Gate::close() {
     impl->pump();
     impl->scope.cancel();
     co_await shielded(impl->scope.join());
+    co_await shielded(impl->resolver.close());
 }
 
 } // namespace cellgate::gate

@@ -5,12 +5,9 @@
 #include <climits>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cerrno>
-#include <deque>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace cellgate::gate {
@@ -36,10 +33,6 @@ std::string join(const std::vector<std::string>& parts) {
         path += part;
     }
     return path.empty() ? "/" : path;
-}
-
-std::string absolute(std::string_view path, std::string_view root) {
-    return path.starts_with('/') ? std::string(path) : std::string(root) + "/" + std::string(path);
 }
 
 // ".." taken away by text alone, as some servers do it.
@@ -86,69 +79,23 @@ bool is_plain_path(std::string_view value) {
            quotes.find(value.back()) == std::string_view::npos && !has_scheme(value) && visible_text(value) == value;
 }
 
-std::optional<std::string> resolve_path(std::string_view path, std::string_view root) {
-    constexpr int most_links = 40;
-    std::vector<std::string> resolved;
-    std::vector<std::string> first = components(absolute(path, root));
-    std::deque<std::string> rest(first.begin(), first.end());
-    int links = 0;
-    bool missing = false;
-    while (!rest.empty()) {
-        std::string part = std::move(rest.front());
-        rest.pop_front();
-        if (part == "..") {
-            if (missing) {
-                return std::nullopt;
-            }
-            if (!resolved.empty()) {
-                resolved.pop_back();
-            }
-            continue;
-        }
-        resolved.push_back(std::move(part));
-        if (missing) {
-            continue;
-        }
-        const std::string here = join(resolved);
-        struct stat found{};
-        if (here == "/proc") {
-            return std::nullopt; // its links mean something else to every process
-        }
-        if (::lstat(here.c_str(), &found) != 0) {
-            if (errno != ENOENT) {
-                return std::nullopt;
-            }
-            missing = true;
-        } else if (S_ISLNK(found.st_mode)) {
-            std::array<char, PATH_MAX> target{};
-            const ssize_t length = ::readlink(here.c_str(), target.data(), target.size());
-            if (length <= 0 || length == static_cast<ssize_t>(target.size()) || ++links > most_links) {
-                return std::nullopt;
-            }
-            const std::string_view text(target.data(), static_cast<std::size_t>(length));
-            resolved.pop_back();
-            if (text.front() == '/') {
-                resolved.clear();
-            }
-            const std::vector<std::string> more = components(text);
-            rest.insert(rest.begin(), more.begin(), more.end());
-        }
-    }
-    return join(resolved);
+std::string absolute_path(std::string_view path, const Paths& paths) {
+    return path.starts_with('/') ? std::string(path) : paths.root() + "/" + std::string(path);
 }
 
-Match path_under(std::string_view value, std::string_view folder, std::string_view root) {
-    const std::optional<std::string> place = resolve_path(folder, root);
-    if (!place || !is_plain_path(value) || value.size() >= PATH_MAX) {
+Match path_under(std::string_view value, std::string_view folder, Paths& paths) {
+    if (!is_plain_path(value) || value.size() >= PATH_MAX) {
         return Match::unclear;
     }
-    const std::optional<std::string> path = resolve_path(value, root);
-    const std::optional<std::string> by_text =
-        has_parent_component(value) ? resolve_path(lexical(absolute(value, root)), root) : path;
-    if (!path || !by_text || is_inside(*path, *place) != is_inside(*by_text, *place)) {
+    const std::string path = absolute_path(value, paths);
+    const Paths::Place* place = paths.find(absolute_path(folder, paths));
+    const Paths::Place* found = paths.find(path);
+    const Paths::Place* by_text = has_parent_component(value) ? paths.find(lexical(path)) : found;
+    if (place == nullptr || found == nullptr || by_text == nullptr || !place->path || !found->path || !by_text->path ||
+        is_inside(*found->path, *place->path) != is_inside(*by_text->path, *place->path)) {
         return Match::unclear;
     }
-    return is_inside(*path, *place) ? Match::yes : Match::no;
+    return is_inside(*found->path, *place->path) ? Match::yes : Match::no;
 }
 
 Match glob_match(std::string_view value, std::string_view pattern) {

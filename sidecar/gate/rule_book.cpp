@@ -2,7 +2,7 @@
 
 #include "base/hash.hpp"
 #include "base/visible_text.hpp"
-#include "path_match.hpp"
+#include "columns.hpp"
 #include "rules.hpp"
 #include "visible_name.hpp"
 
@@ -67,8 +67,8 @@ bool holds(const std::vector<Rule>& rules, const std::string& id) {
 
 } // namespace
 
-RuleBook::RuleBook(Clock& clock, std::string root, const std::string& policy_directory)
-    : clock_(clock), root_(resolved_root(root)),
+RuleBook::RuleBook(Clock& clock, OffLoop off_loop, std::string root, const std::string& policy_directory)
+    : clock_(clock), off_loop_(std::move(off_loop)), root_(resolved_root(root)),
       user_(outside(policy_directory, root_), "user.json", RuleSource::user_store, "rules for every root"),
       workspace_(outside(policy_directory, root_), fmt::format("root-{}.json", sha256(root_)),
                  RuleSource::workspace_store, fmt::format("rules for {}", visible_text(root_))) {}
@@ -111,7 +111,20 @@ std::vector<const std::vector<Rule>*> RuleBook::rules_for(const Place& place) co
     return lists;
 }
 
-Ruling RuleBook::rule_on(const Payload& payload, const Place& place) const {
+// What an execution that ran with approvals "deny" left behind in the kernel (a thread, a timer) asks nobody either. It
+// cannot be told which execution that was: the last one counts.
+bool RuleBook::asks_nobody(const Place& place) const {
+    if (const Execution* execution = running(place)) {
+        return execution->mode == protocol::ApprovalMode::deny;
+    }
+    if (!place.from_code || !place.session_id || place.execution_id) {
+        return false;
+    }
+    const auto last = last_modes_.find(*place.session_id);
+    return last != last_modes_.end() && last->second == protocol::ApprovalMode::deny;
+}
+
+Ruling RuleBook::rule_on(const Payload& payload, const Place& place, Paths& paths) const {
     for (const RuleStore* store : {&user_, &workspace_}) {
         if (store->problem()) {
             return Ruling{Effect::deny, std::nullopt, store->problem()->message};
@@ -122,7 +135,7 @@ Ruling RuleBook::rule_on(const Payload& payload, const Place& place) const {
     for (const std::vector<Rule>* rules : rules_for(place)) {
         for (const Rule& rule : *rules) {
             if ((best == nullptr || rank(rule) > rank(*best)) && !is_expired(rule, now) &&
-                applies(rule, payload, root_)) {
+                applies(rule, payload, paths)) {
                 best = &rule;
                 if (rank(rule) == highest_rank) {
                     return Ruling{rule.effect, rule, fmt::format("denied by {}", describe(rule))};
@@ -133,10 +146,11 @@ Ruling RuleBook::rule_on(const Payload& payload, const Place& place) const {
     if (best != nullptr && best->effect == Effect::allow) {
         return Ruling{Effect::allow, *best, fmt::format("allowed by {}", describe(*best))};
     }
-    const Execution* execution = running(place);
-    if (execution != nullptr && execution->mode == protocol::ApprovalMode::deny) {
+    if (asks_nobody(place)) {
         return Ruling{Effect::deny, best != nullptr ? std::optional(*best) : std::nullopt,
-                      "nothing allows it, and this execution runs with approvals \"deny\": nobody is asked"};
+                      running(place) != nullptr
+                          ? "nothing allows it, and this execution runs with approvals \"deny\": nobody is asked"
+                          : "nothing allows it, and the last execution ran with approvals \"deny\": nobody is asked"};
     }
     return best != nullptr ? Ruling{Effect::ask, *best, fmt::format("asked for by {}", describe(*best))}
                            : Ruling{Effect::ask, std::nullopt, "no rule covers it"};
@@ -157,18 +171,38 @@ std::vector<Rule> RuleBook::in_force() const {
     return rules;
 }
 
-void RuleBook::add(const std::vector<Rule>& rules) {
-    const WallTime now = clock_.wall();
+Task<void> RuleBook::write(RuleStore* store, std::function<void(std::vector<Rule>&)> change) {
+    const auto ended = std::make_shared<Event>();
+    if (const std::shared_ptr<Event> before = std::exchange(last_write_, ended)) {
+        co_await before->wait();
+    }
+    std::exception_ptr error;
+    std::function<void()> work = [store, &change] { store->replace(change); };
+    try {
+        co_await off_loop_(std::move(work));
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    store->refresh();
+    ended->set();
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    require_readable();
+}
+
+Task<void> RuleBook::add(std::vector<Rule> rules) {
     for (RuleStore* store : {&user_, &workspace_}) {
         const RuleSource source = store == &user_ ? RuleSource::user_store : RuleSource::workspace_store;
         std::vector<Rule> mine;
         std::copy_if(rules.begin(), rules.end(), std::back_inserter(mine),
                      [source](const Rule& rule) { return rule.source == source; });
         if (!mine.empty()) {
-            store->update([&mine, now](std::vector<Rule>& stored) {
+            std::function<void(std::vector<Rule>&)> change = [mine, now = clock_.wall()](std::vector<Rule>& stored) {
                 std::erase_if(stored, [now](const Rule& rule) { return is_expired(rule, now); });
                 stored.insert(stored.end(), mine.begin(), mine.end());
-            });
+            };
+            co_await write(store, std::move(change));
         }
     }
     for (const Rule& rule : rules) {
@@ -176,13 +210,15 @@ void RuleBook::add(const std::vector<Rule>& rules) {
             executions_.at(*rule.execution_id).rules.push_back(rule);
         } else if (rule.source == RuleSource::session) {
             sessions_[*rule.session_id].push_back(rule);
-        } else if (rule.source != RuleSource::user_store && rule.source != RuleSource::workspace_store) {
-            configured_.push_back(rule);
         }
     }
 }
 
-void RuleBook::remove(const std::string& rule_id) {
+void RuleBook::withdraw(const std::string& rule_id) {
+    erase(configured_, rule_id);
+}
+
+Task<void> RuleBook::remove(std::string rule_id) {
     const auto built_in = [&rule_id](const Rule& rule) {
         return rule.id == rule_id && rule.source == RuleSource::default_rule;
     };
@@ -198,14 +234,17 @@ void RuleBook::remove(const std::string& rule_id) {
     }
     for (RuleStore* store : {&user_, &workspace_}) {
         if (!removed && holds(store->rules(), rule_id)) {
-            store->update([&rule_id](std::vector<Rule>& rules) { erase(rules, rule_id); });
+            std::function<void(std::vector<Rule>&)> change = [rule_id](std::vector<Rule>& rules) {
+                erase(rules, rule_id);
+            };
+            co_await write(store, std::move(change));
             removed = true;
         }
     }
     if (!removed) {
         require_readable();
         throw Error(ErrorCode::rule_invalid,
-                    fmt::format("expected the id of a rule in force, found {}", visible_name(rule_id)),
+                    fmt::format("expected the id of a rule in force, found {}", cut_to_line(rule_id, max_columns)),
                     "policy/list names them");
     }
 }
@@ -222,6 +261,7 @@ void RuleBook::begin_execution(const std::string& session_id, const std::string&
         execution.rules.push_back(std::move(grant));
     }
     executions_.insert_or_assign(execution_id, std::move(execution));
+    last_modes_[session_id] = mode;
 }
 
 void RuleBook::end_execution(const std::string& execution_id) {
@@ -230,6 +270,7 @@ void RuleBook::end_execution(const std::string& execution_id) {
 
 void RuleBook::end_session(const std::string& session_id) {
     sessions_.erase(session_id);
+    last_modes_.erase(session_id);
     std::erase_if(executions_, [&session_id](const auto& entry) { return entry.second.session_id == session_id; });
 }
 

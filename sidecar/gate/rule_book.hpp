@@ -1,14 +1,18 @@
 #pragma once
 // All rules and grants in force, and what they say of an action: built in and given at the start, stored for the user
-// and for the workspace, and those of sessions and of executions that run. It decides, but asks nobody.
+// and for the workspace, and those of sessions and of executions that run. It decides, but asks nobody. What is stored
+// is written off the loop, in the order in which it was asked for, and is in force when it is on the disk.
 
 #include "base/clock.hpp"
+#include "paths.hpp"
 #include "payload.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/policy.hpp"
 #include "rule_store.hpp"
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,30 +25,36 @@ struct Ruling {
     std::string reason;
 };
 
-// Whose grants count.
+// Where an action comes from: whose grants count, and whether a person can be asked.
 struct Place {
     std::optional<std::string> session_id;
     std::optional<std::string> execution_id;
+    bool from_code = false; // code in the session's kernel makes it
 };
 
 class RuleBook {
   public:
     // Throws Error{config_invalid} when the policy directory is inside the root.
-    RuleBook(Clock& clock, std::string root, const std::string& policy_directory);
+    RuleBook(Clock& clock, OffLoop off_loop, std::string root, const std::string& policy_directory);
 
     // Looks whether stored rules have changed. True when they have.
     bool refresh();
     // Throws Error{policy_unreadable} when stored rules cannot be read.
     void require_readable() const;
 
-    Ruling rule_on(const Payload& payload, const Place& place) const;
+    // Says nothing while paths are wanting.
+    Ruling rule_on(const Payload& payload, const Place& place, Paths& paths) const;
     std::vector<protocol::Rule> in_force() const;
 
     // Adds rules of any source; those of stores are written first, all or none of a store. Throws
-    // Error{policy_unreadable} or {store_failed}; then none was added.
-    void add(const std::vector<protocol::Rule>& rules);
-    // Throws Error{rule_invalid} when there is none, or it is built in.
-    void remove(const std::string& rule_id);
+    // Error{policy_unreadable} or {store_failed}; then none was added. Await it shielded.
+    Task<void> add(std::vector<protocol::Rule> rules);
+    // One that the sidecar starts with, or is given by a person for as long as it runs.
+    void configure(protocol::Rule rule) { configured_.push_back(std::move(rule)); }
+    // Takes back what was configured, if it is still there.
+    void withdraw(const std::string& rule_id);
+    // Throws Error{rule_invalid} when there is none, or it is built in. Await it shielded.
+    Task<void> remove(std::string rule_id);
 
     void begin_execution(const std::string& session_id, const std::string& execution_id, protocol::ApprovalMode mode);
     void end_execution(const std::string& execution_id);
@@ -61,15 +71,20 @@ class RuleBook {
         std::vector<protocol::Rule> rules;
     };
     const Execution* running(const Place& place) const;
+    bool asks_nobody(const Place& place) const;
+    Task<void> write(RuleStore* store, std::function<void(std::vector<protocol::Rule>&)> change);
     std::vector<const std::vector<protocol::Rule>*> rules_for(const Place& place) const;
 
     Clock& clock_;
+    OffLoop off_loop_;
     std::string root_;
     RuleStore user_;
     RuleStore workspace_;
     std::vector<protocol::Rule> configured_;
     std::map<std::string, std::vector<protocol::Rule>> sessions_;
+    std::map<std::string, protocol::ApprovalMode> last_modes_; // of each session's executions the one that began last
     std::map<std::string, Execution> executions_;
+    std::shared_ptr<Event> last_write_; // set when it has ended
 };
 
 } // namespace cellgate::gate

@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <fcntl.h>
 #include <set>
 #include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -99,6 +101,20 @@ void write_all(int fd, std::string_view text, const std::string& path) {
     }
 }
 
+// Another process holds it while it writes. One that holds it longer hangs, and is not waited for without end.
+void take_lock(int fd, const std::string& path) {
+    constexpr int most_tries = 1000;
+    constexpr auto between = std::chrono::milliseconds(10);
+    for (int tries = 1; ::flock(fd, LOCK_EX | LOCK_NB) != 0; ++tries) {
+        if (errno == EWOULDBLOCK && tries < most_tries) {
+            std::this_thread::sleep_for(between);
+        } else if (errno != EINTR) {
+            throw system_error(ErrorCode::store_failed, fmt::format("cannot lock {}", path), errno,
+                               "another cellgate may be stuck: end it");
+        }
+    }
+}
+
 std::int64_t nanoseconds(const struct timespec& time) {
     return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
@@ -111,41 +127,44 @@ RuleStore::RuleStore(std::string directory, std::string file_name, protocol::Rul
     refresh();
 }
 
-RuleStore::Version RuleStore::version_of(const struct stat& status) {
+RuleStore::Version RuleStore::look() const {
+    struct stat status{};
+    if (::lstat(path_.c_str(), &status) != 0) {
+        return Version{};
+    }
     return Version{
         true, status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim), nanoseconds(status.st_ctim)};
 }
 
-RuleStore::Version RuleStore::look() const {
-    struct stat status{};
-    return ::lstat(path_.c_str(), &status) == 0 ? version_of(status) : Version{};
-}
-
 bool RuleStore::refresh() {
-    if (version_ && *version_ == look()) {
+    const Version now = look(); // before reading: a change meanwhile is seen by the next refresh()
+    if (version_ && *version_ == now) {
         return false;
     }
-    load();
+    version_ = now;
+    rules_.clear();
+    problem_.reset();
+    try {
+        rules_ = read();
+    } catch (const Error& error) {
+        problem_ = error;
+    }
     return true;
 }
 
-void RuleStore::load() {
-    rules_.clear();
-    problem_.reset();
-    version_ = look(); // before reading: a change meanwhile is seen by the next refresh()
+std::vector<protocol::Rule> RuleStore::read() const {
     try {
-        read_rules();
+        return read_file();
     } catch (const Error& error) {
-        rules_.clear();
-        problem_ = unreadable(path_, error.message);
+        throw unreadable(path_, error.message);
     }
 }
 
-void RuleStore::read_rules() {
+std::vector<protocol::Rule> RuleStore::read_file() const {
     const Descriptor file(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (!file.valid()) {
         if (errno == ENOENT) {
-            return;
+            return {};
         }
         throw system_error(ErrorCode::policy_unreadable, "cannot open it", errno);
     }
@@ -172,6 +191,7 @@ void RuleStore::read_rules() {
             }
         }
     }
+    std::vector<protocol::Rule> rules;
     std::set<std::string> ids;
     for (StoredRule& rule : stored.rules) {
         check_rule(rule);
@@ -180,31 +200,25 @@ void RuleStore::read_rules() {
             throw Error(ErrorCode::policy_unreadable,
                         "expected every rule to have an id of its own, the source of this file, and no session");
         }
-        rules_.push_back(std::move(rule));
+        rules.push_back(std::move(rule));
     }
+    return rules;
 }
 
-void RuleStore::update(const std::function<void(std::vector<protocol::Rule>&)>& change) {
+void RuleStore::replace(const std::function<void(std::vector<protocol::Rule>&)>& change) const {
     store::make_private_directory(directory_);
     const std::string lock_path = directory_ + "/lock";
     const Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot lock {}", lock_path), errno);
+    if (!lock.valid()) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot open {}", lock_path), errno);
     }
-    load();
-    if (problem_) {
-        throw *problem_;
-    }
-    std::vector<protocol::Rule> changed = rules_;
-    change(changed);
-    write_rules(changed);
-    load();
-    if (problem_) {
-        throw *problem_;
-    }
+    take_lock(lock.get(), lock_path);
+    std::vector<protocol::Rule> rules = read();
+    change(rules);
+    write_file(rules);
 }
 
-void RuleStore::write_rules(const std::vector<protocol::Rule>& rules) {
+void RuleStore::write_file(const std::vector<protocol::Rule>& rules) const {
     std::string text = fmt::format("{{\"version\": 1, \"about\": {}, \"rules\": [", to_json(about_));
     for (const protocol::Rule& rule : rules) {
         text += fmt::format("{}\n  {}", &rule == rules.data() ? "" : ",", to_json(rule));

@@ -25,9 +25,10 @@ class RuleStore {
     // Why it cannot be read: Error{policy_unreadable}.
     const std::optional<Error>& problem() const { return problem_; }
 
-    // Reads what is there now, lets `change` change it, and replaces the file. Throws Error{policy_unreadable} or
-    // {store_failed}; then nothing has changed.
-    void update(const std::function<void(std::vector<protocol::Rule>&)>& change);
+    // Reads what is there now, lets `change` change it, and replaces the file; returns when it is on the disk. May
+    // block, and touches nothing that changes here: for another thread. The next refresh() sees it. Throws
+    // Error{policy_unreadable} or {store_failed}; then the file is as it was.
+    void replace(const std::function<void(std::vector<protocol::Rule>&)>& change) const;
 
   private:
     // Which file was read; two of equal value hold the same rules.
@@ -40,16 +41,15 @@ class RuleStore {
         std::int64_t changed = 0;
         friend bool operator==(const Version&, const Version&) = default;
     };
-    static Version version_of(const struct stat& status);
     Version look() const;
-    void load();
-    void read_rules();
-    void write_rules(const std::vector<protocol::Rule>& rules);
+    std::vector<protocol::Rule> read() const; // throws Error{policy_unreadable}
+    std::vector<protocol::Rule> read_file() const;
+    void write_file(const std::vector<protocol::Rule>& rules) const;
 
-    std::string directory_;
-    std::string path_;
-    protocol::RuleSource source_;
-    std::string about_;
+    const std::string directory_;
+    const std::string path_;
+    const protocol::RuleSource source_;
+    const std::string about_;
     std::optional<Version> version_;
     std::vector<protocol::Rule> rules_;
     std::optional<Error> problem_;

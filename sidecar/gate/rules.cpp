@@ -60,7 +60,7 @@ void check_matcher(const std::string& pointer, const Matcher& matcher) {
     }
 }
 
-Match match_value(const Matcher& matcher, std::string_view value, const std::string& root) {
+Match match_value(const Matcher& matcher, std::string_view value, Paths& paths) {
     if (matcher.equals) {
         return same_value(matcher.equals->text(), value);
     }
@@ -68,7 +68,7 @@ Match match_value(const Matcher& matcher, std::string_view value, const std::str
         return Match::no;
     }
     const std::string text = decode_json_string(value);
-    return matcher.glob ? glob_match(text, *matcher.glob) : path_under(text, *matcher.under, root);
+    return matcher.glob ? glob_match(text, *matcher.glob) : path_under(text, *matcher.under, paths);
 }
 
 // Whether an allow rule that matches binds the whole of an exact_only() action.
@@ -188,7 +188,7 @@ bool is_expired(const Rule& rule, WallTime now) {
     return end && *end <= now;
 }
 
-Match matches(const Rule& rule, const Payload& payload, const std::string& root) {
+Match matches(const Rule& rule, const Payload& payload, Paths& paths) {
     const protocol::Action& action = payload.action();
     if ((rule.kind && rule.kind != action.kind) || (rule.server && rule.server != action.server) ||
         (rule.tool && rule.tool != action.tool) ||
@@ -202,7 +202,7 @@ Match matches(const Rule& rule, const Payload& payload, const std::string& root)
         for (const auto& [pointer, matcher] : *rule.arguments) {
             const std::optional<std::string_view> value =
                 action.arguments ? find_pointer(action.arguments->text(), pointer) : std::nullopt;
-            all = std::min(all, value ? match_value(matcher, *value, root) : Match::no);
+            all = std::min(all, value ? match_value(matcher, *value, paths) : Match::no);
             if (all == Match::no) {
                 return all;
             }
@@ -211,8 +211,8 @@ Match matches(const Rule& rule, const Payload& payload, const std::string& root)
     return all;
 }
 
-bool applies(const Rule& rule, const Payload& payload, const std::string& root) {
-    const Match match = matches(rule, payload, root);
+bool applies(const Rule& rule, const Payload& payload, Paths& paths) {
+    const Match match = matches(rule, payload, paths);
     if (rule.effect != Effect::allow) {
         return match != Match::no;
     }

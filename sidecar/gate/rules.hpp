@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "json_match.hpp"
+#include "paths.hpp"
 #include "payload.hpp"
 #include "protocol/messages/policy.hpp"
 
@@ -26,12 +27,13 @@ void check_new_rule(const protocol::Rule& rule, WallTime now);
 
 bool is_expired(const protocol::Rule& rule, WallTime now);
 
-// Whether the rule's fields hold for the action, whatever its effect. Not looked at: whose it is, and expiry.
-Match matches(const protocol::Rule& rule, const Payload& payload, const std::string& root);
+// Whether the rule's fields hold for the action, whatever its effect. Not looked at: whose it is, and expiry. Both this
+// and applies() say nothing while paths are wanting.
+Match matches(const protocol::Rule& rule, const Payload& payload, Paths& paths);
 
 // Whether it decides: an allow rule only by a certain match, and for exact_only() actions only when it binds them
 // exactly; the other effects also by an unclear match.
-bool applies(const protocol::Rule& rule, const Payload& payload, const std::string& root);
+bool applies(const protocol::Rule& rule, const Payload& payload, Paths& paths);
 
 // "rule c41d… (session): allow tool list_directory of filesystem", in one line that is safe to show.
 std::string describe(const protocol::Rule& rule);

@@ -8,34 +8,42 @@ namespace cellgate::service {
 namespace {
 
 struct GateMethods {
-    gate::Gate& gate;
+    Sidecar::Impl& sidecar;
 
     Task<Empty> respond(protocol::ApprovalRespondParams params) {
-        gate.respond(std::move(params));
+        co_await sidecar.gate.respond(std::move(params));
         co_return Empty{};
     }
-    Task<protocol::ApprovalListResult> list_approvals(Empty) { co_return gate.list(); }
-    Task<protocol::PolicyListResult> list_rules(Empty) { co_return gate.policy_list(); }
-    Task<protocol::Rule> add(protocol::PolicyAddParams params) { co_return gate.policy_add(std::move(params)); }
+    Task<protocol::ApprovalListResult> list_approvals(protocol::ApprovalListParams params) {
+        require(params.from_seq.value_or(0) >= 0, "params.fromSeq: expected 0 or more");
+        co_return sidecar.gate.list(params);
+    }
+    Task<protocol::PolicyListResult> list_rules(Empty) { co_return sidecar.gate.policy_list(); }
+    Task<protocol::Rule> add(protocol::PolicyAddParams params) {
+        if (params.session_id) {
+            sidecar.find(*params.session_id);
+        }
+        co_return co_await sidecar.gate.policy_add(std::move(params));
+    }
     Task<Empty> remove(protocol::PolicyRemoveParams params) {
-        gate.policy_remove(params.rule_id);
+        co_await sidecar.gate.policy_remove(std::move(params.rule_id));
         co_return Empty{};
     }
     Task<protocol::PolicyExplainResult> explain(protocol::PolicyExplainParams params) {
         const std::int64_t port = params.action.port.value_or(1);
         require(port >= 1 && port <= 65535, "params.action.port: expected 1 to 65535");
-        co_return gate.policy_explain(std::move(params));
+        co_return co_await sidecar.gate.policy_explain(std::move(params));
     }
 };
 
 } // namespace
 
 void add_gate_handlers(Sidecar::Impl& sidecar, Client& client) {
-    const auto handlers = std::make_shared<GateMethods>(sidecar.gate);
+    const auto handlers = std::make_shared<GateMethods>(sidecar);
     client.peer.on_request<protocol::ApprovalRespond>(
         [handlers](protocol::ApprovalRespondParams params) { return handlers->respond(std::move(params)); });
     client.peer.on_request<protocol::ApprovalList>(
-        [handlers](Empty params) { return handlers->list_approvals(params); });
+        [handlers](protocol::ApprovalListParams params) { return handlers->list_approvals(std::move(params)); });
     client.peer.on_request<protocol::PolicyList>([handlers](Empty params) { return handlers->list_rules(params); });
     client.peer.on_request<protocol::PolicyAdd>(
         [handlers](protocol::PolicyAddParams params) { return handlers->add(std::move(params)); });

@@ -61,17 +61,20 @@ struct Lifecycle {
         co_return result;
     }
 
+    // All of it, or nothing.
     void configure(protocol::InitializationOptions given) {
-        if (given.output_limit_bytes) {
-            sidecar.journals.set_limit_of_one(*given.output_limit_bytes);
-        }
-        for (protocol::RuleSpec& rule : given.rules.value_or(std::vector<protocol::RuleSpec>{})) {
-            sidecar.gate.configure(std::move(rule), protocol::RuleSource::person);
+        const std::vector<protocol::RuleSpec> rules = given.rules.value_or(std::vector<protocol::RuleSpec>{});
+        for (const protocol::RuleSpec& rule : rules) {
+            sidecar.gate.check(rule, protocol::RuleSource::person);
         }
         if (given.mcp_servers) {
-            for (auto& [name, config] : *given.mcp_servers) {
-                sidecar.add_trusted_server(name, std::move(config), protocol::ToolServerSource::person);
-            }
+            sidecar.add_trusted_servers(*given.mcp_servers, protocol::ToolServerSource::person);
+        }
+        for (const protocol::RuleSpec& rule : rules) {
+            sidecar.gate.configure(rule, protocol::RuleSource::person);
+        }
+        if (given.output_limit_bytes) {
+            sidecar.journals.set_limit_of_one(*given.output_limit_bytes);
         }
     }
 

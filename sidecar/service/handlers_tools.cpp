@@ -26,8 +26,12 @@ struct Tools {
         co_return protocol::ToolServersListResult{sidecar.registry.list()};
     }
 
+    void trust(const std::string& server, const protocol::McpServerConfig& config) {
+        sidecar.add_trusted_servers({{server, config}}, protocol::ToolServerSource::person);
+    }
+
     Task<protocol::ToolServerInfo> add(protocol::ToolServersAddParams params) {
-        sidecar.add_trusted_server(params.server, std::move(params.config), protocol::ToolServerSource::person);
+        trust(params.server, params.config);
         co_return sidecar.registry.info(params.server);
     }
 
@@ -39,7 +43,9 @@ struct Tools {
     }
 
     Task<Empty> remove(protocol::ToolServerParams params) {
+        const std::string server = params.server;
         co_await sidecar.registry.remove(std::move(params.server));
+        sidecar.forget_start_rule(server);
         co_return Empty{};
     }
 
@@ -61,7 +67,7 @@ struct Tools {
         const std::string out_dir = sidecar.resolve_path(params.out_dir.value_or("."));
         Progress progress(client.peer, params.work_done_token, "Generating wrappers");
         if (params.config) {
-            sidecar.add_trusted_server(params.server, std::move(*params.config), protocol::ToolServerSource::person);
+            trust(params.server, *params.config);
         }
         tools::CallContext context;
         const std::vector<protocol::ToolSpec> specs =

@@ -39,13 +39,20 @@ std::string journal_directory(const store::Directories& directories, const std::
     return of_root;
 }
 
+gate::GateOptions gate_options(async::Loop& loop, const std::string& root, const store::Directories& directories) {
+    gate::GateOptions options;
+    options.root = root;
+    options.policy_directory = directories.config + "/policy";
+    options.off_loop = [&loop](std::function<void()> work) { return loop.off_loop(std::move(work)); };
+    return options;
+}
+
 } // namespace
 
 Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
     : loop(loop_), clock(loop_.clock()), options(std::move(options_)),
       directories(private_directories(options.environment)), root(canonical_root(options.root)),
-      journals(journal_directory(directories, root)), zmq(loop),
-      gate(clock, gate::GateOptions{root, directories.config + "/policy", std::nullopt}),
+      journals(journal_directory(directories, root)), zmq(loop), gate(clock, gate_options(loop, root, directories)),
       registry(loop, clock, gate, tools::RegistryOptions{root, options.environment, {"cellgate", CELLGATE_VERSION}}),
       door(gate, registry),
       house{loop, clock, zmq, gate, door, *this, directories, journals, root, options.environment} {
@@ -55,26 +62,37 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
     for (const protocol::RuleSpec& rule : options.rules) {
         gate.configure(rule, protocol::RuleSource::command_line);
     }
-    for (const auto& [name, config] : options.tool_servers) {
-        add_trusted_server(name, config, protocol::ToolServerSource::command_line);
-    }
+    add_trusted_servers({options.tool_servers.begin(), options.tool_servers.end()},
+                        protocol::ToolServerSource::command_line);
     for (const std::string& problem : registry.read_workspace_files()) {
         log_warning("{}", problem);
     }
 }
 
-void Sidecar::Impl::add_trusted_server(const std::string& name, protocol::McpServerConfig config,
-                                       protocol::ToolServerSource source) {
-    const tools::ServerSpec spec{name, std::move(config), source, std::nullopt};
-    registry.add(spec);
-    protocol::RuleSpec rule;
-    rule.effect = protocol::Effect::allow;
-    rule.kind = protocol::ActionKind::server;
-    rule.server = name;
-    gate.configure(std::move(rule),
-                   source == protocol::ToolServerSource::command_line ? protocol::RuleSource::command_line
-                                                                      : protocol::RuleSource::person,
-                   tools::describe(spec, root, options.environment).identity);
+void Sidecar::Impl::add_trusted_servers(const std::map<std::string, protocol::McpServerConfig>& servers,
+                                        protocol::ToolServerSource source) {
+    std::vector<tools::ServerSpec> specs;
+    for (const auto& [name, config] : servers) {
+        specs.push_back(tools::ServerSpec{name, config, source, std::nullopt});
+    }
+    registry.add(specs);
+    for (const tools::ServerSpec& spec : specs) {
+        forget_start_rule(spec.name);
+        protocol::RuleSpec rule;
+        rule.effect = protocol::Effect::allow;
+        rule.kind = protocol::ActionKind::server;
+        rule.server = spec.name;
+        const auto rule_source = source == protocol::ToolServerSource::command_line ? protocol::RuleSource::command_line
+                                                                                    : protocol::RuleSource::person;
+        start_rules_[spec.name] = gate.configure(std::move(rule), rule_source, registry.info(spec.name).identity).id;
+    }
+}
+
+void Sidecar::Impl::forget_start_rule(const std::string& server) {
+    if (const auto entry = start_rules_.find(server); entry != start_rules_.end()) {
+        gate.withdraw(entry->second);
+        start_rules_.erase(entry);
+    }
 }
 
 std::string Sidecar::Impl::resolve_path(const std::string& path) const {

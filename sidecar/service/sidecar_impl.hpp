@@ -43,9 +43,12 @@ struct Sidecar::Impl final : public session::SessionObserver {
     Task<void> close();
 
     session::SessionOptions default_session() const;
-    // A tool server that a person gave: starting it needs no further yes.
-    void add_trusted_server(const std::string& name, protocol::McpServerConfig config,
-                            protocol::ToolServerSource source);
+    // Tool servers that a person gave: starting them needs no further yes. Throws Error{config_invalid}; then none was
+    // added. A server of the same name is replaced.
+    void add_trusted_servers(const std::map<std::string, protocol::McpServerConfig>& servers,
+                             protocol::ToolServerSource source);
+    // The yes of a server that was given before ends.
+    void forget_start_rule(const std::string& server);
     // Absolute, with a relative path taken from the root.
     std::string resolve_path(const std::string& path) const;
 
@@ -86,6 +89,7 @@ struct Sidecar::Impl final : public session::SessionObserver {
     Task<void> sweep();
 
     std::map<std::string, std::shared_ptr<Entry>> sessions_;
+    std::map<std::string, std::string> start_rules_; // of servers that a person gave
     TaskScope starting_;
     bool swept_ = false;
     TaskScope sweeping_;

@@ -195,6 +195,7 @@ Task<protocol::CallToolResult> Channel::Impl::call(protocol::ChannelCallParams p
 Task<void> Channel::Impl::call_into(std::shared_ptr<Call> call, protocol::ChannelCallParams params) {
     try {
         CallContext context = running.current_call(params.line);
+        context.from_code = true;
         call->result = co_await door.call(std::move(context), std::move(params.server), std::move(params.tool),
                                           std::move(params.arguments));
     } catch (const std::exception&) {

@@ -6,6 +6,7 @@
 #include "base/visible_text.hpp"
 #include "gate/gate.hpp"
 #include "near_names.hpp"
+#include "wrappers/generate.hpp"
 
 #include <fmt/format.h>
 
@@ -23,6 +24,8 @@ using protocol::ToolServerState;
 constexpr Duration start_time = 30s;
 constexpr Duration stop_grace = 2s;
 constexpr std::size_t told_stderr = 2000;
+constexpr std::size_t longest_title = 200;
+constexpr std::size_t longest_description = std::size_t{16} << 10;
 // Code that writes a server's program anew each time would have a person asked without end.
 constexpr int most_start_decisions = 3;
 
@@ -39,6 +42,12 @@ class ProcessStream final : public ByteStream {
   private:
     std::shared_ptr<async::Process> process_;
 };
+
+// Made visible, and cut with a mark.
+std::string shortened(std::string_view text, std::size_t longest, bool keep_lines = false) {
+    const std::string start = visible_text(text.substr(0, longest), keep_lines);
+    return text.size() > longest ? fmt::format("{}… ({} bytes in all)", start, text.size()) : start;
+}
 
 std::string in_quotes(const std::string& name) {
     return fmt::format("\"{}\"", visible_text(name.substr(0, 128)));
@@ -113,10 +122,10 @@ protocol::ToolInfo info_of_tool(const protocol::ToolSpec& spec) {
     info.output_schema = spec.output_schema;
     const std::optional<std::string> title = spec.title || !spec.annotations ? spec.title : spec.annotations->title;
     if (title) {
-        info.hints.title = visible_text(*title);
+        info.hints.title = shortened(*title, longest_title);
     }
     if (spec.description) {
-        info.hints.description = visible_text(*spec.description, true);
+        info.hints.description = shortened(*spec.description, longest_description, true);
     }
     if (spec.annotations) {
         info.hints.read_only_hint = spec.annotations->read_only_hint;
@@ -125,6 +134,10 @@ protocol::ToolInfo info_of_tool(const protocol::ToolSpec& spec) {
         info.hints.open_world_hint = spec.annotations->open_world_hint;
     }
     return info;
+}
+
+std::string package_of(const std::string& server) {
+    return wrappers::generate(server, {}).package;
 }
 
 std::string identity_of(const protocol::ToolSpec& spec) {
@@ -208,13 +221,51 @@ Registry::~Registry() = default;
 
 // ---- Which servers there are ----------------------------------------------------------------------------------------
 
-void Registry::add(ServerSpec spec) {
-    require_usable(spec);
-    put(std::move(spec));
+void Registry::add(const std::vector<ServerSpec>& specs) {
+    std::vector<ServerDescription> described;
+    std::map<std::string, std::string> packages; // of these
+    for (const ServerSpec& spec : specs) {
+        require_usable(spec);
+        described.push_back(describe(spec, options_.workspace, options_.environment));
+        const auto [entry, is_new] = packages.emplace(package_of(spec.name), spec.name);
+        const std::optional<std::string> other = is_new ? same_package(spec.name, true) : std::optional(entry->second);
+        if (other && other != spec.name) {
+            throw Error(ErrorCode::config_invalid,
+                        fmt::format("the wrappers of {} would be the package mcptools.{}, as those of {} are",
+                                    in_quotes(spec.name), package_of(spec.name), in_quotes(*other)),
+                        "give one of them another name");
+        }
+    }
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        while (const std::optional<std::string> other = same_package(specs[i].name, false)) {
+            drop(*other, "a person gave another server whose wrappers are the same package");
+        }
+        put(specs[i], std::move(described[i]));
+    }
 }
 
-void Registry::put(ServerSpec spec) {
-    ServerDescription described = describe(spec, options_.workspace, options_.environment);
+std::optional<std::string> Registry::same_package(const std::string& name, bool only_given) const {
+    const std::string package = package_of(name);
+    if (package == package_of(std::string(host_server_name))) {
+        return std::string(host_server_name);
+    }
+    for (const auto& [other, server] : servers_) {
+        const bool counts = !only_given || server->spec.source != ToolServerSource::workspace_file;
+        if (other != name && counts && package_of(other) == package) {
+            return other;
+        }
+    }
+    return std::nullopt;
+}
+
+void Registry::drop(const std::string& name, std::string reason) {
+    const auto entry = servers_.find(name);
+    entry->second->removed = true;
+    tasks_.spawn(stop(entry->second, std::move(reason)));
+    servers_.erase(entry);
+}
+
+void Registry::put(ServerSpec spec, ServerDescription described) {
     std::shared_ptr<Server>& entry = servers_[spec.name];
     if (entry) {
         const bool same = entry->described.identity == described.identity && entry->spec.source == spec.source &&
@@ -234,22 +285,26 @@ void Registry::put(ServerSpec spec) {
 std::vector<std::string> Registry::read_workspace_files() {
     ConfigFile found = read_workspace_config(options_.workspace);
     for (auto entry = servers_.begin(); entry != servers_.end();) {
-        const std::shared_ptr<Server>& server = entry->second;
+        const std::string name = entry->first;
+        const bool of_file = entry->second->spec.source == ToolServerSource::workspace_file;
+        ++entry;
         const bool named = std::any_of(found.servers.begin(), found.servers.end(),
-                                       [&](const ServerSpec& spec) { return spec.name == entry->first; });
-        if (server->spec.source == ToolServerSource::workspace_file && !named) {
-            server->removed = true;
-            tasks_.spawn(stop(server, "the workspace's files do not name it any more"));
-            entry = servers_.erase(entry);
-        } else {
-            ++entry;
+                                       [&](const ServerSpec& spec) { return spec.name == name; });
+        if (of_file && !named) {
+            drop(name, "the workspace's files do not name it any more");
         }
     }
     for (const ServerSpec& spec : found.servers) {
         const auto entry = servers_.find(spec.name);
         if (entry == servers_.end() || entry->second->spec.source == ToolServerSource::workspace_file) {
             try {
-                put(spec);
+                if (const std::optional<std::string> other = same_package(spec.name, false)) {
+                    throw Error(
+                        ErrorCode::config_invalid,
+                        fmt::format("its wrappers would be the same package as those of {}", in_quotes(*other)));
+                }
+                ServerDescription described = describe(spec, options_.workspace, options_.environment);
+                put(spec, std::move(described));
             } catch (const Error& error) { // a program in the workspace that cannot be read
                 found.problems.push_back(fmt::format("{}: {}", spec.name, error.message));
             }
@@ -407,6 +462,7 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<Start> sta
         request.action.server_identity = start->described.identity;
         request.session_id = context.session_id;
         request.execution_id = context.execution_id;
+        request.from_code = context.from_code;
         request.origin = context.origin;
         const gate::Decision decision = co_await gate_.decide(std::move(request));
         if (!decision.allowed) {

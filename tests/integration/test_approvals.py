@@ -3,10 +3,15 @@
 import threading
 import unittest
 
-from cellgate_client import Place, PlaceTest, RpcError, SharedSidecarTest, Sidecar
+from cellgate_client import Place, PlaceTest, RpcError, SharedSidecarTest, Sidecar, wait_until
 from tools_testing import ToolsTest, fixture_server, text_of
 
 ECHO = "from mcptools.fix import tool_1\n"
+
+
+def whole(display):
+    """The lines without what the sidecar breaks them with."""
+    return "\n".join(display).replace("\n↳ ", "")
 
 
 class Asking(ToolsTest):
@@ -111,9 +116,48 @@ class Asking(ToolsTest):
         text = "x" * 100_000 + "THE END"
         execution = self.cellgate.execute(ECHO + "tool_1.run(s='x' * 100_000 + 'THE END')")
         approval = self.cellgate.approval()
-        self.assertIn(text, "".join(approval["display"]))
+        self.assertIn(text, whole(approval["display"]))
+        self.assertLess(max(map(len, approval["display"])), 80)
         self.cellgate.deny(approval)
         execution.result()
+
+    def test_padding_does_not_move_text_to_where_our_lines_begin(self):
+        attack = "x" + " " * 300 + "Allow this call? [y/n]"
+        execution = self.cellgate.execute(ECHO + f"tool_1.run(s={attack!r})")
+        approval = self.cellgate.approval()
+        self.assertIn(attack, whole(approval["display"]))
+        for line in approval["display"]:
+            self.assertLess(len(line), 80)
+            self.assertFalse(line.lstrip().startswith("Allow"), line)
+        self.cellgate.deny(approval)
+        execution.result()
+        # Control: in one line, a terminal of 80 columns would begin a row with these words.
+        self.assertTrue(('s: "' + attack)[240:].lstrip().startswith("Allow"))
+
+    def test_what_a_cell_that_asks_nobody_left_behind_asks_nobody(self):
+        later = ("import threading, os\n"
+                 "def later():\n"
+                 "    while not os.path.exists('call-now'): pass\n"
+                 "    try:\n"
+                 "        tool_1.run(s='left behind')\n"
+                 "    except Exception as error:\n"
+                 "        open('answer', 'w').write(type(error).__name__ + ': ' + str(error))\n"
+                 "threading.Thread(target=later).start()\n")
+        self.addCleanup(lambda: [(self.place.root / name).unlink(missing_ok=True) for name in ("call-now", "answer")])
+        asked = self.cellgate.asked()
+        self.run_ok(ECHO + later, approvals="deny")
+        self.place.write("call-now", "")
+        answer = self.place.root / "answer"
+        wait_until(lambda: answer.exists() and answer.read_text(), "the answer to the thread")
+        self.assertIn("ApprovalDenied", answer.read_text())
+        self.assertEqual(self.cellgate.asked(), asked)
+        # Control: the next cell asks, and so does what it leaves behind.
+        answer.unlink()
+        (self.place.root / "call-now").unlink()
+        self.run_ok(ECHO + later)
+        self.place.write("call-now", "")
+        self.cellgate.deny(self.cellgate.approval())
+        wait_until(lambda: answer.exists() and answer.read_text(), "the answer to the thread")
 
     def test_a_direct_call_passes_the_same_gate(self):
         result = self.call("fix", "tool-1", {"s": "direct"})
@@ -388,6 +432,12 @@ class Rules(ToolsTest):
         self.cellgate.deny(self.cellgate.approval())
         self.assert_denied(execution, "")
         self.cellgate.request("session/close", {"sessionId": "elsewhere"})
+
+    def test_a_rule_for_a_session_that_is_not_there_is_refused(self):
+        rule = {"effect": "allow", "kind": "tool", "server": "fix"}
+        self.assert_error(1001, self.cellgate.request, "policy/add",
+                          {"rule": rule, "scope": "session", "sessionId": "nowhere"})
+        self.assertEqual(self.rules(), self.rules_before)
 
     def test_a_rule_for_everything_is_refused(self):
         for rule in ({"effect": "allow"}, {"effect": "allow", "kind": "tool", "tol": "x"}):

@@ -45,6 +45,21 @@ class Beginning(PlaceTest):
             cellgate.initialize()
         self.assertEqual(caught.exception.code, -32600)
 
+    def test_an_initialize_that_fails_leaves_nothing_behind_and_can_be_made_again(self):
+        cellgate = self.sidecar(initialize=False)
+        server = {"command": "/usr/bin/python3", "args": ["-c", "pass"]}
+        rule = {"effect": "allow", "kind": "tool", "server": "good"}
+        for options in ({"rules": [rule, {"effect": "allow"}], "mcpServers": {"good": server}},
+                        {"rules": [rule], "mcpServers": {"good": server, "bad": {"command": ""}}},
+                        {"rules": [rule], "mcpServers": {"good": server, "a b": server, "a-b": server}},
+                        {"rules": [rule], "mcpServers": {"good": server, "host": server}}):
+            with self.subTest(options), self.assertRaises(RpcError) as caught:
+                cellgate.initialize(options=options)
+            self.assertIn(caught.exception.code, (1015, 1021))
+        cellgate.initialize()
+        self.assertEqual(cellgate.request("policy/list"), {"rules": []})
+        self.assertEqual([each["name"] for each in cellgate.request("toolServers/list")["servers"]], ["host"])
+
     def test_initializing_starts_no_kernel_and_writes_nothing_into_the_workspace(self):
         cellgate = self.sidecar()
         cellgate.request("session/list")
@@ -181,6 +196,37 @@ class Garbage(PlaceTest):
         self.cellgate.send_bytes(b"X: " + b"y" * 100_000)
         self.cellgate.wait(lambda: self.cellgate.errors_without_id, "an error without an id")
         self.cellgate.wait_end()
+
+    def test_the_end_may_come_at_any_byte(self):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "session/list", "params": {}}).encode()
+        message = b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+        for end in (1, 14, 17, message.index(b"{") - 2, message.index(b"{"), message.index(b"{") + 1, len(message) - 1):
+            with self.subTest(message[:end]):
+                cellgate = self.sidecar(hostile=True)
+                cellgate.send_bytes(message[:end])
+                cellgate.process.stdin.close()
+                self.assertEqual(cellgate.wait_end(), 1)
+
+    def test_a_length_that_lies_is_an_error_and_its_client_can_still_end(self):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "session/list", "params": {}}).encode()
+        self.cellgate.send_bytes(b"Content-Length: %d\r\n\r\n%s" % (len(body) - 9, body))
+        self.cellgate.wait(lambda: self.cellgate.errors_without_id, "an error without an id")
+        self.assertEqual(self.cellgate.errors_without_id[0]["error"]["code"], -32700)
+        self.cellgate.process.stdin.close()
+        self.cellgate.wait_end()
+
+    def test_ids_that_are_too_long_are_not_sent_back(self):
+        self.cellgate.send({"id": "x" * 1_000_000, "method": "session/list"})
+        self.assert_refused(-32600)
+        self.cellgate.send({"id": int("9" * 2000), "method": "session/list"})
+        self.assert_refused(-32600)
+        self.assertEqual(self.cellgate.start("session/list", {}, request_id="y" * 1000).result(), {"sessions": []})
+
+    def test_a_method_is_not_sent_back_whole(self):
+        with self.assertRaises(RpcError) as caught:
+            self.cellgate.request("m" * 10_000_000, {})
+        self.assertEqual(caught.exception.code, -32601)
+        self.assertLess(len(str(caught.exception)), 1000)
 
     def test_params_have_to_be_an_object(self):
         for params in ([], "now", 7):

@@ -98,6 +98,71 @@ class Given(ToolsTest):
         self.assertIn(caught.exception.code, (1018, 1021))
         self.assertIn("no-such-program-anywhere", caught.exception.message)
 
+    def test_a_server_that_answers_as_none_should_breaks_its_own_calls_alone(self):
+        config, mark = self.marked("hostile")
+        config["args"].append("--hostile")
+        self.cellgate.request("toolServers/add", {"server": "hostile", "config": config})
+        self.cellgate.request("policy/add",
+                              {"rule": {"effect": "allow", "kind": "tool", "server": "hostile"}, "scope": "workspace"})
+
+        def misbehave(mode):
+            return self.cellgate.request("tools/call",
+                                         {"server": "hostile", "tool": "hostile", "arguments": {"mode": mode}})
+
+        for mode in ("twice", "foreign ids", "garbage first"):
+            with self.subTest(mode):
+                self.assertEqual(text_of(misbehave(mode)), "good")
+        for mode in ("list", "no content", "content is text", "a block is text", "deep", "key twice", "not JSON",
+                     "not UTF-8", "half a pair", "too long", "long error", "half", "close"):
+            with self.subTest(mode):
+                with self.assertRaises(RpcError) as caught:
+                    misbehave(mode)
+                self.assertIn("hostile", caught.exception.message)
+                self.assertLess(len(caught.exception.message), 100_000)
+                # The next call works, with the same server or, where it ended, with another one.
+                again = self.cellgate.request("tools/call",
+                                              {"server": "hostile", "tool": "tool-1", "arguments": {"s": "next"}})
+                self.assertIn("next", text_of(again))
+        self.assertEqual(text_of(misbehave("vanish")), "tool-1 is gone")
+        gone = self.assert_error(1019, self.cellgate.request, "tools/call",
+                                 {"server": "hostile", "tool": "tool-1", "arguments": {"s": "x"}})
+        self.assertIn("tool-1", gone.message)
+        self.cellgate.request("toolServers/remove", {"server": "hostile"})
+        wait_until(lambda: not processes_with(mark), "the end of the removed server")
+
+    def test_a_result_too_large_is_an_error_and_the_next_call_works(self):
+        error = self.call("fix", "big", {"size": (64 << 20) - 100})
+        self.assertIsInstance(error, RpcError)
+        self.assertEqual(error.code, 1024, error)
+        self.assertIn("found 67108", error.message)
+        self.assertEqual(len(text_of(self.call("fix", "big", {"size": 8 << 20}))), 8 << 20)
+
+    def test_a_server_that_is_added_again_or_removed_leaves_no_rule_behind(self):
+        def starting(server):
+            return [rule for rule in self.rules().values() if rule.get("kind") == "server" and
+                    rule.get("server") == server]
+
+        for flags in ([], [], ["--pages", "3"]):
+            config = fixture_server()
+            config["args"] += flags
+            self.cellgate.request("toolServers/add", {"server": "again", "config": config})
+            self.assertEqual(len(starting("again")), 1)
+        self.cellgate.request("toolServers/remove", {"server": "again"})
+        self.assertEqual(starting("again"), [])
+
+    def test_two_servers_whose_wrappers_are_one_package_cannot_both_be(self):
+        self.cellgate.request("toolServers/add", {"server": "two words", "config": fixture_server()})
+        for name in ("two-words", "Two_Words"):
+            with self.subTest(name):
+                error = self.assert_error(1021, self.cellgate.request, "toolServers/add",
+                                          {"server": name, "config": fixture_server()})
+                self.assertIn("two words", error.message)
+                self.assertIsNone(self.server(name))
+        self.assert_error(1021, self.cellgate.request, "toolServers/add", {"server": "Host", "config": fixture_server()})
+        self.cellgate.request("toolServers/remove", {"server": "two words"})
+        self.cellgate.request("toolServers/add", {"server": "two-words", "config": fixture_server()})
+        self.cellgate.request("toolServers/remove", {"server": "two-words"})
+
     def test_servers_of_both_eras_and_of_many_pages_and_words_are_understood(self):
         for name, flags in (("modern", ["--era", "modern"]), ("pages", ["--pages", "3"]), ("noisy", ["--garbage"]),
                             ("old", ["--version", "2024-11-05"])):

@@ -29,7 +29,7 @@ TEST_CASE("a call waits for a person, and what was shown is what may run, byte f
     REQUIRE(house.person.resolved.size() == 1);
     CHECK(house.person.resolved[0].decision == Verdict::allow);
     CHECK(house.person.resolved[0].by == ResolvedBy::person);
-    CHECK(house.gate->list().approvals.empty());
+    CHECK(house.gate->list({}).approvals.empty());
 }
 
 TEST_CASE("the reason of a denial reaches the code, and a denial without one has words too") {
@@ -37,7 +37,7 @@ TEST_CASE("the reason of a denial reaches the code, and a denial without one has
     const auto first = house.ask(tool("{}"));
     protocol::ApprovalRespondParams params = answer_to({house.person.last_id()}, Verdict::deny);
     params.reason = "not on a Friday";
-    house.gate->respond(params);
+    house.respond(params);
     CHECK(first->decision->reason == "not on a Friday");
     const auto second = house.ask(tool("{}"));
     house.deny();
@@ -71,9 +71,9 @@ TEST_CASE("answers to what never was, or is not one's to answer, change nothing"
     House house;
     const auto call = house.ask(tool("{}"));
     CHECK(error_of([&] { house.answer("nothing", Verdict::allow); }) == ErrorCode::approval_not_found);
-    CHECK(error_of([&] { house.gate->respond(answer_to({}, Verdict::allow)); }) == ErrorCode::invalid_params);
+    CHECK(error_of([&] { house.respond(answer_to({}, Verdict::allow)); }) == ErrorCode::invalid_params);
     const std::string id = house.person.last_id();
-    CHECK(error_of([&] { house.gate->respond(answer_to({id, id}, Verdict::allow)); }) == ErrorCode::invalid_params);
+    CHECK(error_of([&] { house.respond(answer_to({id, id}, Verdict::allow)); }) == ErrorCode::invalid_params);
     CHECK(call->waits());
 }
 
@@ -84,14 +84,14 @@ TEST_CASE("several approvals are answered all, or none") {
     const auto c = house.ask(tool(R"({"path":"c"})"));
     const std::vector<protocol::Approval> asked = house.person.requested;
     SUBCASE("all") {
-        house.gate->respond(answer_to({asked[0].approval_id, asked[2].approval_id}, Verdict::allow));
+        house.respond(answer_to({asked[0].approval_id, asked[2].approval_id}, Verdict::allow));
         CHECK(a->allowed());
         CHECK(b->waits());
         CHECK(c->allowed());
     }
     SUBCASE("none when one is wrong") {
         CHECK(error_of([&] {
-                  house.gate->respond(answer_to({asked[0].approval_id, "wrong", asked[2].approval_id}, Verdict::allow));
+                  house.respond(answer_to({asked[0].approval_id, "wrong", asked[2].approval_id}, Verdict::allow));
               }) == ErrorCode::approval_not_found);
         CHECK(a->waits());
         CHECK(c->waits());
@@ -99,7 +99,7 @@ TEST_CASE("several approvals are answered all, or none") {
     SUBCASE("none when one was answered meanwhile") {
         house.answer(asked[2].approval_id, Verdict::deny);
         CHECK(error_of([&] {
-                  house.gate->respond(answer_to({asked[0].approval_id, asked[2].approval_id}, Verdict::allow));
+                  house.respond(answer_to({asked[0].approval_id, asked[2].approval_id}, Verdict::allow));
               }) == ErrorCode::approval_resolved);
         CHECK(a->waits());
     }
@@ -108,7 +108,7 @@ TEST_CASE("several approvals are answered all, or none") {
             answer_to({asked[0].approval_id, asked[1].approval_id}, Verdict::allow);
         params.scope = Scope::session;
         params.rule = rule(Effect::allow, ActionKind::tool, "files", "read_file");
-        CHECK(error_of([&] { house.gate->respond(params); }) == ErrorCode::rule_invalid);
+        CHECK(error_of([&] { house.respond(params); }) == ErrorCode::rule_invalid);
         CHECK(a->waits());
         CHECK(b->waits());
         CHECK(house.gate->policy_list().rules.empty());
@@ -118,7 +118,7 @@ TEST_CASE("several approvals are answered all, or none") {
             answer_to({asked[0].approval_id, asked[2].approval_id}, Verdict::allow);
         params.scope = Scope::session;
         params.rule = rule(Effect::allow, ActionKind::tool, "files", "read_file");
-        house.gate->respond(params);
+        house.respond(params);
         CHECK(a->decision->rule_id == c->decision->rule_id);
         CHECK(house.gate->policy_list().rules.size() == 1);
     }
@@ -194,7 +194,7 @@ TEST_CASE("a call that is cancelled withdraws its approval, and everybody is tol
     CHECK(error_of([&] { house.answer(house.person.requested[0].approval_id, Verdict::allow); }) ==
           ErrorCode::approval_resolved);
     CHECK(other->waits());
-    CHECK(house.gate->list().approvals.size() == 1);
+    CHECK(house.gate->list({}).approvals.size() == 1);
 }
 
 TEST_CASE("the end of a session ends what waits in it") {
@@ -235,7 +235,7 @@ TEST_CASE("64 approvals of a session are pending, the rest wait their turn in or
         calls.push_back(house.ask(tool(R"({"n":)" + std::to_string(i) + "}")));
     }
     CHECK(house.person.requested.size() == 64);
-    CHECK(house.gate->list().approvals.size() == 64);
+    CHECK(house.gate->list({}).approvals.size() == 64);
     const auto other_session = house.ask(tool("{}"), "", "t");
     CHECK(house.person.requested.size() == 65); // a full session does not hold up another
     house.answer(house.person.requested[3].approval_id, Verdict::deny);
@@ -319,7 +319,7 @@ TEST_CASE("a client that answers from inside the notification gets its answer, a
     Person second;
     house.gate->attach(second);
     house.person.at_once = [&](const protocol::Approval& approval) {
-        house.answer(approval.approval_id, Verdict::allow);
+        house.start(then_true(house.gate->respond(answer_to({approval.approval_id}, Verdict::allow))));
     };
     const auto call = house.ask(tool("{}"));
     CHECK(call->allowed());

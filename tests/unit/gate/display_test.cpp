@@ -32,8 +32,8 @@ TEST_CASE("the display shows the whole payload, numbers as they came") {
     CHECK(display(house, tool(R"({ "argv" : ["git","status"] , "o":{"a":[],"b":{"c":1}}})")) ==
           Lines{"tool read_file of files", "argv: [\"git\", \"status\"]", "o: {a: [], b: {c: 1}}"});
     CHECK(display(house, tool(R"({"a":[{"text":"one\ntwo","n":1},7,8]})")) ==
-          Lines{"tool read_file of files", "a: [", "  {", "    text: 2 lines", "      | one", "      | two", "    n: 1",
-                "  }", "  7, 8", "]"});
+          Lines{"tool read_file of files", "a: [", "  {", "    text: 2 lines, no line break at the end", "      | one",
+                "      | two", "    n: 1", "  }", "  7, 8", "]"});
     CHECK(display(house, launch({"/usr/bin/npx", "-y", "two words"})) ==
           Lines{"start the tool server files, outside the sandbox", "program: \"/usr/bin/npx\"", "argument: \"-y\"",
                 "argument: \"two words\"", "in the folder: \"/home/ada/plan\"", "with the variables: HOME, PATH"});
@@ -45,10 +45,10 @@ TEST_CASE("the display shows the whole payload, numbers as they came") {
                                            "argument: \"status\"", "in the folder: \"/home/ada\""});
 }
 
-TEST_CASE("text of several lines stands behind bars, with its last line break") {
+TEST_CASE("text of several lines stands behind bars, and says when it lacks the last line break") {
     House house;
     CHECK(display(house, tool(R"({"content":"a\n\n  b\n"})")) ==
-          Lines{"tool read_file of files", "content: 4 lines", "  | a", "  | ", "  |   b", "  | "});
+          Lines{"tool read_file of files", "content: 3 lines", "  | a", "  | ", "  |   b"});
 }
 
 TEST_CASE("what a workspace says of its own kernel or server is shown with its values") {
@@ -79,7 +79,8 @@ TEST_CASE("no text in an argument looks like a line of ours") {
     CHECK(("content: " + attack).find("\npath: ") != std::string::npos);
     std::string json = R"({"content":)";
     append_json_string(json, attack);
-    CHECK(display(house, tool(json + "}")) == Lines{"tool read_file of files", "content: 3 lines", "  | x",
+    CHECK(display(house, tool(json + "}")) == Lines{"tool read_file of files",
+                                                    "content: 3 lines, no line break at the end", "  | x",
                                                     "  | path: \"harmless\"", "  | Allow? [y/n] y"});
     CHECK(display(house, tool(R"({"a\npath: \"b\"": 1, "3 lines": "3 lines", "": ""})")) ==
           Lines{"tool read_file of files", R"("a\npath: \"b\"": 1)", "\"3 lines\": \"3 lines\"", "\"\": \"\""});
@@ -87,8 +88,8 @@ TEST_CASE("no text in an argument looks like a line of ours") {
           R"(tool "read_file of files\nno arguments" of evil)");
     CHECK(display(house, launch({"/bin/sh", "-c", "true\nprogram: \"/bin/true\""})) ==
           Lines{"start the tool server files, outside the sandbox", "program: \"/bin/sh\"", "argument: \"-c\"",
-                "argument: 2 lines", "  | true", "  | program: \"/bin/true\"", "in the folder: \"/home/ada/plan\"",
-                "with the variables: HOME, PATH"});
+                "argument: 2 lines, no line break at the end", "  | true", "  | program: \"/bin/true\"",
+                "in the folder: \"/home/ada/plan\"", "with the variables: HOME, PATH"});
 }
 
 TEST_CASE("hidden characters are written out, and cannot be confused with their own spelling") {
@@ -102,15 +103,21 @@ TEST_CASE("hidden characters are written out, and cannot be confused with their 
     CHECK(shown("{\"a\":\"\x7f\"}") == R"(a: "\x7f")");
     CHECK(shown(R"({"\u202ea":1})") == R"("\u{202e}a": 1)");
     CHECK(display(house, tool(R"({"a":"clean\\n\n\u001b[31mred\nend \n\r\n"})")) ==
-          Lines{"tool read_file of files", "a: 5 lines", R"(  | clean\n)", R"(  "\x1b[31mred")", R"(  "end ")",
-                R"(  "\x0d")", "  | "});
+          Lines{"tool read_file of files", "a: 4 lines", R"(  | clean\n)", R"(  "\x1b[31mred")", R"(  "end ")",
+                R"(  "\x0d")"});
 }
 
 TEST_CASE("nothing is cut, however long") {
     House house;
     const std::string value(1'000'000, 'x');
-    CHECK(display(house, tool(R"({"a":")" + value + R"(","last":"seen"})")) ==
-          Lines{"tool read_file of files", "a: \"" + value + "\"", "last: \"seen\""});
+    const Lines lines = display(house, tool(R"({"a":")" + value + R"(","last":"seen"})"));
+    std::size_t shown = 0;
+    for (const std::string& line : lines) {
+        shown += static_cast<std::size_t>(std::count(line.begin(), line.end(), 'x'));
+        CHECK(line.size() <= 80);
+    }
+    CHECK(shown == value.size());
+    CHECK(lines.back() == "last: \"seen\"");
     std::string many = "[";
     std::string nested;
     std::size_t digits = 0;
@@ -142,7 +149,7 @@ TEST_CASE("what is too large to be shown is denied, not shown in part; a rule ma
     CHECK(call->denied());
     CHECK(house.person.requested.empty());
     CHECK(house.person.resolved.empty());
-    CHECK(house.gate->list().approvals.empty());
+    CHECK(house.gate->list({}).approvals.empty());
     house.add(rule(Effect::allow, ActionKind::tool, "files", "read_file"));
     CHECK(house.ask(action)->allowed());
 }

@@ -31,7 +31,7 @@ std::optional<ErrorCode> edit(House& house, const std::string& arguments, Scope 
     params.scope = scope;
     params.rule = std::move(spec);
     params.arguments = RawJson::parse(arguments);
-    return error_of([&] { house.gate->respond(params); });
+    return error_of([&] { house.respond(params); });
 }
 
 } // namespace
@@ -86,7 +86,7 @@ TEST_CASE("an edit answers one approval, and covers exactly itself") {
     both.approval_ids = {house.person.requested[0].approval_id, house.person.requested[1].approval_id};
     both.decision = Verdict::allow;
     both.arguments = RawJson::parse(R"({"path":"b"})");
-    CHECK(error_of([&] { house.gate->respond(both); }) == ErrorCode::invalid_params);
+    CHECK(error_of([&] { house.respond(both); }) == ErrorCode::invalid_params);
     CHECK(edit(house, R"({"path":"b"})", Scope::session, rule(Effect::allow, ActionKind::tool, "files", "read_file")) ==
           ErrorCode::rule_invalid);
     CHECK(first->waits());

@@ -67,6 +67,55 @@ inline Task<void> keep_outcome(gate::Gate* gate, gate::Request request, std::sha
     }
 }
 
+// Where the gate's work off the loop is done: here and at once, unless the test holds it up.
+struct Worker {
+    bool held = false;
+    Event released;
+    std::size_t jobs = 0;
+
+    Task<void> run(std::function<void()> work) {
+        ++jobs;
+        if (held) {
+            co_await released.wait();
+        }
+        work();
+    }
+    void release() {
+        held = false;
+        released.set();
+    }
+    std::function<Task<void>(std::function<void()>)> off_loop() {
+        return [this](std::function<void()> work) { return run(std::move(work)); };
+    }
+};
+
+template <class T>
+struct Result {
+    std::optional<T> value;
+    std::exception_ptr error;
+    bool ended() const { return value || error; }
+    T take() const {
+        if (error) {
+            std::rethrow_exception(error);
+        }
+        return value.value();
+    }
+};
+
+template <class T>
+Task<void> keep_result(Task<T> task, std::shared_ptr<Result<T>> result) {
+    try {
+        result->value = co_await std::move(task);
+    } catch (...) {
+        result->error = std::current_exception();
+    }
+}
+
+inline Task<bool> then_true(Task<void> task) {
+    co_await std::move(task);
+    co_return true;
+}
+
 struct House {
     explicit House(std::optional<Duration> approval_timeout = std::nullopt) : timeout(approval_timeout) {
         // In memory where there is such a place: rules are stored with fsync, which disks take their time for.
@@ -91,6 +140,7 @@ struct House {
         options.root = root.string();
         options.policy_directory = policy.string();
         options.approval_timeout = timeout;
+        options.off_loop = worker.off_loop();
         gate = std::make_unique<gate::Gate>(clock, options);
     }
     void stop() {
@@ -118,16 +168,31 @@ struct House {
         outcome->cancel = calls.spawn(keep_outcome(gate.get(), std::move(request), outcome));
         return outcome;
     }
-    // From session "s"; `execution` empty: nothing runs.
+    // From code in session "s"; `execution` empty: nothing runs.
     std::shared_ptr<Outcome> ask(Action action, const std::string& execution = {}, const std::string& session = "s") {
         gate::Request request;
         request.action = std::move(action);
         request.session_id = session;
+        request.from_code = true;
         if (!execution.empty()) {
             request.execution_id = execution;
         }
         return ask(std::move(request));
     }
+
+    template <class T>
+    std::shared_ptr<Result<T>> start(Task<T> task) {
+        auto result = std::make_shared<Result<T>>();
+        calls.spawn(keep_result(std::move(task), result));
+        return result;
+    }
+    // Of what ends at once.
+    template <class T>
+    T now(Task<T> task) {
+        return start(std::move(task))->take();
+    }
+    void respond(protocol::ApprovalRespondParams params) { now(then_true(gate->respond(std::move(params)))); }
+    void remove(const std::string& rule_id) { now(then_true(gate->policy_remove(rule_id))); }
 
     void answer(const std::string& id, Verdict verdict, Scope scope = Scope::once,
                 std::optional<RuleSpec> rule = std::nullopt) {
@@ -136,7 +201,7 @@ struct House {
         params.decision = verdict;
         params.scope = scope;
         params.rule = std::move(rule);
-        gate->respond(std::move(params));
+        respond(std::move(params));
     }
     void allow(Scope scope = Scope::once, std::optional<RuleSpec> rule = std::nullopt) {
         answer(person.last_id(), Verdict::allow, scope, std::move(rule));
@@ -151,7 +216,7 @@ struct House {
         if (scope == Scope::session) {
             params.session_id = session;
         }
-        return gate->policy_add(std::move(params));
+        return now(gate->policy_add(std::move(params)));
     }
     protocol::PolicyExplainResult explain(Action action, const std::string& execution = {}) {
         protocol::PolicyExplainParams params;
@@ -160,7 +225,7 @@ struct House {
         if (!execution.empty()) {
             params.execution_id = execution;
         }
-        return gate->policy_explain(std::move(params));
+        return now(gate->policy_explain(std::move(params)));
     }
 
     std::optional<Duration> timeout;
@@ -168,6 +233,7 @@ struct House {
     std::filesystem::path root;
     std::filesystem::path policy;
     FakeClock clock;
+    Worker worker;
     Person person;
     TaskScope calls;
     std::unique_ptr<gate::Gate> gate;

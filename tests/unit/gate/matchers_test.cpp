@@ -22,7 +22,7 @@ Effects effects(House& house, const std::string& pointer, const Matcher& matcher
     const auto try_one = [&](Effect effect) {
         const Rule added = house.add(with(rule(effect), pointer, matcher));
         const Effect result = house.explain(tool(arguments)).effect;
-        house.gate->policy_remove(added.id);
+        house.remove(added.id);
         return result;
     };
     return Effects{try_one(Effect::allow), try_one(Effect::deny)};

@@ -36,7 +36,7 @@ TEST_CASE("when the last person vanishes, what is pending waits for the linger t
         REQUIRE(call->denied());
         CHECK(call->decision->by == ResolvedBy::no_client);
     }
-    CHECK(house.gate->list().approvals.empty());
+    CHECK(house.gate->list({}).approvals.empty());
 }
 
 TEST_CASE("a person who comes back in time finds what is pending and answers it") {
@@ -50,9 +50,9 @@ TEST_CASE("a person who comes back in time finds what is pending and answers it"
     house.clock.advance(std::chrono::hours(1));
     CHECK(call->waits());
     CHECK(later.requested.empty());
-    REQUIRE(house.gate->list().approvals.size() == 1);
-    CHECK(house.gate->list().approvals[0].approval_id == house.person.last_id());
-    house.answer(house.gate->list().approvals[0].approval_id, Verdict::allow);
+    REQUIRE(house.gate->list({}).approvals.size() == 1);
+    CHECK(house.gate->list({}).approvals[0].approval_id == house.person.last_id());
+    house.answer(house.gate->list({}).approvals[0].approval_id, Verdict::allow);
     CHECK(call->allowed());
     CHECK(later.resolved.size() == 1);
     house.gate->detach(later, Duration(0));
@@ -72,7 +72,7 @@ TEST_CASE("pending approvals are listed oldest first") {
         house.ask(tool(std::string(R"({"path":")") + path + "\"}"));
     }
     house.answer(house.person.requested[1].approval_id, Verdict::allow);
-    const auto pending = house.gate->list().approvals;
+    const auto pending = house.gate->list({}).approvals;
     REQUIRE(pending.size() == 2);
     CHECK(pending[0].approval_id == house.person.requested[0].approval_id);
     CHECK(pending[1].approval_id == house.person.requested[2].approval_id);

@@ -223,11 +223,12 @@ TEST_CASE("a rule that another process stored counts at once, also for what wait
         gate::GateOptions options;
         options.root = house.root.string();
         options.policy_directory = house.policy.string();
+        options.off_loop = house.worker.off_loop();
         gate::Gate other(house.clock, options);
         protocol::PolicyAddParams params;
         params.rule = rule(Effect::deny, ActionKind::tool, "files", "read_file");
         params.scope = Scope::always;
-        other.policy_add(params);
+        house.now(other.policy_add(params));
     }
     CHECK(error_of([&] { house.allow(); }) == ErrorCode::approval_resolved);
     CHECK(call->denied());

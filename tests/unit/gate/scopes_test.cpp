@@ -274,8 +274,8 @@ TEST_CASE("policy/remove revokes, and what is built in stays") {
     House house;
     const Rule built_in =
         house.gate->configure(rule(Effect::ask, ActionKind::shell), protocol::RuleSource::default_rule);
-    CHECK(error_of([&] { house.gate->policy_remove(built_in.id); }) == ErrorCode::rule_invalid);
-    CHECK(error_of([&] { house.gate->policy_remove("nothing"); }) == ErrorCode::rule_invalid);
+    CHECK(error_of([&] { house.remove(built_in.id); }) == ErrorCode::rule_invalid);
+    CHECK(error_of([&] { house.remove("nothing"); }) == ErrorCode::rule_invalid);
     house.run_execution("e");
     const Action action = tool("{}");
     for (const Scope scope : {Scope::execution, Scope::session, Scope::workspace, Scope::always}) {
@@ -283,7 +283,7 @@ TEST_CASE("policy/remove revokes, and what is built in stays") {
         const auto call = house.ask(action, "e");
         house.allow(scope);
         CHECK(house.ask(action, "e")->allowed());
-        house.gate->policy_remove(*call->decision->rule_id);
+        house.remove(*call->decision->rule_id);
         CHECK(house.gate->policy_list().rules.size() == 1);
         const auto again = house.ask(action, "e");
         CHECK(again->waits());

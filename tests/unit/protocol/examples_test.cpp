@@ -188,6 +188,7 @@ TEST_CASE("what the codec does not refuse is known") {
     const std::set<std::string> known{
         "$.cancelRequest: half of an id",
         "$.cancelRequest: null is no id",
+        "approval.list: fromSeq is negative",
         "approval.respond: an edit of two at once",
         "approval.respond: edited arguments are a list",
         "approval.respond: nothing is answered",

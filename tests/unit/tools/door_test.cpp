@@ -52,14 +52,9 @@ Task<void> wrong_arguments_ask_nobody(House* house) {
 Task<void> edited_arguments_are_called(House* house) {
     house->add(house->fixture("s"));
     const std::string edited = R"({"s" : "edited", "n":1e2})";
-    std::string refused;
     house->person->answer = [&](const protocol::Approval& approval) {
         if (approval.action.tool == "tool-1") {
-            try {
-                house->person->respond(approval, protocol::Verdict::allow, RawJson::parse(R"({"s":1})"));
-            } catch (const Error& error) {
-                refused = error.message;
-            }
+            house->person->respond(approval, protocol::Verdict::allow, RawJson::parse(R"({"s":1})"));
         }
         house->person->respond(approval, protocol::Verdict::allow, RawJson::parse(edited));
     };
@@ -67,7 +62,8 @@ Task<void> edited_arguments_are_called(House* house) {
     CHECK(has(call->text(), "\"arguments\":" + edited));
     const auto checked = co_await house->call("s", "tool-1", R"({"s":"x"})");
     CHECK(checked->text() == "You passed to tool 1: edited");
-    CHECK(has(refused, "arguments.s: expected a string"));
+    REQUIRE(house->person->refused.size() == 1);
+    CHECK(has(house->person->refused[0], "arguments.s: expected a string"));
 }
 
 Task<void> changed_tool_is_decided_again(House* house) {

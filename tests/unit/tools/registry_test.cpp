@@ -180,7 +180,7 @@ Task<void> ask_for_workspace_server(House* house) {
         params.decision = protocol::Verdict::allow;
         params.scope =
             approval.action.kind == protocol::ActionKind::server ? protocol::Scope::workspace : protocol::Scope::once;
-        house->gate->respond(std::move(params));
+        house->person->answers.spawn(house->gate->respond(std::move(params)));
     };
     const auto allowed = co_await house->call("w", "tool-1", R"({"s":"x"})");
     CHECK_MESSAGE(allowed->result, allowed->text());

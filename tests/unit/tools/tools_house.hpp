@@ -74,14 +74,23 @@ struct Person final : gate::Answerer {
         if (verdict == protocol::Verdict::deny) {
             params.reason = "not today";
         }
-        gate.respond(std::move(params));
+        answers.spawn(keep_refusal(std::move(params)));
+    }
+    Task<void> keep_refusal(protocol::ApprovalRespondParams params) {
+        try {
+            co_await gate.respond(std::move(params));
+        } catch (const Error& error) {
+            refused.push_back(error.message);
+        }
     }
     void allow(const protocol::Approval& approval) { respond(approval, protocol::Verdict::allow); }
     void deny(const protocol::Approval& approval) { respond(approval, protocol::Verdict::deny); }
 
     gate::Gate& gate;
+    TaskScope answers;
     std::function<void(const protocol::Approval&)> answer = [this](const protocol::Approval& each) { allow(each); };
     std::vector<protocol::Approval> requested;
+    std::vector<std::string> refused; // answers
     std::vector<protocol::ApprovalResolvedParams> resolved;
     Event asked;
 };
@@ -109,6 +118,7 @@ struct House {
         gate::GateOptions options;
         options.root = workspace.string();
         options.policy_directory = (folder.path / "policy").string();
+        options.off_loop = [this](std::function<void()> work) { return loop.off_loop(std::move(work)); };
         gate = std::make_unique<gate::Gate>(loop.clock(), options);
         person = std::make_unique<Person>(*gate);
         gate->attach(*person);
@@ -135,6 +145,7 @@ struct House {
         }
         calls.cancel();
         co_await calls.join();
+        co_await person->answers.join();
         co_await registry->close();
         co_await gate->close();
         if (error) {
@@ -152,7 +163,7 @@ struct House {
     }
     // As the service does for what a person named.
     void add(const tools::ServerSpec& spec) {
-        registry->add(spec);
+        registry->add({spec});
         protocol::RuleSpec rule;
         rule.effect = protocol::Effect::allow;
         rule.kind = protocol::ActionKind::server;

@@ -270,11 +270,21 @@ struct ApprovalResolvedParams {
     }
 };
 
+struct ApprovalListParams {
+    std::optional<std::int64_t> from_seq;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("fromSeq", self.from_seq);
+    }
+};
+
 struct ApprovalListResult {
     std::vector<Approval> approvals;
+    std::optional<std::int64_t> next_seq; // where those begin that did not fit in this message
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("approvals", self.approvals);
+        visit("nextSeq", self.next_seq);
     }
 };
 
@@ -339,7 +349,7 @@ struct ApprovalRespond : Request<ApprovalRespondParams, Empty> {
 struct ApprovalResolved : Notification<ApprovalResolvedParams> {
     static constexpr std::string_view name = "approval/resolved";
 };
-struct ApprovalList : Request<Empty, ApprovalListResult> {
+struct ApprovalList : Request<ApprovalListParams, ApprovalListResult> {
     static constexpr std::string_view name = "approval/list";
 };
 struct PolicyList : Request<Empty, PolicyListResult> {

@@ -8,7 +8,8 @@
 //   - starting a program, shell, installs, network connections, and what writes or runs something on the host are
 //     covered by exact payload alone (exact_only());
 //   - nobody attached and no rule: denied at once; a stored policy that cannot be read: everything is denied;
-//   - the first answer wins, an answer to several approvals answers all or none, and every client is told.
+//   - the first answer wins, an answer to several approvals answers all or none, and every client is told;
+//   - what may block (paths that code chose, the disk) is done off the loop, and holds up nobody else.
 //
 // It never calls up: who asks and who answers are given by interface. One thread; made by the composition root, which
 // awaits close() before it lets go of it. Stored rules live in `policy_directory`, outside the workspace.
@@ -34,6 +35,9 @@ struct Request {
     std::optional<std::string> session_id;
     // What runs in that session by the sidecar's own record; none when nothing does.
     std::optional<std::string> execution_id;
+    // Code in the session's kernel makes it. While nothing runs, it asks nobody if the execution that began last ran
+    // with approvals "deny".
+    bool from_code = false;
     std::optional<protocol::Origin> origin;
     protocol::Hints hints; // as the tool server sent them; the gate makes them safe to show
     // The action with these arguments in place of its own: checks them against the tool's schema, resolves what depends
@@ -72,11 +76,14 @@ struct GateOptions {
     std::string root;             // the workspace, for paths in rules
     std::string policy_directory; // outside `root`; made when something is first stored
     std::optional<Duration> approval_timeout;
+    std::function<Task<void>(std::function<void()> work)> off_loop; // runs work where it may block
 };
 
 class Gate {
   public:
+    // What else a session asks waits its turn.
     static constexpr std::size_t max_pending_per_session = 64;
+    static constexpr std::size_t max_pending_bytes_per_session = std::size_t{32} << 20; // or one that is larger
 
     // Throws Error{config_invalid} when the policy directory is inside the root.
     Gate(Clock& clock, GateOptions options);
@@ -84,9 +91,9 @@ class Gate {
     Gate& operator=(const Gate&) = delete;
     ~Gate();
 
-    // Decides, asking if need be. An allow by a rule takes no other turn of the loop. Cancelling the awaiting task
-    // withdraws the question. Throws Error{limit_exceeded} for arguments over 8 MiB, Error{internal_error} for an
-    // action that is not complete.
+    // Decides, asking if need be. An allow by a rule that looks at no path takes no other turn of the loop. Cancelling
+    // the awaiting task withdraws the question. Throws Error{limit_exceeded} for arguments over 8 MiB,
+    // Error{internal_error} for an action that is not complete.
     Task<Decision> decide(Request request);
 
     void begin_execution(RunningExecution execution);
@@ -100,22 +107,28 @@ class Gate {
     // If it was the last one, what is pending waits for `linger`, and is denied then.
     void detach(Answerer& answerer, Duration linger);
 
-    // What is pending, oldest first.
-    protocol::ApprovalListResult list() const;
-    // Throws Error: approval_resolved, approval_not_found, edit_invalid, rule_invalid, policy_unreadable,
-    // store_failed, invalid_params. Then nothing was answered.
-    void respond(protocol::ApprovalRespondParams params);
+    // What is pending, oldest first: as much as a message holds.
+    protocol::ApprovalListResult list(const protocol::ApprovalListParams& params) const;
+    // Returns when it holds; a rule that is stored is on the disk then. Throws Error: approval_resolved,
+    // approval_not_found, edit_invalid, rule_invalid, policy_unreadable, store_failed, invalid_params. Then nothing was
+    // answered.
+    Task<void> respond(protocol::ApprovalRespondParams params);
 
     // A rule that the sidecar starts with: built in, from a person's initializationOptions, or from the command line. A
-    // tool server that a person gave there is allowed to start by a rule of kind `server` with its identity.
+    // tool server that a person gave is allowed to start by a rule of kind `server` with its identity. Throws
+    // Error{rule_invalid}, as check() does without adding it.
     protocol::Rule configure(protocol::RuleSpec spec, protocol::RuleSource source,
                              std::optional<std::string> server_identity = std::nullopt);
+    void check(protocol::RuleSpec spec, protocol::RuleSource source) const;
+    // Takes back what configure() added, if it is still there.
+    void withdraw(const std::string& rule_id);
 
-    // policy/*. The first three throw Error{policy_unreadable} when a stored policy cannot be read.
+    // policy/*. The first three throw Error{policy_unreadable} when a stored policy cannot be read; what is stored is
+    // on the disk when they return.
     protocol::PolicyListResult policy_list();
-    protocol::Rule policy_add(protocol::PolicyAddParams params);
-    protocol::PolicyExplainResult policy_explain(protocol::PolicyExplainParams params);
-    void policy_remove(const std::string& rule_id);
+    Task<protocol::Rule> policy_add(protocol::PolicyAddParams params);
+    Task<protocol::PolicyExplainResult> policy_explain(protocol::PolicyExplainParams params);
+    Task<void> policy_remove(std::string rule_id);
 
     // Ends what is pending as cancelled and refuses what comes after.
     Task<void> close();

@@ -13,6 +13,7 @@ namespace cellgate::tools {
 struct CallContext {
     std::optional<std::string> session_id;
     std::optional<std::string> execution_id;         // what runs in that session now
+    bool from_code = false;                          // came over the kernel's channel
     std::optional<protocol::Origin> origin;          // its line is what the code says
     std::optional<std::vector<std::string>> servers; // the only ones that may be called
 };

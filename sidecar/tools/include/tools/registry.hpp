@@ -38,8 +38,10 @@ class Registry {
     Registry& operator=(const Registry&) = delete;
     ~Registry();
 
-    // A server of this name that was configured otherwise is stopped. Throws Error{config_invalid}.
-    void add(ServerSpec spec);
+    // Servers that a person gave. One of the same name that was configured otherwise is stopped, and one of a
+    // workspace's file gives way. Throws Error{config_invalid}, also for two whose wrappers would be one package; then
+    // none was added.
+    void add(const std::vector<ServerSpec>& specs);
     // Makes the servers of the workspace's files those that the files name now; names that a person gave stay. Returns
     // what is wrong with the files.
     std::vector<std::string> read_workspace_files();
@@ -75,7 +77,10 @@ class Registry {
                                                        std::string server, RawJson arguments);
 
     std::shared_ptr<Server> find(const std::string& name) const;
-    void put(ServerSpec spec);
+    // The name of another server whose wrappers would be the same package; `only_given`: of those that a person gave.
+    std::optional<std::string> same_package(const std::string& name, bool only_given) const;
+    void put(ServerSpec spec, ServerDescription described);
+    void drop(const std::string& name, std::string reason);
     Task<std::shared_ptr<Running>> running(CallContext context, std::string server);
     Task<void> allow_start(CallContext context, std::shared_ptr<Start> start);
     Task<void> start(std::shared_ptr<Server> server, std::shared_ptr<Start> start);

@@ -1,0 +1,24 @@
+#pragma once
+// How wide text is where it is shown. A line that is wider than its place goes on in the next row, and what stands
+// there looks like a line of its own: so lines have a width that every terminal has.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace cellgate::gate {
+
+// Leaves four columns of eighty to the client.
+inline constexpr std::size_t max_columns = 76;
+
+// Of a line of visible_text(). Characters that may be two columns wide count as two, also where they are not.
+std::size_t columns(std::string_view line);
+
+// The longest beginning of `line` that is at most `width` wide: whole characters, at least one.
+std::string_view beginning(std::string_view line, std::size_t width);
+
+// A text from outside in one visible line, no wider than `width` but for a mark that says how long it is when it was
+// cut.
+std::string cut_to_line(std::string_view text, std::size_t width);
+
+} // namespace cellgate::gate

@@ -1,0 +1,68 @@
+#pragma once
+// What paths lead to. Looking at one can block for ever (a mount whose server is gone), and code in a kernel chooses
+// them: a judgement asks a Paths, which looks at nothing and notes what it lacks; PathResolver looks, off the loop, and
+// the judgement is made again. What takes too long leads nowhere that can be told.
+
+#include "base/clock.hpp"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::gate {
+
+// Runs work where it may block.
+using OffLoop = std::function<Task<void>(std::function<void()> work)>;
+
+// The absolute path without links, "." and ".."; a relative one is taken from `root`. What is not there resolves to
+// where it would be. Nothing when it cannot be told: no rights, a loop, ".." below what is not there, /proc. May block.
+std::optional<std::string> resolve_path(std::string_view path, std::string_view root);
+
+// What one judgement knows. A judgement that was made while something was wanting says nothing.
+class Paths {
+  public:
+    struct Place {
+        std::optional<std::string> path; // as resolve_path()
+        bool is_directory = false;
+    };
+
+    explicit Paths(std::string root) : root_(std::move(root)) {}
+    const std::string& root() const { return root_; }
+    // nullptr while it is not known; then it is wanting. `path`: absolute.
+    const Place* find(const std::string& path);
+    bool complete() const { return wanting_.empty(); }
+
+  private:
+    friend class PathResolver;
+    std::string root_;
+    std::map<std::string, Place> known_;
+    std::set<std::string> wanting_;
+};
+
+// Looks for all who wait, one after the other: a path that hangs takes one thread, not all of them.
+class PathResolver {
+  public:
+    PathResolver(Clock& clock, OffLoop off_loop) : clock_(clock), off_loop_(std::move(off_loop)) {}
+
+    // Finds what is wanting. Returns at the latest after two seconds.
+    Task<void> resolve(Paths& paths);
+    Task<void> close() { return tasks_.join(); }
+
+  private:
+    struct Job;
+    Task<void> work();
+
+    Clock& clock_;
+    OffLoop off_loop_;
+    std::deque<std::shared_ptr<Job>> jobs_;
+    bool working_ = false;
+    TaskScope tasks_;
+};
+
+} // namespace cellgate::gate

@@ -68,6 +68,17 @@ bool MountPlan::shows(const std::string& path) const {
     return entry != nullptr && entry->from_machine;
 }
 
+std::vector<MountPlan::Bind> MountPlan::binds_within(const std::string& top) const {
+    std::vector<Bind> binds;
+    for (const auto& [place, entry] : entries_) {
+        const bool bound = entry.arguments.size() == 2 && entry.arguments[0].ends_with("bind");
+        if (bound && is_within(place.native(), top) && (place == top || shows(place.parent_path().string()))) {
+            binds.push_back({entry.arguments[1], place.native()});
+        }
+    }
+    return binds;
+}
+
 std::vector<fs::path> MountPlan::places_below(const std::string& top) const {
     std::vector<fs::path> places;
     for (const auto& [place, entry] : entries_) {

@@ -33,6 +33,13 @@ class MountPlan {
     // Whether the files of `path` are those of the machine, shown through one of the mounts.
     bool shows(const std::string& path) const;
 
+    struct Bind {
+        std::string source;
+        std::string place;
+    };
+    // Those of `top` and below it, without what lies in something unreadable.
+    std::vector<Bind> binds_within(const std::string& top) const;
+
     // All that is mounted below `top`.
     std::vector<std::filesystem::path> places_below(const std::string& top) const;
 

@@ -98,12 +98,16 @@ Ran Machine::run(Isolation isolation, async::Command command) {
     command.environment.insert(variables.begin(), variables.end());
     command.environment.insert({{"H", home}, {"W", workspace}, {"S", session_dir}});
     std::unique_ptr<Launcher> launcher = make_launcher(isolation, environment);
-    Launch launch = launcher->wrap(std::move(command), profile);
+    const Launch launch = launcher->wrap(std::move(command), profile);
+    return start(*launcher, launch);
+}
+
+Ran Machine::start(const Launcher& launcher, const Launch& launch) {
     Ran ran;
     ran.layers = launch.layers;
     async::Loop loop;
     loop.run(run_to_end(&loop, launch.command, &ran));
-    ran.status = launcher->exit_of(ran.status);
+    ran.status = launcher.exit_of(ran.status);
     return ran;
 }
 

@@ -28,6 +28,7 @@ class Machine {
     // is in `variables`.
     Ran python(Isolation isolation, const std::string& program);
     Ran run(Isolation isolation, async::Command command);
+    static Ran start(const Launcher& launcher, const Launch& launch);
 
     void write(const std::filesystem::path& path, const std::string& content) const;
     std::string read(const std::filesystem::path& path) const;

@@ -98,6 +98,25 @@ TEST_CASE("a program or a working directory that cannot be seen inside is refuse
     CHECK(mentions(refusal(machine), "No such file"));
 }
 
+TEST_CASE("a folder that is exchanged after it was planned is noticed before anything runs in there") {
+    for (const bool exchanged : {false, true}) { // the first is the control
+        Machine machine;
+        async::Command command;
+        command.argv = {"/usr/bin/touch", machine.workspace / "ran"};
+        std::unique_ptr<Launcher> launcher = make_launcher(Isolation::bwrap, machine.environment);
+        const Launch launch = launcher->wrap(std::move(command), machine.profile);
+        if (exchanged) {
+            fs::rename(machine.workspace / "deploy", machine.workspace / "aside");
+            fs::copy(machine.workspace / "aside", machine.workspace / "deploy",
+                     fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+        }
+        const Ran ran = machine.start(*launcher, launch);
+        CHECK_MESSAGE(ran.status.success() == !exchanged, ran.error);
+        CHECK(fs::exists(machine.workspace / "ran") == !exchanged);
+        CHECK_MESSAGE(mentions(ran.error, "exchanged") == exchanged, ran.error);
+    }
+}
+
 TEST_CASE("no value of the environment can become an option of bwrap") {
     Machine machine;
     async::Command command;

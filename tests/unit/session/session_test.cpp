@@ -141,6 +141,13 @@ struct Place {
         }
         outcomes.push_back(outcome);
     }
+    gate::GateOptions gate_options() {
+        gate::GateOptions options;
+        options.root = root;
+        options.policy_directory = folder.path + "/config/policy";
+        options.off_loop = [this](std::function<void()> work) { return loop.off_loop(std::move(work)); };
+        return options;
+    }
     ErrorCode refusal(const std::string& code) {
         try {
             execute(code);
@@ -156,7 +163,7 @@ struct Place {
     store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime"};
     async::Loop loop;
     async::ZmqContext zmq{loop};
-    gate::Gate gate{loop.clock(), gate::GateOptions{root, folder.path + "/config/policy", std::nullopt}};
+    gate::Gate gate{loop.clock(), gate_options()};
     tools::Registry registry{loop, loop.clock(), gate, tools::RegistryOptions{root, environment, {"cellgate", "0"}}};
     tools::Door door{gate, registry};
     Recorder recorder;

@@ -470,6 +470,15 @@ def _cancel_message(number: int) -> bytes:
     return _encode({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": number}})
 
 
+def _decode(line: bytes) -> Dict[str, Any]:
+    try:
+        return json.loads(line)
+    except ValueError as error:  # an integer of more digits than Python reads: all else has been checked
+        number = json.loads(line, parse_int=float)["id"]
+        failure = {"message": f"the tool's answer cannot be read: {error}", "data": {"kind": "resultInvalid"}}
+        return {"id": number, "error": failure}
+
+
 def _answer(message: Dict[str, Any]) -> Dict[str, Any]:
     error = message.get("error")
     if error is None:
@@ -528,7 +537,7 @@ class _ThreadConnection:
                 raise EOFError
             parts.append(part)
             if part.endswith(b"\n"):
-                return json.loads(b"".join(parts))
+                return _decode(b"".join(parts))
 
     def _cancel(self, connection: socket.socket) -> None:
         try:
@@ -627,7 +636,7 @@ class _LoopConnection:
         *lines, rest = b"".join(self._received).split(b"\n")
         self._received = [rest] if rest else []
         for line in lines:
-            message: Dict[str, Any] = json.loads(line)
+            message = _decode(line)
             answer = self._waiting.get(message["id"])  # None when the call was cancelled meanwhile
             if answer is not None and not answer.done():
                 answer.set_result(message)

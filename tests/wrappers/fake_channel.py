@@ -17,10 +17,12 @@ class Denied(Exception):
 
 class FakeChannel:
     """Listens at `path`. `answer(params)` makes a tools/call's result, or raises Denied(reason); each call has its own
-    thread, so an answer may wait. `requests` and `cancelled` keep what came in, `connections` counts."""
+    thread, so an answer may wait. `rewrite` changes the text of every reply. `requests` and `cancelled` keep what came
+    in, `connections` counts."""
 
     def __init__(self, answer):
         self.answer = answer
+        self.rewrite = lambda text: text
         self.requests = []
         self.raw_lines = []
         self.cancelled = []
@@ -98,6 +100,6 @@ class FakeChannel:
             reply["error"] = {"code": 1018, "message": str(error), "data": data}
         with lock:
             try:
-                connection.sendall(json.dumps(reply).encode() + b"\n")
+                connection.sendall(self.rewrite(json.dumps(reply)).encode() + b"\n")
             except OSError:
                 pass

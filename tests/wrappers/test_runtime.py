@@ -276,6 +276,22 @@ class Runtime(unittest.TestCase):
         self.text.run(a=[1, 1.0, 2**80, -0.0, True])
         self.assertIn(b'"a":[1,1.0,1208925819614629174706176,-0.0,true]', self.channel.raw_lines[-1])
 
+    def test_an_integer_that_python_does_not_read_fails_its_call_only(self):
+        self.channel.rewrite = lambda text: text.replace('"BIG"', "9" * 5000)
+        self.answer = lambda params: {"content": [], "structuredContent": {"shape": params["arguments"]["x"]}}
+
+        async def main():
+            calls = [self.typed.run_async(extra={"x": x}) for x in ("small", "BIG", "small")]
+            return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 60)
+
+        for _ in range(2):
+            with self.assertRaisesRegex(self.tools.ToolCallError, "cannot be read.*4300 digits"):
+                self.typed.run({"x": "BIG"})
+            self.assertEqual(self.typed.run({"x": "small"}).shape, "small")
+            first, failure, last = asyncio.run(main())
+            self.assertEqual((first.shape, last.shape), ("small", "small"))
+            self.assertEqual((type(failure), failure.kind), (self.tools.ToolCallError, "resultInvalid"))
+
     def test_properties_without_a_name_go_through_extra(self):
         self.text.run(a=1, extra={"x-y": 2})
         self.assertEqual(self.channel.requests[-1]["arguments"], {"a": 1, "x-y": 2})

@@ -14,11 +14,14 @@ namespace {
 
 constexpr std::size_t most_options = 20;
 constexpr std::size_t longest_rule = 400;
+constexpr std::size_t longest_arguments = 4000; // white space, which a rule leaves out, included
 
 std::string option_for_call(const protocol::Action& action, bool exactly) {
-    const std::string narrow = allow_rule_for(*action.server, *action.tool, *action.arguments, exactly);
-    if (narrow.size() <= longest_rule) {
-        return "--allow " + shell_word(narrow);
+    if (action.arguments->text().size() <= longest_arguments) {
+        const std::string narrow = allow_rule_for(*action.server, *action.tool, *action.arguments, exactly);
+        if (narrow.size() <= longest_rule) {
+            return "--allow " + shell_word(narrow);
+        }
     }
     if (exactly) {
         return fmt::format("{} of {} with these arguments is too long for --allow: run it at a terminal",
@@ -39,11 +42,13 @@ Task<void> AbsentPerson::deny(protocol::Approval approval, LocalSidecar* sidecar
     params.approval_ids.push_back(approval.approval_id);
     params.decision = protocol::Verdict::deny;
     params.reason = "there is no terminal to ask at, and no rule allows it";
-    std::string option = co_await option_for(std::move(approval), sidecar);
-    if (options_.size() <= most_options && known_.insert(option).second) {
-        options_.push_back(std::move(option));
-    }
     co_await sidecar->call<protocol::ApprovalRespond>(std::move(params));
+    if (options_.size() <= most_options) {
+        std::string option = co_await option_for(std::move(approval), sidecar);
+        if (known_.insert(option).second) {
+            options_.push_back(std::move(option));
+        }
+    }
 }
 
 Task<std::string> AbsentPerson::option_for(protocol::Approval approval, LocalSidecar* sidecar) {
@@ -54,7 +59,8 @@ Task<std::string> AbsentPerson::option_for(protocol::Approval approval, LocalSid
                                           [](const protocol::Choice& choice) { return choice.rule.has_value(); });
         co_return option_for_call(action, exactly);
     }
-    const protocol::ToolServersListResult servers = co_await sidecar->call<protocol::ToolServersList>(Empty{});
+    Empty nothing;
+    const protocol::ToolServersListResult servers = co_await sidecar->call<protocol::ToolServersList>(nothing);
     for (const protocol::ToolServerInfo& server : servers.servers) {
         if (server.name == action.server && server.file) {
             std::error_code error;

@@ -88,11 +88,11 @@ class CliTest(unittest.TestCase):
         options = ["--root", str(self.place.root)] if rooted else []
         return [CELLGATE, arguments[0], *options, *arguments[1:]]
 
-    def cli(self, *arguments, rooted=True, **options):
+    def cli(self, *arguments, rooted=True, variables=None):
         """Without a terminal."""
         return subprocess.run(self.arguments(*arguments, rooted=rooted), stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=PATIENCE * 2, cwd=self.place.root, env=self.place.environment(),
-                              start_new_session=True, **options)
+                              text=True, timeout=PATIENCE * 2, cwd=self.place.root, start_new_session=True, check=False,
+                              env=self.place.environment(**(variables or {})))
 
     def terminal(self, *arguments):
         terminal = Terminal(self.arguments(*arguments), cwd=self.place.root, env=self.place.environment(TERM="xterm"))
@@ -186,7 +186,7 @@ class WithoutATerminal(CliTest):
         self.assertEqual(generated.returncode, 0, generated.stderr)
         script = self.script("from mcptools.fix import environment, tool_1\nprint(environment.run())\n")
         words = shlex.split(generated.stderr.rpartition(": ")[2])
-        self.assertEqual(words[0], CELLGATE)
+        self.assertEqual(words[0], os.path.realpath(CELLGATE))
         words = [script if word == "FILE" else word for word in words[1:]]
         self.assertIn("--root", words)
         ended = self.cli(words[0], "--allow", "fix/environment", *words[1:], rooted=False)
@@ -339,8 +339,20 @@ class OtherCommands(CliTest):
         for wrong in (("nonsense",), ("run",), ("run", "no-such-file.py"), ("run", "--nonsense", "notes.txt")):
             with self.subTest(wrong):
                 ended = self.cli(*wrong, rooted=False)
-                self.assertNotEqual(ended.returncode, 0)
+                self.assertEqual(ended.returncode, 2)
                 self.assertTrue(ended.stderr.strip())
+        self.assertIn("no subcommand nonsense", self.cli("nonsense", rooted=False).stderr)
+        self.assertIn("greater than 0, found 0", self.cli("run", "--timeout", "0", "notes.txt").stderr)
+        alone = subprocess.run([CELLGATE], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual((alone.returncode, alone.stderr), (2, self.cli("help", rooted=False).stdout))
+
+    def test_the_demo_holds_and_ends_with_commands_that_can_be_copied(self):
+        ended = self.cli("demo", "--answer-itself", rooted=False, variables={"TMPDIR": str(self.place.base)})
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertNotIn("FAILED", ended.stdout)
+        self.assertIn(f"run them: {os.path.realpath(CELLGATE)} run FILE", ended.stdout)
+        left = re.search(r"What the tour left is in (\S+)\.", ended.stdout).group(1)
+        self.assertTrue(left.startswith(str(self.place.base)), left)
 
 
 class AtATerminal(CliTest):

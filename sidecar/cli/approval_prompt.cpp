@@ -10,6 +10,8 @@ namespace cellgate::cli {
 
 namespace {
 
+constexpr std::size_t longest_typed_line = 4095; // of a line that the terminal edits; it drops the rest
+
 std::string render(const protocol::Approval& approval, std::size_t columns) {
     std::string text = "\n== cellgate asks =====================================================\n";
     for (const std::string& line : approval.display) {
@@ -112,7 +114,11 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
         edit += "  new arguments, as JSON on one line: ";
         const std::optional<std::string> arguments = co_await terminal_.ask(std::move(edit));
         if (!arguments || check_json(*arguments)) {
-            terminal_.write("  that is not JSON\n");
+            const bool too_long = arguments && arguments->size() >= longest_typed_line;
+            terminal_.write(too_long ? fmt::format("  a terminal takes no more than {} bytes in a line; what was typed "
+                                                   "is longer\n",
+                                                   longest_typed_line)
+                                     : "  that is not JSON\n");
             co_return false;
         }
         params.arguments = RawJson::checked(*arguments);

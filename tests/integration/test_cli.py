@@ -396,6 +396,20 @@ class AtATerminal(CliTest):
         self.assertEqual(terminal.wait_end(), 0, terminal.text)
         self.assertEqual(self.made.read_text(), "from the person")
 
+    def test_an_edit_that_the_terminal_cuts_is_refused_and_asked_for_again(self):
+        terminal = self.terminal("run", self.script(self.WRITE))
+        self.question(terminal)
+        terminal.type("e")
+        terminal.expect("JSON[^\n]*: ?$")
+        terminal.type(json.dumps({"path": "made.txt", "content": "x" * 6000}))
+        terminal.expect("no more than 4095 bytes")
+        self.question(terminal)
+        terminal.type("d")
+        terminal.expect("why")
+        terminal.type("")
+        self.assertNotEqual(terminal.wait_end(), 0)
+        self.assertFalse(self.made.exists())
+
     def test_what_is_no_answer_asks_again(self):
         terminal = self.terminal("run", self.script(self.WRITE))
         for wrong in ("", "0", "99", "yes", "1 1"):

@@ -1,7 +1,9 @@
 """Random schemas and random values that fit them. CELLGATE_PROPERTY_SEEDS=N tries N batches in place of two."""
 
 import collections
+import json
 import os
+import subprocess
 import tempfile
 import unittest
 
@@ -33,6 +35,14 @@ def fitting_values(schema):
     made = [Values(schema, seed, fullness).make() for seed, fullness in enumerate(FULLNESS)]
     fitting = [value for value in made if judge.is_valid(value)]
     return fitting, len(made) - len(fitting)
+
+
+def check_arguments(pairs):
+    """What the sidecar's check finds ("" when nothing), with the schema and the arguments."""
+    tool = os.path.join(os.environ["CELLGATE_TEST_TOOLS"], "check_arguments_tool")
+    lines = "".join(json.dumps(pair) + "\n" for pair in pairs)
+    done = subprocess.run([tool], input=lines.encode(), stdout=subprocess.PIPE, check=True)
+    return [(found, *pair) for found, pair in zip(done.stdout.decode().splitlines(), pairs, strict=True)]
 
 
 def source(value, wrapper):
@@ -93,6 +103,21 @@ class AnySchema(RoundTrip):
                         self.assertEqual(exact(wrapper.Params.from_dict(value).to_dict()), exact(value))
                         wrapper.run(value)
                         self.assertEqual(exact(self.received()), exact(value))
+
+    def test_arguments_that_fit_are_not_refused_before_the_tool_sees_them(self):
+        pairs = {True: [], False: []}
+        for batch in range(BATCHES):
+            for tool in tools_of_batch(batch):
+                schema = tool["inputSchema"]
+                judge = jsonschema.Draft202012Validator(schema)
+                for seed in range(4):
+                    other = Values(tool.get("outputSchema", {}), seed, 1).make()
+                    for made in (Values(schema, seed, 0.5).make(), other):
+                        if isinstance(made, dict):
+                            pairs[judge.is_valid(made)].append((schema, made))
+        self.assertEqual([found for found in check_arguments(pairs[True]) if found[0]], [])
+        refused = [found for found in check_arguments(pairs[False]) if found[0]]
+        self.assertGreater(len(refused), len(pairs[False]) / 2)  # the check does check
 
     def test_pyright_accepts_the_packages_in_strict_mode_and_what_fits_them(self):
         with tempfile.TemporaryDirectory(prefix="cellgate-test-") as folder:

@@ -1,0 +1,21 @@
+// check_arguments_tool < LINES: each line is a JSON array of a schema and arguments; for each, a line with what the
+// check of a call's arguments finds, empty when it lets them pass.
+
+#include "base/visible_text.hpp"
+#include "tools/argument_check.hpp"
+
+#include <iostream>
+#include <string>
+
+using namespace cellgate;
+
+int main() {
+    std::string line;
+    while (std::getline(std::cin, line)) {
+        const RawJson pair = RawJson::parse(line);
+        const auto parts = json_elements(pair.text());
+        const RawJson schema = RawJson::checked(parts.at(0));
+        const RawJson arguments = RawJson::checked(parts.at(1));
+        std::cout << visible_text(tools::check_arguments(schema, arguments).value_or("")) << '\n';
+    }
+}

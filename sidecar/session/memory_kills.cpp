@@ -4,8 +4,8 @@
 
 namespace cellgate::session {
 
-std::uint64_t memory_kills(const std::string& path) {
-    std::ifstream file(path);
+std::uint64_t memory_kills(const std::string& vmstat) {
+    std::ifstream file(vmstat);
     std::string name;
     std::uint64_t value = 0;
     while (file >> name >> value) {

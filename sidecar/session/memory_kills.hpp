@@ -8,6 +8,6 @@
 namespace cellgate::session {
 
 // 0 when the system does not say.
-std::uint64_t memory_kills(const std::string& path = "/proc/vmstat");
+std::uint64_t memory_kills(const std::string& vmstat);
 
 } // namespace cellgate::session

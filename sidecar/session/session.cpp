@@ -200,7 +200,7 @@ Task<protocol::ExecuteResult> Session::end_with_kernel(std::shared_ptr<Execution
         reason = "it did not stop when it was interrupted: its kernel was ended";
     } else if (start->kernel->has_died()) {
         const jupyter::Death death = co_await start->kernel->died();
-        if (death.status.signal == SIGKILL && memory_kills() > memory_kills_) {
+        if (death.status.signal == SIGKILL && memory_kills(house_.vmstat) > memory_kills_) {
             status = protocol::ExecutionStatus::oom;
             reason = "the memory ran out, and the system ended the kernel; its variables are gone";
         }
@@ -223,7 +223,7 @@ Task<void> Session::restore_cwd(std::shared_ptr<Start> start) {
 void Session::note_memory_kills() {
     if (!memory_looked_at_ || clock_.now() - *memory_looked_at_ > look_at_memory_every) {
         memory_looked_at_ = clock_.now();
-        memory_kills_ = memory_kills();
+        memory_kills_ = memory_kills(house_.vmstat);
     }
 }
 

@@ -122,6 +122,13 @@ struct Place {
         all["JUPYTER_PATH"] = folder.path + "/jupyter";
         return all;
     }
+    gate::GateOptions gate_options() {
+        gate::GateOptions options;
+        options.root = root;
+        options.policy_directory = folder.path + "/config/policy";
+        options.off_loop = [this](std::function<void()> work) { return loop.off_loop(std::move(work)); };
+        return options;
+    }
 
     TemporaryFolder folder;
     std::string root = folder.path + "/workspace";
@@ -130,7 +137,7 @@ struct Place {
     async::Loop loop;
     FakeClock clock;
     async::ZmqContext zmq{loop};
-    gate::Gate gate{loop.clock(), gate::GateOptions{root, folder.path + "/config/policy", std::nullopt}};
+    gate::Gate gate{loop.clock(), gate_options()};
     tools::Registry registry{loop, loop.clock(), gate, tools::RegistryOptions{root, environment, {"cellgate", "0"}}};
     tools::Door door{gate, registry};
     Recorder recorder;
@@ -286,6 +293,31 @@ Task<void> deaths(Place* place) {
     }
 }
 
+Task<void> memory_runs_out(Place* place) {
+    const std::string count = place->folder.path + "/vmstat";
+    std::ofstream(count) << "oom_kill 7\n";
+    place->house.vmstat = count;
+    const ExecutionPtr killed = place->execute("killed", "kill");
+    co_await killed->finished.wait();
+    CHECK(killed->result.status == ExecutionStatus::killed); // by somebody: the count stands still
+    place->clock.advance(1min);
+    const ExecutionPtr hungry = place->execute("hungry", "print go\nwait file\nkill");
+    std::string go = "go";
+    co_await place->until_printed(hungry, std::move(go));
+    std::ofstream(count) << "oom_kill 8\n";
+    std::ofstream(place->root + "/file") << "";
+    co_await hungry->finished.wait();
+    CHECK(hungry->result.status == ExecutionStatus::oom);
+    CHECK(hungry->result.reason.value_or("").find("memory ran out") != std::string::npos);
+    // What we end ourselves has its own reason, whatever else the machine suffers meanwhile.
+    const ExecutionPtr deaf = place->execute("deaf", "print go\ndeaf");
+    std::string again = "go";
+    co_await place->until_printed(deaf, std::move(again));
+    std::ofstream(count) << "oom_kill 9\n";
+    CHECK_FALSE(co_await place->session->cancel(deaf, 0s, true));
+    CHECK(deaf->result.status == ExecutionStatus::killed);
+}
+
 Task<void> long_queue(Place* place) {
     const ExecutionPtr first = place->execute("first", "print go\nwait file");
     std::string go = "go";
@@ -346,6 +378,11 @@ TEST_CASE("a kernel that is told to stop by signal gets the signal") {
 TEST_CASE("a kernel that dies is the cause of its execution's end") {
     Place place;
     place.run(deaths(&place));
+}
+
+TEST_CASE("a kernel that the system ended for want of memory is told apart from one that somebody killed") {
+    Place place;
+    place.run(memory_runs_out(&place));
 }
 
 TEST_CASE("a queue has a bound, and costs one message an execution") {

@@ -46,8 +46,9 @@ struct House {
     SessionObserver& observer;
     const store::Directories& directories;
     store::Journals& journals;
-    std::string root;                 // the workspace, canonical
-    sandbox::Environment environment; // of this process
+    std::string root;                    // the workspace, canonical
+    sandbox::Environment environment;    // of this process
+    std::string vmstat = "/proc/vmstat"; // where the system counts what it ended for want of memory
 };
 
 struct SessionOptions {

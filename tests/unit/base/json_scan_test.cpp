@@ -259,6 +259,27 @@ TEST_CASE("what another reader might take for JSON is refused") {
     }
 }
 
+TEST_CASE("what ends or breaks a string is found at every place in it, whatever stands around") {
+    for (std::size_t length = 0; length < 40; ++length) {
+        for (std::size_t at = 0; at < length; ++at) {
+            for (const char plain : {'x', '!', '[', '\x7f'}) {
+                std::string inside(length, plain);
+                CHECK(!check_json("\"" + inside + "\""));
+                inside[at] = '\x1f';
+                const std::optional<JsonProblem> control = check_json("\"" + inside + "\"");
+                REQUIRE(control);
+                CHECK(control->offset == at + 1);
+                inside[at] = '"';
+                CHECK(check_json("\"" + inside + "\""));
+                inside[at] = '\\';
+                CHECK(check_json("\"" + inside + "\""));
+            }
+        }
+    }
+    const std::string beyond_ascii = "\"é—𝄞 é—𝄞 é—𝄞 é—𝄞\"";
+    CHECK(!check_json(beyond_ascii));
+}
+
 TEST_CASE("a key that stands twice is refused, however it is written") {
     for (const std::string& text :
          {R"({"a":1,"a":1})"s, R"({"a":1,"b":2,"a":3})"s, R"({"a":1,"\u0061":2})"s, R"({"\u0061":1,"\u0061":2})"s,

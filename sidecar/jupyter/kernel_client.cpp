@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // iopub joins later than shell answers; until it has, each request's messages on it would be lost.
-constexpr Duration nudge_interval = 20ms;
+constexpr Duration nudge_interval = 5ms;
 // How often the kernel's sockets are looked for until it has bound them.
 constexpr Duration connect_interval = 2ms;
 constexpr Duration first_answer_interval = 2s;

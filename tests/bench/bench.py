@@ -270,7 +270,8 @@ class Worker:
         if not text:
             self.log.seek(0)
             words = self.log.read().decode(errors="replace")[-2000:]
-            raise Failed(f"{' '.join(map(str, self.process.args))[:300]}\nended or was silent. Its last words:\n{words}")
+            command = " ".join(self.process.args)[:300]
+            raise Failed(f"{command}\nended or was silent. Its last words:\n{words}")
         return text
 
     def ready(self):
@@ -428,7 +429,7 @@ def cases_for(lines):
 def main():
     parser = argparse.ArgumentParser(description="cellgate beside its peers")
     parser.add_argument("--build", type=Path, required=True, help="the build directory")
-    parser.add_argument("--quick", action="store_true", help="a few small samples: shows that it works, measures nothing")
+    parser.add_argument("--quick", action="store_true", help="a few samples, to see that it works")
     parser.add_argument("--json", type=Path, help="write everything that was measured to this file")
     parser.add_argument("filter", metavar="FILTER=REGEX", nargs="?", default=os.environ.get("FILTER", ""),
                         help="only the lines whose names match")
@@ -440,7 +441,7 @@ def main():
           f"load average {load[0]:.2f} {load[1]:.2f} {load[2]:.2f}")
     busy = load[0] > BUSY * os.cpu_count()
     if busy:
-        print("WARNING: other programs keep this machine busy. Ratios say less than they should, absolute times nothing.")
+        print("WARNING: other programs keep this machine busy: ratios say less than they should, times say nothing")
     place = Place(options.build.resolve() / "bench", options.build.resolve() / "cellgate", options.quick)
     results = {}
     begun = time.monotonic()

@@ -2,8 +2,8 @@
 
     cold KERNEL                 a sample is a new kernel (wait_for_ready) and the result of 1+1
     execute KERNEL CODE         a sample is one execute_interactive, with store_history
-    output FILE SHA256          a sample is the time to the last byte of the cell's output, each message of it written to
-                                a file and to a pipe, as who keeps output and passes it on has to
+    output FILE SHA256          a sample is the time to the last byte of the cell's output, each message of it written
+                                to a file and to a pipe, as who keeps output and passes it on has to
     cell FILE SERVER            the cell's own samples: it prints N of them, one in a line; SERVER is a program whose
                                 first line, a port, the cell finds in BENCH_URL
 """

@@ -121,7 +121,7 @@ class Kernel:
 
     def send(self, message):
         body = json.dumps(message).encode()
-        head = struct.pack(">BB", 0x81, 0x80 | len(body)) if len(body) < 126 else struct.pack(">BBH", 0x81, 0xFE, len(body))
+        head = struct.pack(">BBH", 0x81, 0xFE, len(body))  # a request has between 126 and 65535 bytes
         self.socket.sendall(head + bytes(4) + body)  # masked with zeros
 
     def execute(self, code):

@@ -18,8 +18,8 @@ class Smoke(unittest.TestCase):
     def test_a_quick_run_prints_every_line_and_fails_in_none(self):
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
             done = subprocess.run(
-                ["/usr/bin/python3", "-B", HERE / "bench.py", "--build", os.environ["CELLGATE_BUILD"], "--quick", "--json",
-                 file.name], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=500)
+                ["/usr/bin/python3", "-B", HERE / "bench.py", "--build", os.environ["CELLGATE_BUILD"], "--quick",
+                 "--json", file.name], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=500)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             records = json.load(file)["lines"]
         self.assertEqual([record["line"] for record in records], [line.name() for line in bench.LINES])

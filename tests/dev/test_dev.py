@@ -86,7 +86,7 @@ class Dev(unittest.TestCase):
         for arguments in ([], ["help"], ["--help"]):
             result = machine.dev(*arguments)
             self.assertEqual(result.returncode, 0, result.stderr)
-            for command in ("help", "demo", "build", "test", "test quick", "format", "lint"):
+            for command in ("help", "demo", "build", "test", "test quick", "bench", "format", "lint"):
                 self.assertRegex(result.stdout, rf"(?m)^  {command}\s")
         self.assertEqual(machine.calls(""), [])
 
@@ -161,6 +161,19 @@ class Dev(unittest.TestCase):
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("apt does not find", result.stderr)
         self.assertFalse((machine.folder / "tree" / "build" / ".packages").exists())
+
+    def test_only_the_bench_installs_and_builds_what_is_measured_against(self):
+        machine = self.machine()
+        machine.script("cmake", f'echo "cmake $*" >>{machine.log}')
+        machine.script("npm", "exit 1")
+        machine.script("node", "echo v22.0.0")
+        self.assertEqual(machine.build().returncode, 0)
+        self.assertEqual(machine.calls("jupyter-server"), [])
+        result = machine.dev("bench", "--quick")
+        self.assertIn("npm did not give the MCP server", result.stdout)
+        self.assertIn("python3-jupyter-server", machine.calls("DPkg::Lock")[-1])
+        self.assertIn("--target bench", machine.calls("cmake --build")[-1])
+        self.assertIn("tests/bench/bench.py", result.stderr)  # which is not in this tree
 
     def test_build_leaves_the_binary_and_a_failed_one_does_not(self):
         machine = self.machine()

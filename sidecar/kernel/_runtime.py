@@ -386,7 +386,7 @@ class Tool:
 
     def _arguments(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         if not args:
-            given: Any = self._params(**kwargs)
+            given: Any = self._from_keywords(kwargs)
         elif len(args) == 1 and not kwargs:
             given = args[0]
         else:
@@ -397,6 +397,15 @@ class Tool:
             return _plain(cast(Any, given), "")
         except RecursionError:
             raise ValueError("the arguments are nested too deeply") from None
+
+    def _from_keywords(self, kwargs: Dict[str, Any]) -> Struct:
+        try:
+            return self._params(**kwargs)
+        except TypeError as error:
+            # Python speaks of a class that the caller may never have seen.
+            problem = re.sub(r"^.*?__init__\(\)", f"{self._name}.run()", str(error))
+            names = ", ".join(_fields(self._params)) or "no named argument"
+            raise TypeError(f"{problem}; it takes {names}") from None
 
     def _result(self, result: Dict[str, Any]) -> Any:
         if result.get("isError"):

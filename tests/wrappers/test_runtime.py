@@ -329,6 +329,16 @@ class Runtime(unittest.TestCase):
     def test_help_names_the_arguments(self):
         self.assertEqual(list(inspect.signature(self.text.run).parameters), ["a", "b", "extra"])
 
+    def test_a_wrong_argument_is_told_with_those_that_there_are(self):
+        with self.assertRaises(TypeError) as caught:
+            self.text.run(path="x")
+        self.assertIn("text.run()", str(caught.exception))
+        self.assertIn("'path'; it takes a, b", str(caught.exception))
+        self.assertIsNone(caught.exception.__cause__)
+        with self.assertRaisesRegex(TypeError, "'x'; it takes no named argument"):
+            self.closed.run(x=1)
+        self.assertEqual(self.channel.requests, [])
+
     def test_the_line_is_the_nearest_one_in_a_cell(self):
         cell = "\n".join(["import mcptools.server.text as text", "def call():", "    return text.run()", ""])
         later = "call()\n"

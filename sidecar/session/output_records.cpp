@@ -1,37 +1,55 @@
 #include "output_records.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace cellgate::session {
 
 namespace {
 
-// The bytes of the character or escape at `at` inside a JSON string; both halves of a surrogate pair are one.
-std::size_t unit_length(std::string_view content, std::size_t at) {
-    const auto byte = static_cast<unsigned char>(content[at]);
-    if (byte == '\\') {
-        if (content[at + 1] != 'u') {
-            return 2;
-        }
-        const bool surrogate = (content[at + 2] == 'd' || content[at + 2] == 'D') && content[at + 3] >= '8';
-        return surrogate ? 12 : 6;
+// The bytes of the escape at `at` inside a JSON string; both halves of a surrogate pair are one.
+std::size_t escape_length(std::string_view content, std::size_t at) {
+    if (content[at + 1] != 'u') {
+        return 2;
     }
-    return byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    const bool surrogate = (content[at + 2] == 'd' || content[at + 2] == 'D') && content[at + 3] >= '8';
+    return surrogate ? 12 : 6;
 }
 
-// The inside of a JSON string in pieces of at most `max_bytes`, each valid as the inside of one.
+bool begins_character(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+}
+
+// The last place up to `limit` that lies in no character and no escape. Goes from escape to escape, not from byte to
+// byte: this is done to all that code prints.
+std::size_t last_boundary(std::string_view content, std::size_t limit) {
+    const std::string_view searched = content.substr(0, limit);
+    std::size_t from = 0;
+    while (true) {
+        const std::size_t escape = std::min(searched.find('\\', from), limit);
+        if (escape == limit) {
+            while (limit > from && !begins_character(content[limit])) {
+                --limit;
+            }
+            return limit;
+        }
+        const std::size_t after = escape + escape_length(content, escape);
+        if (after > limit) {
+            return escape;
+        }
+        from = after;
+    }
+}
+
+// The inside of a JSON string in pieces of at most `max_bytes` (at least 12), each valid as the inside of one.
 std::vector<std::string_view> cut(std::string_view content, std::size_t max_bytes) {
     std::vector<std::string_view> pieces;
-    std::size_t start = 0;
-    for (std::size_t at = 0; at < content.size();) {
-        const std::size_t length = unit_length(content, at);
-        if (at + length - start > max_bytes) {
-            pieces.push_back(content.substr(start, at - start));
-            start = at;
-        }
-        at += length;
+    while (content.size() > max_bytes) {
+        const std::size_t end = last_boundary(content, max_bytes);
+        pieces.push_back(content.substr(0, end));
+        content.remove_prefix(end);
     }
-    pieces.push_back(content.substr(start));
+    pieces.push_back(content);
     return pieces;
 }
 

@@ -17,9 +17,10 @@ namespace {
 
 constexpr const char* places_file = "/.cellgate/places";
 constexpr const char* identities_file = "/.cellgate/identities";
-// Whole paths: PATH is the session's.
+// PATH is the session's, which may lead into the workspace.
 constexpr const char* comparison = R"sh(
-if [ "$(/usr/bin/xargs -0 /usr/bin/stat -c %d:%i -- < /.cellgate/places)" != "$(/usr/bin/cat /.cellgate/identities)" ]
+found="$(PATH=/usr/bin:/bin xargs -0 stat -c %d:%i -- < /.cellgate/places)"
+if [ "$found" != "$(PATH=/usr/bin:/bin cat /.cellgate/identities)" ]
 then
     echo "cellgate: files of the workspace were exchanged while the sandbox was set up; start the session again" >&2
     exit 125

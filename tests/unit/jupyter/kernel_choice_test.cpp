@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 
 using namespace cellgate;
 using namespace cellgate::jupyter;
@@ -83,6 +84,30 @@ Found confirm(const KernelChoice& choice) {
     Found found;
     loop.run(confirm_into(&loop, choice, &found));
     return found;
+}
+
+Task<void> count_turns(async::Loop* loop, const bool* done, int* turns) {
+    while (!*done) {
+        co_await loop->yield();
+        *turns += *done ? 0 : 1;
+    }
+}
+
+Task<void> beside_counting(async::Loop* loop, Task<void> work, int* turns) {
+    bool done = false;
+    TaskScope counting;
+    counting.spawn(count_turns(loop, &done, turns));
+    co_await std::move(work);
+    done = true;
+    co_await counting.join();
+}
+
+// How often the loop turned while something was done.
+int turns_while(const std::function<Task<void>(async::Loop*)>& start) {
+    async::Loop loop;
+    int turns = 0;
+    loop.run(beside_counting(&loop, start(&loop), &turns));
+    return turns;
 }
 
 } // namespace
@@ -193,6 +218,26 @@ TEST_CASE("a kernelspec is found by name, whatever its case, and starts what it 
           Strings{machine.directory / "bin/prog",
                   "--res=" + machine.directory / "home/.local/share/jupyter/kernels/Fancy", "/c {resource_dir}",
                   "{other}"});
+}
+
+TEST_CASE("the loop turns while files are looked at, as a cell decides how many there are") {
+    const Machine machine;
+    machine.spec("named", R"(["/bin/true"])");
+    CHECK(turns_while([](async::Loop*) -> Task<void> { co_return; }) == 0); // the control
+    for (const char* what : {"interpreter", "name", "default"}) {
+        CAPTURE(what);
+        KernelRequest request = machine.request;
+        if (what == std::string_view("interpreter")) {
+            request.interpreter = "/usr/bin/python3";
+        } else if (what == std::string_view("name")) {
+            request.name = "named";
+        }
+        Found found;
+        CHECK(turns_while([&](async::Loop* loop) { return find_into(loop, request, &found); }) > 0);
+        CHECK(found.choice);
+    }
+    std::vector<KernelInfo> kernels;
+    CHECK(turns_while([&](async::Loop* loop) { return list_into(loop, machine.request, &kernels); }) > 0);
 }
 
 TEST_CASE("the folders that a kernel sees are where things really are, each once") {

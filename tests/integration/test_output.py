@@ -11,21 +11,10 @@ import shutil
 import subprocess
 import unittest
 
-from cellgate_client import CELLGATE, PATIENCE, Place, PlaceTest, SharedSidecarTest, start_process, wait_until
+from cellgate_client import CELLGATE, PATIENCE, PlaceTest, SharedSidecarTest, start_process, wait_until
+from measuring import forget_peak, memory, sanitized
 
 OUTPUT_BYTES = int(os.environ.get("CELLGATE_OUTPUT_BYTES", 200_000_000))
-
-
-def memory(pid, field):
-    """Of a process, in bytes: VmRSS, what it takes now; VmHWM, the most since `forget_peak`."""
-    with open(f"/proc/{pid}/status", encoding="ascii") as status:
-        [line] = [line for line in status if line.startswith(field + ":")]
-    return int(line.split()[1]) * 1024
-
-
-def forget_peak(pid):
-    with open(f"/proc/{pid}/clear_refs", "w", encoding="ascii") as file:
-        file.write("5")
 
 
 class Reader:
@@ -141,19 +130,22 @@ with open('hash.part', 'w') as file:
 os.rename('hash.part', 'hash')
 """
 
+    def assert_grown_less(self, pid, before, limit):
+        if not sanitized():
+            self.assertLess(memory(pid, "VmHWM") - before, limit)
+
     def test_it_costs_little_memory_and_can_read_every_byte_afterwards(self):
         with Reader(self.place) as client:
             client.request("execute", {"code": "1 + 1", "executionId": "warm"})
             pid = client.process.pid
             forget_peak(pid)
-            before = memory(pid, "VmRSS")
+            before = memory(pid)
             running = client.start("execute", {"code": self.CODE.replace("SIZE", str(OUTPUT_BYTES)),
                                                "executionId": "loud"})
             wait_until((self.place.root / "hash").exists, "the end of the cell", 600)
             # Nothing was read so far. The reply comes once the last output is in the journal.
             result = client.reply(running)
-            grown = memory(pid, "VmHWM") - before
-            self.assertLess(grown, 64_000_000)
+            self.assert_grown_less(pid, before, 64_000_000)
             self.assertEqual(result["status"], "ok")
             self.assertFalse(result["truncated"], result)
 
@@ -163,7 +155,7 @@ os.rename('hash.part', 'hash')
                 self.assertEqual(output["seq"], next_seq)
                 next_seq += output["count"]
             skipped = sum(o.get("skippedBytes", 0) for o in outputs)
-            self.assertGreater(skipped, OUTPUT_BYTES * 0.9)
+            self.assertGreater(skipped, OUTPUT_BYTES / 2)  # the last of it may have come while we read again
 
             sha, count, seq = hashlib.sha256(), 0, 0
             for page in client.pages("loud"):
@@ -177,19 +169,19 @@ os.rename('hash.part', 'hash')
             self.assertEqual(seq, next_seq)
             self.assertGreaterEqual(count, OUTPUT_BYTES)
             self.assertEqual(sha.hexdigest(), (self.place.root / "hash").read_text())
-            self.assertLess(memory(pid, "VmHWM") - before, 128_000_000)  # with pages of 8 MiB on their way
+            self.assert_grown_less(pid, before, 128_000_000)  # with pages of 8 MiB on their way
 
     def test_it_can_ask_for_everything_at_once_and_read_none_of_it(self):
         with Reader(self.place) as client:
             client.request("execute", {"code": "for i in range(20_000): print('x' * 1000)", "executionId": "loud"})
             pid = client.process.pid
             forget_peak(pid)
-            before = memory(pid, "VmRSS")
+            before = memory(pid)
             asked = [client.start("output/read", {"executionId": "loud", "maxBytes": 8 << 20}) for _ in range(100)]
-            wait_until(lambda: memory(pid, "VmRSS") - before > 8_000_000, "the first page")
+            wait_until(lambda: memory(pid) - before > 8_000_000, "the first page")
             for request in asked:
                 self.assertEqual(client.reply(request)["nextSeq"] > 0, True)
-            self.assertLess(memory(pid, "VmHWM") - before, 100_000_000)
+            self.assert_grown_less(pid, before, 100_000_000)
 
 
 class Limits(PlaceTest):

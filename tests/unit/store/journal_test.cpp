@@ -247,6 +247,13 @@ TEST_CASE("when all journals are too large, those that ended first are dropped, 
     CHECK(check_numbers(*all[1], read(*all[1])) == all[1]->output_bytes());
 }
 
+// A sanitizer keeps what was freed.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CELLGATE_SANITIZED
+#endif
+#endif
+#ifndef CELLGATE_SANITIZED
 TEST_CASE("memory does not grow with the number of records") {
     Place place;
     Journal journal(place.journals, "a");
@@ -266,6 +273,7 @@ TEST_CASE("memory does not grow with the number of records") {
     CHECK(resident() < before + (std::size_t{2} << 20));
     CHECK(read(journal, 499'999).size() == 2);
 }
+#endif
 
 TEST_CASE("a journal that cannot be created drops everything and says why") {
     Place place;

@@ -147,6 +147,9 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     // Nothing of what goes out (clients that are told, calls that go on) may run while our state is half changed: it
     // is queued, and pump() sends it at the end of every operation, also of those that it sets off itself.
     void pump();
+    // The same once all that is ready now has run: of calls that are cancelled together none is asked about in between.
+    void pump_soon();
+    static Task<void> pump_later(std::shared_ptr<Impl> self);
     void ask_next(const std::string& queue);
     void prepare(const QuestionPtr& question);
     void show(const QuestionPtr& question);
@@ -196,6 +199,7 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     std::set<std::string> changed_queues;
     std::deque<std::function<void()>> outbox;
     bool pumping = false;
+    bool pumps_soon = false;
     bool closed = false;
     std::shared_ptr<CancelState> linger;
     TaskScope scope;
@@ -237,7 +241,7 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     if (cancelled) {
         if (!question->decision) {
             self->settle(question, denied(question->request.action, ResolvedBy::cancelled, "the call was cancelled"));
-            self->pump();
+            self->pump_soon();
         }
         throw Cancelled();
     }
@@ -260,6 +264,18 @@ void Gate::Impl::pump() {
         }
     }
     pumping = false;
+}
+
+void Gate::Impl::pump_soon() {
+    if (!std::exchange(pumps_soon, true)) {
+        scope.spawn(pump_later(shared_from_this()));
+    }
+}
+
+Task<void> Gate::Impl::pump_later(std::shared_ptr<Impl> self) {
+    self->pumps_soon = false;
+    self->pump();
+    co_return;
 }
 
 void Gate::Impl::ask_next(const std::string& name) {

@@ -473,6 +473,81 @@ class Rules(ToolsTest):
         self.assertEqual({line.split()[1] for line in execution.text().splitlines()}, {"-32601"})
 
 
+class Hostile(ToolsTest):
+    """Code that speaks with the channel itself. The next call of honest code works."""
+
+    CONNECT = r"""
+import os, socket, json
+def connect():
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(os.environ['CELLGATE_CHANNEL'])
+    return s
+def call(i, arguments='{}'):
+    start = '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"server":"fix","tool":"raw","arguments":' % i
+    return (start + arguments + '}}\n').encode('utf-8', 'surrogateescape')
+s = connect()
+f = s.makefile('rb')
+"""
+
+    def honest_call_works(self):
+        execution = self.cellgate.execute(ECHO + "print(tool_1.run(s='honest'))")
+        self.cellgate.wait(lambda: any(each["action"].get("arguments") == {"s": "honest"} for each in
+                                       self.cellgate.notifications["approval/requested"][self.before:]), "the question")
+        [approval] = [each for each in self.cellgate.notifications["approval/requested"][self.before:]
+                      if each["action"].get("arguments") == {"s": "honest"}]
+        self.cellgate.allow(approval)
+        execution.result()
+        self.assertIn("honest", execution.text())
+
+    def setUp(self):
+        super().setUp()
+        self.before = self.cellgate.asked()
+
+    def test_ten_thousand_calls_at_once_are_bounded_and_end_with_their_connection(self):
+        execution = self.run_ok(
+            self.CONNECT + "s.sendall(b''.join(call(i, '{\"n\":%d}' % i) for i in range(10_000)))\n"
+            "print(sum(json.loads(f.readline())['error']['code'] == 1024 for _ in range(10_000 - 4096)))\n"
+            "f.close()\ns.close()", timeoutSeconds=60)
+        self.assertEqual(execution.text(), "5904\n")
+        self.cellgate.wait(lambda: self.cellgate.request("approval/list") == {"approvals": []}, "the calls to end")
+        self.assertEqual(self.cellgate.asked() - self.before, 64)
+        self.honest_call_works()
+
+    def test_what_two_readers_could_understand_differently_asks_nobody(self):
+        execution = self.run_ok(self.CONNECT + r"""
+for arguments in ('{"a":1,"a":2}', r'{"a":1,"\u0061":2}', r'{"a":"\ud800"}', '{"a":"\udcff"}', '{"a":01}', '{"a":NaN}',
+                  '{"a":' * 300 + '1' + '}' * 300, '[]', '7', '{"a":1}{}'):
+    s.sendall(call(1, arguments))
+    print(json.loads(f.readline())['error']['code'])
+""")
+        self.assertLessEqual(set(execution.text().split()), {"-32700", "-32602", "1020"})
+        self.assertEqual(len(execution.text().split()), 10)
+        self.assertEqual(self.cellgate.asked(), self.before)
+        self.honest_call_works()
+
+    def test_a_number_of_any_length_is_shown_and_sent_digit_by_digit(self):
+        digits = "123456789" * 20
+        execution = self.cellgate.execute(self.CONNECT + f"s.sendall(call(1, '{{\"n\":{digits}}}'))\n"
+                                                         "print(f.readline().decode())")
+        approval = self.cellgate.approval()
+        self.assertIn(digits, whole(approval["display"]))
+        self.cellgate.allow(approval)
+        execution.result()
+        self.assertIn(digits, execution.text())
+        # Control: as the doubles that many readers make of numbers, it is another one.
+        self.assertNotEqual(int(float(digits)), int(digits))
+
+    def test_half_a_message_and_the_end_leave_nothing(self):
+        self.run_ok(self.CONNECT + r"""
+whole = call(1)
+for end in range(1, len(whole), 7):
+    with connect() as half:
+        half.sendall(whole[:end])
+""")
+        self.assertEqual(self.cellgate.asked(), self.before)
+        self.honest_call_works()
+
+
 class Clocks(ToolsTest):
     def hold(self, seconds):
         """The person thinks."""

@@ -158,7 +158,8 @@ class Given(ToolsTest):
                                           {"server": name, "config": fixture_server()})
                 self.assertIn("two words", error.message)
                 self.assertIsNone(self.server(name))
-        self.assert_error(1021, self.cellgate.request, "toolServers/add", {"server": "Host", "config": fixture_server()})
+        self.assert_error(1021, self.cellgate.request, "toolServers/add",
+                          {"server": "Host", "config": fixture_server()})
         self.cellgate.request("toolServers/remove", {"server": "two words"})
         self.cellgate.request("toolServers/add", {"server": "two-words", "config": fixture_server()})
         self.cellgate.request("toolServers/remove", {"server": "two-words"})

@@ -158,6 +158,31 @@ TEST_CASE("large calls that wait are shown as far as a message holds them, in or
     CHECK(std::all_of(calls.begin(), calls.end(), [](const auto& call) { return call->allowed(); }));
 }
 
+TEST_CASE("calls that are cancelled together are not asked about one after the other") {
+    House house;
+    TaskScope calls;
+    for (int i = 0; i < 1000; ++i) {
+        gate::Request request;
+        request.action = tool(R"({"n":)" + std::to_string(i) + "}");
+        request.session_id = "s";
+        calls.spawn(keep_outcome(house.gate.get(), std::move(request), std::make_shared<Outcome>()));
+    }
+    CHECK(house.person.requested.size() == 64);
+    // As a connection that ends does it, from inside a task.
+    struct End {
+        static Task<void> of(TaskScope* scope) {
+            scope->cancel();
+            co_return;
+        }
+    };
+    house.calls.spawn(End::of(&calls));
+    CHECK(calls.running() == 0);
+    CHECK(house.person.requested.size() == 64);
+    CHECK(house.person.resolved.size() == 64);
+    CHECK(house.ask(tool("{}"))->waits());
+    CHECK(house.person.requested.size() == 65);
+}
+
 TEST_CASE("a list that does not fit in a message goes on in the next one") {
     House house;
     const std::string large(7'000'000, 'x');

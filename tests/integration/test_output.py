@@ -177,7 +177,7 @@ os.rename('hash.part', 'hash')
             pid = client.process.pid
             forget_peak(pid)
             before = memory(pid)
-            asked = [client.start("output/read", {"executionId": "loud", "maxBytes": 8 << 20}) for _ in range(100)]
+            asked = [client.start("output/read", {"executionId": "loud", "maxBytes": 8 << 20}) for _ in range(30)]
             wait_until(lambda: memory(pid) - before > 8_000_000, "the first page")
             for request in asked:
                 self.assertEqual(client.reply(request)["nextSeq"] > 0, True)

@@ -43,7 +43,7 @@ struct ServerDescription {
     std::vector<std::string> command;           // resolved: argv[0] is an absolute path, when it is known
     std::string cwd;                            // absolute
     std::vector<std::string> environment_names; // that it gets, and that its configuration reads
-    std::optional<Environment> environment;     // what a workspace's file says for them; a person's values are not shown
+    std::optional<Environment> environment;     // what a workspace's file says for them; a person's are not shown
     std::string identity;
 };
 // Throws Error{config_invalid} for a variable of a kind that is never put in, such as ${input:token}.

@@ -828,7 +828,8 @@ Task<Rule> Gate::Impl::policy_add(std::shared_ptr<Impl> self, protocol::PolicyAd
 
 Task<void> Gate::Impl::store_rule(std::shared_ptr<Impl> self, Rule rule) {
     const std::optional<std::string> session_id = rule.session_id;
-    std::vector<Rule> rules(1, std::move(rule));
+    std::vector<Rule> rules;
+    rules.push_back(std::move(rule));
     co_await self->book.add(std::move(rules));
     self->reconsider(session_id);
     self->pump();

@@ -43,7 +43,7 @@ void add_gate_handlers(Sidecar::Impl& sidecar, Client& client) {
     client.peer.on_request<protocol::ApprovalRespond>(
         [handlers](protocol::ApprovalRespondParams params) { return handlers->respond(std::move(params)); });
     client.peer.on_request<protocol::ApprovalList>(
-        [handlers](protocol::ApprovalListParams params) { return handlers->list_approvals(std::move(params)); });
+        [handlers](protocol::ApprovalListParams params) { return handlers->list_approvals(params); });
     client.peer.on_request<protocol::PolicyList>([handlers](Empty params) { return handlers->list_rules(params); });
     client.peer.on_request<protocol::PolicyAdd>(
         [handlers](protocol::PolicyAddParams params) { return handlers->add(std::move(params)); });

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <unistd.h>
 
 namespace cellgate::jupyter {
@@ -27,18 +28,32 @@ std::string get(const Environment& environment, const std::string& name) {
     return found == environment.end() ? std::string() : found->second;
 }
 
+std::string replaced(std::string text, std::string_view mark, const std::string& value) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) {
+        text.replace(at, mark.size(), value);
+    }
+    return text;
+}
+
 bool is_program(const fs::path& path) {
     std::error_code error;
     return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
 }
 
+// Those of PATH, each once by whatever name: /bin is often a link to /usr/bin.
 std::vector<std::string> search_path(const Environment& environment) {
     std::vector<std::string> directories;
+    std::set<fs::path> seen;
     const std::string path = get(environment, "PATH");
     for (std::size_t start = 0; start < path.size();) {
         const std::size_t end = std::min(path.find(':', start), path.size());
         if (path[start] == '/') { // a relative one would depend on where we happen to be
-            directories.push_back(path.substr(start, end - start));
+            std::string directory = path.substr(start, end - start);
+            std::error_code error;
+            const fs::path real = fs::canonical(directory, error);
+            if (!error && seen.insert(real).second) {
+                directories.push_back(std::move(directory));
+            }
         }
         start = end + 1;
     }
@@ -75,14 +90,13 @@ std::vector<std::string> chosen_environments(const KernelRequest& request) {
 
 // Every python3 that is not the workspace's, in the order of PATH.
 std::vector<std::string> system_interpreters(const KernelRequest& request) {
-    std::vector<std::string> directories = search_path(request.environment);
-    directories.emplace_back("/usr/bin");
+    Environment environment = request.environment;
+    environment["PATH"] += ":/usr/bin";
     std::vector<std::string> found;
-    for (const std::string& directory : directories) {
-        const std::string path = fs::path(directory) / "python3";
-        if (is_program(path) && !lies_in(path, request.workspace) &&
-            std::find(found.begin(), found.end(), path) == found.end()) {
-            found.push_back(path);
+    for (const std::string& directory : search_path(environment)) {
+        std::string path = fs::path(directory) / "python3";
+        if (is_program(path) && !lies_in(path, request.workspace)) {
+            found.push_back(std::move(path));
         }
     }
     return found;
@@ -123,7 +137,7 @@ std::vector<std::string>::const_iterator launcher_option(const std::vector<std::
 
 // argv[0] of a spec as a path: "python" of a spec that came with an environment is that environment's.
 std::string program_of(const Kernelspec& spec, const Environment& environment) {
-    const std::string& program = spec.argv.front();
+    const std::string program = replaced(spec.argv.front(), resource_dir_mark, spec.directory);
     if (program.find('/') != std::string::npos) {
         return program;
     }
@@ -265,13 +279,6 @@ Task<KernelChoice> find_named(async::Loop& loop, KernelRequest request) {
                 fmt::format("expected the name of a kernelspec, found \"{}\"", visible_text(*request.name)),
                 names.empty() ? "No kernelspec is installed; name an interpreter instead."
                               : fmt::format("Installed are: {}.", fmt::join(names, ", ")));
-}
-
-std::string replaced(std::string text, std::string_view mark, const std::string& value) {
-    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) {
-        text.replace(at, mark.size(), value);
-    }
-    return text;
 }
 
 KernelInfo info_of(const KernelChoice& choice, std::string path) {

@@ -128,6 +128,23 @@ TEST_CASE("PATH decides between two that have ipykernel") {
     CHECK(find(machine.request).choice->interpreter->executable == machine.directory / "bin/python3");
 }
 
+TEST_CASE("a directory that PATH names twice, also through a link, is searched once") {
+    Machine machine;
+    fs::create_symlink("/usr/bin/python3", machine.directory / "bin/python3");
+    fs::create_symlink(machine.directory / "bin", machine.directory / "sbin");
+    const auto count = [&](const std::string& path) {
+        machine.request.environment["PATH"] = path;
+        std::vector<KernelInfo> kernels;
+        async::Loop loop;
+        loop.run(list_into(&loop, machine.request, &kernels));
+        return kernels.size();
+    };
+    const std::size_t once = count(machine.directory / "bin");
+    CHECK(once >= 1);
+    CHECK(count(machine.directory / "bin" + ":" + (machine.directory / "sbin")) == once);
+    CHECK(count("/usr/bin") == once - 1); // the control
+}
+
 TEST_CASE("a python3 on PATH that lies in the workspace is passed over") {
     Machine machine;
     machine.directory.write("ws/bin/python3", "#!/bin/sh\ntouch " + machine.directory / "ran" + "\n", true);
@@ -218,6 +235,17 @@ TEST_CASE("a kernelspec is found by name, whatever its case, and starts what it 
           Strings{machine.directory / "bin/prog",
                   "--res=" + machine.directory / "home/.local/share/jupyter/kernels/Fancy", "/c {resource_dir}",
                   "{other}"});
+}
+
+TEST_CASE("a kernelspec may bring its own program") {
+    Machine machine;
+    const std::string folder = machine.directory / "home/.local/share/jupyter/kernels/own";
+    machine.spec("own", R"(["{resource_dir}/prog","{connection_file}"])");
+    machine.directory.write("home/.local/share/jupyter/kernels/own/prog", "", true);
+    machine.request.name = "own";
+    const Found found = find(machine.request);
+    REQUIRE(found.choice);
+    CHECK(launch_argv(*found.choice, "/c", "/boot.py") == Strings{folder + "/prog", "/c"});
 }
 
 TEST_CASE("the loop turns while files are looked at, as a cell decides how many there are") {

@@ -1,0 +1,252 @@
+#include "gate_impl.hpp"
+#include "rules.hpp"
+#include "visible_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cellgate::gate {
+
+namespace {
+
+// Questions that are being answered: until it goes, other answers to them wait.
+class Claim {
+  public:
+    explicit Claim(std::vector<QuestionPtr> questions) : questions_(std::move(questions)) {
+        for (const QuestionPtr& question : questions_) {
+            question->answered = released_;
+        }
+    }
+    Claim(const Claim&) = delete;
+    Claim& operator=(const Claim&) = delete;
+    ~Claim() {
+        for (const QuestionPtr& question : questions_) {
+            question->answered = nullptr;
+        }
+        released_->set();
+    }
+
+  private:
+    std::vector<QuestionPtr> questions_;
+    std::shared_ptr<Event> released_ = std::make_shared<Event>();
+};
+
+bool same_but_id(const Rule& a, const Rule& b) {
+    Rule c = b;
+    c.id = a.id;
+    return to_json(a) == to_json(c);
+}
+
+} // namespace
+
+std::vector<QuestionPtr> Gate::Impl::questions(const std::vector<std::string>& ids) const {
+    std::vector<QuestionPtr> found;
+    std::unordered_set<std::string> seen;
+    for (const std::string& id : ids) {
+        if (!seen.insert(id).second) {
+            throw Error(ErrorCode::invalid_params, fmt::format("expected every id once, found {} twice",
+                                                               in_quotes(std::string_view(id).substr(0, 64))));
+        }
+        if (resolved.contains(id)) {
+            throw Error(ErrorCode::approval_resolved,
+                        fmt::format("approval {} was decided already; nothing was answered", id));
+        }
+        const auto question = by_id.find(id);
+        if (question == by_id.end()) {
+            throw Error(ErrorCode::approval_not_found,
+                        fmt::format("expected the id of a pending approval, found {}; nothing was answered",
+                                    in_quotes(std::string_view(id).substr(0, 64))),
+                        "approval/list names those that wait");
+        }
+        found.push_back(question->second);
+    }
+    if (found.empty()) {
+        throw Error(ErrorCode::invalid_params, "params.approvalIds: expected at least one id, found none");
+    }
+    return found;
+}
+
+Action Gate::Impl::edited_action(const Question& question, const protocol::ApprovalRespondParams& params,
+                                 Paths& paths) const {
+    const Action& asked = question.request.action;
+    const auto refuse = [](const std::string& why) { throw Error(ErrorCode::edit_invalid, why); };
+    if (params.approval_ids.size() > 1) {
+        throw Error(ErrorCode::invalid_params, "params.arguments: edited arguments answer one approval, found several");
+    }
+    if (params.decision != Verdict::allow) {
+        refuse("edited arguments were sent with a denial");
+    }
+    if (!asked.arguments || !question.request.edit) {
+        refuse("this action has no arguments that can be edited");
+    }
+    Action edited;
+    try {
+        JsonLimits limits;
+        limits.max_bytes = max_argument_bytes;
+        edited = question.request.edit(RawJson::parse(params.arguments->text(), limits));
+        require_complete(edited);
+    } catch (const Error& error) {
+        throw Error(ErrorCode::edit_invalid, fmt::format("the edited arguments do not fit: {}", error.message),
+                    error.hint);
+    }
+    if (edited.kind != asked.kind || edited.server != asked.server || edited.tool != asked.tool ||
+        edited.server_identity != asked.server_identity || edited.tool_identity != asked.tool_identity ||
+        edited.arguments != params.arguments) {
+        throw Error(ErrorCode::internal_error, "expected an edit to change arguments only, found another action");
+    }
+    const Ruling ruling = book.rule_on(Payload(edited), question.place(), paths);
+    if (paths.complete() && ruling.effect == Effect::deny) {
+        refuse(fmt::format("the edited call may not run: {}", ruling.reason));
+    }
+    return edited;
+}
+
+Rule Gate::Impl::grant(const Question& question, const Action& action, const protocol::ApprovalRespondParams& params,
+                       Paths& paths) const {
+    const auto refuse = [](const std::string& why, const std::string& hint) {
+        throw Error(ErrorCode::rule_invalid, why + "; nothing was answered", hint);
+    };
+    protocol::RuleSpec spec;
+    spec.effect = params.decision == Verdict::allow ? Effect::allow : Effect::deny;
+    spec.kind = action.kind;
+    spec.server = action.server;
+    spec.tool = action.tool;
+    if (params.rule) {
+        if (params.rule->effect != spec.effect) {
+            refuse("the rule's effect is not the decision", "an allow goes with a rule that allows");
+        }
+        spec = *params.rule;
+    }
+    const Place place = question.place();
+    RuleSource source = RuleSource::user_store;
+    switch (*params.scope) {
+    case Scope::once:
+        refuse("a rule was sent for one call alone", "name the scope that the rule is to hold for");
+        break;
+    case Scope::execution:
+        if (!book.is_running(place)) {
+            refuse("no execution runs that the answer could hold for", "choose another scope");
+        }
+        source = RuleSource::execution;
+        break;
+    case Scope::session:
+        if (!place.session_id) {
+            refuse("no session is behind this action", "choose another scope");
+        }
+        source = RuleSource::session;
+        break;
+    case Scope::workspace:
+        source = RuleSource::workspace_store;
+        break;
+    case Scope::always:
+        break;
+    }
+    Rule rule = make_rule(std::move(spec), source, book.now());
+    if (source == RuleSource::execution || source == RuleSource::session) {
+        rule.session_id = place.session_id;
+    }
+    if (source == RuleSource::execution) {
+        rule.execution_id = place.execution_id;
+    }
+    const Payload payload(action);
+    if (!params.rule) {
+        rule.payload_hash = payload.hash();
+    }
+    if (rule.effect == Effect::allow) {
+        rule.server_identity = action.server_identity;
+        rule.tool_identity = rule.tool ? action.tool_identity : std::nullopt;
+    }
+    if (params.rule) {
+        const bool edited = params.arguments.has_value();
+        if (rule.effect == Effect::allow && (edited || exact_only(action))) {
+            refuse(edited ? "edited arguments are answered for exactly themselves, and a rule was sent"
+                          : "this action is answered for exactly its payload, and a rule was sent",
+                   "leave the rule out; the scope says for how long the answer holds");
+        }
+        if (rule.effect == Effect::allow && action.server && !rule.server) {
+            refuse("the rule is too wide: it names no server", "name the server of the call that is answered");
+        }
+        check_new_rule(rule, book.now());
+        if (!applies(rule, payload, paths) && paths.complete()) {
+            refuse("the rule does not match the action that it answers", "take one of the approval's choices");
+        }
+    }
+    return rule;
+}
+
+Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, Paths& paths) const {
+    const std::vector<QuestionPtr> asked = questions(params.approval_ids);
+    if (params.decision == Verdict::allow) {
+        book.require_readable();
+    }
+    Answer answer;
+    for (const QuestionPtr& question : asked) {
+        Answer::One one;
+        one.question = question;
+        if (params.arguments) {
+            one.edited = edited_action(*question, params, paths);
+        }
+        if (params.scope != Scope::once || params.rule) {
+            Rule rule = grant(*question, one.edited.value_or(question->request.action), params, paths);
+            const auto same = std::find_if(answer.rules.begin(), answer.rules.end(),
+                                           [&rule](const Rule& other) { return same_but_id(rule, other); });
+            one.rule = same != answer.rules.end() ? *same : answer.rules.emplace_back(std::move(rule));
+        }
+        answer.each.push_back(std::move(one));
+    }
+    return answer;
+}
+
+Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params) {
+    params.scope = params.scope.value_or(Scope::once);
+    self->refresh();
+    std::vector<QuestionPtr> asked = self->questions(params.approval_ids);
+    const auto is_claimed = [](const QuestionPtr& question) { return question->answered != nullptr; };
+    for (auto claimed = std::find_if(asked.begin(), asked.end(), is_claimed); claimed != asked.end();
+         claimed = std::find_if(asked.begin(), asked.end(), is_claimed)) {
+        const std::shared_ptr<Event> other_answer = (*claimed)->answered;
+        co_await other_answer->wait();
+        asked = self->questions(params.approval_ids);
+    }
+    const Claim claim(std::move(asked));
+    Paths paths(self->book.root());
+    Answer answer = self->check(params, paths);
+    while (!paths.complete()) {
+        co_await self->resolver.resolve(paths);
+        answer = self->check(params, paths);
+    }
+    co_await shielded(apply(self, std::move(params), std::move(answer)));
+}
+
+Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer) {
+    co_await self->book.add(answer.rules);
+    for (Answer::One& one : answer.each) {
+        if (one.question->decision) {
+            continue; // it was withdrawn while the rule was written
+        }
+        Decision decision;
+        decision.allowed = params.decision == Verdict::allow;
+        decision.edited = one.edited.has_value();
+        decision.action = one.edited ? std::move(*one.edited) : one.question->request.action;
+        decision.reason = params.reason.value_or(decision.allowed ? "a person allowed it" : "a person denied it");
+        decision.by = ResolvedBy::person;
+        if (one.rule) {
+            decision.rule_id = one.rule->id;
+        }
+        self->settle(one.question, std::move(decision));
+    }
+    if (!answer.rules.empty()) {
+        const bool within = params.scope == Scope::execution || params.scope == Scope::session;
+        std::set<std::optional<std::string>> sessions;
+        for (const Rule& rule : answer.rules) {
+            sessions.insert(within ? rule.session_id : std::nullopt);
+        }
+        for (const std::optional<std::string>& session : sessions) {
+            self->reconsider(session);
+        }
+    }
+    self->pump();
+}
+
+} // namespace cellgate::gate

@@ -1,0 +1,152 @@
+#pragma once
+// What the gate holds, and the way of a question through it: judged by the rules, waiting for its turn, shown, settled.
+// `questions.cpp` is that way, `answers.cpp` what a person says to it, `policy.cpp` the rules as clients see them, and
+// `gate.cpp` the door to all three. Private to the gate.
+
+#include "gate/gate.hpp"
+#include "paths.hpp"
+#include "payload.hpp"
+#include "rule_book.hpp"
+
+#include <deque>
+#include <list>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace cellgate::gate {
+
+using protocol::Action;
+using protocol::Effect;
+using protocol::ResolvedBy;
+using protocol::Rule;
+using protocol::RuleSource;
+using protocol::Scope;
+using protocol::Verdict;
+
+inline constexpr std::string_view nobody = "nobody is attached who can answer, and no rule allows it";
+
+// A call that waits: first for its turn, then, as an approval with an id, for a person.
+struct Question {
+    explicit Question(Request asked) : request(std::move(asked)), payload(request.action) {}
+    Question(const Question&) = delete;
+    Question& operator=(const Question&) = delete;
+
+    Place place() const { return Place{request.session_id, request.execution_id, request.from_code}; }
+    const std::string& queue() const {
+        static const std::string no_session;
+        return request.session_id ? *request.session_id : no_session;
+    }
+
+    Request request;
+    Payload payload;
+    protocol::Approval approval;
+    std::size_t bytes = 0; // of the approval in a message; known when its turn has come
+    std::int64_t seq = 0;  // of the approvals
+    bool shown = false;
+    std::optional<Paths> paths;      // while it is judged
+    bool looking = false;            // at paths, off the loop
+    std::shared_ptr<Event> answered; // while an answer is being checked and stored: others wait for it
+    std::list<std::shared_ptr<Question>>::iterator position; // in its queue, then among the pending
+    std::shared_ptr<CancelState> expiry;
+    std::optional<Decision> decision;
+    Event settled;
+};
+using QuestionPtr = std::shared_ptr<Question>;
+
+// The calls of one session. Those with an approval are in Impl::pending.
+struct Queue {
+    std::size_t shown = 0;
+    std::size_t shown_bytes = 0;
+    std::list<QuestionPtr> waiting;
+};
+
+struct Running {
+    std::function<void(std::size_t)> on_pending;
+    std::size_t pending = 0;
+};
+
+// What a valid answer does.
+struct Answer {
+    struct One {
+        QuestionPtr question;
+        std::optional<Action> edited;
+        std::optional<Rule> rule;
+    };
+    std::vector<One> each;
+    std::vector<Rule> rules;
+};
+
+Decision decision_by(const Ruling& ruling, const Action& action);
+Decision denied(const Action& action, ResolvedBy by, std::string reason);
+
+struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
+    Impl(Clock& clock_, GateOptions options_)
+        : clock(clock_), options(std::move(options_)),
+          book(clock, options.off_loop, options.root, options.policy_directory), resolver(clock, options.off_loop) {}
+
+    static Task<Decision> decide(std::shared_ptr<Impl> self, Request request);
+
+    // Nothing of what goes out (clients that are told, calls that go on) may run while our state is half changed: it
+    // is queued, and pump() sends it at the end of every operation, also of those that it sets off itself.
+    void pump();
+    // The same once all that is ready now has run: of calls that are cancelled together none is asked about in between.
+    void pump_soon();
+    static Task<void> pump_later(std::shared_ptr<Impl> self);
+    void ask_next(const std::string& queue);
+    void prepare(const QuestionPtr& question);
+    void show(const QuestionPtr& question);
+    // Looks at the paths that a judgement of the question lacked, and has it judged again.
+    void look(const QuestionPtr& question);
+    static Task<void> look_for(std::shared_ptr<Impl> self, QuestionPtr question);
+    void judge_pending(const QuestionPtr& question);
+    void settle(const QuestionPtr& question, Decision decision);
+    void count(const QuestionPtr& question, bool more);
+    void tell(const std::function<void(Answerer&)>& what);
+
+    void refresh();
+    // Rules have changed: settles what they now decide; of one session, or of all.
+    void reconsider(const std::optional<std::string>& session_id);
+    void settle_all(ResolvedBy by, const std::string& reason, const std::optional<std::string>& session_id);
+
+    static Task<void> respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params);
+    std::vector<QuestionPtr> questions(const std::vector<std::string>& ids) const;
+    // Throws what respond() does. Says nothing while paths are wanting.
+    Answer check(const protocol::ApprovalRespondParams& params, Paths& paths) const;
+    Action edited_action(const Question& question, const protocol::ApprovalRespondParams& params, Paths& paths) const;
+    Rule grant(const Question& question, const Action& action, const protocol::ApprovalRespondParams& params,
+               Paths& paths) const;
+    static Task<void> apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer);
+    static Task<Rule> policy_add(std::shared_ptr<Impl> self, protocol::PolicyAddParams params);
+    static Task<void> store_rule(std::shared_ptr<Impl> self, Rule rule);
+    static Task<void> policy_remove(std::shared_ptr<Impl> self, std::string rule_id);
+    static Task<protocol::PolicyExplainResult> policy_explain(std::shared_ptr<Impl> self,
+                                                              protocol::PolicyExplainParams params);
+
+    static Task<void> expire(std::shared_ptr<Impl> self, QuestionPtr question);
+    static Task<void> leave_after(std::shared_ptr<Impl> self, Duration linger);
+
+    Clock& clock;
+    GateOptions options;
+    RuleBook book;
+    PathResolver resolver;
+    std::int64_t next_seq = 0;
+    std::vector<Answerer*> answerers;
+    std::list<QuestionPtr> pending; // oldest first
+    std::unordered_map<std::string, QuestionPtr> by_id;
+    std::map<std::string, Queue> queues;
+    std::map<std::string, Running> running;
+    // Ids that were resolved, so that a late answer is told from a wrong one.
+    std::unordered_set<std::string> resolved;
+    std::deque<std::string> resolved_order;
+    std::set<std::string> changed_queues;
+    std::deque<std::function<void()>> outbox;
+    bool pumping = false;
+    bool pumps_soon = false;
+    bool closed = false;
+    std::shared_ptr<CancelState> linger;
+    TaskScope scope;
+};
+
+} // namespace cellgate::gate

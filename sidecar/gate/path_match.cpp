@@ -14,18 +14,6 @@ namespace cellgate::gate {
 
 namespace {
 
-std::vector<std::string> components(std::string_view path) {
-    std::vector<std::string> parts;
-    while (!path.empty()) {
-        const std::size_t end = std::min(path.find('/'), path.size());
-        if (end > 0 && path.substr(0, end) != ".") {
-            parts.emplace_back(path.substr(0, end));
-        }
-        path.remove_prefix(std::min(end + 1, path.size()));
-    }
-    return parts;
-}
-
 std::string join(const std::vector<std::string>& parts) {
     std::string path;
     for (const std::string& part : parts) {
@@ -38,7 +26,7 @@ std::string join(const std::vector<std::string>& parts) {
 // ".." taken away by text alone, as some servers do it.
 std::string lexical(std::string_view path) {
     std::vector<std::string> kept;
-    for (std::string& part : components(path)) {
+    for (std::string& part : path_components(path)) {
         if (part != "..") {
             kept.push_back(std::move(part));
         } else if (!kept.empty()) {

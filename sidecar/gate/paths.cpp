@@ -18,7 +18,17 @@ namespace {
 
 constexpr Duration patience = std::chrono::seconds(2);
 
-std::vector<std::string> components(std::string_view path) {
+Paths::Place look_at(const std::string& path) {
+    Paths::Place place;
+    place.path = resolve_path(path, "/");
+    std::error_code error;
+    place.is_directory = place.path && std::filesystem::is_directory(*place.path, error);
+    return place;
+}
+
+} // namespace
+
+std::vector<std::string> path_components(std::string_view path) {
     std::vector<std::string> parts;
     while (!path.empty()) {
         const std::size_t end = std::min(path.find('/'), path.size());
@@ -30,22 +40,12 @@ std::vector<std::string> components(std::string_view path) {
     return parts;
 }
 
-Paths::Place look_at(const std::string& path) {
-    Paths::Place place;
-    place.path = resolve_path(path, "/");
-    std::error_code error;
-    place.is_directory = place.path && std::filesystem::is_directory(*place.path, error);
-    return place;
-}
-
-} // namespace
-
 std::optional<std::string> resolve_path(std::string_view path, std::string_view root) {
     constexpr int most_links = 40;
     std::vector<std::size_t> ends; // of the components of `resolved`, so that ".." knows where to cut
     std::string resolved;
     const std::string absolute = path.starts_with('/') ? std::string(path) : fmt::format("{}/{}", root, path);
-    std::vector<std::string> first = components(absolute);
+    std::vector<std::string> first = path_components(absolute);
     std::deque<std::string> rest(first.begin(), first.end());
     int links = 0;
     bool missing = false;
@@ -92,7 +92,7 @@ std::optional<std::string> resolve_path(std::string_view path, std::string_view 
             } else {
                 go_up();
             }
-            const std::vector<std::string> more = components(text);
+            const std::vector<std::string> more = path_components(text);
             rest.insert(rest.begin(), more.begin(), more.end());
         }
     }

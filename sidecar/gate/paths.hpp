@@ -20,6 +20,9 @@ namespace cellgate::gate {
 // Runs work where it may block.
 using OffLoop = std::function<Task<void>(std::function<void()> work)>;
 
+// The names that a path consists of, without empty ones and "."; ".." is left as it is.
+std::vector<std::string> path_components(std::string_view path);
+
 // The absolute path without links, "." and ".."; a relative one is taken from `root`. What is not there resolves to
 // where it would be. Nothing when it cannot be told: no rights, a loop, ".." below what is not there, /proc. May block.
 std::optional<std::string> resolve_path(std::string_view path, std::string_view root);

@@ -1,6 +1,7 @@
 #include "store/directories.hpp"
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
 
@@ -110,6 +111,11 @@ Directories find_directories(const std::map<std::string, std::string>& environme
     return Directories{base_directory(environment, "XDG_STATE_HOME", ".local/state"),
                        base_directory(environment, "XDG_CONFIG_HOME", ".config"),
                        has_runtime ? runtime->second + "/cellgate" : fmt::format("/tmp/cellgate-{}", ::getuid())};
+}
+
+std::string key_of_root(const std::string& root) {
+    constexpr std::size_t digits = 16; // of paths that belong to one person; sockets need short ones
+    return sha256(root).substr(0, digits);
 }
 
 void make_private_directory(const std::string& path) {

@@ -37,6 +37,19 @@ struct Line {
     }
 };
 
+// The first line of a file.
+struct Heading {
+    std::string execution_id;
+    std::string session_id;
+    int part = 0;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("executionId", self.execution_id);
+        visit("sessionId", self.session_id);
+        visit("part", self.part);
+    }
+};
+
 // The file is the person's own, but may have been changed since.
 std::optional<JournalRecord> read_line(std::string_view text, std::int64_t seq) {
     constexpr JsonLimits limits{260, std::uint64_t{1} << 30};
@@ -79,8 +92,10 @@ std::string read_file(const std::string& path, std::int64_t offset, std::uint64_
     return text;
 }
 
-bool write_all(int fd, std::array<std::string_view, 3> parts, off_t offset) {
-    std::array<iovec, 3> vectors{};
+using Parts = std::array<std::string_view, 4>;
+
+bool write_all(int fd, const Parts& parts, off_t offset) {
+    std::array<iovec, std::tuple_size_v<Parts>> vectors{};
     std::size_t left = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         vectors[i] = {const_cast<char*>(parts[i].data()), parts[i].size()};
@@ -159,8 +174,8 @@ std::string JournalPage::data_stem(std::int64_t seq) const {
     return fmt::format("{}.{}", stem_, seq);
 }
 
-Journal::Journal(Journals& house, const std::string& name)
-    : house_(house), stem_(fmt::format("{}/{}", house.directory(), name)), max_bytes_(house.limits().of_one) {}
+Journal::Journal(Journals& house, JournalTitle title)
+    : house_(house), title_(std::move(title)), stem_(house.files().new_stem()), max_bytes_(house.limits().of_one) {}
 
 Journal::~Journal() {
     close_file();
@@ -202,11 +217,10 @@ void Journal::fail(std::string problem) {
 }
 
 void Journal::remove(const Segment& segment) {
-    ::unlink(segment.path.c_str());
     house_.shrank(segment.size);
+    house_.files().remove(segment.path, segment.size);
     for (const std::int64_t seq : segment.large) {
-        for (int i = 0; ::unlink(fmt::format("{}.{}.{}", stem_, seq, i).c_str()) == 0; ++i) {
-        }
+        house_.files().remove_numbered(fmt::format("{}.{}", stem_, seq));
     }
 }
 
@@ -234,13 +248,15 @@ void Journal::drop_all(const std::string& why) {
 
 Journal::Segment* Journal::open_segment(std::deque<Segment>& part) {
     close_file();
-    Segment segment;
-    segment.path = fmt::format("{}.{}.jsonl", stem_, next_file_++);
-    fd_ = ::open(segment.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd_ < 0) {
-        fail(fmt::format("cannot create the journal {}: {}", segment.path, std::strerror(errno)));
+    JournalFiles::File file = house_.files().take();
+    if (file.fd < 0) {
+        fail(fmt::format("cannot create the journal {}: {}", file.path, std::strerror(file.error)));
         return nullptr;
     }
+    fd_ = file.fd;
+    Segment segment;
+    segment.path = std::move(file.path);
+    segment.part = next_part_++;
     part.push_back(std::move(segment));
     return &part.back();
 }
@@ -278,13 +294,18 @@ Journal::Segment* Journal::segment_for(std::uint64_t bytes) {
 }
 
 bool Journal::write(Segment& segment, std::int64_t seq, const std::string& output, bool late) {
+    std::string heading;
+    if (segment.size == 0) {
+        heading = to_json(Heading{title_.execution_id, title_.session_id, segment.part}) + "\n";
+    }
     const std::string before = fmt::format(R"({{"seq":{},"output":)", seq);
     const std::string_view after = late ? ",\"late\":true}\n" : "}\n";
     const std::uint64_t bytes = before.size() + output.size() + after.size();
-    if (!write_all(fd_, {before, output, after}, static_cast<off_t>(segment.size))) {
+    if (!write_all(fd_, {heading, before, output, after}, static_cast<off_t>(segment.size))) {
         fail(fmt::format("cannot write the journal {}: {}", segment.path, std::strerror(errno)));
         return false;
     }
+    segment.size += heading.size();
     if (segment.blocks.empty() || segment.blocks.back().length + bytes > block_bytes) {
         Block block;
         block.first = seq;
@@ -299,14 +320,14 @@ bool Journal::write(Segment& segment, std::int64_t seq, const std::string& outpu
     if (output.size() > large_bytes) {
         segment.large.push_back(seq);
     }
-    house_.grew(bytes);
+    house_.grew(heading.size() + bytes);
     return true;
 }
 
 std::int64_t Journal::append(const RawJson& output, bool late) {
     const std::string& text = output.text();
     const std::int64_t seq = next_seq_++;
-    constexpr std::uint64_t around = 64; // the line's own fields
+    constexpr std::uint64_t around = 512; // the line's own fields, and the heading
     house_.make_room(text.size() + around);
     Segment* segment = failed_ ? nullptr : segment_for(text.size() + around);
     const bool kept = segment != nullptr && write(*segment, seq, text, late);

@@ -80,15 +80,16 @@ std::vector<Left> left_in(const std::string& parent, std::int64_t safe_seconds) 
 
 } // namespace
 
-Journals::Journals(const std::string& parent, JournalLimits limits)
-    : directory_(make_unique_directory(parent, "run-")), limits_(limits), lock_(lock_directory(directory_)) {
+Journals::Journals(const std::string& parent, OffLoop off_loop, JournalLimits limits)
+    : files_(make_unique_directory(parent, "run-"), std::move(off_loop)), limits_(limits),
+      lock_(lock_directory(directory())) {
     if (lock_ < 0) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot lock the directory {}", directory_), errno);
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot lock the directory {}", directory()), errno);
     }
 }
 
 Journals::~Journals() {
-    remove_tree(directory_);
+    remove_tree(directory());
     ::close(lock_);
 }
 

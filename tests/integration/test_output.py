@@ -205,8 +205,9 @@ class Limits(PlaceTest):
             self.assertEqual(latest, list(range(100_000 - len(latest), 100_000)))
             self.assertGreater(len(first) * 100, limit * 0.3)
             self.assertGreater(len(latest) * 100, limit * 0.3)
+            # A little of what was dropped may wait to be removed with more.
             kept = sum(f.stat().st_size for f in self.place.home.rglob("journals/*/run-*/*"))
-            self.assertLessEqual(kept, limit)
+            self.assertLessEqual(kept, limit + (64 << 10))
 
     def test_a_limit_below_what_makes_sense_is_refused(self):
         with self.assertRaises(AssertionError) as refused:
@@ -235,7 +236,8 @@ class Limits(PlaceTest):
         with Reader(self.place) as client:
             client.request("execute", {"executionId": "first", "code": "print('x' * 100_000)"})
             [directory] = self.place.home.rglob("journals/*/run-*")
-            shutil.rmtree(directory)
+            # Moved first: a file that is made ahead meanwhile would keep rmtree from ending.
+            shutil.rmtree(directory.rename(self.place.home / "taken away"))
             [page] = client.pages("first")
             self.assertEqual([set(r) for r in page["records"]], [{"seq", "count", "skippedBytes"}])
             self.assertIn("cannot be read", page["problem"])
@@ -250,7 +252,10 @@ class Limits(PlaceTest):
         client.request("execute", {"executionId": "a", "code": "print('secret')"})
         [crashed] = self.place.home.rglob("journals/*/run-*")
         client.kill()
-        self.assertIn("secret", (crashed / "a.0.jsonl").read_text())
+        [left] = [path for path in crashed.glob("*.jsonl") if path.stat().st_size]
+        heading, line = map(json.loads, left.read_text().splitlines())
+        self.assertEqual((heading["executionId"], heading["part"]), ("a", 0))
+        self.assertEqual(line["output"]["text"], "secret\n")
         with Reader(self.place) as second:
             second.request("execute", {"executionId": "a", "code": "print('secret')"})
             self.assertEqual(len(list(self.place.home.rglob("journals/*/run-*"))), 2)

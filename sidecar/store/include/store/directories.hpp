@@ -16,6 +16,9 @@ struct Directories {
 // Names only; nothing is created. Throws Error{config_invalid} when neither HOME nor the XDG variables are set.
 Directories find_directories(const std::map<std::string, std::string>& environment);
 
+// Names what is kept for a workspace: `root` is its canonical path.
+std::string key_of_root(const std::string& root);
+
 // Makes `path` and its parents, the last one 0700. Throws Error{store_failed}, also when it is there but belongs to
 // somebody else, is writable by others, or is a symbolic link.
 void make_private_directory(const std::string& path);

@@ -5,7 +5,7 @@
 // is counted, problem() says why, and no execution ever stops for it. What it holds in memory does not grow with the
 // number of records: one entry for each 64 KiB of a file.
 //
-// Its files are made with the first record, and go with it.
+// It has files once it has a record, and they go with it. The first line of each tells whose it is.
 
 #include "base/raw_json.hpp"
 
@@ -18,6 +18,12 @@
 namespace cellgate::store {
 
 class Journals;
+
+// Whose output it is.
+struct JournalTitle {
+    std::string execution_id;
+    std::string session_id;
+};
 
 struct JournalRecord {
     std::int64_t seq = 0;
@@ -55,8 +61,8 @@ class JournalPage {
 
 class Journal {
   public:
-    // Its files are `<directory of the journals>/<name>.<number>.jsonl`. The journals must outlive it.
-    Journal(Journals& house, const std::string& name);
+    // The journals must outlive it.
+    Journal(Journals& house, JournalTitle title);
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
     ~Journal();
@@ -70,8 +76,8 @@ class Journal {
     void rest();
     void drop_all(const std::string& why);
 
-    // Where a record's large data is kept as files, `<stem>.<index>`; they go with the record. Nothing when the record
-    // is not kept: code must not fill the disk.
+    // Where a record's large data is kept as files, `<stem>.<index>`, beside the journal's; they go with the record.
+    // Nothing when the record is not kept: code must not fill the disk.
     std::optional<std::string> data_stem(std::int64_t seq) const;
 
     std::int64_t next_seq() const { return next_seq_; }
@@ -91,6 +97,7 @@ class Journal {
     };
     struct Segment {
         std::string path;
+        int part = 0; // of the journal's files, in their order
         std::uint64_t size = 0;
         std::vector<Block> blocks;
         std::vector<std::int64_t> large; // records that may have files
@@ -111,6 +118,7 @@ class Journal {
     static std::uint64_t size_of(const std::deque<Segment>& part);
 
     Journals& house_;
+    JournalTitle title_;
     std::string stem_;
     std::uint64_t max_bytes_;
     // In the order of their records: head_, middle_, tail_, rest_.
@@ -118,7 +126,7 @@ class Journal {
     Dropped middle_;
     std::deque<Segment> tail_;
     Dropped rest_; // since it failed
-    int next_file_ = 0;
+    int next_part_ = 0;
     int fd_ = -1; // of the latest segment
     bool resting_ = false;
     bool failed_ = false;

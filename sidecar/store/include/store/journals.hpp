@@ -5,6 +5,8 @@
 //
 // The directory is locked (flock) while its sidecar lives.
 
+#include "store/journal_files.hpp"
+
 #include <cstdint>
 #include <list>
 #include <string>
@@ -21,17 +23,21 @@ struct JournalLimits {
 class Journals {
   public:
     // Makes a directory `run-…` in `parent`. Throws Error{store_failed}.
-    explicit Journals(const std::string& parent, JournalLimits limits = {});
+    Journals(const std::string& parent, OffLoop off_loop, JournalLimits limits = {});
     Journals(const Journals&) = delete;
     Journals& operator=(const Journals&) = delete;
     ~Journals();
 
-    const std::string& directory() const { return directory_; }
+    // Removes everything, off the loop; the destructor does what is left to do.
+    Task<void> close() { return files_.close(); }
+
+    const std::string& directory() const { return files_.directory(); }
     const JournalLimits& limits() const { return limits_; }
     // Of journals that begin after this.
     void set_limit_of_one(std::uint64_t bytes) { limits_.of_one = bytes; }
 
     // For the journals themselves.
+    JournalFiles& files() { return files_; }
     void rests(Journal& journal);
     void forget(Journal& journal);
     void grew(std::uint64_t bytes) { bytes_ += bytes; }
@@ -39,7 +45,7 @@ class Journals {
     void make_room(std::uint64_t bytes);
 
   private:
-    std::string directory_;
+    JournalFiles files_;
     JournalLimits limits_;
     int lock_ = -1;
     std::uint64_t bytes_ = 0;

@@ -1,0 +1,139 @@
+#include "store/journal_files.hpp"
+
+#include "store/directories.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace cellgate::store {
+
+namespace {
+
+constexpr std::size_t most_ahead = 32;
+constexpr std::size_t least_ahead = 16;
+// A batch of less waits for more.
+constexpr std::size_t worthwhile_removals = 16;
+constexpr std::uint64_t worthwhile_bytes = std::uint64_t{64} << 10;
+
+JournalFiles::File create(std::string path) {
+    JournalFiles::File file;
+    file.fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    file.error = file.fd < 0 ? errno : 0;
+    file.path = std::move(path);
+    return file;
+}
+
+// Somebody may have removed it since it was made.
+bool is_there(const JournalFiles::File& file) {
+    struct stat found{};
+    return ::fstat(file.fd, &found) == 0 && found.st_nlink > 0;
+}
+
+} // namespace
+
+struct JournalFiles::Batch {
+    std::vector<std::string> to_create;
+    std::vector<Removal> to_remove;
+    std::vector<File> created;
+
+    void run() {
+        for (std::string& path : to_create) {
+            File file = create(std::move(path));
+            if (file.fd < 0) {
+                break; // take() will say why, if it is still so then
+            }
+            created.push_back(std::move(file));
+        }
+        for (const Removal& removal : to_remove) {
+            if (!removal.numbered) {
+                ::unlink(removal.path.c_str());
+            }
+            for (int i = 0; removal.numbered && ::unlink(fmt::format("{}.{}", removal.path, i).c_str()) == 0; ++i) {
+            }
+        }
+    }
+};
+
+JournalFiles::JournalFiles(std::string directory, OffLoop off_loop)
+    : directory_(std::move(directory)), off_loop_(std::move(off_loop)) {}
+
+JournalFiles::~JournalFiles() {
+    for (const File& file : ahead_) {
+        ::close(file.fd);
+    }
+}
+
+JournalFiles::File JournalFiles::take() {
+    while (!ahead_.empty()) {
+        File file = std::move(ahead_.front());
+        ahead_.pop_front();
+        if (is_there(file)) {
+            work_if_worthwhile();
+            return file;
+        }
+        ::close(file.fd);
+    }
+    File file = create(new_stem() + ".jsonl");
+    if (file.fd >= 0) {
+        work_if_worthwhile();
+    }
+    return file;
+}
+
+std::string JournalFiles::new_stem() {
+    return fmt::format("{}/{}", directory_, next_number_++);
+}
+
+void JournalFiles::remove(std::string path, std::uint64_t bytes) {
+    removals_.push_back({std::move(path), false});
+    removable_bytes_ += bytes;
+    work_if_worthwhile();
+}
+
+void JournalFiles::remove_numbered(std::string stem) {
+    removals_.push_back({std::move(stem), true});
+    removable_bytes_ += worthwhile_bytes; // they are there because they are large
+    work_if_worthwhile();
+}
+
+bool JournalFiles::much_to_remove() const {
+    return removals_.size() >= worthwhile_removals || removable_bytes_ >= worthwhile_bytes;
+}
+
+void JournalFiles::work_if_worthwhile() {
+    if ((ahead_.size() < least_ahead || much_to_remove()) && !closed_ && !std::exchange(working_, true)) {
+        tasks_.spawn(work());
+    }
+}
+
+Task<void> JournalFiles::work() {
+    do {
+        const auto batch = std::make_shared<Batch>();
+        for (std::size_t i = ahead_.size(); i < most_ahead; ++i) {
+            batch->to_create.push_back(new_stem() + ".jsonl");
+        }
+        batch->to_remove = std::exchange(removals_, {});
+        removable_bytes_ = 0;
+        std::function<void()> run = [batch] { batch->run(); };
+        co_await off_loop_(std::move(run));
+        for (File& file : batch->created) {
+            ahead_.push_back(std::move(file));
+        }
+    } while (much_to_remove() && !closed_);
+    working_ = false;
+}
+
+Task<void> JournalFiles::close() {
+    closed_ = true;
+    co_await tasks_.join();
+    std::function<void()> remove_all = [directory = directory_] { remove_tree(directory); };
+    co_await off_loop_(std::move(remove_all));
+}
+
+} // namespace cellgate::store

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace cellgate::async {
 
@@ -21,6 +22,8 @@ constexpr std::size_t most_buffered = std::size_t{1} << 20;
 // What is written in one turn of the loop goes out in pieces of this size.
 constexpr std::size_t most_batched = std::size_t{64} << 10;
 constexpr std::uint64_t linger_milliseconds = 3000;
+// Of a pipe that is written to. With the usual 64 KiB much output makes the two sides wait for each other in turns.
+constexpr int pipe_bytes = 1 << 20;
 
 bool is_gone(int status) {
     // EIO is what a terminal says after its other side has closed.
@@ -48,8 +51,12 @@ class UvStream final : public InputEnd, public OutputEnd, public std::enable_sha
   private:
     struct Write {
         uv_write_t request{};
+        std::string batch;
         std::string bytes;
         std::shared_ptr<UvStream> stream;
+
+        // All but the first `skipped` bytes.
+        std::vector<uv_buf_t> buffers(std::size_t skipped);
     };
 
     static Task<std::string> read_some(std::shared_ptr<UvStream> self);
@@ -58,7 +65,7 @@ class UvStream final : public InputEnd, public OutputEnd, public std::enable_sha
     void stop_reading();
     void received(ssize_t count, const char* bytes);
     void flush();
-    void write_now(std::string bytes);
+    void write_now(std::string bytes); // after the batch
     void written(int status);
     void check_linger();
     void close_if_done();
@@ -84,9 +91,10 @@ class UvStream final : public InputEnd, public OutputEnd, public std::enable_sha
     bool peer_gone_ = false;
     std::size_t writes_ = 0;
     Event progress_;
-    // Small writes of this turn of the loop: each by itself would be a system call and wake the reader.
+    // Small writes of this turn of the loop: each by itself would be a system call and wake the reader. Whoever waits
+    // for them to go may write the next ones at once, while they go: then the loop must not wait, hence an idle handle.
     std::string batch_;
-    uv_prepare_t turn_end_{};
+    uv_idle_t turn_end_{};
     bool batching_ = false;
     // Runs while a closed stream still has something to write.
     uv_timer_t linger_{};
@@ -117,6 +125,9 @@ void UvStream::open(int fd, uv_handle_type type) {
         adopt(handle_.tcp, shared_from_this());
         status = uv_tcp_open(&handle_.tcp, fd);
     } else {
+        if (output_open_) {
+            ::fcntl(fd, F_SETPIPE_SZ, pipe_bytes); // where it is a pipe, and the system's limits allow
+        }
         uv_pipe_init(loop, &handle_.pipe, 0);
         adopt(handle_.pipe, shared_from_this());
         status = uv_pipe_open(&handle_.pipe, fd);
@@ -208,49 +219,65 @@ void UvStream::write(std::string bytes) {
     if (!output_open_ || peer_gone_ || bytes.empty()) {
         return;
     }
-    if (batch_.size() + bytes.size() > most_batched) {
-        flush();
-    }
     if (bytes.size() > most_batched) {
         write_now(std::move(bytes));
         return;
     }
+    if (batch_.size() + bytes.size() > most_batched) {
+        flush();
+    }
     if (!std::exchange(batching_, true)) {
-        uv_prepare_init(loop_.raw(), &turn_end_);
+        uv_idle_init(loop_.raw(), &turn_end_);
         adopt(turn_end_, shared_from_this());
     }
     if (batch_.empty()) {
-        uv_prepare_start(&turn_end_, [](uv_prepare_t* handle) { owner_of<UvStream>(handle)->flush(); });
+        uv_idle_start(&turn_end_, [](uv_idle_t* handle) { owner_of<UvStream>(handle)->flush(); });
     }
     batch_ += bytes;
 }
 
 void UvStream::flush() {
     if (!batch_.empty()) {
-        uv_prepare_stop(&turn_end_);
-        write_now(std::exchange(batch_, {}));
+        write_now({});
     }
 }
 
+std::vector<uv_buf_t> UvStream::Write::buffers(std::size_t skipped) {
+    std::vector<uv_buf_t> result;
+    for (std::string* part : {&batch, &bytes}) {
+        const std::size_t here = std::min(skipped, part->size());
+        skipped -= here;
+        if (here < part->size()) {
+            result.push_back(uv_buf_init(part->data() + here, static_cast<unsigned>(part->size() - here)));
+        }
+    }
+    return result;
+}
+
 void UvStream::write_now(std::string bytes) {
-    uv_buf_t buffer = uv_buf_init(bytes.data(), static_cast<unsigned>(bytes.size()));
+    if (!batch_.empty()) {
+        uv_idle_stop(&turn_end_);
+    }
+    auto write = std::make_unique<Write>(Write{{}, std::exchange(batch_, {}), std::move(bytes), shared_from_this()});
+    const std::size_t size = write->batch.size() + write->bytes.size();
     ++writes_;
-    int status = uv_try_write(&handle_.stream, &buffer, 1);
-    if (status == static_cast<int>(bytes.size())) {
+    std::vector<uv_buf_t> buffers = write->buffers(0);
+    int status = uv_try_write(&handle_.stream, buffers.data(), static_cast<unsigned>(buffers.size()));
+    if (status == static_cast<int>(size)) {
         status = 0;
     } else if (status >= 0 || status == UV_EAGAIN) {
-        bytes.erase(0, static_cast<std::size_t>(std::max(status, 0)));
-        auto* write = new Write{{}, std::move(bytes), shared_from_this()};
-        write->request.data = write;
-        buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
-        status = uv_write(&write->request, &handle_.stream, &buffer, 1, [](uv_write_t* request, int written_status) {
-            const std::unique_ptr<Write> done(static_cast<Write*>(request->data));
-            done->stream->written(written_status);
-        });
+        buffers = write->buffers(static_cast<std::size_t>(std::max(status, 0)));
+        write->request.data = write.get();
+        const auto done = [](uv_write_t* request, int written_status) {
+            const std::unique_ptr<Write> ended(static_cast<Write*>(request->data));
+            ended->stream->written(written_status);
+        };
+        status =
+            uv_write(&write->request, &handle_.stream, buffers.data(), static_cast<unsigned>(buffers.size()), done);
         if (status == 0) {
+            [[maybe_unused]] const Write* held_by_libuv = write.release(); // until done()
             return;
         }
-        delete write;
     }
     written(status);
 }

@@ -1,5 +1,7 @@
 #include "async/stream.hpp"
+#include "base/log.hpp"
 #include "base/visible_text.hpp"
+#include "socket_path.hpp"
 #include "uv_handle.hpp"
 
 #include <fmt/format.h>
@@ -16,14 +18,9 @@ namespace cellgate::async {
 namespace {
 
 sockaddr_un address_of(const std::string& path) {
+    require_socket_path(path);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (path.empty() || path.size() >= sizeof address.sun_path || path.find('\0') != std::string::npos) {
-        throw Error(ErrorCode::internal_error,
-                    fmt::format("expected a socket path of 1 to {} bytes without NUL, found {} bytes: {}",
-                                sizeof address.sun_path - 1, path.size(), visible_text(path)),
-                    "Choose a shorter directory for sockets.");
-    }
     std::memcpy(address.sun_path, path.data(), path.size());
     return address;
 }
@@ -34,6 +31,13 @@ int make_socket() {
         throw system_error(ErrorCode::internal_error, "cannot make a unix socket", errno);
     }
     return fd;
+}
+
+// Whatever the modes of files say: the socket's own word on who has connected.
+bool is_of_this_user(int fd) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::getuid();
 }
 
 struct OwnedFd {
@@ -50,6 +54,16 @@ struct OwnedFd {
 };
 
 } // namespace
+
+void require_socket_path(const std::string& path) {
+    constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
+    if (path.empty() || path.size() > longest || path.find('\0') != std::string::npos) {
+        throw Error(ErrorCode::internal_error,
+                    fmt::format("expected a socket path of 1 to {} bytes without NUL, found {} bytes: {}", longest,
+                                path.size(), visible_text(path)),
+                    "Choose a shorter directory for sockets.");
+    }
+}
 
 Task<std::unique_ptr<ByteStream>> connect_unix(Loop& loop, std::string path) {
     const sockaddr_un address = address_of(path);
@@ -122,6 +136,11 @@ Task<std::unique_ptr<ByteStream>> UnixListener::accept() {
 Task<std::unique_ptr<ByteStream>> UnixListener::Impl::accept(std::shared_ptr<Impl> self) {
     while (!self->closed) {
         const int fd = ::accept4(self->fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0 && !is_of_this_user(fd)) {
+            log_warning("a process of another user tried to connect to {}", visible_text(self->path));
+            ::close(fd);
+            continue;
+        }
         if (fd >= 0) {
             co_return open_stream(self->loop, fd, fd);
         }

@@ -1,195 +1,291 @@
 #include "async/zmq_socket.hpp"
 
+#include "base/log.hpp"
+#include "base/visible_text.hpp"
+#include "socket_path.hpp"
 #include "uv_handle.hpp"
+#include "zmtp.hpp"
 
 #include <fmt/format.h>
-#include <zmq.h>
 
-#include <cerrno>
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <deque>
+#include <utility>
 
 namespace cellgate::async {
 
 namespace {
 
-constexpr int most_per_turn = 256;
-constexpr std::size_t most_bytes_queued = std::size_t{64} << 20;
-constexpr std::size_t most_messages_queued = 10'000;
-constexpr int reconnect_milliseconds = 3;
+constexpr std::string_view scheme = "ipc://";
+constexpr std::uint64_t reconnect_milliseconds = 3;
 constexpr std::size_t most_frames = 4096; // of one message; a signed Jupyter message has seven and its buffers
+// What waits for receive(), unless all else is left with the sender.
+constexpr std::size_t most_bytes_waiting = std::size_t{64} << 20;
+constexpr std::size_t most_messages_waiting = 10'000;
+// Frames and commands that are looked at before others get their turn.
+constexpr int most_per_turn = 2048;
+// PONGs that are sent in one turn. A peer that asks for more, or does not read them, goes without.
+constexpr std::size_t most_pong_bytes = 4096;
 
-[[noreturn]] void fail(const std::string& what) {
-    throw Error(ErrorCode::internal_error, fmt::format("{}: {}", what, zmq_strerror(zmq_errno())));
-}
+// What libuv reads into, unless a frame has a place for it. It is taken before anything else is read.
+std::array<char, std::size_t{128} << 10> scratch;
 
-int native(ZmqType type) {
-    switch (type) {
-    case ZmqType::dealer:
-        return ZMQ_DEALER;
-    case ZmqType::sub:
-        return ZMQ_SUB;
-    case ZmqType::req:
-        return ZMQ_REQ;
-    case ZmqType::router:
-        return ZMQ_ROUTER;
-    case ZmqType::pub:
-        return ZMQ_PUB;
-    case ZmqType::rep:
-        return ZMQ_REP;
-    }
-    throw Error(ErrorCode::internal_error, "not a type of socket");
-}
-
-std::size_t size_of(const ZmqMessage& message) {
-    std::size_t size = 0;
+// Small frames cost more than their bytes.
+std::size_t memory_of(const ZmqMessage& message) {
+    std::size_t size = sizeof(ZmqMessage);
     for (const std::string& frame : message) {
-        size += frame.size();
+        size += sizeof(std::string) + frame.size();
     }
     return size;
 }
 
 } // namespace
 
-struct ZmqContext::Impl {
-    explicit Impl(Loop& loop_) : loop(loop_), context(zmq_ctx_new()) {
-        if (context == nullptr) {
-            fail("cannot make a ZeroMQ context");
-        }
-    }
-    Impl(const Impl&) = delete;
-    Impl& operator=(const Impl&) = delete;
-    ~Impl() { zmq_ctx_term(context); }
+struct ZmqSocket::Impl : std::enable_shared_from_this<ZmqSocket::Impl> {
+    struct Write {
+        uv_write_t request{};
+        std::string bytes;
+        std::shared_ptr<Impl> socket;
+    };
 
-    Loop& loop;
-    void* context;
-};
+    Impl(Loop& loop, ZmqType type_, std::string identity_, std::size_t max_message_bytes)
+        : uv(loop.raw()), type(type_), identity(std::move(identity_)), limits{max_message_bytes, most_frames} {}
 
-ZmqContext::ZmqContext(Loop& loop) : impl_(std::make_shared<Impl>(loop)) {}
-ZmqContext::~ZmqContext() = default;
-
-struct ZmqSocket::Impl {
-    std::shared_ptr<ZmqContext::Impl> context;
-    void* socket = nullptr;
-    uv_poll_t poll{};
-    uv_idle_t more{}; // runs while there was more to do than one turn may take
-    std::deque<ZmqMessage> outgoing;
-    std::deque<ZmqMessage> incoming;
-    std::size_t incoming_bytes = 0;
-    std::size_t most_message_bytes = 0;
-    std::size_t most_incoming_bytes = most_bytes_queued;
-    Event arrived;
-    bool closed = false;
-
-    void set(int option, const void* value, std::size_t size) {
-        if (zmq_setsockopt(socket, option, value, size) != 0) {
-            fail("cannot set an option of a ZeroMQ socket");
-        }
-    }
-    void set(int option, int value) { set(option, &value, sizeof value); }
-
-    bool has_room() const { return incoming_bytes < most_incoming_bytes && incoming.size() < most_messages_queued; }
-    int events() const;
-    bool send_first();
-    bool receive_one();
-    void work();
+    void open();
+    void try_connect();
+    void connected(int status);
+    void read_on();
+    void stop_reading();
+    void received(ssize_t count, const uv_buf_t& buffer);
+    void take(std::string_view bytes);
+    void take_rest_next_turn();
+    void answer(ZmtpArrival arrival, std::string& pongs);
+    void write(std::string bytes);
+    void disconnect();
+    void close_pipe();
     void close();
+    uv_stream_t* stream() { return reinterpret_cast<uv_stream_t*>(&pipe); }
+    bool has_room() const { return waiting_bytes < most_waiting_bytes && incoming.size() < most_messages_waiting; }
 
     static Task<ZmqMessage> receive(std::shared_ptr<Impl> self);
+
+    uv_loop_t* uv;
+    ZmqType type;
+    std::string identity;
+    ZmtpLimits limits;
+    std::string path;
+    uv_timer_t again{}; // until the next try
+    uv_idle_t turn{};   // until the next turn, when `rest` was more than one may take
+    bool closed = false;
+
+    // Of one try after another, and the connection that comes of it.
+    uv_pipe_t pipe{};
+    uv_connect_t attempt{};
+    bool pipe_is_open = false;
+    std::optional<ZmtpDecoder> decoder; // while there is a connection
+    bool reading = false;
+    bool sending = false; // the peer is ready, and takes
+    std::string rest;     // was read and not looked at; nothing more is read then
+
+    std::deque<std::string> outgoing; // waits for a peer
+    std::deque<ZmqMessage> incoming;
+    std::size_t waiting_bytes = 0;
+    std::size_t most_waiting_bytes = most_bytes_waiting;
+    Event arrived;
+    std::uint64_t violations = 0;
 };
 
-int ZmqSocket::Impl::events() const {
-    int events = 0;
-    std::size_t size = sizeof events;
-    if (zmq_getsockopt(socket, ZMQ_EVENTS, &events, &size) != 0) {
-        return 0;
-    }
-    return events;
+void ZmqSocket::Impl::open() {
+    uv_timer_init(uv, &again);
+    adopt(again, shared_from_this());
+    uv_idle_init(uv, &turn);
+    adopt(turn, shared_from_this());
 }
 
-// False when the socket did not take it; it stays the first then.
-bool ZmqSocket::Impl::send_first() {
-    const ZmqMessage& message = outgoing.front();
-    for (std::size_t i = 0; i < message.size(); ++i) {
-        const int flags = ZMQ_DONTWAIT | (i + 1 < message.size() ? ZMQ_SNDMORE : 0);
-        if (zmq_send(socket, message[i].data(), message[i].size(), flags) < 0) {
-            if (i == 0 && (zmq_errno() == EAGAIN || zmq_errno() == EFSM)) {
-                return false;
-            }
-            break; // the peer went away amid the message, and the message with it
-        }
-    }
-    outgoing.pop_front();
-    return true;
+void ZmqSocket::Impl::try_connect() {
+    uv_pipe_init(uv, &pipe, 0);
+    adopt(pipe, shared_from_this());
+    pipe_is_open = true;
+    attempt.data = &pipe;
+    uv_pipe_connect(&attempt, &pipe, path.c_str(), [](uv_connect_t* request, int status) {
+        owner_of<Impl>(static_cast<uv_pipe_t*>(request->data))->connected(status);
+    });
 }
 
-bool ZmqSocket::Impl::receive_one() {
-    ZmqMessage message;
-    std::size_t frames = 0;
-    std::size_t bytes = 0;
-    bool too_large = false;
-    bool more_frames = true;
-    while (more_frames) {
-        zmq_msg_t frame;
-        zmq_msg_init(&frame);
-        if (zmq_msg_recv(&frame, socket, ZMQ_DONTWAIT) < 0) {
-            zmq_msg_close(&frame);
-            return false;
-        }
-        bytes += zmq_msg_size(&frame);
-        too_large = too_large || ++frames > most_frames || bytes > most_message_bytes;
-        if (too_large) {
-            message.clear();
-        } else {
-            message.emplace_back(static_cast<const char*>(zmq_msg_data(&frame)), zmq_msg_size(&frame));
-        }
-        more_frames = zmq_msg_more(&frame) != 0;
-        zmq_msg_close(&frame);
+void ZmqSocket::Impl::connected(int status) {
+    if (closed) {
+        return;
     }
-    incoming_bytes += size_of(message);
-    incoming.push_back(std::move(message));
-    return true;
+    if (status != 0) {
+        disconnect();
+        return;
+    }
+    decoder.emplace(type, identity, limits);
+    write(zmtp_greeting());
+    read_on();
 }
 
-// Sends and receives what can be, and ends only after ZMQ_EVENTS has said that nothing is left or with `more` running:
-// ZMQ_FD tells of a change once, and any call on the socket may be what consumes it.
-void ZmqSocket::Impl::work() {
-    bool received = false;
-    int done = 0;
-    while (done < most_per_turn) {
-        const int now = events();
-        bool progress = false;
-        if ((now & ZMQ_POLLOUT) != 0 && !outgoing.empty() && send_first()) {
-            progress = true;
-        }
-        if ((now & ZMQ_POLLIN) != 0 && has_room() && receive_one()) {
-            progress = true;
-            received = true;
-        }
-        if (!progress) {
-            break;
-        }
-        ++done;
+// Closes what there is of a connection, and tries again. The old handle is closed before the timer can fire: libuv ends
+// a turn with closing, and begins one with timers.
+void ZmqSocket::Impl::disconnect() {
+    close_pipe();
+    uv_timer_start(&again, [](uv_timer_t* timer) { owner_of<Impl>(timer)->try_connect(); }, reconnect_milliseconds, 0);
+}
+
+void ZmqSocket::Impl::close_pipe() {
+    if (std::exchange(pipe_is_open, false)) {
+        close_handle<Impl>(pipe);
     }
-    if (done == most_per_turn) {
-        uv_idle_start(&more, [](uv_idle_t* handle) { owner_of<Impl>(handle)->work(); });
-    } else {
-        uv_idle_stop(&more);
-    }
-    if (received) {
-        arrived.set(); // last: what it wakes may close this socket
-    }
+    uv_idle_stop(&turn);
+    decoder.reset();
+    reading = false;
+    sending = false;
+    rest = {};
 }
 
 void ZmqSocket::Impl::close() {
     if (std::exchange(closed, true)) {
         return;
     }
-    uv_poll_stop(&poll);
-    close_handle<Impl>(poll);
-    close_handle<Impl>(more);
-    zmq_close(socket);
+    close_pipe();
+    close_handle<Impl>(again);
+    close_handle<Impl>(turn);
+    outgoing.clear();
     incoming.clear();
     arrived.set();
+}
+
+void ZmqSocket::Impl::read_on() {
+    if (std::exchange(reading, true)) {
+        return;
+    }
+    uv_read_start(
+        stream(),
+        [](uv_handle_t* handle, std::size_t, uv_buf_t* buffer) {
+            const std::span<char> space = owner_of<Impl>(handle)->decoder->space();
+            *buffer = space.empty() ? uv_buf_init(scratch.data(), scratch.size())
+                                    : uv_buf_init(space.data(), static_cast<unsigned>(space.size()));
+        },
+        [](uv_stream_t* handle, ssize_t count, const uv_buf_t* buffer) {
+            owner_of<Impl>(handle)->received(count, *buffer);
+        });
+}
+
+void ZmqSocket::Impl::stop_reading() {
+    if (std::exchange(reading, false)) {
+        uv_read_stop(stream());
+    }
+}
+
+void ZmqSocket::Impl::received(ssize_t count, const uv_buf_t& buffer) {
+    if (count < 0) {
+        disconnect();
+    } else if (buffer.base == scratch.data()) {
+        take({scratch.data(), static_cast<std::size_t>(count)});
+    } else {
+        decoder->filled(static_cast<std::size_t>(count));
+        take({});
+    }
+}
+
+// Looks at these bytes as far as there is room and as one turn may take; at most what fits into `scratch`.
+void ZmqSocket::Impl::take(std::string_view bytes) {
+    const std::size_t before = incoming.size();
+    try {
+        std::string pongs;
+        bool all_taken = false;
+        for (int i = 0; i < most_per_turn && has_room() && !all_taken; ++i) {
+            std::optional<ZmtpArrival> arrival = decoder->next(bytes);
+            all_taken = !arrival;
+            if (arrival) {
+                answer(std::move(*arrival), pongs);
+            }
+        }
+        if (!pongs.empty()) {
+            write(std::move(pongs));
+        }
+        if (all_taken) {
+            read_on();
+        } else {
+            stop_reading();
+            rest = bytes;
+            if (has_room()) {
+                take_rest_next_turn();
+            }
+        }
+    } catch (const Error& error) {
+        if (std::has_single_bit(++violations)) {
+            log_warning("ended a ZeroMQ connection ({} so far): {}", violations, error.message);
+        }
+        disconnect();
+    }
+    if (incoming.size() > before) {
+        arrived.set(); // last: what it wakes may close this socket
+    }
+}
+
+void ZmqSocket::Impl::take_rest_next_turn() {
+    uv_idle_start(&turn, [](uv_idle_t* handle) {
+        uv_idle_stop(handle);
+        const std::shared_ptr<Impl> self = owner_of<Impl>(handle);
+        const std::string bytes = std::exchange(self->rest, {});
+        self->take(bytes);
+    });
+}
+
+void ZmqSocket::Impl::answer(ZmtpArrival arrival, std::string& pongs) {
+    switch (arrival.kind) {
+    case ZmtpArrival::Kind::greeting:
+        write(std::move(arrival.answer));
+        break;
+    case ZmtpArrival::Kind::ready:
+        sending = true;
+        if (!arrival.answer.empty()) {
+            write(std::move(arrival.answer));
+        }
+        while (sending && !outgoing.empty()) {
+            std::string message = std::move(outgoing.front());
+            outgoing.pop_front();
+            write(std::move(message));
+        }
+        break;
+    case ZmtpArrival::Kind::ping:
+        if (pongs.size() < most_pong_bytes && uv_stream_get_write_queue_size(stream()) == 0) {
+            pongs += arrival.answer;
+        }
+        break;
+    case ZmtpArrival::Kind::message:
+        waiting_bytes += memory_of(arrival.message);
+        incoming.push_back(std::move(arrival.message));
+        break;
+    case ZmtpArrival::Kind::other:
+        break;
+    }
+}
+
+void ZmqSocket::Impl::write(std::string bytes) {
+    uv_buf_t buffer = uv_buf_init(bytes.data(), static_cast<unsigned>(bytes.size()));
+    int status = uv_try_write(stream(), &buffer, 1);
+    if (status == static_cast<int>(bytes.size())) {
+        return;
+    }
+    if (status >= 0 || status == UV_EAGAIN) {
+        bytes.erase(0, static_cast<std::size_t>(std::max(status, 0)));
+        auto* write = new Write{{}, std::move(bytes), shared_from_this()};
+        write->request.data = write;
+        buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
+        status = uv_write(&write->request, stream(), &buffer, 1, [](uv_write_t* request, int written) {
+            const std::unique_ptr<Write> done(static_cast<Write*>(request->data));
+            done->socket->sending = done->socket->sending && written == 0;
+        });
+        if (status == 0) {
+            return;
+        }
+        delete write;
+    }
+    sending = false; // the peer has gone, which reading tells after all that it had sent
 }
 
 Task<ZmqMessage> ZmqSocket::Impl::receive(std::shared_ptr<Impl> self) {
@@ -203,51 +299,16 @@ Task<ZmqMessage> ZmqSocket::Impl::receive(std::shared_ptr<Impl> self) {
     const bool had_room = self->has_room();
     ZmqMessage message = std::move(self->incoming.front());
     self->incoming.pop_front();
-    self->incoming_bytes -= size_of(message);
-    if (!had_room && self->has_room()) {
-        uv_idle_start(&self->more, [](uv_idle_t* handle) { owner_of<Impl>(handle)->work(); });
+    self->waiting_bytes -= memory_of(message);
+    if (!had_room && self->has_room() && self->decoder) {
+        self->take_rest_next_turn();
     }
     co_return message;
 }
 
-ZmqSocket::ZmqSocket(ZmqContext& context, ZmqType type, std::string identity, std::int64_t max_message_bytes)
-    : impl_(std::make_shared<Impl>()) {
-    impl_->context = context.impl_;
-    impl_->most_message_bytes = static_cast<std::size_t>(max_message_bytes); // -1 is the largest number there is
-    uv_loop_t* loop = context.impl_->loop.raw();
-    impl_->socket = zmq_socket(context.impl_->context, native(type));
-    if (impl_->socket == nullptr) {
-        fail("cannot make a ZeroMQ socket");
-    }
-    int fd = -1;
-    try {
-        impl_->set(ZMQ_LINGER, 0);
-        impl_->set(ZMQ_RCVHWM, 0);
-        impl_->set(ZMQ_SNDHWM, 0);
-        impl_->set(ZMQ_RECONNECT_IVL, reconnect_milliseconds);
-        impl_->set(ZMQ_MAXMSGSIZE, &max_message_bytes, sizeof max_message_bytes);
-        if (!identity.empty()) {
-            impl_->set(ZMQ_ROUTING_ID, identity.data(), identity.size());
-        }
-        if (type == ZmqType::sub) {
-            impl_->set(ZMQ_SUBSCRIBE, "", 0);
-        }
-        std::size_t size = sizeof fd;
-        if (zmq_getsockopt(impl_->socket, ZMQ_FD, &fd, &size) != 0) {
-            fail("cannot watch a ZeroMQ socket");
-        }
-        if (const int status = uv_poll_init(loop, &impl_->poll, fd); status != 0) {
-            throw uv_error("cannot watch a ZeroMQ socket", status);
-        }
-    } catch (...) {
-        zmq_close(impl_->socket);
-        throw;
-    }
-    adopt(impl_->poll, impl_);
-    uv_idle_init(loop, &impl_->more);
-    adopt(impl_->more, impl_);
-    uv_poll_start(&impl_->poll, UV_READABLE, [](uv_poll_t* handle, int, int) { owner_of<Impl>(handle)->work(); });
-    impl_->work();
+ZmqSocket::ZmqSocket(Loop& loop, ZmqType type, std::string identity, std::size_t max_message_bytes)
+    : impl_(std::make_shared<Impl>(loop, type, std::move(identity), max_message_bytes)) {
+    impl_->open();
 }
 
 ZmqSocket::~ZmqSocket() {
@@ -255,31 +316,32 @@ ZmqSocket::~ZmqSocket() {
 }
 
 void ZmqSocket::leave_with_sender(std::size_t above_bytes) {
-    constexpr int most_messages = 4; // that ZeroMQ itself holds, whatever their size
-    impl_->most_incoming_bytes = above_bytes;
-    impl_->set(ZMQ_RCVHWM, most_messages);
+    impl_->most_waiting_bytes = above_bytes;
 }
 
 void ZmqSocket::connect(const std::string& endpoint) {
-    if (zmq_connect(impl_->socket, endpoint.c_str()) != 0) {
-        fail(fmt::format("cannot connect to {}", endpoint));
+    if (!endpoint.starts_with(scheme)) {
+        throw Error(ErrorCode::internal_error,
+                    fmt::format("expected an endpoint ipc:///path, found {}", visible_text(endpoint)));
     }
-    impl_->work();
-}
-
-void ZmqSocket::bind(const std::string& endpoint) {
-    if (zmq_bind(impl_->socket, endpoint.c_str()) != 0) {
-        fail(fmt::format("cannot bind to {}", endpoint));
+    if (impl_->closed) {
+        throw Error(ErrorCode::internal_error, "the ZeroMQ socket is closed");
     }
-    impl_->work();
+    impl_->path = endpoint.substr(scheme.size());
+    require_socket_path(impl_->path);
+    impl_->try_connect();
 }
 
 void ZmqSocket::send(ZmqMessage message) {
     if (impl_->closed || message.empty()) {
         return;
     }
-    impl_->outgoing.push_back(std::move(message));
-    impl_->work();
+    std::string bytes = zmtp_message(message);
+    if (impl_->sending) {
+        impl_->write(std::move(bytes));
+    } else {
+        impl_->outgoing.push_back(std::move(bytes));
+    }
 }
 
 Task<ZmqMessage> ZmqSocket::receive() {

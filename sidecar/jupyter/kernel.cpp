@@ -50,8 +50,8 @@ async::ExitStatus kernel_status(async::ExitStatus status) {
 } // namespace
 
 struct Kernel::Impl {
-    Impl(async::Loop& loop_in, async::ZmqContext& context, const ConnectionInfo& connection, KernelListener& listener)
-        : loop(loop_in), client(loop_in, context, loop_in.clock(), connection, listener) {}
+    Impl(async::Loop& loop_in, const ConnectionInfo& connection, KernelListener& listener)
+        : loop(loop_in), client(loop_in, loop_in.clock(), connection, listener) {}
 
     Task<void> drain_stdout() {
         // ipykernel sends what its code prints as messages; nobody may be held up by the rest.
@@ -158,15 +158,15 @@ Task<void> Kernel::stop(Duration grace) {
     co_await shielded(impl_->stop(grace));
 }
 
-Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::ZmqContext& context, async::Command command,
-                                           ConnectionInfo connection, KernelListener& listener, Instant deadline) {
+Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command command, ConnectionInfo connection,
+                                           KernelListener& listener, Instant deadline) {
     std::unique_ptr<async::Process> process;
     try {
         process = async::start_process(loop, std::move(command));
     } catch (const Error& error) {
         throw Error(ErrorCode::kernel_start_failed, error.message, error.hint);
     }
-    auto impl = std::make_unique<Kernel::Impl>(loop, context, connection, listener);
+    auto impl = std::make_unique<Kernel::Impl>(loop, connection, listener);
     Kernel::Impl& kernel = *impl;
     kernel.process = std::move(process);
     kernel.tasks.spawn(kernel.watch());

@@ -167,14 +167,13 @@ ExecuteReply lost_reply(std::optional<KernelError> shown) {
 } // namespace
 
 struct KernelClient::Impl {
-    Impl(async::Loop& loop_in, async::ZmqContext& context, Clock& clock_in, const ConnectionInfo& connection,
-         KernelListener& listener_in)
+    Impl(async::Loop& loop_in, Clock& clock_in, const ConnectionInfo& connection, KernelListener& listener_in)
         : loop(loop_in), clock(clock_in), listener(listener_in), key(connection.key), session(random_id()),
-          shell(context, async::ZmqType::dealer, session, max_wire_bytes),
-          control(context, async::ZmqType::dealer, session, max_wire_bytes),
-          iopub(context, async::ZmqType::sub, {}, max_wire_bytes),
+          shell(loop, async::ZmqType::dealer, session, max_wire_bytes),
+          control(loop, async::ZmqType::dealer, session, max_wire_bytes),
+          iopub(loop, async::ZmqType::sub, {}, max_wire_bytes),
           // The kernel asks the identity that sent the code.
-          stdin_socket(context, async::ZmqType::dealer, session, max_wire_bytes),
+          stdin_socket(loop, async::ZmqType::dealer, session, max_wire_bytes),
           receivers([this](std::exception_ptr error) { fail(std::move(error)); }) {
         if (connection.kernel_keeps_output) {
             iopub.leave_with_sender(most_output_ahead);
@@ -405,7 +404,7 @@ struct KernelClient::Impl {
     KernelListener& listener;
     std::string key;
     std::string session;
-    std::vector<KernelSocket> opened_sockets; // as long as ZeroMQ may connect to them again
+    std::vector<KernelSocket> opened_sockets; // as long as the sockets may connect to them again
     async::ZmqSocket shell;
     async::ZmqSocket control;
     async::ZmqSocket iopub;
@@ -423,9 +422,8 @@ struct KernelClient::Impl {
     TaskScope receivers;
 };
 
-KernelClient::KernelClient(async::Loop& loop, async::ZmqContext& context, Clock& clock,
-                           const ConnectionInfo& connection, KernelListener& listener)
-    : impl_(std::make_unique<Impl>(loop, context, clock, connection, listener)) {}
+KernelClient::KernelClient(async::Loop& loop, Clock& clock, const ConnectionInfo& connection, KernelListener& listener)
+    : impl_(std::make_unique<Impl>(loop, clock, connection, listener)) {}
 
 KernelClient::~KernelClient() = default;
 

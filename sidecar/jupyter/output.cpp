@@ -77,7 +77,7 @@ class Body {
     }
     RawJson done() && {
         text_ += '}';
-        return RawJson::checked(text_);
+        return RawJson::checked(std::move(text_));
     }
 
   private:

@@ -103,6 +103,49 @@ Task<void> write_in_one_turn(Loop* loop) {
     ::close(fds[1]);
 }
 
+// Small ones gather, large ones go at once and may go in parts: none may overtake another.
+Task<void> write_all_sizes(Loop* loop, bool through_a_pipe) {
+    std::array<int, 2> fds{};
+    if (through_a_pipe) {
+        REQUIRE(::pipe2(fds.data(), O_CLOEXEC) == 0);
+    } else {
+        REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) == 0);
+    }
+    const std::unique_ptr<ByteStream> reader = open_stream(*loop, fds[0], ::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    const std::unique_ptr<ByteStream> writer = open_stream(*loop, ::open("/dev/null", O_RDONLY | O_CLOEXEC), fds[1]);
+    TaskScope scope;
+    std::string all;
+    scope.spawn(keep_all(reader.get(), &all));
+    std::string expected;
+    constexpr std::size_t sizes[] = {10, 70'000, 1, 65'536, 65'537, 40'000, 40'000, 3'000'000, 5, 1'000'000, 7};
+    char letter = 'a';
+    for (const std::size_t size : sizes) {
+        writer->write(std::string(size, letter));
+        expected.append(size, letter++);
+        if (size == 5) {
+            co_await loop->yield();
+        }
+    }
+    writer->close();
+    co_await scope.join();
+    reader->close();
+    CHECK(all.size() == expected.size());
+    CHECK((all == expected));
+}
+
+// Nothing else happens on the loop that could make up for a write that was left lying.
+Task<void> write_when_the_last_has_gone(Loop* loop) {
+    std::array<int, 2> fds{};
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) == 0);
+    const std::unique_ptr<ByteStream> stream = open_stream(*loop, fds[0], fds[0]);
+    for (int i = 0; i < 100; ++i) {
+        stream->write("x");
+        co_await stream->drained(0);
+    }
+    stream->close();
+    ::close(fds[1]);
+}
+
 Task<void> close_under_a_reader(Loop* loop) {
     Pair pair = socket_pair(*loop);
     TaskScope scope;
@@ -229,6 +272,17 @@ TEST_CASE("what nobody reads stays with its writer") {
 TEST_CASE("what is written in one turn of the loop goes out at once, and no later than its end") {
     Loop loop;
     loop.run(write_in_one_turn(&loop));
+}
+
+TEST_CASE("what is written as soon as the last has gone goes too, though nothing else happens") {
+    Loop loop;
+    loop.run(write_when_the_last_has_gone(&loop));
+}
+
+TEST_CASE("what is written arrives in its order, whatever its size") {
+    Loop loop;
+    loop.run(write_all_sizes(&loop, false));
+    loop.run(write_all_sizes(&loop, true));
 }
 
 TEST_CASE("closing a stream ends the read that waits and every later one") {

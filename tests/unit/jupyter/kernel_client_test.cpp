@@ -13,11 +13,10 @@ namespace {
 
 // A client and a kernel that a test plays, over real sockets.
 struct Stage {
-    Stage() : context(loop), connection(create_connection(directory.path)) {}
+    Stage() : connection(create_connection(directory.path)) {}
 
     TempDirectory directory;
     async::Loop loop;
-    async::ZmqContext context;
     ConnectionInfo connection;
     FakeClock fake_clock;
     Recorder recorder;
@@ -70,9 +69,8 @@ Task<void> tick(Stage* stage, bool* ready) {
 }
 
 Task<void> play(Stage* stage, Act act, bool connect, Clock* clock) {
-    stage->kernel = std::make_unique<FakeKernel>(stage->context, stage->connection);
-    stage->client =
-        std::make_unique<KernelClient>(stage->loop, stage->context, *clock, stage->connection, stage->recorder);
+    stage->kernel = std::make_unique<FakeKernel>(stage->loop, stage->connection);
+    stage->client = std::make_unique<KernelClient>(stage->loop, *clock, stage->connection, stage->recorder);
     TaskScope scope;
     if (connect) {
         bool ready = false;

@@ -16,8 +16,6 @@ using namespace std::chrono_literals;
 namespace {
 
 struct Scene {
-    Scene() : context(loop) {}
-
     async::Command command(const std::string& python = "/usr/bin/python3") {
         KernelChoice choice;
         choice.argv = {python, "-m", "ipykernel_launcher", "-f", "{connection_file}"};
@@ -33,7 +31,6 @@ struct Scene {
     Instant soon() { return loop.clock().now() + 60s; }
 
     async::Loop loop;
-    async::ZmqContext context;
     TempDirectory home;
     std::unique_ptr<TempDirectory> directory; // a new one for each start
     ConnectionInfo connection;
@@ -46,8 +43,8 @@ Task<void> start(Scene* scene) {
     scene->directory = std::make_unique<TempDirectory>();
     scene->connection = create_connection(scene->directory->path);
     async::Command command = scene->command();
-    scene->kernel = co_await start_kernel(scene->loop, scene->context, std::move(command), scene->connection,
-                                          scene->recorder, scene->soon());
+    scene->kernel =
+        co_await start_kernel(scene->loop, std::move(command), scene->connection, scene->recorder, scene->soon());
 }
 
 Task<ExecuteReply> execute(Scene* scene, std::string text, bool stop_on_error = false) {
@@ -268,8 +265,8 @@ Task<void> last_words(Scene* scene) {
 
 Task<void> no_start(Scene* scene, async::Command command, Duration patience, std::optional<Error>* error) {
     try {
-        scene->kernel = co_await start_kernel(scene->loop, scene->context, std::move(command), scene->connection,
-                                              scene->recorder, scene->loop.clock().now() + patience);
+        scene->kernel = co_await start_kernel(scene->loop, std::move(command), scene->connection, scene->recorder,
+                                              scene->loop.clock().now() + patience);
     } catch (const Error& failure) {
         *error = failure;
     }

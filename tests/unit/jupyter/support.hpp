@@ -3,10 +3,10 @@
 // does as it is told.
 
 #include "async/loop.hpp"
-#include "async/zmq_socket.hpp"
 #include "jupyter/connection.hpp"
 #include "jupyter/kernel_client.hpp"
 #include "jupyter/wire.hpp"
+#include "zmq_peer.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -93,17 +93,16 @@ struct FakeRequest {
 };
 
 struct FakeKernel {
-    FakeKernel(async::ZmqContext& context, const ConnectionInfo& connection)
-        : key(connection.key), reader(key), shell(context, async::ZmqType::router),
-          control(context, async::ZmqType::router), stdin_socket(context, async::ZmqType::router),
-          iopub(context, async::ZmqType::pub) {
+    FakeKernel(async::Loop& loop, const ConnectionInfo& connection)
+        : key(connection.key), reader(key), shell(loop, ZMQ_ROUTER), control(loop, ZMQ_ROUTER),
+          stdin_socket(loop, ZMQ_ROUTER), iopub(loop, ZMQ_PUB) {
         shell.bind(connection.endpoint(Channel::shell));
         control.bind(connection.endpoint(Channel::control));
         stdin_socket.bind(connection.endpoint(Channel::stdin_));
         iopub.bind(connection.endpoint(Channel::iopub));
     }
 
-    static Task<FakeRequest> next(FakeKernel* self, async::ZmqSocket* socket) {
+    static Task<FakeRequest> next(FakeKernel* self, async::ZmqPeer* socket) {
         async::ZmqMessage frames = co_await socket->receive();
         FakeRequest request;
         request.identities.push_back(frames.front());
@@ -149,10 +148,10 @@ struct FakeKernel {
 
     std::string key;
     WireReader reader;
-    async::ZmqSocket shell;
-    async::ZmqSocket control;
-    async::ZmqSocket stdin_socket;
-    async::ZmqSocket iopub;
+    async::ZmqPeer shell;
+    async::ZmqPeer control;
+    async::ZmqPeer stdin_socket;
+    async::ZmqPeer iopub;
     int sent = 0;
     int info_requests = 0;
 };

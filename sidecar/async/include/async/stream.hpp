@@ -15,7 +15,8 @@ std::unique_ptr<ByteStream> open_stream(Loop& loop, int read_fd, int write_fd);
 // Throws Error{internal_error} with errno's text. A path over 107 bytes is refused.
 Task<std::unique_ptr<ByteStream>> connect_unix(Loop& loop, std::string path);
 
-// A listening unix socket with mode 0600, removed when it closes. close() makes a waiting accept() return nothing.
+// A listening unix socket with mode 0600, removed when it closes. Processes of other users are refused (SO_PEERCRED).
+// close() makes a waiting accept() return nothing.
 class UnixListener {
   public:
     UnixListener(Loop& loop, std::string path);

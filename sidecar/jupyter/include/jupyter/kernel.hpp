@@ -4,7 +4,6 @@
 
 #include "async/loop.hpp"
 #include "async/process.hpp"
-#include "async/zmq_socket.hpp"
 #include "jupyter/connection.hpp"
 #include "jupyter/kernel_client.hpp"
 
@@ -39,15 +38,15 @@ class Kernel {
   private:
     struct Impl;
     explicit Kernel(std::unique_ptr<Impl> impl);
-    friend Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::ZmqContext& context,
-                                                      async::Command command, ConnectionInfo connection,
-                                                      KernelListener& listener, Instant deadline);
+    friend Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command command,
+                                                      ConnectionInfo connection, KernelListener& listener,
+                                                      Instant deadline);
     std::unique_ptr<Impl> impl_;
 };
 
 // `command` is what really starts, launcher included. Throws Error{kernel_start_failed} with the exit status and the
 // last lines of stderr when the kernel ends, or does not answer before `deadline`; nothing of it runs then.
-Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::ZmqContext& context, async::Command command,
-                                           ConnectionInfo connection, KernelListener& listener, Instant deadline);
+Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command command, ConnectionInfo connection,
+                                           KernelListener& listener, Instant deadline);
 
 } // namespace cellgate::jupyter

@@ -4,7 +4,7 @@
 // Messages that are not a kernel's (bad signature, frames, size) are dropped and counted; unknown types are ignored.
 // close() must have been awaited before a client goes.
 
-#include "async/zmq_socket.hpp"
+#include "async/loop.hpp"
 #include "base/clock.hpp"
 #include "base/task.hpp"
 #include "jupyter/connection.hpp"
@@ -63,8 +63,7 @@ struct KernelInfoReply {
 
 class KernelClient {
   public:
-    KernelClient(async::Loop& loop, async::ZmqContext& context, Clock& clock, const ConnectionInfo& connection,
-                 KernelListener& listener);
+    KernelClient(async::Loop& loop, Clock& clock, const ConnectionInfo& connection, KernelListener& listener);
     ~KernelClient();
 
     // Asks for kernel_info until both a reply and an iopub message have come: before that, output could be missed.

@@ -1,0 +1,36 @@
+#pragma once
+// What a ZmqSocket of ours talks to in tests: a socket of libzmq that is bound, on the loop. It has a context of its
+// own and blocks while it goes, so that afterwards nothing listens any more.
+
+#include "async/loop.hpp"
+#include "async/zmq_socket.hpp"
+
+#include <uv.h>
+#include <zmq.h>
+
+#include <optional>
+#include <string>
+
+namespace cellgate::async {
+
+class ZmqPeer {
+  public:
+    ZmqPeer(Loop& loop, int type); // ZMQ_ROUTER …
+    ZmqPeer(const ZmqPeer&) = delete;
+    ZmqPeer& operator=(const ZmqPeer&) = delete;
+    ~ZmqPeer();
+
+    void bind(const std::string& endpoint);
+    void send(const ZmqMessage& message);
+    Task<ZmqMessage> receive();
+
+  private:
+    std::optional<ZmqMessage> try_receive();
+
+    void* context_;
+    void* socket_;
+    uv_poll_t* poll_;
+    Event changed_;
+};
+
+} // namespace cellgate::async

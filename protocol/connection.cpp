@@ -9,7 +9,9 @@ void FramedConnection::send(std::string message) {
         throw Error(ErrorCode::limit_exceeded, fmt::format("expected a message of at most {} bytes to send, found {}",
                                                            max_message_bytes, message.size()));
     }
-    stream_->write(encode_frame(framing_, message));
+    stream_->write(frame_start(framing_, message.size()));
+    message += frame_end(framing_);
+    stream_->write(std::move(message));
 }
 
 Task<std::optional<Frame>> FramedConnection::receive() {

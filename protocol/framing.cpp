@@ -149,11 +149,12 @@ std::optional<Frame> Decoder::next_line() {
     }
 }
 
-std::string encode_frame(Framing framing, std::string_view message) {
-    if (framing == Framing::lines) {
-        return fmt::format("{}\n", message);
-    }
-    return fmt::format("Content-Length: {}\r\n\r\n{}", message.size(), message);
+std::string frame_start(Framing framing, std::size_t size) {
+    return framing == Framing::lines ? std::string() : fmt::format("Content-Length: {}\r\n\r\n", size);
+}
+
+std::string_view frame_end(Framing framing) {
+    return framing == Framing::lines ? "\n" : "";
 }
 
 } // namespace cellgate::protocol

@@ -55,6 +55,22 @@ std::string bounded(const std::string& text) {
                : fmt::format("{}… (cut: {} bytes in all)", std::string_view(text).substr(0, longest), text.size());
 }
 
+// The first member of every message; `bytes` is the size of what is to come but for the names, which is copied once.
+std::string begin_text(std::size_t bytes) {
+    constexpr std::size_t names = 128;
+    std::string out;
+    out.reserve(bytes + names);
+    out += R"({"jsonrpc":"2.0")";
+    return out;
+}
+
+std::string end_text(std::string out, std::string_view name, const RawJson& payload) {
+    out += name;
+    out += payload.text();
+    out += '}';
+    return out;
+}
+
 } // namespace
 
 Message parse_message(const std::string& text) {
@@ -78,15 +94,15 @@ Message parse_message(const std::string& text) {
         if (key == "jsonrpc") {
             is_version_2 = value == "\"2.0\"";
         } else if (key == "id") {
-            id = RawJson::checked(value);
+            id = RawJson::checked(std::string(value));
         } else if (key == "method" && json_type(value) == "string") {
             method = decode_json_string(value);
         } else if (key == "params") {
-            params = RawJson::checked(value);
+            params = RawJson::checked(std::string(value));
         } else if (key == "result") {
-            result = RawJson::checked(value);
+            result = RawJson::checked(std::string(value));
         } else if (key == "error") {
-            error = RawJson::checked(value);
+            error = RawJson::checked(std::string(value));
         }
     }
     const bool has_id = id && is_id(id->text());
@@ -115,24 +131,40 @@ Message parse_message(const std::string& text) {
 }
 
 std::string request_text(const RawJson& id, std::string_view method, const RawJson& params) {
-    std::string out = R"({"jsonrpc":"2.0","id":)" + id.text() + R"(,"method":)";
+    std::string out = begin_text(id.text().size() + method.size() + params.text().size());
+    out += R"(,"id":)";
+    out += id.text();
+    out += R"(,"method":)";
     append_json_string(out, method);
-    return out + R"(,"params":)" + params.text() + "}";
+    return end_text(std::move(out), R"(,"params":)", params);
+}
+
+std::string notification_start(std::string_view method) {
+    std::string out = R"({"jsonrpc":"2.0","method":)";
+    append_json_string(out, method);
+    out += R"(,"params":)";
+    return out;
 }
 
 std::string notification_text(std::string_view method, const RawJson& params) {
-    std::string out = R"({"jsonrpc":"2.0","method":)";
-    append_json_string(out, method);
-    return out + R"(,"params":)" + params.text() + "}";
+    std::string out = notification_start(method);
+    append_json(out, params);
+    out += notification_end;
+    return out;
 }
 
 std::string result_text(const RawJson& id, const RawJson& result) {
-    return R"({"jsonrpc":"2.0","id":)" + id.text() + R"(,"result":)" + result.text() + "}";
+    std::string out = begin_text(id.text().size() + result.text().size());
+    out += R"(,"id":)";
+    out += id.text();
+    return end_text(std::move(out), R"(,"result":)", result);
 }
 
 std::string error_text(const RawJson& id, const Error& error) {
-    const ErrorData data{std::string(kind_of(error.code)), bounded(error.hint)};
-    const ErrorObject object{static_cast<std::int64_t>(error.code), bounded(error.message), to_raw_json(data)};
+    const ErrorData ours{std::string(kind_of(error.code)), bounded(error.hint)};
+    const auto* own = dynamic_cast<const ErrorWithData*>(&error);
+    const ErrorObject object{static_cast<std::int64_t>(error.code), bounded(error.message),
+                             own != nullptr ? own->data : to_raw_json(ours)};
     return R"({"jsonrpc":"2.0","id":)" + id.text() + R"(,"error":)" + to_json(object) + "}";
 }
 

@@ -34,7 +34,7 @@ Peer::Peer(std::shared_ptr<Connection> connection, Dialect dialect)
     notification_handlers_[std::string(cancel_method(dialect_))] = [this](RawJson params) {
         for (const auto& [key, value] : json_members(params.text())) {
             if (key == cancel_id_field(dialect_)) {
-                cancel_incoming(RawJson::checked(value));
+                cancel_incoming(RawJson::checked(std::string(value)));
             }
         }
     };
@@ -53,25 +53,33 @@ Task<RawJson> Peer::call_raw(std::string method, RawJson params) {
     } catch (const Cancelled&) {
         outgoing_.erase(id.text());
         std::string cancel = fmt::format(R"({{"{}":{}}})", cancel_id_field(dialect_), id.text());
-        notify_raw(cancel_method(dialect_), RawJson::checked(cancel));
+        notify_raw(cancel_method(dialect_), RawJson::checked(std::move(cancel)));
         throw;
     }
 }
 
 void Peer::notify_raw(std::string_view method, const RawJson& params) {
+    send_notification(method, notification_text(method, params));
+}
+
+void Peer::send_notification(std::string_view method, std::string text) {
     if (closed_) {
         return;
     }
     try {
-        connection_->send(notification_text(method, params));
+        connection_->send(std::move(text));
     } catch (const Error& error) {
         log_error("a {} notification was dropped: {}", method, error.message);
     }
 }
 
 void Peer::answer_with_error(const RawJson& id, const Error& why) {
+    answer_with_error(error_text(id, why));
+}
+
+void Peer::answer_with_error(std::string message) {
     try {
-        connection_->send(error_text(id, why));
+        connection_->send(std::move(message));
     } catch (const Error& error) {
         log_warning("a connection is closed, since not even an error could be sent: {}", error.message);
         connection_->close();
@@ -149,7 +157,7 @@ void Peer::dispatch(Message message) {
         }
         try {
             if (admit_) {
-                admit_(message.method);
+                admit_(message.method, message.payload);
             }
             handler->second(std::move(message.payload));
         } catch (const Error& error) {
@@ -168,7 +176,7 @@ void Peer::dispatch(Message message) {
         RequestHandler handler;
         try {
             if (admit_) {
-                admit_(message.method);
+                admit_(message.method, message.payload);
             }
             if (incoming_.size() >= max_incoming) {
                 throw Error(ErrorCode::limit_exceeded,
@@ -202,14 +210,17 @@ void Peer::cancel_incoming(const RawJson& id) {
 
 Task<void> Peer::handle(RequestHandler handler, Message message) {
     std::optional<RawJson> result;
-    std::optional<Error> failure;
+    std::string failure;
     try {
         result = co_await handler(std::move(message.payload));
+    } catch (const Cancelled& cancelled) {
+        // MCP has it that a request that was given up is not answered.
+        failure = dialect_ == Dialect::editor ? error_text(message.id, cancelled) : std::string();
     } catch (const Error& error) {
-        failure = error;
+        failure = error_text(message.id, error);
     } catch (const std::exception& error) {
         log_error("the handler of {} failed: {}", message.method, error.what());
-        failure.emplace(ErrorCode::internal_error, error.what());
+        failure = error_text(message.id, Error(ErrorCode::internal_error, error.what()));
     }
     incoming_.erase(message.id.text());
     if (closed_) {
@@ -219,12 +230,13 @@ Task<void> Peer::handle(RequestHandler handler, Message message) {
         try {
             connection_->send(result_text(message.id, *result));
         } catch (const Error& error) {
-            failure.emplace(error.code, fmt::format("the result cannot be sent: {}", error.message),
-                            "ask for less at a time");
+            const Error unsent(error.code, fmt::format("the result cannot be sent: {}", error.message),
+                               "ask for less at a time");
+            failure = error_text(message.id, unsent);
         }
     }
-    if (failure) {
-        answer_with_error(message.id, *failure);
+    if (!failure.empty()) {
+        answer_with_error(std::move(failure));
     }
 }
 

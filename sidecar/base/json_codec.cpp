@@ -69,7 +69,7 @@ void read(std::string_view text, const std::string& path, std::string& out) {
 }
 
 void read(std::string_view text, const std::string&, RawJson& out) {
-    out = RawJson::checked(text);
+    out = RawJson::checked(std::string(text));
 }
 void read(std::string_view text, const std::string&, Json& out) {
     out = Json::parse(text);
@@ -129,6 +129,12 @@ void write(std::string& out, const std::string& value) {
     append_json_string(out, value);
 }
 void write(std::string& out, const RawJson& value) {
+    // What follows a large value must not make it be copied once more.
+    constexpr std::size_t large = std::size_t{64} << 10;
+    constexpr std::size_t what_follows = 1024;
+    if (value.text().size() > large) {
+        out.reserve(out.size() + value.text().size() + what_follows);
+    }
     out += value.text();
 }
 void write(std::string& out, const Json& value) {

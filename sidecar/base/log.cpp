@@ -1,10 +1,17 @@
 #include "base/log.hpp"
 
+#include "base/encoding.hpp"
+#include "base/error.hpp"
 #include "base/visible_text.hpp"
 
+#include <cerrno>
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <fcntl.h>
 #include <poll.h>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cellgate {
@@ -13,6 +20,32 @@ namespace {
 
 LogLevel threshold = LogLevel::warning;
 std::uint64_t lost = 0;
+std::string file;            // stderr leads there; empty: elsewhere
+std::uint64_t file_size = 0; // about
+
+// Makes stderr the file, so that what libraries and abort() say is there too.
+int open_file() {
+    const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    struct stat found{};
+    if (fd < 0 || ::fstat(fd, &found) != 0 || ::dup2(fd, STDERR_FILENO) < 0) {
+        const int error = errno;
+        ::close(fd);
+        return error;
+    }
+    ::close(fd);
+    file_size = static_cast<std::uint64_t>(found.st_size);
+    return 0;
+}
+
+// When the new file cannot be opened, the old one is written on.
+void turn_over_full_file() {
+    if (!file.empty() && file_size > most_log_file_bytes) {
+        file_size = 0;
+        if (std::rename(file.c_str(), (file + ".1").c_str()) == 0) {
+            open_file();
+        }
+    }
+}
 
 bool write_whole(const std::string& line) {
     // A pipe takes up to PIPE_BUF bytes whole or not at all; asking first keeps a full one from blocking the loop.
@@ -23,20 +56,36 @@ bool write_whole(const std::string& line) {
 
 } // namespace
 
+std::string_view name_of(LogLevel level) {
+    constexpr std::string_view names[] = {"error", "warning", "info", "debug"};
+    return names[static_cast<int>(level)];
+}
+
 void set_log_level(LogLevel level) {
     threshold = level;
+}
+
+void log_to_file(const std::string& path) {
+    file = path;
+    if (const int error = open_file(); error != 0) {
+        file.clear();
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot open the log {}", path), error);
+    }
 }
 
 void write_log(LogLevel level, std::string_view message) {
     if (level > threshold) {
         return;
     }
-    constexpr std::string_view names[] = {"error", "warning", "info", "debug"};
     constexpr std::size_t longest = 2000;
-    std::string line =
-        fmt::format("cellgate: {}: {}\n", names[static_cast<int>(level)], visible_text(message.substr(0, longest)));
+    std::string line = fmt::format("cellgate: {}: {}\n", name_of(level), visible_text(message.substr(0, longest)));
     if (lost > 0) {
         line = fmt::format("cellgate: {} log lines were lost\n", lost) + line;
+    }
+    if (!file.empty()) { // which is read long afterwards
+        turn_over_full_file();
+        line = fmt::format("{} {}", to_rfc3339(std::chrono::system_clock::now()), line);
+        file_size += line.size();
     }
     lost = write_whole(line) ? 0 : lost + 1;
 }

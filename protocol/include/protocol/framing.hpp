@@ -45,6 +45,8 @@ class Decoder {
     bool dead_ = false;
 };
 
-std::string encode_frame(Framing framing, std::string_view message);
+// What stands around a message of `size` bytes.
+std::string frame_start(Framing framing, std::size_t size);
+std::string_view frame_end(Framing framing);
 
 } // namespace cellgate::protocol

@@ -27,9 +27,19 @@ struct InvalidMessage : Error {
 
 std::string request_text(const RawJson& id, std::string_view method, const RawJson& params);
 std::string notification_text(std::string_view method, const RawJson& params);
+// What stands around its params.
+std::string notification_start(std::string_view method);
+inline constexpr std::string_view notification_end = "}";
 std::string result_text(const RawJson& id, const RawJson& result);
-// `data` carries {kind, hint} for editors (see schemas/errors.json).
+// `data` carries {kind, hint} for editors (see schemas/errors.json), unless it is an ErrorWithData.
 std::string error_text(const RawJson& id, const Error& error);
+
+// An error of a protocol that says itself what `data` holds.
+struct ErrorWithData : Error {
+    ErrorWithData(ErrorCode code, std::string message, RawJson data_)
+        : Error(code, std::move(message)), data(std::move(data_)) {}
+    RawJson data;
+};
 
 // What the other side answered instead of a result.
 struct RemoteError : Error {

@@ -1,8 +1,9 @@
 #pragma once
 // One side of a JSON-RPC conversation: typed calls both ways. Every request that arrives gets exactly one reply,
-// whatever its handler does; a cancelled one too (-32800 unless the handler made something better of it). Handlers run
-// as tasks of the Peer and start in the order of the messages; reading goes on meanwhile. A result that the connection
-// does not take becomes an error, a notification is dropped. Owned by whoever awaits run().
+// whatever its handler does; a cancelled one too (-32800 unless the handler made something better of it), except in
+// MCP's dialect, where it gets none. Handlers run as tasks of the Peer and start in the order of the messages; reading
+// goes on meanwhile. A result that the connection does not take becomes an error, a notification is dropped. Owned by
+// whoever awaits run().
 
 #include "base/json_codec.hpp"
 #include "base/task.hpp"
@@ -30,7 +31,7 @@ struct Notification {
 
 enum class Dialect {
     editor, // $/cancelRequest {id}
-    mcp,    // notifications/cancelled {requestId}
+    mcp,    // notifications/cancelled {requestId}; what was cancelled is not answered
 };
 
 class Peer {
@@ -60,7 +61,9 @@ class Peer {
         on_invalid_ = std::move(handler);
     }
     // Asked before each request and notification; throws Error to refuse it (a notification is then dropped).
-    void set_admission(std::function<void(const std::string& method)> admit) { admit_ = std::move(admit); }
+    void set_admission(std::function<void(const std::string& method, const RawJson& params)> admit) {
+        admit_ = std::move(admit);
+    }
 
     // Throws RemoteError; Error{limit_exceeded} when it is too large to be sent; Error{request_cancelled} after the
     // awaiting task was cancelled (the other side is told); Error{internal_error} when the connection ends first.
@@ -74,7 +77,11 @@ class Peer {
 
     template <class Method>
     void notify(const typename Method::Params& params) {
-        notify_raw(Method::name, to_raw_json(params));
+        // Written in its place: it may be a picture of many megabytes.
+        std::string text = notification_start(Method::name);
+        append_json(text, params);
+        text += notification_end;
+        send_notification(Method::name, std::move(text));
     }
     void notify_raw(std::string_view method, const RawJson& params);
 
@@ -97,8 +104,10 @@ class Peer {
         co_return to_raw_json(result);
     }
 
+    void send_notification(std::string_view method, std::string text);
     void receive(const Frame& frame);
     void answer_with_error(const RawJson& id, const Error& why);
+    void answer_with_error(std::string message);
     void dispatch(Message message);
     void cancel_incoming(const RawJson& id);
     Task<void> handle(RequestHandler handler, Message message);
@@ -107,7 +116,7 @@ class Peer {
     Dialect dialect_;
     std::map<std::string, RequestHandler> request_handlers_;
     std::map<std::string, NotificationHandler> notification_handlers_;
-    std::function<void(const std::string&)> admit_;
+    std::function<void(const std::string&, const RawJson&)> admit_;
     std::function<void(const Frame&, const Error&)> on_invalid_;
     std::map<std::string, std::shared_ptr<CancelState>> incoming_; // by the text of the id
     std::map<std::string, std::shared_ptr<Deferred<RawJson>>> outgoing_;

@@ -52,6 +52,7 @@ const std::map<std::string, Codec> codecs{
     entry<Progress>(),
     entry<SessionCreate>(),
     entry<SessionList>(),
+    entry<SessionAttach>(),
     entry<SessionRestart>(),
     entry<SessionInterrupt>(),
     entry<SessionClose>(),
@@ -67,6 +68,7 @@ const std::map<std::string, Codec> codecs{
     entry<ApprovalRequested>(),
     entry<ApprovalRespond>(),
     entry<ApprovalResolved>(),
+    entry<ApprovalElicit>(),
     entry<ApprovalList>(),
     entry<PolicyList>(),
     entry<PolicyAdd>(),
@@ -106,9 +108,9 @@ std::vector<Examples> all_examples() {
 
 // Whether cellgate reads this part; the rest it writes, and only our own client reads it.
 bool is_read(const std::string& method, const std::string& part) {
-    static const std::set<std::string> from_us{"$.progress",        "session.changed",  "execute.changed",
-                                               "execute.output",    "input.request",    "approval.requested",
-                                               "approval.resolved", "window.logMessage"};
+    static const std::set<std::string> from_us{"$.progress",        "session.changed",   "execute.changed",
+                                               "execute.output",    "input.request",     "approval.requested",
+                                               "approval.resolved", "window.logMessage", "approval.elicit"};
     return from_us.contains(method) ? part == "result" : part == "params";
 }
 
@@ -188,6 +190,7 @@ TEST_CASE("what the codec does not refuse is known") {
     const std::set<std::string> known{
         "$.cancelRequest: half of an id",
         "$.cancelRequest: null is no id",
+        "approval.elicit: a scope",
         "approval.list: fromSeq is negative",
         "approval.respond: an edit of two at once",
         "approval.respond: edited arguments are a list",
@@ -212,6 +215,7 @@ TEST_CASE("what the codec does not refuse is known") {
         "policy.explain: a port that is not one",
         "policy.explain: arguments are a list",
         "policy.remove: the id is empty",
+        "session.attach: an id with a slash",
         "session.close: the id is empty",
         "session.create: a kernelspec and an interpreter, so nobody knows which",
         "session.create: a limit that is not known would silently not hold",

@@ -83,7 +83,8 @@ TEST_CASE("a decoder gives the same messages however the bytes are cut") {
 
 TEST_CASE("a decoder knows that a message was cut off") {
     for (const Framing framing : {Framing::content_length, Framing::lines}) {
-        const std::string whole = encode_frame(framing, R"({"a":1})");
+        std::string whole = frame_start(framing, 7) + R"({"a":1})";
+        whole += frame_end(framing);
         for (std::size_t at = 0; at <= whole.size(); ++at) {
             Decoder decoder(framing);
             decoder.feed(whole.substr(0, at));

@@ -227,17 +227,18 @@ TEST_CASE("an error that the other side answers keeps its code, its words and it
 TEST_CASE("admission is asked for every message, and its refusal is the answer") {
     Conversation talk;
     talk.peer->on_request<Echo>(echo);
-    talk.peer->set_admission(
-        [](const std::string& method) { throw Error(ErrorCode::forbidden, method + " is not for you"); });
+    talk.peer->set_admission([](const std::string& method, const RawJson& params) {
+        throw Error(ErrorCode::forbidden, method + " with " + params.text() + " is not for you");
+    });
     talk.start();
-    CHECK(talk.ask(R"({"jsonrpc":"2.0","id":1,"method":"echo","params":{"text":"a"}})").find("echo is not for you") !=
+    CHECK(talk.ask(R"({"jsonrpc":"2.0","id":1,"method":"echo","params":{"text":7}})").find("echo with {") !=
           std::string::npos);
 }
 
 TEST_CASE("what is too large for a message never leaves as a broken one, and the next call works") {
     // Control: a reader ends the connection when a header announces as much.
     Decoder reader(Framing::content_length);
-    reader.feed(encode_frame(Framing::content_length, std::string(max_message_bytes + 1, 'x')));
+    reader.feed(frame_start(Framing::content_length, max_message_bytes + 1));
     CHECK(reader.next()->fatal);
 
     Conversation talk;

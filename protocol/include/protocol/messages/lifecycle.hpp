@@ -36,11 +36,13 @@ struct ClientInfo {
 struct ClientCapabilities {
     std::optional<bool> approvals;
     std::optional<bool> input;
+    std::optional<bool> elicitation;
     std::optional<ImageTransport> images;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("approvals", self.approvals);
         visit("input", self.input);
+        visit("elicitation", self.elicitation);
         visit("images", self.images);
     }
 };

@@ -40,13 +40,14 @@ inline constexpr EnumNames<Verdict, 2> enum_names(Verdict) {
     return {{{Verdict::allow, "allow"}, {Verdict::deny, "deny"}}};
 }
 
-enum class ResolvedBy { person, rule, expired, cancelled, no_client };
-inline constexpr EnumNames<ResolvedBy, 5> enum_names(ResolvedBy) {
+enum class ResolvedBy { person, rule, expired, cancelled, no_client, elicitation };
+inline constexpr EnumNames<ResolvedBy, 6> enum_names(ResolvedBy) {
     return {{{ResolvedBy::person, "person"},
              {ResolvedBy::rule, "rule"},
              {ResolvedBy::expired, "expired"},
              {ResolvedBy::cancelled, "cancelled"},
-             {ResolvedBy::no_client, "noClient"}}};
+             {ResolvedBy::no_client, "noClient"},
+             {ResolvedBy::elicitation, "elicitation"}}};
 }
 
 enum class RuleSource { default_rule, person, command_line, execution, session, workspace_store, user_store };
@@ -215,6 +216,7 @@ struct Approval {
     Action action;
     std::optional<std::string> session_id;
     std::optional<std::string> execution_id;
+    std::optional<std::string> agent; // on whose behalf, as it calls itself
     std::optional<Origin> origin;
     Hints hints;
     std::vector<std::string> display;
@@ -227,6 +229,7 @@ struct Approval {
         visit("action", self.action);
         visit("sessionId", self.session_id);
         visit("executionId", self.execution_id);
+        visit("agent", self.agent);
         visit("origin", self.origin);
         visit("hints", self.hints);
         visit("display", self.display);
@@ -267,6 +270,25 @@ struct ApprovalResolvedParams {
         visit("by", self.by);
         visit("ruleId", self.rule_id);
         visit("reason", self.reason);
+    }
+};
+
+// An approval of an agent's own, for the person at its program; the answer is for exactly this, once.
+struct ApprovalElicitParams {
+    std::optional<std::string> execution_id;
+    std::vector<std::string> display;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("executionId", self.execution_id);
+        visit("display", self.display);
+    }
+};
+
+struct ApprovalElicitResult {
+    Verdict decision = Verdict::deny;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("decision", self.decision);
     }
 };
 
@@ -348,6 +370,9 @@ struct ApprovalRespond : Request<ApprovalRespondParams, Empty> {
 };
 struct ApprovalResolved : Notification<ApprovalResolvedParams> {
     static constexpr std::string_view name = "approval/resolved";
+};
+struct ApprovalElicit : Request<ApprovalElicitParams, ApprovalElicitResult> {
+    static constexpr std::string_view name = "approval/elicit";
 };
 struct ApprovalList : Request<ApprovalListParams, ApprovalListResult> {
     static constexpr std::string_view name = "approval/list";

@@ -2,6 +2,7 @@
 // Sessions: one kernel each, with its sandbox, limits, tool servers and queue.
 
 #include "base/json_codec.hpp"
+#include "protocol/messages/executions.hpp"
 #include "protocol/peer.hpp"
 
 #include <optional>
@@ -85,6 +86,7 @@ struct SessionInfo {
     std::int64_t execution_count = 0;
     std::int64_t queue_length = 0;
     std::string created_at;
+    std::optional<std::string> agent; // whose session it is, as it calls itself
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("sessionId", self.session_id);
@@ -96,6 +98,7 @@ struct SessionInfo {
         visit("executionCount", self.execution_count);
         visit("queueLength", self.queue_length);
         visit("createdAt", self.created_at);
+        visit("agent", self.agent);
     }
 };
 
@@ -112,6 +115,33 @@ struct SessionParams {
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("sessionId", self.session_id);
+    }
+};
+
+// What output/read has and what is notified divide at next_seq.
+struct AttachedExecution {
+    std::string execution_id;
+    ExecutionState state = ExecutionState::queued;
+    std::optional<std::int64_t> position;
+    std::int64_t next_seq = 0;
+    std::optional<CellPosition> cell;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("executionId", self.execution_id);
+        visit("state", self.state);
+        visit("position", self.position);
+        visit("nextSeq", self.next_seq);
+        visit("cell", self.cell);
+    }
+};
+
+struct SessionAttachResult {
+    SessionInfo session;
+    std::vector<AttachedExecution> executions;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("session", self.session);
+        visit("executions", self.executions);
     }
 };
 
@@ -170,6 +200,9 @@ struct SessionCreate : Request<SessionCreateParams, SessionInfo> {
 };
 struct SessionList : Request<Empty, SessionListResult> {
     static constexpr std::string_view name = "session/list";
+};
+struct SessionAttach : Request<SessionParams, SessionAttachResult> {
+    static constexpr std::string_view name = "session/attach";
 };
 struct SessionRestart : Request<SessionRestartParams, SessionInfo> {
     static constexpr std::string_view name = "session/restart";

@@ -41,12 +41,13 @@ inline constexpr EnumNames<ToolServerState, 5> enum_names(ToolServerState) {
              {ToolServerState::failed, "failed"}}};
 }
 
-enum class ToolServerSource { built_in, person, command_line, workspace_file };
-inline constexpr EnumNames<ToolServerSource, 4> enum_names(ToolServerSource) {
+enum class ToolServerSource { built_in, person, command_line, workspace_file, agent };
+inline constexpr EnumNames<ToolServerSource, 5> enum_names(ToolServerSource) {
     return {{{ToolServerSource::built_in, "builtIn"},
              {ToolServerSource::person, "person"},
              {ToolServerSource::command_line, "commandLine"},
-             {ToolServerSource::workspace_file, "workspaceFile"}}};
+             {ToolServerSource::workspace_file, "workspaceFile"},
+             {ToolServerSource::agent, "agent"}}};
 }
 
 struct ToolInfo {

@@ -276,10 +276,15 @@ T from_json(const RawJson& raw, const std::string& path) {
     return from_json<T>(std::string_view(raw.text()), path);
 }
 
+// On one line.
+template <class T>
+void append_json(std::string& out, const T& value) {
+    codec::write(out, value);
+}
 template <class T>
 std::string to_json(const T& value) {
     std::string out;
-    codec::write(out, value);
+    append_json(out, value);
     return out;
 }
 template <class T>

@@ -4,13 +4,23 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace cellgate {
 
 enum class LogLevel { error, warning, info, debug };
 
+std::string_view name_of(LogLevel level);
 void set_log_level(LogLevel level);
+
+inline constexpr std::uint64_t most_log_file_bytes = std::uint64_t{1} << 20;
+
+// From here on stderr leads into `path`, which is appended to, each line with its time. A file that has grown beyond
+// its limit becomes `<path>.1`, in place of the one before. Throws Error{store_failed}.
+void log_to_file(const std::string& path);
+
 void write_log(LogLevel level, std::string_view message);
 
 template <class... Args>

@@ -434,6 +434,9 @@ def _origin(frame: Optional[FrameType]) -> Tuple[Optional[str], Optional[int]]:
 
 # ---- The channel --------------------------------------------------------------------------------------------------
 
+# Bytes that are read at a time. For more, Python gets fresh pages from the system at every call.
+_AT_ONCE = 1 << 16
+
 
 def _open() -> socket.socket:
     path = os.environ.get("CELLGATE_CHANNEL")
@@ -461,10 +464,12 @@ def _gone(error: Optional[OSError] = None) -> ToolCallError:
     return ToolCallError(f"the connection to cellgate is gone{why}; restart the kernel's session", "channelClosed")
 
 
+_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 def _encode(message: Dict[str, Any]) -> bytes:
     try:
-        text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return text.encode("utf-8") + b"\n"
+        return _json.encode(message).encode("utf-8") + b"\n"
     except UnicodeEncodeError:
         raise ValueError("the arguments hold a lone surrogate, which JSON text cannot carry") from None
     except ValueError as error:
@@ -541,7 +546,7 @@ class _ThreadConnection:
     def _receive(self, connection: socket.socket) -> Dict[str, Any]:
         parts: List[bytes] = []
         while True:
-            part = connection.recv(1 << 18)
+            part = connection.recv(_AT_ONCE)
             if not part:
                 raise EOFError
             parts.append(part)
@@ -630,7 +635,7 @@ class _LoopConnection:
         if connection is None:
             return
         try:
-            part = connection.recv(1 << 18)
+            part = connection.recv(_AT_ONCE)
         except BlockingIOError:
             return
         except OSError as error:

@@ -5,13 +5,16 @@ Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the s
 - an error carries the field `cellgate` with the frames of the user's code, in the message and in the reply;
 - the frames of the tool wrappers, and of ipykernel's input(), stay out of tracebacks;
 - the pause before each reply is off;
+- what a debugger would need is not loaded: no client of cellgate speaks to it, and it takes a quarter of the start;
 - text that is printed without a pause goes out in pieces, not as one message of any size.
 
 The sidecar sends an execution's id as the msg_id of its request. Every hook is on a part of ipykernel that may be
 missing in some version, and is left out there: a cell runs in any case.
 """
 
+import contextlib
 import faulthandler
+import gc
 import os
 import runpy
 import sys
@@ -238,6 +241,31 @@ def show_native_crashes():
         faulthandler.enable(stderr, all_threads=False)
 
 
+@contextlib.contextmanager
+def without_debugger():
+    """While ipykernel is imported there is no debugpy; a cell can import it as ever."""
+    absent = sys.modules.setdefault("debugpy", None) is None
+    try:
+        yield
+    finally:
+        if absent:
+            del sys.modules["debugpy"]
+
+
+@contextlib.contextmanager
+def without_collections():
+    """Hundreds of thousands of objects are made at the start, and none of them is garbage."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if hasattr(gc, "freeze"):
+            gc.freeze()  # nor are they looked at again by each later collection
+        if enabled:
+            gc.enable()
+
+
 def attach(kernel):
     shell = kernel.shell
     cells = Cells()
@@ -265,8 +293,11 @@ def main():
     as_module = not (sys.flags.isolated or getattr(sys.flags, "safe_path", False))
     if as_module:
         del sys.path[0]
+    starting = contextlib.ExitStack()
+    starting.enter_context(without_collections())
     try:
-        from ipykernel.kernelapp import IPKernelApp
+        with without_debugger():
+            from ipykernel.kernelapp import IPKernelApp
     except ImportError as error:
         print("cellgate: %s has no usable ipykernel: %s" % (sys.executable, error), file=sys.stderr)
         sys.exit(1)
@@ -276,9 +307,10 @@ def main():
     stock = IPKernelApp.initialize
 
     def initialize(self, argv=None):
-        stock(self, argv)
-        if self.kernel is not None:
-            attach(self.kernel)
+        with starting:
+            stock(self, argv)
+            if self.kernel is not None:
+                attach(self.kernel)
 
     IPKernelApp.initialize = initialize
     if hasattr(IPKernelApp, "init_iopub"):

@@ -38,7 +38,7 @@ void MountPlan::unreadable_directory(const std::string& place) {
 }
 
 void MountPlan::proc() {
-    entries_["/proc"] = Entry{.arguments = {"--proc"}};
+    entries_["/proc"] = Entry{.arguments = {"--proc"}, .sealed = true};
 }
 
 void MountPlan::devices() {

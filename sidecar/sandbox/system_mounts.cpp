@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 #include <unistd.h>
 
@@ -78,26 +77,18 @@ void add_etc(MountPlan& plan, const std::string& home) {
 }
 
 // Files such as sys/kernel/core_pattern, with which a program gets run outside, ask for no capability when root writes
-// them, only for root's id, which root keeps in here. bwrap covers some directories of /proc, but sys only where the
-// directory itself can be written. So all that is not of a process becomes read-only, and files that not everybody may
+// them, only for root's id, which root keeps in here. So all of /proc is read-only, and files that not everybody may
 // read are not there at all.
 void add_proc(MountPlan& plan) {
     plan.proc();
     std::error_code error;
     for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
-        std::string name = entry->path().filename().string();
         std::error_code ignored;
-        fs::file_status status = entry->symlink_status(ignored);
-        bool process = std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-        if (ignored || process || status.type() == fs::file_type::symlink) {
-            continue;
-        }
+        const fs::file_status status = entry->symlink_status(ignored);
+        const bool for_all = (status.permissions() & fs::perms::others_read) != fs::perms::none;
         const char* path = entry->path().c_str();
-        bool for_all = (status.permissions() & fs::perms::others_read) != fs::perms::none;
-        bool writable = ::access(path, W_OK) == 0;
-        if (status.type() == fs::file_type::directory || (writable && for_all)) {
-            plan.read_only(path);
-        } else if (writable || (!for_all && ::access(path, R_OK) == 0)) {
+        if (!ignored && status.type() == fs::file_type::regular && !for_all &&
+            (::access(path, R_OK) == 0 || ::access(path, W_OK) == 0)) {
             plan.unreadable_file(path);
         }
     }

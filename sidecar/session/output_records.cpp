@@ -79,7 +79,7 @@ std::vector<RawJson> to_records(const jupyter::Output& output, std::size_t max_b
         std::string record = before + "\"text\":\"";
         record += piece;
         record += "\"}";
-        records.push_back(RawJson::checked(record));
+        records.push_back(RawJson::checked(std::move(record)));
     }
     return records;
 }

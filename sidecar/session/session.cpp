@@ -17,7 +17,7 @@ namespace cellgate::session {
 
 namespace {
 
-// Finished executions that can still be asked for. Their journals stay on the disk beyond that.
+// Finished executions that can still be asked for. A journal goes with its execution.
 constexpr std::size_t max_remembered = 1000;
 
 // Waiting; what a client piles up without bound is a fault of the client.
@@ -63,6 +63,9 @@ protocol::SessionInfo Session::info() const {
     info.execution_count = execution_count_;
     info.queue_length = static_cast<std::int64_t>(queue_.size());
     info.created_at = to_rfc3339(created_at_);
+    if (options_.agent) {
+        info.agent = options_.agent->name;
+    }
     return info;
 }
 
@@ -72,7 +75,8 @@ void Session::require_open() const {
     }
 }
 
-std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, ClientId client) {
+std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, ClientId client,
+                                            std::optional<gate::Agent> agent) {
     const std::string id = params.execution_id.value_or(random_id());
     require_identifier(id, "execution id");
     require_open();
@@ -91,6 +95,7 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
                     "wait for some to finish, or cancel them");
     }
     auto execution = std::make_shared<Execution>(id, std::move(params), client, options_.id, house_.journals, clock_);
+    execution->agent = std::move(agent);
     executions_[id] = execution;
     queue_.push_back(execution);
     const std::size_t before = queue_.size() - 1 + (running_ ? 1 : 0);
@@ -102,6 +107,18 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
 std::shared_ptr<Execution> Session::find(const std::string& execution_id) const {
     const auto found = executions_.find(execution_id);
     return found == executions_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<Execution>> Session::executions() const {
+    std::vector<std::shared_ptr<Execution>> all;
+    for (const std::string& id : finished_order_) {
+        all.push_back(executions_.at(id));
+    }
+    if (running_) {
+        all.push_back(running_);
+    }
+    all.insert(all.end(), queue_.begin(), queue_.end());
+    return all;
 }
 
 std::optional<std::int64_t> Session::position(const Execution& execution) const {
@@ -444,6 +461,7 @@ tools::CallContext Session::current_call(std::optional<std::int64_t> reported_li
     tools::CallContext context;
     context.session_id = options_.id;
     context.servers = options_.tool_servers;
+    context.agent = running_ ? running_->agent : options_.agent;
     if (!running_) {
         return context;
     }

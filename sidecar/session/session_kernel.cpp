@@ -200,8 +200,8 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         sandbox::Launch launch = co_await house_.loop.off_loop(std::move(wrap));
         layers_ = launch.layers;
         const Instant deadline = house_.loop.clock().now() + start_limit;
-        start->kernel = co_await jupyter::start_kernel(house_.loop, house_.zmq, std::move(launch.command), connection,
-                                                       *this, deadline);
+        start->kernel =
+            co_await jupyter::start_kernel(house_.loop, std::move(launch.command), connection, *this, deadline);
         kernel_.version = start->kernel->info().language_version;
         execution_count_ = 0;
         co_return std::move(start);

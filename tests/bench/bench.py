@@ -29,6 +29,9 @@ PYTHON = "/usr/bin/python3"
 EVERYTHING = HERE.parent / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 LAUNCHER = [PYTHON, "-m", "ipykernel_launcher", "-f"]
 MESSAGE = "a message of a usual length for a tool's argument, " * 4
+# All sides start the same Python; a shim in front of it would be asked for each session.
+PATH = os.pathsep.join(dict.fromkeys([*(os.path.dirname(node) for node in [shutil.which("node")] if node),
+                                      "/usr/local/bin", "/usr/bin", "/bin"]))
 BUSY = 0.5  # processes that run besides us, for each core
 PATIENCE = 300
 
@@ -103,6 +106,7 @@ GROUPS = [
     Group("picture", 9, 3),
     Group("tool", 10, 200, 50),
     Group("start", 20, 1),
+    Group("relay", 10, 100, 50),
     Group("idle", 3, 1, 0),
     Group("unread", 1, 1, 0),
     Group("stalls", 1, 100, 0),
@@ -134,9 +138,9 @@ PEERS = {
 }
 SHIPPED = "round trip of 1, as shipped"
 LINES = [
-    Line("cold", "cold session to first result", "stock", "floor", 1.05),
-    Line("cold", "cold session to first result", "stock", "jupyter", 0.4),
-    Line("cold", "cold session to first result", "stock", "server", 0.65),
+    Line("cold", "cold session, stock kernel", "stock", "floor", 1.05),
+    Line("cold", "cold session, as shipped", "shipped", "jupyter", 0.4),
+    Line("cold", "cold session, as shipped", "shipped", "server", 0.65),
     Line("execute", "round trip of 1, stock kernel", "stock", "floor", 1.1),
     Line("execute", "round trip of 1, stock kernel", "stock", "jupyter", 1.05),
     Line("execute", SHIPPED, "shipped", "floor", 0.85),
@@ -149,6 +153,7 @@ LINES = [
     Line("tool", "tool call from a cell", "shipped", "direct", 2),
     Line("idle", "idle memory", "shipped", "server", 0.2, "B"),
     Line("start", "initialize after process start", "shipped", None, 0.020),
+    Line("relay", "what connect adds to a message", "shipped", None, 50e-6),
     Line("unread", "memory growth while 1 GB is not read", "shipped", None, 64e6, "B"),
     Line("stalls", "stalls in 100,000 mixed sends", "shipped", None, 0, ""),
     Line("turns", "loop turns over 50 ms in all of this", "shipped", None, 0, ""),
@@ -167,8 +172,8 @@ class Place:
         self.base = Path(tempfile.mkdtemp(prefix="cgb", dir="/tmp"))
         self.root = self.base / "w"
         self.home = self.base / "h"
-        self.turns = self.base / "turns"
-        for folder in (self.root, self.home, self.base / "r"):
+        self.turns = self.base / "turns"  # a file for each group
+        for folder in (self.root, self.home, self.base / "r", self.turns):
             folder.mkdir(mode=0o700)
         self.kernelspec("stock", [PYTHON, "-mipykernel_launcher", "-f", "{connection_file}"])
         # Inside the sandbox there is the kernelspec's folder, and not the build.
@@ -198,7 +203,7 @@ class Place:
         return path
 
     def environment(self, case, group):
-        names = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(self.home),
+        names = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": str(self.home),
                  "XDG_RUNTIME_DIR": str(self.base / "r"), "XDG_DATA_HOME": str(self.home / ".local/share")}
         if case == "shipped" and group == "tool":
             names["BENCH_OPTIONS"] = json.dumps({
@@ -207,7 +212,7 @@ class Place:
             })
         if group in WATCHED and case in ("shipped", "stock", "fake"):
             names["LD_PRELOAD"] = str(self.programs / "turns.so")
-            names["BENCH_TURNS"] = str(self.turns)
+            names["BENCH_TURNS"] = str(self.turns / group)
         return names
 
     def commands(self):
@@ -221,6 +226,7 @@ class Place:
         return {
             ("cold", "floor"): ([*floor, "cold", *LAUNCHER], None),
             ("cold", "stock"): ([*client, "cold", "stock"], None),
+            ("cold", "shipped"): ([*client, "cold", "default"], None),
             ("cold", "jupyter"): ([*jupyter, "cold", "python3"], "jupyter_client"),
             ("cold", "server"): ([*server, "cold"], "jupyter_server"),
             ("execute", "floor"): ([*floor, "execute", "1", *LAUNCHER], None),
@@ -240,6 +246,7 @@ class Place:
             ("tool", "direct"): ([self.programs / "direct_mcp", json.dumps({"message": MESSAGE}), "node", EVERYTHING,
                                   "stdio"], EVERYTHING),
             ("start", "shipped"): ([*client, "start"], None),
+            ("relay", "shipped"): ([*client, "relay"], None),
             ("idle", "shipped"): ([*client, "idle"], None),
             ("idle", "server"): ([*server, "idle"], "jupyter_server"),
             ("unread", "shipped"): ([*client, "unread", self.unread, self.unread_hash, self.mark], None),
@@ -338,10 +345,14 @@ def measure(group, cases, place, commands):
     return samples
 
 
-def read_turns(path):
-    """(how many turns, how many long ones, the longest in seconds)"""
-    turns = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
-    return sum(int(t[0]) for t in turns), sum(int(t[1]) for t in turns), max((float(t[2]) for t in turns), default=0)
+def read_turns(folder):
+    """By group: (how many turns, how many long ones, the longest in seconds)."""
+    found = {}
+    for path in folder.iterdir():
+        turns = [line.split() for line in path.read_text().splitlines()]
+        found[path.name] = (sum(int(t[0]) for t in turns), sum(int(t[1]) for t in turns),
+                            max(float(t[2]) for t in turns))
+    return found
 
 
 # --- telling ----------------------------------------------------------------------------------------------------------
@@ -362,11 +373,15 @@ def judged(line, results, place):
     record = {"line": line.name(), "work": line.work, "against": PEERS.get(line.peer), "unit": line.unit,
               "atMost": line.at_most, "met": None}
     if line.group == "turns":
-        count, long_ones, longest = read_turns(place.turns)
-        record |= {"value": long_ones, "turns": count, "longestSeconds": longest, "met": long_ones == 0}
-        if not count:
-            return record | {"met": None, "problem": "no turn was watched"}
-        return record
+        groups = read_turns(place.turns)
+        if not groups:
+            return record | {"problem": "no turn was watched"}
+        long_ones = sum(group[1] for group in groups.values())
+        slowest = max(groups, key=lambda name: groups[name][2])
+        return record | {"value": long_ones, "met": long_ones == 0, "turns": sum(g[0] for g in groups.values()),
+                         "longestSeconds": groups[slowest][2], "slowestGroup": slowest,
+                         "groups": {name: {"turns": g[0], "long": g[1], "longestSeconds": g[2]}
+                                    for name, g in groups.items()}}
     samples = results[line.group]
     for case in filter(None, (line.case, line.peer)):
         if isinstance(samples[case], str):
@@ -394,7 +409,7 @@ def row(record):
         peer += " " + shown(record["peerValue"], unit)
         ratio, goal = f"{record['ratio']:.2f}", f"{record['atMost']:g}"
     if "longestSeconds" in record:
-        peer = f"{record['turns']} turns, longest {shown(record['longestSeconds'], 's')}"
+        peer = f"longest of {record['turns']}: {shown(record['longestSeconds'], 's')} ({record['slowestGroup']})"
     return [record["work"], shown(record["value"], unit), peer, ratio, goal, "met" if record["met"] else "MISSED"]
 
 

@@ -3,6 +3,7 @@
 //
 //     start                        a sample is the time from the process's start to the answer to initialize
 //     idle                         a sample is the memory of a cellgate that was just initialised, in bytes
+//     relay                        a sample is by how much `connect` is slower than `serve --stdio`, for one message
 //     cold KERNEL                  a sample is a new session and the result of 1+1
 //     execute KERNEL CODE          a sample is one round trip, with storeHistory
 //     cell FILE                    the cell's own samples: it prints N of them, one in a line; it has the wrappers of
@@ -64,8 +65,8 @@ void append_text(std::string_view message, std::string& text) {
 
 class Cellgate {
   public:
-    Cellgate(const std::string& program, const std::string& root)
-        : process_({program, "serve", "--stdio", "--root", root}) {
+    Cellgate(const std::string& program, const std::string& root, std::vector<std::string> way = {"serve", "--stdio"})
+        : process_(command(program, root, std::move(way))) {
         const char* options = std::getenv("BENCH_OPTIONS");
         request("initialize", R"({"clientInfo":{"name":"bench"},"processId":null,"rootUri":)" +
                                   quoted("file://" + root) +
@@ -134,16 +135,22 @@ class Cellgate {
         await_execute();
     }
 
-    // Everything that the last cell put out; what was announced as skipped is read now.
+    // Reads what of the last cell's output was announced as skipped.
+    void read_skipped() {
+        for (Output& output : outputs_) {
+            for (std::int64_t i = 0; i < output.skipped; ++i) {
+                append_text(request("output/read", R"({"executionId":")" + execution_ + R"(","fromSeq":)" +
+                                                       std::to_string(output.seq + i) + R"(,"maxBytes":1})"),
+                            output.text);
+            }
+        }
+    }
+
+    // Everything that the last cell put out.
     std::string output() {
         std::string text;
         for (const Output& output : std::exchange(outputs_, {})) {
             text += output.text;
-            for (std::int64_t i = 0; i < output.skipped; ++i) {
-                append_text(request("output/read", R"({"executionId":")" + execution_ + R"(","fromSeq":)" +
-                                                       std::to_string(output.seq + i) + R"(,"maxBytes":1})"),
-                            text);
-            }
         }
         return text;
     }
@@ -154,6 +161,13 @@ class Cellgate {
         std::int64_t seq = 0;
         std::int64_t skipped = 0; // how many records from seq on
     };
+
+    static std::vector<std::string> command(const std::string& program, const std::string& root,
+                                            std::vector<std::string> way) {
+        way.insert(way.begin(), program);
+        way.insert(way.end(), {"--root", root});
+        return way;
+    }
 
     static std::int64_t number(std::string_view message, std::string_view key) {
         const std::size_t at = message.find(key);
@@ -241,6 +255,7 @@ double unread(Cellgate& cellgate, const std::string& code, const std::string& ha
     }
     const std::uint64_t most = memory_of(cellgate.pid(), "VmHWM");
     cellgate.await_execute();
+    cellgate.read_skipped();
     require_hash(cellgate.output(), hash);
     std::filesystem::remove(mark);
     return static_cast<double>(std::max(most, before) - before);
@@ -282,7 +297,15 @@ int main(int argc, char** argv) {
         die("usage: client CELLGATE ROOT CASE…");
     }
     Cellgate cellgate(arguments[0], arguments[1]);
-    if (is("idle", 0)) {
+    if (is("relay", 0)) {
+        Cellgate connected(arguments[0], arguments[1], {"connect"});
+        const auto round_trip = [](Cellgate& over) {
+            const double start = now();
+            over.request("session/list", "{}");
+            return now() - start;
+        };
+        serve([&] { return (round_trip(connected) - round_trip(cellgate)) / 2; }); // there and back
+    } else if (is("idle", 0)) {
         serve([&] { return static_cast<double>(memory_of(cellgate.pid(), "VmRSS")); });
     } else if (is("cold", 1)) {
         int sessions = 0;
@@ -310,9 +333,9 @@ int main(int argc, char** argv) {
         serve([&] {
             const double start = now();
             cellgate.execute("s", code);
-            const std::string text = cellgate.output();
-            const double seconds = now() - start;
-            require_hash(text, arguments[4]);
+            cellgate.read_skipped();
+            const double seconds = now() - start; // every byte has come
+            require_hash(cellgate.output(), arguments[4]);
             return seconds;
         });
     } else if (is("unread", 3)) {

@@ -14,8 +14,8 @@ int main() {
     while (std::getline(std::cin, line)) {
         const RawJson pair = RawJson::parse(line);
         const auto parts = json_elements(pair.text());
-        const RawJson schema = RawJson::checked(parts.at(0));
-        const RawJson arguments = RawJson::checked(parts.at(1));
+        const RawJson schema = RawJson::checked(std::string(parts.at(0)));
+        const RawJson arguments = RawJson::checked(std::string(parts.at(1)));
         std::cout << visible_text(tools::check_arguments(schema, arguments).value_or("")) << '\n';
     }
 }

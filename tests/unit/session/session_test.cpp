@@ -162,13 +162,12 @@ struct Place {
     sandbox::Environment environment = sandbox::process_environment();
     store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime"};
     async::Loop loop;
-    async::ZmqContext zmq{loop};
     gate::Gate gate{loop.clock(), gate_options()};
     tools::Registry registry{loop, loop.clock(), gate, tools::RegistryOptions{root, environment, {"cellgate", "0"}}};
     tools::Door door{gate, registry};
     Recorder recorder;
-    store::Journals journals{folder.path};
-    House house{loop, loop.clock(), zmq, gate, door, recorder, directories, journals, root, environment};
+    store::Journals journals{folder.path, work_at_once};
+    House house{loop, loop.clock(), gate, door, recorder, directories, journals, root, environment};
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;

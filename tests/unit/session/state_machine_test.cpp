@@ -136,16 +136,15 @@ struct Place {
     store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime"};
     async::Loop loop;
     FakeClock clock;
-    async::ZmqContext zmq{loop};
     gate::Gate gate{loop.clock(), gate_options()};
     tools::Registry registry{loop, loop.clock(), gate, tools::RegistryOptions{root, environment, {"cellgate", "0"}}};
     tools::Door door{gate, registry};
     Recorder recorder;
-    store::Journals journals{folder.path};
+    store::Journals journals{folder.path, work_at_once};
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;
-    House house{loop, clock, zmq, gate, door, recorder, directories, journals, root, environment};
+    House house{loop, clock, gate, door, recorder, directories, journals, root, environment};
 };
 
 Task<void> changes_in_order(Place* place) {

@@ -3,6 +3,7 @@
 // waits and runs, and remembers it afterwards. Only the Session changes it.
 
 #include "base/task.hpp"
+#include "gate/agent.hpp"
 #include "protocol/messages/executions.hpp"
 #include "session/execution_clock.hpp"
 #include "store/journal.hpp"
@@ -23,12 +24,13 @@ struct Execution {
     Execution(std::string id_, protocol::ExecuteParams params_, ClientId client_, std::string session_id_,
               store::Journals& journals, Clock& clock_)
         : id(std::move(id_)), params(std::move(params_)), client(client_), session_id(std::move(session_id_)),
-          journal(journals, id), clock(clock_) {}
+          journal(journals, {id, session_id}), clock(clock_) {}
 
     const std::string id;
     const protocol::ExecuteParams params;
     const ClientId client;
     const std::string session_id;
+    std::optional<gate::Agent> agent; // whose it is
 
     protocol::ExecutionState state = protocol::ExecutionState::queued;
     StopReason stop = StopReason::none;

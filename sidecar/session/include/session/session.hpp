@@ -5,7 +5,6 @@
 // runs. Owned by the service; close() must have been awaited before it goes.
 
 #include "async/loop.hpp"
-#include "async/zmq_socket.hpp"
 #include "gate/gate.hpp"
 #include "jupyter/kernel.hpp"
 #include "jupyter/kernel_choice.hpp"
@@ -40,7 +39,6 @@ struct SessionObserver {
 struct House {
     async::Loop& loop;
     Clock& clock; // of executions
-    async::ZmqContext& zmq;
     gate::Gate& gate;
     tools::Door& tools;
     SessionObserver& observer;
@@ -60,6 +58,7 @@ struct SessionOptions {
     std::map<std::string, std::string> environment;
     sandbox::Isolation isolation = sandbox::Isolation::bwrap;
     std::optional<std::vector<std::string>> tool_servers; // the only ones that its code may call
+    std::optional<gate::Agent> agent;                     // whose session it is
 };
 
 class Session final : public jupyter::KernelListener, public tools::RunningExecution {
@@ -68,6 +67,7 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     ~Session() override;
 
     const std::string& id() const { return options_.id; }
+    bool belongs_to(ClientId agent) const { return options_.agent && options_.agent->client == agent; }
     protocol::SessionInfo info() const;
 
     // Starts the kernel. Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, denied}.
@@ -83,9 +83,12 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
 
     // The params carry an executionId or get one. Throws Error{execution_exists}, Error{session_not_found} when the
     // session is being closed, and Error{kernel_start_failed} when it is dead.
-    std::shared_ptr<Execution> enqueue(protocol::ExecuteParams params, ClientId client);
+    std::shared_ptr<Execution> enqueue(protocol::ExecuteParams params, ClientId client,
+                                       std::optional<gate::Agent> agent = std::nullopt);
     // nullptr when there is none of that id here.
     std::shared_ptr<Execution> find(const std::string& execution_id) const;
+    // All that are remembered: those that have ended, the running one, the queue.
+    std::vector<std::shared_ptr<Execution>> executions() const;
     // Whether what runs now was asked for by `client`.
     bool runs_for(ClientId client) const { return running_ && running_->client == client; }
     // How many come before it, the running one included; nothing unless it is queued.

@@ -37,17 +37,29 @@ void Gate::end_session(const std::string& session_id) {
 }
 
 void Gate::attach(Answerer& answerer) {
-    impl_->answerers.push_back(&answerer);
-    if (const std::shared_ptr<CancelState> linger = std::exchange(impl_->linger, nullptr)) {
+    const std::shared_ptr<Impl> impl = impl_;
+    impl->answerers.push_back(&answerer);
+    if (const std::shared_ptr<CancelState> linger = std::exchange(impl->linger, nullptr)) {
         linger->cancel();
     }
+    for (const QuestionPtr& question : impl->pending) {
+        if (question->told) { // or it comes to everybody anyway
+            impl->outbox.push_back([impl, question, &answerer] { impl->announce_again(*question, answerer); });
+        }
+    }
+    impl->pump();
 }
 
 void Gate::detach(Answerer& answerer, Duration linger) {
     const std::shared_ptr<Impl> impl = impl_;
-    if (std::erase(impl->answerers, &answerer) > 0 && impl->answerers.empty() && !impl->queues.empty() &&
-        !impl->closed) {
+    if (std::erase(impl->answerers, &answerer) == 0 || !impl->answerers.empty() || impl->closed) {
+        return;
+    }
+    if (linger > Duration::zero()) {
         impl->linger = impl->scope.spawn(Impl::leave_after(impl, linger));
+    } else {
+        impl->settle_all(ResolvedBy::no_client, std::string(nobody), std::nullopt);
+        impl->pump();
     }
 }
 

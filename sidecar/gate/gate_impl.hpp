@@ -45,11 +45,13 @@ struct Question {
     std::size_t bytes = 0; // of the approval in a message; known when its turn has come
     std::int64_t seq = 0;  // of the approvals
     bool shown = false;
+    bool told = false;               // to those who were attached then
     std::optional<Paths> paths;      // while it is judged
     bool looking = false;            // at paths, off the loop
     std::shared_ptr<Event> answered; // while an answer is being checked and stored: others wait for it
     std::list<std::shared_ptr<Question>>::iterator position; // in its queue, then among the pending
     std::shared_ptr<CancelState> expiry;
+    std::shared_ptr<CancelState> elicitation;
     std::optional<Decision> decision;
     Event settled;
 };
@@ -104,6 +106,10 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     void settle(const QuestionPtr& question, Decision decision);
     void count(const QuestionPtr& question, bool more);
     void tell(const std::function<void(Answerer&)>& what);
+    void tell(Answerer& answerer, const std::function<void(Answerer&)>& what);
+    void announce_again(const Question& question, Answerer& answerer);
+    // And nobody is expected back.
+    bool nobody_answers() const { return answerers.empty() && !linger; }
 
     void refresh();
     // Rules have changed: settles what they now decide; of one session, or of all.
@@ -125,6 +131,11 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
                                                               protocol::PolicyExplainParams params);
 
     static Task<void> expire(std::shared_ptr<Impl> self, QuestionPtr question);
+    bool can_elicit(const Request& request) const {
+        return request.agent && options.elicitor != nullptr && options.elicitor->can_elicit(*request.agent);
+    }
+    static Task<void> elicit(std::shared_ptr<Impl> self, QuestionPtr question);
+    Decision elicited(const Question& question, bool yes);
     static Task<void> leave_after(std::shared_ptr<Impl> self, Duration linger);
 
     Clock& clock;
@@ -145,7 +156,7 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     bool pumping = false;
     bool pumps_soon = false;
     bool closed = false;
-    std::shared_ptr<CancelState> linger;
+    std::shared_ptr<CancelState> linger; // while the last one who has vanished is expected back
     TaskScope scope;
 };
 

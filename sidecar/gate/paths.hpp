@@ -4,9 +4,9 @@
 // the judgement is made again. What takes too long leads nowhere that can be told.
 
 #include "base/clock.hpp"
+#include "base/off_loop.hpp"
 
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,9 +16,6 @@
 #include <vector>
 
 namespace cellgate::gate {
-
-// Runs work where it may block.
-using OffLoop = std::function<Task<void>(std::function<void()> work)>;
 
 // The names that a path consists of, without empty ones and "."; ".." is left as it is.
 std::vector<std::string> path_components(std::string_view path);

@@ -61,7 +61,7 @@ Task<protocol::PolicyExplainResult> Gate::Impl::policy_explain(std::shared_ptr<I
         co_await self->resolver.resolve(paths);
         ruling = self->book.rule_on(payload, place, paths);
     }
-    if (ruling.effect == Effect::ask && self->answerers.empty()) {
+    if (ruling.effect == Effect::ask && self->nobody_answers()) {
         ruling.effect = Effect::deny;
         ruling.reason = nobody;
     }

@@ -7,6 +7,8 @@
 #include "gate_impl.hpp"
 #include "visible_name.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace cellgate::gate {
@@ -14,6 +16,17 @@ namespace cellgate::gate {
 namespace {
 
 constexpr std::size_t max_origin_columns = 200;
+// Of a question that an agent's program shows: one that is longer would hardly be read there.
+constexpr std::size_t max_elicited_bytes = std::size_t{16} << 10;
+
+std::string reason_of_nobody(const Request& request) {
+    if (!request.agent) {
+        return std::string(nobody);
+    }
+    return fmt::format("{}. Tell your user: open this workspace in an editor that is connected to cellgate and answer "
+                       "there, or add a rule; then it can be tried again",
+                       nobody);
+}
 
 } // namespace
 
@@ -56,8 +69,8 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     if (self->closed) {
         co_return denied(question->request.action, ResolvedBy::cancelled, "cellgate is ending");
     }
-    if (self->answerers.empty()) {
-        co_return denied(question->request.action, ResolvedBy::no_client, std::string(nobody));
+    if (self->nobody_answers() && !self->can_elicit(question->request)) {
+        co_return denied(question->request.action, ResolvedBy::no_client, reason_of_nobody(question->request));
     }
     Queue& queue = self->queues[question->queue()];
     question->position = queue.waiting.insert(queue.waiting.end(), question);
@@ -182,6 +195,10 @@ void Gate::Impl::prepare(const QuestionPtr& question) {
         return;
     }
     approval.display = display_lines(request.action);
+    if (request.agent) {
+        approval.agent = request.agent->name;
+        approval.display.push_back("by agent " + request.agent->name);
+    }
     approval.action = request.action;
     approval.session_id = request.session_id;
     approval.execution_id = request.execution_id;
@@ -211,8 +228,12 @@ void Gate::Impl::show(const QuestionPtr& question) {
     question->position = pending.insert(pending.end(), question);
     by_id.emplace(approval.approval_id, question);
     outbox.push_back([self = shared_from_this(), question] {
+        question->told = true;
         self->tell([&question](Answerer& answerer) { answerer.on_requested(question->approval); });
     });
+    if (nobody_answers() && can_elicit(question->request)) {
+        question->elicitation = scope.spawn(elicit(shared_from_this(), question));
+    }
 }
 
 void Gate::Impl::settle(const QuestionPtr& kept, Decision decision) {
@@ -243,8 +264,10 @@ void Gate::Impl::settle(const QuestionPtr& kept, Decision decision) {
     } else {
         queue.waiting.erase(question->position);
     }
-    if (question->expiry) {
-        outbox.push_back([expiry = question->expiry] { expiry->cancel(); });
+    for (const std::shared_ptr<CancelState>& task : {question->expiry, question->elicitation}) {
+        if (task) {
+            outbox.push_back([task] { task->cancel(); });
+        }
     }
     changed_queues.insert(question->queue());
     count(question, false);
@@ -272,13 +295,24 @@ void Gate::Impl::count(const QuestionPtr& question, bool more) {
 void Gate::Impl::tell(const std::function<void(Answerer&)>& what) {
     const std::vector<Answerer*> now = answerers;
     for (Answerer* answerer : now) {
-        if (std::find(answerers.begin(), answerers.end(), answerer) != answerers.end()) {
-            try {
-                what(*answerer);
-            } catch (const std::exception& error) {
-                log_error("a client could not be told of an approval: {}", error.what());
-            }
-        }
+        tell(*answerer, what);
+    }
+}
+
+void Gate::Impl::tell(Answerer& answerer, const std::function<void(Answerer&)>& what) {
+    if (std::find(answerers.begin(), answerers.end(), &answerer) == answerers.end()) {
+        return;
+    }
+    try {
+        what(answerer);
+    } catch (const std::exception& error) {
+        log_error("a client could not be told of an approval: {}", error.what());
+    }
+}
+
+void Gate::Impl::announce_again(const Question& question, Answerer& answerer) {
+    if (!question.decision) {
+        tell(answerer, [&question](Answerer& who) { who.on_requested(question.approval); });
     }
 }
 
@@ -334,8 +368,57 @@ Task<void> Gate::Impl::expire(std::shared_ptr<Impl> self, QuestionPtr question) 
     }
 }
 
+Task<void> Gate::Impl::elicit(std::shared_ptr<Impl> self, QuestionPtr question) {
+    bool yes = false;
+    std::string problem;
+    std::size_t bytes = 0;
+    for (const std::string& line : question->approval.display) {
+        bytes += line.size() + 1;
+    }
+    if (bytes > max_elicited_bytes) {
+        problem = fmt::format("it takes {} bytes to show, too much for a question at the agent's own program", bytes);
+    } else {
+        try {
+            yes = co_await self->options.elicitor->elicit(*question->request.agent, question->approval);
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const Error& error) {
+            problem = error.message;
+        }
+    }
+    if (question->decision) {
+        co_return;
+    }
+    Decision decision = self->elicited(*question, yes);
+    if (!problem.empty()) {
+        decision = denied(question->request.action, ResolvedBy::no_client,
+                          fmt::format("{}; and {}", reason_of_nobody(question->request), problem));
+    }
+    self->settle(question, std::move(decision));
+    self->pump();
+}
+
+Decision Gate::Impl::elicited(const Question& question, bool yes) {
+    if (!yes) {
+        return denied(question.request.action, ResolvedBy::elicitation, "the user of the agent's program said no");
+    }
+    try {
+        refresh();
+        book.require_readable();
+    } catch (const Error& error) {
+        return denied(question.request.action, ResolvedBy::elicitation, error.message);
+    }
+    Decision decision;
+    decision.allowed = true;
+    decision.action = question.request.action;
+    decision.reason = "the user of the agent's program allowed it";
+    decision.by = ResolvedBy::elicitation;
+    return decision;
+}
+
 Task<void> Gate::Impl::leave_after(std::shared_ptr<Impl> self, Duration linger) {
     co_await sleep_for(self->clock, linger);
+    self->linger = nullptr;
     self->settle_all(ResolvedBy::no_client, std::string(nobody), std::nullopt);
     self->pump();
 }

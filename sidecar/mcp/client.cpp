@@ -71,7 +71,7 @@ Client::Client(std::shared_ptr<protocol::Connection> connection, Implementation 
     peer_.on_request<Ping>(answer_ping);
     peer_.on_notification<ToolsListChanged>([this](Empty) { tools_changed_ = true; });
     peer_.set_on_invalid([this](const protocol::Frame& frame, const Error& why) { take_garbage(frame, why); });
-    peer_.set_admission([this](const std::string&) {
+    peer_.set_admission([this](const std::string&, const RawJson&) {
         if (peer_.connection().queued_bytes() > most_queued_bytes) {
             break_off("it sends and does not read what it is sent");
             throw failed(broken_because_);

@@ -208,9 +208,8 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
     text.add(described.cwd);
     text.add_all(described.environment_names);
     add_workspace_programs(text, described.command, described.cwd, workspace);
-    if (spec.source == protocol::ToolServerSource::workspace_file) {
-        // A person agreed to the names. Another value is another program as soon as the name is NODE_OPTIONS, and a
-        // file of the workspace is not the person's word.
+    if (needs_a_yes(spec.source)) {
+        // Another value is another program as soon as the name is NODE_OPTIONS.
         for (const auto& [name, value] : spec.config.env.value_or(Environment{})) {
             text.add(name);
             text.add(value);
@@ -353,7 +352,7 @@ ServerDescription describe(const ServerSpec& spec, const std::string& workspace,
         described.cwd = absolute(described.cwd, workspace);
     }
     described.environment_names = names_of(spec.config);
-    if (spec.source == protocol::ToolServerSource::workspace_file) {
+    if (needs_a_yes(spec.source)) {
         described.environment = spec.config.env;
     }
     if (spec.config.command) {

@@ -67,6 +67,7 @@ Task<protocol::CallToolResult> Door::call(CallContext context, std::string serve
         request.session_id = context.session_id;
         request.execution_id = context.execution_id;
         request.from_code = context.from_code;
+        request.agent = context.agent;
         request.origin = context.origin;
         request.hints = hints_of(found->spec);
         request.edit = [this, found, is_host, action = request.action](const RawJson& edited) {

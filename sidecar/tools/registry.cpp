@@ -3,6 +3,7 @@
 #include "async/process.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "base/names.hpp"
 #include "base/visible_text.hpp"
 #include "gate/gate.hpp"
 #include "near_names.hpp"
@@ -244,13 +245,39 @@ void Registry::add(const std::vector<ServerSpec>& specs) {
     }
 }
 
+void Registry::add_from_agent(ServerSpec spec) {
+    try {
+        require_identifier(spec.name, "server name");
+    } catch (const Error& error) {
+        throw Error(ErrorCode::config_invalid, error.message); // the contract allows a person more
+    }
+    require_usable(spec);
+    ServerDescription described = describe(spec, options_.workspace, options_.environment);
+    if (const std::optional<std::string> other = same_package(spec.name, false)) {
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("its wrappers would be the same package as those of {}", in_quotes(*other)),
+                    "give it another name");
+    }
+    const auto entry = servers_.find(spec.name);
+    if (entry != servers_.end() && entry->second->spec.source != ToolServerSource::agent) {
+        if (to_json(entry->second->spec.config) == to_json(spec.config)) {
+            return; // what the person means by the name
+        }
+        throw Error(
+            ErrorCode::forbidden,
+            fmt::format("there is a tool server {} already, and only a person can change it", in_quotes(spec.name)),
+            "use that one, or give yours another name");
+    }
+    put(std::move(spec), std::move(described));
+}
+
 std::optional<std::string> Registry::same_package(const std::string& name, bool only_given) const {
     const std::string package = package_of(name);
     if (package == package_of(std::string(host_server_name))) {
         return std::string(host_server_name);
     }
     for (const auto& [other, server] : servers_) {
-        const bool counts = !only_given || server->spec.source != ToolServerSource::workspace_file;
+        const bool counts = !only_given || !needs_a_yes(server->spec.source);
         if (other != name && counts && package_of(other) == package) {
             return other;
         }
@@ -388,7 +415,7 @@ protocol::ToolServerInfo Registry::info_of(const Server& server) const {
     } else if (!server.error.empty()) {
         info.state = ToolServerState::failed;
         info.error = server.error;
-    } else if (server.spec.source == ToolServerSource::workspace_file && !server.allowed) {
+    } else if (needs_a_yes(server.spec.source) && !server.allowed) {
         info.state = ToolServerState::pending;
     }
     return info;
@@ -463,6 +490,7 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<Start> sta
         request.session_id = context.session_id;
         request.execution_id = context.execution_id;
         request.from_code = context.from_code;
+        request.agent = context.agent;
         request.origin = context.origin;
         const gate::Decision decision = co_await gate_.decide(std::move(request));
         if (!decision.allowed) {

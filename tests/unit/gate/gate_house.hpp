@@ -84,7 +84,7 @@ struct Worker {
         held = false;
         released.set();
     }
-    std::function<Task<void>(std::function<void()>)> off_loop() {
+    OffLoop off_loop() {
         return [this](std::function<void()> work) { return run(std::move(work)); };
     }
 };
@@ -141,6 +141,7 @@ struct House {
         options.policy_directory = policy.string();
         options.approval_timeout = timeout;
         options.off_loop = worker.off_loop();
+        options.elicitor = elicitor;
         gate = std::make_unique<gate::Gate>(clock, options);
     }
     void stop() {
@@ -235,6 +236,7 @@ struct House {
     FakeClock clock;
     Worker worker;
     Person person;
+    gate::Elicitor* elicitor = nullptr;
     TaskScope calls;
     std::unique_ptr<gate::Gate> gate;
 };

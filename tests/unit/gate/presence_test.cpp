@@ -30,13 +30,28 @@ TEST_CASE("when the last person vanishes, what is pending waits for the linger t
     house.gate->detach(other, std::chrono::seconds(600));
     house.clock.advance(std::chrono::seconds(599));
     CHECK(calls[0]->waits());
-    CHECK(house.ask(tool("{}"))->denied()); // a new one has nobody to ask
+    calls.push_back(house.ask(tool("{}"))); // a new one waits as well, no longer
+    CHECK(calls.back()->waits());
     house.clock.advance(std::chrono::seconds(1));
     for (const auto& call : calls) {
         REQUIRE(call->denied());
         CHECK(call->decision->by == ResolvedBy::no_client);
     }
     CHECK(house.gate->list({}).approvals.empty());
+    CHECK(house.ask(tool("{}"))->denied()); // nobody is expected any more
+}
+
+TEST_CASE("while a person is expected back a call waits, also when none waited before") {
+    House house;
+    house.gate->detach(house.person, std::chrono::seconds(600));
+    const auto call = house.ask(tool("{}"));
+    CHECK(call->waits());
+    CHECK(house.explain(tool("{}")).effect == Effect::ask);
+    Person back;
+    house.gate->attach(back);
+    house.answer(back.last_id(), Verdict::allow);
+    CHECK(call->allowed());
+    house.gate->detach(back, Duration(0));
 }
 
 TEST_CASE("a person who comes back in time finds what is pending and answers it") {
@@ -49,7 +64,7 @@ TEST_CASE("a person who comes back in time finds what is pending and answers it"
     CHECK(house.clock.sleepers() == 0);
     house.clock.advance(std::chrono::hours(1));
     CHECK(call->waits());
-    CHECK(later.requested.empty());
+    CHECK(later.requested.size() == 1);
     REQUIRE(house.gate->list({}).approvals.size() == 1);
     CHECK(house.gate->list({}).approvals[0].approval_id == house.person.last_id());
     house.answer(house.gate->list({}).approvals[0].approval_id, Verdict::allow);

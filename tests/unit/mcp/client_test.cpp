@@ -516,6 +516,52 @@ TEST_CASE("a call to a server that ends fails, and so does the next one") {
     CHECK(has(talk.failure, "connection to the server ended"));
 }
 
+TEST_CASE("a server that ends amid an answer fails what waits for it, at whichever byte") {
+    const std::string whole = R"({"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"\u00e4 ä"}]}})";
+    // The control: all of it, however it comes in parts.
+    for (std::size_t at = 1; at < whole.size(); ++at) {
+        Talk talk(legacy(nothing));
+        talk.call();
+        const std::string id = Json::parse(talk.server->received.back())["id"].dump();
+        std::string answer = whole;
+        answer.replace(answer.find("7"), 1, id);
+        talk.server->stream_->write(answer.substr(0, at));
+        CHECK_FALSE(talk.result);
+        talk.server->stream_->write(answer.substr(at) + "\n");
+        REQUIRE(talk.result);
+        CHECK(has(to_json(*talk.result), "text"));
+    }
+    for (std::size_t at = 0; at <= whole.size(); ++at) {
+        CAPTURE(at);
+        Talk talk(legacy(nothing));
+        talk.call();
+        const std::string id = Json::parse(talk.server->received.back())["id"].dump();
+        std::string answer = whole;
+        answer.replace(answer.find("7"), 1, id);
+        if (at > 0) {
+            talk.server->stream_->write(answer.substr(0, at));
+        }
+        talk.server->end();
+        CHECK_FALSE(talk.result);
+        CHECK(has(talk.failure, "connection to the server ended"));
+        CHECK(talk.client->is_closed());
+    }
+}
+
+TEST_CASE("a server that ends amid its first answer is refused, at whichever byte") {
+    const std::string greeting = R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})";
+    for (std::size_t at = 0; at <= greeting.size(); ++at) {
+        CAPTURE(at);
+        Talk talk([](const Json&, const std::string&) { return Lines(); });
+        if (at > 0) {
+            talk.server->stream_->write(greeting.substr(0, at));
+        }
+        talk.server->end();
+        CHECK_FALSE(talk.client);
+        CHECK_FALSE(talk.failure.empty());
+    }
+}
+
 TEST_CASE("a change of the tools is told once, in both eras") {
     Talk old(legacy(nothing));
     CHECK_FALSE(old.client->take_tools_changed());

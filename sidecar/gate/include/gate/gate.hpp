@@ -7,7 +7,8 @@
 //     the identities of the tool server and of the tool's definition: a change voids it;
 //   - starting a program, shell, installs, network connections, and what writes or runs something on the host are
 //     covered by exact payload alone (exact_only());
-//   - nobody attached and no rule: denied at once; a stored policy that cannot be read: everything is denied;
+//   - nobody attached, nobody expected back, and no rule: denied at once; a stored policy that cannot be read:
+//     everything is denied;
 //   - the first answer wins, an answer to several approvals answers all or none, and every client is told;
 //   - what may block (paths that code chose, the disk) is done off the loop, and holds up nobody else.
 //
@@ -15,7 +16,9 @@
 // awaits close() before it lets go of it. Stored rules live in `policy_directory`, outside the workspace.
 
 #include "base/clock.hpp"
+#include "base/off_loop.hpp"
 #include "base/task.hpp"
+#include "gate/agent.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/policy.hpp"
 
@@ -38,6 +41,7 @@ struct Request {
     // Code in the session's kernel makes it. While nothing runs, it asks nobody if the execution that began last ran
     // with approvals "deny".
     bool from_code = false;
+    std::optional<Agent> agent; // on whose behalf, when it is one's
     std::optional<protocol::Origin> origin;
     protocol::Hints hints; // as the tool server sent them; the gate makes them safe to show
     // The action with these arguments in place of its own: checks them against the tool's schema, resolves what depends
@@ -63,6 +67,17 @@ struct Answerer {
     ~Answerer() = default;
 };
 
+// Puts a question to whoever sits at an agent's own program, where no person is attached. A yes is for exactly what was
+// shown, once; it makes no rule.
+struct Elicitor {
+    virtual bool can_elicit(const Agent& agent) const = 0;
+    // Cancelling withdraws the question.
+    virtual Task<bool> elicit(Agent agent, protocol::Approval approval) = 0;
+
+  protected:
+    ~Elicitor() = default;
+};
+
 // An execution that starts to run. `allow` is a person's word: it is recorded as a grant of the execution, which covers
 // everything but starting a tool server. Whether the client may say it is checked before.
 struct RunningExecution {
@@ -76,7 +91,8 @@ struct GateOptions {
     std::string root;             // the workspace, for paths in rules
     std::string policy_directory; // outside `root`; made when something is first stored
     std::optional<Duration> approval_timeout;
-    std::function<Task<void>(std::function<void()> work)> off_loop; // runs work where it may block
+    Elicitor* elicitor = nullptr; // stays as long as the gate
+    OffLoop off_loop;
 };
 
 class Gate {
@@ -102,9 +118,9 @@ class Gate {
     // Its rules and grants end, and those of its executions.
     void end_session(const std::string& session_id);
 
-    // `answerer` must stay until it is detached. Approvals that are pending come by list().
+    // `answerer` must stay until it is detached. It is told of what is pending.
     void attach(Answerer& answerer);
-    // If it was the last one, what is pending waits for `linger`, and is denied then.
+    // If it was the last one, what is pending, and what is asked meanwhile, waits for `linger`, and is denied then.
     void detach(Answerer& answerer, Duration linger);
 
     // What is pending, oldest first: as much as a message holds.

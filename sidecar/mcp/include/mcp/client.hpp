@@ -7,6 +7,7 @@
 // await close() before letting go of it.
 
 #include "base/clock.hpp"
+#include "mcp/implementation.hpp"
 #include "protocol/connection.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "protocol/peer.hpp"
@@ -20,17 +21,6 @@
 namespace cellgate::mcp {
 
 enum class Era { legacy, modern };
-
-// A program's name for itself.
-struct Implementation {
-    std::string name;
-    std::string version;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("name", self.name);
-        visit("version", self.version);
-    }
-};
 
 struct ToolList {
     std::vector<protocol::ToolSpec> tools;

@@ -2,6 +2,7 @@
 // On whose behalf a tool is called, by the sidecar's own records. What a person sees of it beside the call itself, and
 // which rules of an execution or a session count.
 
+#include "gate/agent.hpp"
 #include "protocol/messages/policy.hpp"
 
 #include <optional>
@@ -14,6 +15,7 @@ struct CallContext {
     std::optional<std::string> session_id;
     std::optional<std::string> execution_id;         // what runs in that session now
     bool from_code = false;                          // came over the kernel's channel
+    std::optional<gate::Agent> agent;                // whose execution it is, or whose call
     std::optional<protocol::Origin> origin;          // its line is what the code says
     std::optional<std::vector<std::string>> servers; // the only ones that may be called
 };

@@ -23,6 +23,11 @@ struct ServerSpec {
     std::optional<std::string> file; // that names it
 };
 
+// Not a person's word: it starts only after a person agreed, and they are shown all that it says.
+inline bool needs_a_yes(protocol::ToolServerSource source) {
+    return source == protocol::ToolServerSource::workspace_file || source == protocol::ToolServerSource::agent;
+}
+
 struct ConfigFile {
     std::vector<ServerSpec> servers;
     std::vector<std::string> problems; // one for each server that cannot be used
@@ -43,7 +48,8 @@ struct ServerDescription {
     std::vector<std::string> command;           // resolved: argv[0] is an absolute path, when it is known
     std::string cwd;                            // absolute
     std::vector<std::string> environment_names; // that it gets, and that its configuration reads
-    std::optional<Environment> environment;     // what a workspace's file says for them; a person's are not shown
+    std::optional<Environment>
+        environment; // what a workspace's file or an agent says for them; a person's are not shown
     std::string identity;
 };
 // Throws Error{config_invalid} for a variable of a kind that is never put in, such as ${input:token}.

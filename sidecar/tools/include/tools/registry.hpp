@@ -42,6 +42,10 @@ class Registry {
     // workspace's file gives way. Throws Error{config_invalid}, also for two whose wrappers would be one package; then
     // none was added.
     void add(const std::vector<ServerSpec>& specs);
+    // A server that an agent names. It starts only after the gate agreed to exactly that command. Throws
+    // Error{config_invalid}, and Error{forbidden} for a name that means another server, by the word of a person or of a
+    // file.
+    void add_from_agent(ServerSpec spec);
     // Makes the servers of the workspace's files those that the files name now; names that a person gave stay. Returns
     // what is wrong with the files.
     std::vector<std::string> read_workspace_files();

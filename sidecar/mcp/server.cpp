@@ -1,0 +1,351 @@
+#include "mcp/server.hpp"
+
+#include "base/log.hpp"
+#include "base/names.hpp"
+#include "base/visible_text.hpp"
+#include "mcp/content.hpp"
+#include "server_wire.hpp"
+#include "wire.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+
+namespace cellgate::mcp {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A client that never comes back with an answer.
+constexpr Duration answer_patience = 10min;
+constexpr std::size_t most_suspended = 64; // of more calls the answer is no
+// A client that asks and never reads.
+constexpr std::size_t most_queued_bytes = std::size_t{64} << 20;
+constexpr std::size_t longest_report = 500;
+constexpr std::string_view list_freshness = R"(,"ttlMs":3600000,"cacheScope":"private")";
+
+Error invalid(std::string message) {
+    return Error(ErrorCode::invalid_params, std::move(message));
+}
+
+// An object with these members before its own.
+RawJson with_members(std::string_view members, const RawJson& object) {
+    const bool empty = json_members(object.text()).empty();
+    return RawJson::checked(fmt::format("{{{}{}{}", members, empty ? "" : ",", object.text().substr(1)));
+}
+
+RawJson completed(Era era, const RawJson& result) {
+    return era == Era::legacy ? result : with_members(R"("resultType":"complete")", result);
+}
+
+std::string in_words(const Error& error) {
+    return error.hint.empty() ? error.message : fmt::format("{}\n{}", error.message, error.hint);
+}
+
+Task<RawJson> at_once(RawJson result) {
+    co_return result;
+}
+
+} // namespace
+
+// Who asks, and in which era.
+struct Server::Caller {
+    Era era = Era::legacy;
+    Implementation client;
+    bool takes_forms = false;
+    std::optional<RawJson> progress_token;
+};
+
+// A call and what becomes of it. In the modern era it outlives the request that began it, when it asks a question.
+struct Server::Call final : ToolCall {
+    Call(protocol::Peer& peer_, Caller caller_, RawJson params_)
+        : peer(peer_), caller(std::move(caller_)), params(std::move(params_)) {}
+
+    struct Question {
+        std::string text;
+        Deferred<bool> answer;
+    };
+
+    const Implementation& client() const override { return caller.client; }
+    bool can_ask() const override { return caller.takes_forms; }
+
+    void report(std::string message) override {
+        if (!caller.progress_token || ended) {
+            return;
+        }
+        std::string progress = R"({"progressToken":)" + caller.progress_token->text() +
+                               fmt::format(R"(,"progress":{},"message":)", ++reports);
+        append_json_string(progress, std::string_view(message).substr(0, longest_report));
+        peer.notify_raw("notifications/progress", RawJson::checked(progress + "}"));
+    }
+
+    Task<bool> ask(std::string text) override {
+        if (caller.era == Era::legacy) {
+            RawJson form = consent_params(text);
+            const RawJson answer = co_await peer.call_raw("elicitation/create", std::move(form));
+            co_return is_consent(answer);
+        }
+        const auto question = std::make_shared<Question>();
+        question->text = std::move(text);
+        questions.push_back(question);
+        moved.set();
+        std::exception_ptr withdrawn;
+        bool yes = false;
+        try {
+            yes = co_await question->answer.get();
+        } catch (const Cancelled&) {
+            withdrawn = std::current_exception();
+        }
+        std::erase(questions, question);
+        if (withdrawn) {
+            std::rethrow_exception(withdrawn);
+        }
+        co_return yes;
+    }
+
+    protocol::Peer& peer;
+    Caller caller;        // of the present request
+    const RawJson params; // of the first one
+    int reports = 0;
+    std::deque<std::shared_ptr<Question>> questions;
+    std::shared_ptr<CancelState> cancel;
+    std::optional<protocol::CallToolResult> result;
+    std::exception_ptr error;
+    bool ended = false;
+    Event moved; // has ended, or has a question
+};
+
+Server::Server(std::shared_ptr<protocol::Connection> connection, ServerDescription description, std::vector<Tool> tools,
+               Clock& clock)
+    : peer_(std::move(connection), protocol::Dialect::mcp), description_(std::move(description)),
+      tools_(std::move(tools)), clock_(clock) {
+    peer_.on_request<RawInitialize>([this](RawJson params) { return at_once(initialize(params)); });
+    peer_.on_request<RawDiscover>([this](RawJson params) { return at_once(discover(params)); });
+    peer_.on_request<RawList>([this](RawJson params) { return at_once(list_tools(params)); });
+    peer_.on_request<RawCall>([this](RawJson params) { return call_tool(std::move(params)); });
+    peer_.on_request<Ping>([](Empty) -> Task<Empty> { co_return Empty{}; });
+    peer_.set_admission([this](const std::string&, const RawJson&) {
+        if (peer_.connection().queued_bytes() > most_queued_bytes) {
+            peer_.close();
+            throw Error(ErrorCode::limit_exceeded, "the client asks and does not read what it is answered");
+        }
+    });
+}
+
+Server::~Server() = default;
+
+Task<void> Server::run() {
+    std::exception_ptr error;
+    try {
+        co_await peer_.run();
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    tasks_.cancel();
+    co_await shielded(tasks_.join());
+    if (error) {
+        std::rethrow_exception(error);
+    }
+}
+
+// ---- Which era ------------------------------------------------------------------------------------------------------
+
+Server::Caller Server::caller_of(const RawJson& params) const {
+    const RequestMeta meta = from_json<OnlyMeta>(params, "params").meta.value_or(RequestMeta{});
+    Caller caller;
+    if (meta.protocol_version) {
+        if (*meta.protocol_version != modern_version) {
+            const std::string found = visible_text(meta.protocol_version->substr(0, 40));
+            std::string data = fmt::format(R"({{"supported":["{}"],"requested":)", modern_version);
+            append_json_string(data, found);
+            throw protocol::ErrorWithData(static_cast<ErrorCode>(unsupported_protocol_version),
+                                          fmt::format("expected MCP {}, found {}", modern_version, found),
+                                          RawJson::checked(data + "}"));
+        }
+        if (!meta.client_capabilities) {
+            throw invalid("params._meta: expected io.modelcontextprotocol/clientCapabilities");
+        }
+        caller.era = Era::modern;
+        caller.client = read_client_info(meta.client_info.value_or(RawJson()));
+        caller.takes_forms = takes_forms(*meta.client_capabilities);
+    } else if (legacy_) {
+        caller = *legacy_;
+    } else {
+        throw invalid("expected initialize first, or io.modelcontextprotocol/protocolVersion in params._meta");
+    }
+    const bool has_token =
+        meta.progress_token && (meta.progress_token->type() == "string" || meta.progress_token->type() == "number");
+    caller.progress_token = has_token ? meta.progress_token : std::nullopt;
+    return caller;
+}
+
+RawJson Server::initialize(const RawJson& params) {
+    if (legacy_) {
+        throw Error(ErrorCode::invalid_request, "expected initialize once, found it again");
+    }
+    const auto request = from_json<InitializeRequest>(params, "params");
+    Caller caller;
+    caller.client = read_client_info(request.client_info);
+    caller.takes_forms = takes_forms(request.capabilities);
+    legacy_ = std::make_shared<const Caller>(std::move(caller));
+    InitializeAnswer answer;
+    // One that we do not know is answered with one that we do; the client decides.
+    answer.protocol_version =
+        is_legacy_version(request.protocol_version) ? request.protocol_version : std::string(legacy_versions.front());
+    answer.server_info = description_.ourselves;
+    answer.instructions = description_.instructions;
+    return to_raw_json(answer);
+}
+
+RawJson Server::discover(const RawJson& params) const {
+    const RequestMeta meta = from_json<OnlyMeta>(params, "params").meta.value_or(RequestMeta{});
+    if (meta.protocol_version) {
+        caller_of(params); // throws when it is another version
+    }
+    std::string result = fmt::format(R"({{"resultType":"complete","supportedVersions":["{}"],)"
+                                     R"("capabilities":{{"tools":{{}}}},"instructions":)",
+                                     modern_version);
+    append_json_string(result, description_.instructions);
+    result += fmt::format(R"(,"_meta":{{"io.modelcontextprotocol/serverInfo":{}}}{}}})",
+                          to_json(description_.ourselves), list_freshness);
+    return RawJson::checked(result);
+}
+
+// ---- Tools ----------------------------------------------------------------------------------------------------------
+
+RawJson Server::list_tools(const RawJson& params) const {
+    const Caller caller = caller_of(params);
+    if (from_json<ListRequest>(params, "params").cursor) {
+        throw invalid("params.cursor: expected none, since all tools are on the first page");
+    }
+    std::vector<protocol::ToolSpec> specs;
+    for (const Tool& tool : tools_) {
+        specs.push_back(tool.spec);
+    }
+    const std::string_view freshness = caller.era == Era::modern ? list_freshness : std::string_view();
+    return completed(caller.era, RawJson::checked(fmt::format(R"({{"tools":{}{}}})", to_json(specs), freshness)));
+}
+
+Task<RawJson> Server::call_tool(RawJson params) {
+    Caller caller = caller_of(params);
+    const std::optional<std::string> state = from_json<CallRequest>(params, "params").request_state;
+    const std::shared_ptr<Call> call =
+        state ? resume(params, std::move(caller), *state) : start(params, std::move(caller));
+    std::exception_ptr cancelled;
+    try {
+        co_return co_await follow(call);
+    } catch (const Cancelled&) {
+        cancelled = std::current_exception();
+    }
+    call->cancel->cancel();
+    co_await shielded(end_of(call));
+    std::rethrow_exception(cancelled);
+}
+
+Task<void> Server::end_of(std::shared_ptr<Call> call) {
+    while (!call->ended) {
+        call->moved.reset();
+        co_await call->moved.wait();
+    }
+}
+
+std::shared_ptr<Server::Call> Server::start(const RawJson& params, Caller caller) {
+    const auto request = from_json<CallRequest>(params, "params");
+    const auto tool =
+        std::find_if(tools_.begin(), tools_.end(), [&](const Tool& each) { return each.spec.name == request.name; });
+    if (tool == tools_.end()) {
+        throw invalid(fmt::format("there is no tool \"{}\"", visible_text(request.name.substr(0, 100))));
+    }
+    RawJson arguments = request.arguments.value_or(RawJson::checked("{}"));
+    auto call = std::make_shared<Call>(peer_, std::move(caller), params);
+    call->cancel = tasks_.spawn(run_tool(call, &*tool, std::move(arguments)));
+    return call;
+}
+
+Task<void> Server::run_tool(std::shared_ptr<Call> call, const Tool* tool, RawJson arguments) {
+    try {
+        call->result = co_await tool->handler(std::move(arguments), call);
+    } catch (const Cancelled&) {
+        call->error = std::current_exception();
+    } catch (const Error& error) {
+        call->result = error_result(in_words(error));
+    } catch (const std::exception& error) {
+        log_error("the tool {} failed: {}", tool->spec.name, error.what());
+        call->result = error_result(error.what());
+    }
+    call->ended = true;
+    call->moved.set();
+}
+
+Task<RawJson> Server::follow(std::shared_ptr<Call> call) {
+    while (!call->ended) {
+        if (!call->questions.empty()) {
+            if (suspended_.size() < most_suspended) {
+                co_return suspend(std::move(call));
+            }
+            call->questions.front()->answer.resolve(false);
+            call->questions.pop_front();
+            continue;
+        }
+        call->moved.reset();
+        co_await call->moved.wait();
+    }
+    if (call->error) {
+        std::rethrow_exception(call->error);
+    }
+    co_return completed(call->caller.era, to_raw_json(*call->result));
+}
+
+// ---- Questions of the modern era ------------------------------------------------------------------------------------
+
+// The call goes on; the client comes back to it with the answer.
+RawJson Server::suspend(std::shared_ptr<Call> call) {
+    const std::string state = random_id();
+    std::string result = R"({"resultType":"input_required","inputRequests":{")";
+    result += question_key;
+    result += R"(":{"method":"elicitation/create","params":)" + consent_params(call->questions.front()->text).text();
+    result += R"(}},"requestState":")" + state + R"("})";
+    call->caller.progress_token.reset();
+    suspended_[state] = std::move(call);
+    tasks_.spawn(give_up_later(state));
+    return RawJson::checked(result);
+}
+
+Task<void> Server::give_up_later(std::string state) {
+    co_await sleep_for(clock_, answer_patience);
+    if (const auto entry = suspended_.find(state); entry != suspended_.end()) {
+        const std::shared_ptr<Call> call = entry->second;
+        suspended_.erase(entry);
+        call->cancel->cancel();
+    }
+}
+
+std::shared_ptr<Server::Call> Server::resume(const RawJson& params, Caller caller, const std::string& state) {
+    const auto request = from_json<CallRequest>(params, "params");
+    const auto entry = suspended_.find(state);
+    if (entry == suspended_.end()) {
+        throw invalid("params.requestState: expected one that waits for an answer; each counts once");
+    }
+    const std::shared_ptr<Call> call = entry->second;
+    const auto first = from_json<CallRequest>(call->params, "params");
+    if (first.name != request.name || first.arguments != request.arguments) {
+        throw invalid("params: expected the tool and the arguments that the question was about");
+    }
+    suspended_.erase(entry);
+    call->caller = std::move(caller);
+    // The call may have gone on without it, and without an answer it is asked again.
+    if (!call->questions.empty() && request.input_responses) {
+        const auto responses = from_json<InputResponses>(*request.input_responses, "params.inputResponses");
+        if (responses.consent) {
+            const std::shared_ptr<Call::Question> question = call->questions.front();
+            call->questions.pop_front();
+            question->answer.resolve(is_consent(*responses.consent));
+        }
+    }
+    return call;
+}
+
+} // namespace cellgate::mcp

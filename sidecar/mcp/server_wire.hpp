@@ -1,0 +1,120 @@
+#pragma once
+// MCP's own messages, as far as the server reads and writes them.
+
+#include "base/json_codec.hpp"
+#include "mcp/implementation.hpp"
+#include "protocol/peer.hpp"
+#include "protocol/tool_spec.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::mcp {
+
+// What a request says of itself.
+struct RequestMeta {
+    std::optional<RawJson> progress_token;
+    std::optional<std::string> protocol_version;
+    std::optional<RawJson> client_capabilities;
+    std::optional<RawJson> client_info;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("progressToken", self.progress_token);
+        visit("io.modelcontextprotocol/protocolVersion", self.protocol_version);
+        visit("io.modelcontextprotocol/clientCapabilities", self.client_capabilities);
+        visit("io.modelcontextprotocol/clientInfo", self.client_info);
+    }
+};
+
+struct OnlyMeta {
+    std::optional<RequestMeta> meta;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("_meta", self.meta);
+    }
+};
+
+struct InitializeRequest {
+    std::string protocol_version;
+    RawJson capabilities;
+    RawJson client_info;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("protocolVersion", self.protocol_version);
+        visit("capabilities", self.capabilities);
+        visit("clientInfo", self.client_info);
+    }
+};
+
+struct InitializeAnswer {
+    std::string protocol_version;
+    RawJson capabilities = RawJson::checked(R"({"tools":{}})");
+    Implementation server_info;
+    std::string instructions;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("protocolVersion", self.protocol_version);
+        visit("capabilities", self.capabilities);
+        visit("serverInfo", self.server_info);
+        visit("instructions", self.instructions);
+    }
+};
+
+struct ListRequest {
+    std::optional<std::string> cursor;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("cursor", self.cursor);
+    }
+};
+
+struct CallRequest {
+    std::string name;
+    std::optional<RawJson> arguments;
+    std::optional<std::string> request_state;
+    std::optional<RawJson> input_responses;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("name", self.name);
+        visit("arguments", self.arguments);
+        visit("requestState", self.request_state);
+        visit("inputResponses", self.input_responses);
+    }
+};
+
+// Where the answer to our one question stands among the answers.
+inline constexpr std::string_view question_key = "consent";
+
+struct InputResponses {
+    std::optional<RawJson> consent;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit(question_key, self.consent);
+    }
+};
+
+struct RawCall : protocol::Request<RawJson, RawJson> {
+    static constexpr std::string_view name = "tools/call";
+};
+struct RawList : protocol::Request<RawJson, RawJson> {
+    static constexpr std::string_view name = "tools/list";
+};
+struct RawInitialize : protocol::Request<RawJson, RawJson> {
+    static constexpr std::string_view name = "initialize";
+};
+struct RawDiscover : protocol::Request<RawJson, RawJson> {
+    static constexpr std::string_view name = "server/discover";
+};
+
+// The params of an elicitation: a form with one box to tick.
+RawJson consent_params(std::string_view question);
+// Whether the answer to it is a plain yes: accepted, and the box ticked.
+bool is_consent(const RawJson& answer);
+// Whether a client with these capabilities shows forms.
+bool takes_forms(const RawJson& capabilities);
+// A name to speak of the client by; empty when it has none.
+Implementation read_client_info(const RawJson& value);
+
+} // namespace cellgate::mcp

@@ -1,0 +1,430 @@
+"""`cellgate mcp`: what an agent can do, and what the person sees of it. With ipybox's own cases (IPYBOX.md)."""
+
+import json
+import threading
+import unittest
+
+from cellgate_client import PATIENCE, RpcError, wait_until
+from mcp_testing import McpTest, accept, decline, text_of
+from tools_testing import MCP_SERVER, fixture_server
+
+TOOLS = {"execute", "execute_ipython_cell", "reset", "interrupt", "read_output", "register_mcp_server",
+         "generate_wrappers", "list_tools", "search_tools", "describe_tool", "install_package"}
+FIX = {"mcpServers": {"fix": fixture_server()}}
+CALL = "from mcptools.fix import tool_2\nprint(tool_2.run(s='hello'))"
+PNG = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+
+
+class IpyboxCases(McpTest):
+    def test_values_errors_state_and_reset(self):
+        agent = self.mcp()
+        self.assertEqual(text_of(agent.call("execute_ipython_cell", code="print('hello world')")).strip(),
+                         "hello world")
+        self.assertEqual(text_of(agent.call("execute_ipython_cell", code="2 + 2")).strip(), "4")
+        self.assert_failed(agent.call("execute_ipython_cell", code="raise ValueError('this one')"),
+                           "ValueError: this one")
+        agent.call("execute_ipython_cell", code="x = 42")
+        self.assertEqual(text_of(agent.call("execute_ipython_cell", code="x")).strip(), "42")
+        self.assert_ok(agent.call("reset"))
+        self.assert_failed(agent.call("execute_ipython_cell", code="x"), "NameError")
+        self.assertEqual(text_of(agent.call("execute_ipython_cell", code="1 + 1")).strip(), "2")
+
+    def test_output_is_cut_where_the_caller_says_and_says_so(self):
+        agent = self.mcp()
+        cut = text_of(agent.call("execute_ipython_cell", code="print('a' * 100)", max_output_chars=50))
+        self.assertTrue(cut.startswith("a" * 50 + "\n"), cut)
+        self.assertIn("[Output truncated: exceeded 50 character limit]", cut)
+        whole = text_of(agent.call("execute_ipython_cell", code="print('a' * 40)", max_output_chars=50))
+        self.assertEqual(whole.strip(), "a" * 40)
+        default = text_of(agent.call("execute_ipython_cell", code="print('a' * 6000)"))
+        self.assertIn("[Output truncated: exceeded 5000 character limit]", default)
+        self.assertEqual(default.count("a" * 100), 50)
+
+    def test_variables_that_the_person_means_for_the_kernel_reach_it(self):
+        agent = self.mcp(environment=self.place.environment(KERNEL_ENV_TEST_VAR="from outside"))
+        result = agent.call("execute_ipython_cell", code="import os; print(os.environ['TEST_VAR'])")
+        self.assertEqual(text_of(result).strip(), "from outside")
+
+    def test_a_server_that_is_registered_has_modules_that_can_be_called(self):
+        editor = self.editor()
+        agent = self.mcp("ipybox-user")
+        call = agent.start_call("register_mcp_server", server_name="mine", server_params=fixture_server())
+        asked = editor.approval()
+        self.assertEqual(asked["action"]["kind"], "server")
+        self.assertEqual(asked["agent"], "ipybox-user")
+        self.assertEqual(asked["action"]["command"][-1], str(MCP_SERVER))
+        editor.allow(asked)
+        modules = [block["text"] for block in self.assert_ok(agent.answer(call))["content"]]
+        self.assertLessEqual({"tool_1", "tool_2", "tool_3"}, set(modules))
+        self.assertTrue((self.place.root / "mcptools/mine/tool_2.py").is_file())
+        call = agent.start_call("execute_ipython_cell",
+                                code="from mcptools.mine.tool_2 import Params, run\nprint(run(Params(s='hello')))")
+        editor.allow(editor.approval())
+        self.assertIn("hello", text_of(self.assert_ok(agent.answer(call))))
+
+
+class Running(McpTest):
+    def test_a_result_says_how_it_ended_and_where(self):
+        agent = self.mcp()
+        result = agent.call("execute", code="print('one')\n'two'")
+        summary = result["structuredContent"]
+        self.assertEqual(summary["status"], "ok")
+        self.assertEqual(summary["output"], "one\n'two'\n")
+        self.assertEqual(text_of(result), summary["output"])
+        self.assertIn("bwrap", summary["isolation"])
+        failed = agent.call("execute", code="1 / 0")["structuredContent"]
+        self.assertEqual(failed["status"], "error")
+        self.assertEqual(failed["error"], {"name": "ZeroDivisionError", "message": "division by zero"})
+        late = agent.call("execute", code="while True: pass", timeout=0.5)
+        self.assertEqual(late["structuredContent"]["status"], "timeout")
+        self.assert_failed(late, "timeout")
+
+    def test_pages_make_the_whole_whatever_was_cut(self):
+        agent = self.mcp()
+        code = ("import sys\nfor i in range(300):\n    print(f'zeile {i} äöü€😀', flush=True)\n"
+                "    print(f'stderr {i}', file=sys.stderr, flush=True)")
+        first = agent.call("execute", code=code, max_output_chars=997)["structuredContent"]
+        pages, after = [first["output"]], first["next"]
+        while after:
+            page = agent.call("read_output", execution_id=first["execution_id"], cursor=after,
+                              max_output_chars=1009)["structuredContent"]
+            self.assertLessEqual(len(page["output"]), 1009)
+            pages.append(page["output"])
+            after = page.get("next")
+        whole = "".join(f"zeile {i} äöü€😀\nstderr {i}\n" for i in range(300))
+        self.assertEqual("".join(pages), whole)
+        self.assertEqual(len(first["output"]), 997)
+        for cursor in ("", "1", "a:b", "-1:0", "1:2:3", "1:-1", " 1:1"):
+            self.assert_failed(agent.call("read_output", execution_id=first["execution_id"], cursor=cursor), "cursor")
+
+    def test_pictures_are_pictures_in_their_place(self):
+        agent = self.mcp()
+        result = agent.call("execute", code="from IPython.display import display, Image\nimport base64\n"
+                            f"print('before', flush=True)\ndisplay(Image(base64.b64decode('{PNG}'), format='png'))\n"
+                            "print('after')")
+        kinds = [(block["type"], block.get("text") or block.get("mimeType")) for block in result["content"]]
+        self.assertEqual(kinds, [("text", "before\n"), ("image", "image/png"), ("text", "after\n")])
+        self.assertEqual(result["content"][1]["data"], PNG)
+        large = agent.call("execute", code="from IPython.display import display, Image\n"
+                           "display(Image(b'\\x89PNG' + b'x' * 5_000_000, format='png'))")
+        self.assertEqual([block["type"] for block in large["content"]], ["text"])
+        self.assertIn("more than fits", text_of(large))
+
+    def test_terminal_colours_are_left_out(self):
+        agent = self.mcp()
+        result = agent.call("execute", code=r"print('\x1b[31mred\x1b[0m \x1b]0;title\x07plain')")
+        self.assertEqual(text_of(result), "red plain\n")
+
+    def test_progress_tells_the_latest_line(self):
+        agent = self.mcp()
+        call = agent.start_call("execute", progress="p1", code="print('first', flush=True)\nimport time\n"
+                                "time.sleep(0.5)\nprint('second', flush=True)")
+        self.assert_ok(agent.answer(call))
+        told = [m["params"] for m in agent.heard if m.get("method") == "notifications/progress"]
+        self.assertEqual([p["progressToken"] for p in told], ["p1"] * len(told))
+        self.assertEqual(told[0]["message"], "first")
+        self.assertEqual([p["progress"] for p in told], list(range(1, len(told) + 1)))
+
+    def test_a_call_that_is_cancelled_interrupts_its_code_and_is_not_answered(self):
+        editor = self.editor()
+        agent = self.mcp()
+        agent.call("execute", code="x = 1")
+        call = agent.start_call("execute", progress=1, code="print('runs', flush=True)\nwhile True: pass")
+        agent.wait(lambda: agent.heard, "progress")
+        agent.notify("notifications/cancelled", {"requestId": call, "reason": "enough"})
+        self.assertEqual(text_of(agent.call("execute", code="x")), "1\n")
+        self.assertNotIn(call, agent.answers)
+        del editor
+
+    def test_interrupt_ends_what_runs_and_keeps_variables(self):
+        agent = self.mcp()
+        agent.call("execute", code="x = 1")
+        call = agent.start_call("execute", progress=1, code="print('runs', flush=True)\nwhile True: pass")
+        agent.wait(lambda: agent.heard, "progress")
+        self.assert_ok(agent.call("interrupt"))
+        self.assert_failed(agent.answer(call), "KeyboardInterrupt")
+        self.assertEqual(text_of(agent.call("execute", code="x")), "1\n")
+
+    def test_code_that_reads_a_line_gets_none(self):
+        agent = self.mcp()
+        self.assert_failed(agent.call("execute", code="input('name: ')"), "EOFError")
+
+    def test_each_agent_has_a_session_of_its_own_that_ends_with_it(self):
+        editor = self.editor()
+        one, two = self.mcp("one"), self.mcp("two")
+        one.call("execute", code="x = 'of one'")
+        self.assert_failed(two.call("execute", code="x"), "NameError")
+        sessions = editor.request("session/list")["sessions"]
+        self.assertEqual({session.get("agent") for session in sessions}, {"one", "two"})
+        self.assertEqual(one.close(), 0)
+        wait_until(lambda: {s.get("agent") for s in editor.request("session/list")["sessions"]} == {"two"},
+                   "the end of the first agent's session")
+
+    def test_an_agent_that_names_the_editors_session_shares_its_variables(self):
+        editor = self.editor()
+        editor.run("x = 'of the person'")
+        agent = self.mcp()
+        result = agent.call("execute", code="x", session="default")
+        self.assertEqual(text_of(result), "'of the person'\n")
+        self.assertEqual(result["structuredContent"]["session"], "default")
+        self.assert_failed(agent.call("execute", code="x", session="nothing"), "there is no session")
+
+    def test_both_eras_list_the_same_tools(self):
+        legacy, modern = self.mcp(), self.mcp(modern=True)
+        found = modern.request("server/discover")
+        self.assertEqual(found["supportedVersions"], ["2026-07-28"])
+        lists = [client.request("tools/list")["tools"] for client in (legacy, modern)]
+        self.assertEqual(lists[0], lists[1])
+        self.assertEqual({tool["name"] for tool in lists[0]}, TOOLS)
+        self.assertEqual(text_of(modern.call("execute", code="6 * 7")), "42\n")
+
+
+class Catalogue(McpTest):
+    def test_tools_are_found_within_the_budget(self):
+        self.editor(options=FIX)
+        agent = self.mcp()
+        self.assertIn("generate_wrappers starts it", text_of(agent.call("list_tools", server="fix")))
+        made = self.assert_ok(agent.call("generate_wrappers", server="fix"))
+        self.assertIn("from mcptools.fix import tool_2", text_of(made))
+        listed = agent.call("list_tools")["structuredContent"]
+        self.assertLessEqual({"fix", "host"}, {server["server"] for server in listed["servers"]})
+        found = agent.call("search_tools", query="echoes text after a delay")["structuredContent"]
+        self.assertEqual(found["tools"][0]["tool"], "tool_2")
+        few = agent.call("search_tools", query="echoes text", max_tokens=12)
+        self.assertGreater(few["structuredContent"]["left_out"], 0)
+        self.assertIn("more: search_tools", text_of(few))
+        self.assertEqual(agent.call("search_tools", query="zebra")["structuredContent"]["tools"], [])
+        described = agent.call("describe_tool", server="fix", tool="tool_3")
+        self.assertEqual(described["structuredContent"]["tool"]["inputSchema"]["required"], ["name", "level"])
+        self.assertIn("Input schema", text_of(described))
+        self.assert_failed(agent.call("describe_tool", server="fix", tool="nothing"), "no tool")
+        self.assert_failed(agent.call("describe_tool", server="nothing", tool="x"), "no tool server")
+
+    def test_names_are_checked_and_nothing_is_started_or_written_for_a_bad_one(self):
+        editor = self.editor()
+        agent = self.mcp()
+        before = self.place.files()
+        for name in ("", ".", "..", "../x", "/tmp/x", "a/b", "a\nb", "host", "x" * 300):
+            result = agent.call("register_mcp_server", server_name=name, server_params=fixture_server())
+            self.assertTrue(result.get("isError"), (name, result))
+        self.assertEqual(self.place.files(), before)
+        self.assertEqual(editor.asked(), 0)
+
+    def test_an_agent_cannot_change_a_server_that_a_person_gave(self):
+        editor = self.editor(options=FIX)
+        agent = self.mcp()
+        other = {"command": "/bin/sh", "args": ["-c", "touch started"]}
+        self.assert_failed(agent.call("register_mcp_server", server_name="fix", server_params=other),
+                           "only a person can change it")
+        (server,) = [s for s in editor.request("toolServers/list")["servers"] if s["name"] == "fix"]
+        self.assertEqual((server["source"], server["command"][0]), ("person", "/usr/bin/python3"))
+
+    def test_a_no_to_a_start_starts_nothing_and_says_why(self):
+        editor = self.editor()
+        agent = self.mcp()
+        mark = {"command": "/bin/sh", "args": ["-c", "touch started; sleep 9"], "env": {"LD_PRELOAD": "/tmp/x.so"}}
+        call = agent.start_call("register_mcp_server", server_name="bad", server_params=mark)
+        asked = editor.approval()
+        shown = "\n".join(asked["display"])
+        self.assertIn("touch started", shown)
+        self.assertIn("/tmp/x.so", shown)  # not only the names of its variables
+        self.assertIn("by agent test-agent", shown)
+        editor.deny(asked, reason="not that one")
+        self.assert_failed(agent.answer(call), "not that one")
+        self.assertFalse((self.place.root / "started").exists())
+
+
+class ThePerson(McpTest):
+    def prepare(self, **options):
+        editor = self.editor(options=FIX)
+        agent = self.mcp(**options)
+        self.assert_ok(agent.call("generate_wrappers", server="fix"))
+        return editor, agent
+
+    def test_answers_a_call_with_the_agents_name_and_the_line_in_view(self):
+        editor, agent = self.prepare(name="claude-code")
+        call = agent.start_call("execute", code=CALL)
+        asked = editor.approval()
+        self.assertEqual(asked["agent"], "claude-code")
+        self.assertEqual(asked["display"][-1], "by agent claude-code")
+        self.assertEqual(asked["origin"]["text"], "print(tool_2.run(s='hello'))")
+        self.assertEqual(asked["action"]["arguments"], {"s": "hello"})
+        editor.allow(asked)
+        self.assertIn("hello", text_of(self.assert_ok(agent.answer(call))))
+        call = agent.start_call("execute", code=CALL)
+        editor.deny(editor.approval(), reason="not now")
+        self.assert_failed(agent.answer(call), "not now")
+
+    def test_a_name_is_made_visible_and_short(self):
+        editor = self.editor(options=FIX)
+        for name, shown in (("evil\n\u202eagent\x1b[2J", r"evil\n\u{202e}agent\x1b[2J"), ("x" * 500, "x" * 40 + "…"),
+                            ("", "an MCP client"), ("   ", "without a name")):
+            with self.subTest(name):
+                agent = self.mcp(name=name)
+                agent.call("generate_wrappers", server="fix")
+                call = agent.start_call("execute", code=CALL)
+                asked = editor.approval()
+                self.assertEqual(asked["agent"], shown)
+                editor.allow(asked)
+                agent.answer(call)
+
+    def test_a_call_waits_for_the_person_beyond_its_timeout(self):
+        editor, agent = self.prepare()
+        call = agent.start_call("execute", code=CALL, timeout=0.5)
+        asked = editor.approval()
+        done = threading.Event()
+        threading.Timer(1, done.set).start()
+        done.wait(PATIENCE)
+        editor.allow(asked)
+        summary = self.assert_ok(agent.answer(call))["structuredContent"]
+        self.assertGreater(summary["waited_seconds"], 0.5)
+
+    def test_nobody_attached_is_a_no_that_tells_the_user_what_to_do(self):
+        self.place.write(".mcp.json", json.dumps(FIX))
+        agent = self.mcp()
+        denied = self.assert_failed(agent.call("generate_wrappers", server="fix"), "nobody is attached")
+        self.assertIn("Tell your user: open this workspace in an editor", text_of(denied))
+
+
+class AtTheAgentsProgram(McpTest):
+    """Elicitation: no person is attached, and the MCP client can ask its user."""
+
+    def prepare(self, elicit, modern=False):
+        self.place.write(".mcp.json", json.dumps(FIX))
+        return self.mcp(name="alone", elicit=elicit, modern=modern)
+
+    def test_a_yes_counts_for_exactly_what_was_shown_once(self):
+        for modern in (False, True):
+            with self.subTest(modern=modern):
+                agent = self.prepare(accept, modern)
+                self.assert_ok(agent.call("generate_wrappers", server="fix"))
+                self.assertIn("/usr/bin/python3", agent.questions[0])
+                self.assertIn("by agent alone", agent.questions[0])
+                for count in (2, 3):  # the same payload is asked about again
+                    self.assert_ok(agent.call("execute", code=CALL))
+                    self.assertEqual(len(agent.questions), count)
+                    self.assertIn('"hello"', agent.questions[-1])
+                agent.close()
+                self.finish()
+
+    def test_a_no_is_a_no(self):
+        for modern in (False, True):
+            with self.subTest(modern=modern):
+                agent = self.prepare(decline, modern)
+                self.assert_failed(agent.call("generate_wrappers", server="fix"), "said no")
+                agent.close()
+                self.finish()
+
+    def test_a_person_who_is_attached_is_asked_instead(self):
+        agent = self.prepare(accept)
+        editor = self.editor()
+        call = agent.start_call("generate_wrappers", server="fix")
+        editor.deny(editor.approval(), reason="I am here")
+        self.assert_failed(agent.answer(call), "I am here")
+        self.assertEqual(agent.questions, [])
+
+    def test_a_person_who_comes_while_it_is_asked_can_answer_and_the_question_is_withdrawn(self):
+        release = threading.Event()
+        self.addCleanup(release.set)
+
+        def slow(_question):
+            release.wait(PATIENCE)
+            return {"action": "accept", "content": {"allow": True}}
+
+        agent = self.prepare(slow)
+        call = agent.start_call("generate_wrappers", server="fix")
+        agent.wait(lambda: agent.questions, "a question")
+        editor = self.editor()
+        (asked,) = editor.request("approval/list")["approvals"]
+        editor.deny(asked, reason="too late for you")
+        self.assert_failed(agent.answer(call), "too late for you")
+        agent.wait(lambda: any(m.get("method") == "notifications/cancelled" for m in agent.heard), "its withdrawal")
+
+    def test_a_client_that_cannot_ask_is_denied(self):
+        self.place.write(".mcp.json", json.dumps(FIX))
+        agent = self.mcp()
+        self.assert_failed(agent.call("generate_wrappers", server="fix"), "nobody is attached")
+
+
+class Hostile(McpTest):
+    hostile = True
+
+    def test_garbage_is_answered_and_survived(self):
+        agent = self.mcp()
+        for line in (b"\n", b"garbage\n", b"[]\n", b"\xff\xfe\n", b'{"jsonrpc":"2.0","id":{},"method":"ping"}\n',
+                     b'{"jsonrpc":"2.0","id":9,"result":{"action":"accept","content":{"allow":true}}}\n',
+                     b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":12345}}\n',
+                     b"{" * 1000 + b"\n", b"x" * 5_000_000 + b"\n"):
+            agent.send_text(line)
+        self.assertEqual(text_of(agent.call("execute", code="1")), "1\n")
+
+    def test_the_end_of_stdin_ends_it_with_what_runs(self):
+        editor = self.editor()
+        agent = self.mcp()
+        agent.start_call("execute", progress=1, code="print('runs', flush=True)\nwhile True: pass")
+        agent.wait(lambda: agent.heard, "progress")
+        self.assertEqual(agent.close(), 0)
+        wait_until(lambda: not editor.request("session/list")["sessions"], "the end of its session")
+
+    def test_a_stream_that_is_cut_off_anywhere_ends_it(self):
+        talk = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}}) + "\n"
+        for cut in range(0, len(talk) + 1, 23):
+            agent = self.mcp(initialize=False)
+            agent.send_text(talk[:cut])
+            self.assertIn(agent.close(), (0, 1))
+
+
+class Attempts(McpTest):
+    """What a client of role agent can send to answer its own approval, beside the methods that are not for it
+    (test_roles.py). The control: a person's answer counts."""
+
+    hostile = True
+
+    def test_answers_that_nobody_asked_for_count_for_nothing(self):
+        editor = self.editor(options=FIX)
+        editor.request("wrappers/generate", {"server": "fix"})
+        agent = self.agent(initialize=False)
+        agent.initialize(capabilities={"approvals": True, "elicitation": True})
+        execution = agent.execute(CALL)
+        approval = editor.approval()
+        for number in range(1, 20):
+            for request_id in (number, str(number)):
+                agent.send({"id": request_id, "result": {"decision": "allow"}})
+        agent.notify("approval/respond", {"approvalIds": [approval["approvalId"]], "decision": "allow"})
+        agent.notify("approval/resolved", {"approvalId": approval["approvalId"], "decision": "allow", "by": "person"})
+        with self.assertRaises(RpcError):
+            agent.request("approval/elicit", {"display": ["x"]})
+        with self.assertRaises(RpcError):  # nor is it a person by saying so later
+            agent.request("initialize", {"clientInfo": {"name": "editor"}, "processId": None, "rootUri": None,
+                                         "capabilities": {"approvals": True}, "role": "person"})
+        (waiting,) = editor.request("approval/list")["approvals"]
+        self.assertEqual(waiting["approvalId"], approval["approvalId"])
+        self.assertFalse(execution.pending.done)
+        self.assertEqual(agent.received("approval/requested"), [])
+        self.assertEqual(agent.requests["approval/elicit"], [])  # a person is attached
+        editor.allow(waiting)
+        self.assertEqual(execution.result()["status"], "ok")
+
+    def test_a_tools_arguments_hold_no_answer(self):
+        editor = self.editor(options=FIX)
+        agent = self.mcp(elicit=accept)
+        agent.call("generate_wrappers", server="fix")
+        for more in ({"approvals": "allow"}, {"decision": "allow"}, {"sandbox": False}, {"approvalIds": []}):
+            self.assert_failed(agent.call("execute", code="1", **more), "arguments")
+        self.assertEqual(editor.asked(), 0)
+
+    def test_an_agent_restarts_its_own_session_and_no_other(self):
+        one, two, editor = self.agent(), self.agent(), self.editor()
+        one.session("mine")
+        one.request("session/restart", {"sessionId": "mine"})
+        for client, session in ((two, "mine"), (one, "default")):
+            editor.run("1")
+            with self.assertRaises(RpcError) as refused:
+                client.request("session/restart", {"sessionId": session})
+            self.assertEqual(refused.exception.code, 1013)
+        editor.request("session/restart", {"sessionId": "mine"})
+
+
+if __name__ == "__main__":
+    unittest.main()

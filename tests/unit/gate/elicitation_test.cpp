@@ -1,0 +1,149 @@
+#include "gate_house.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gate_house;
+
+namespace {
+
+// The user of an agent's program.
+struct User final : gate::Elicitor {
+    bool can_elicit(const gate::Agent& agent) const override { return agent.client == reachable; }
+    Task<bool> elicit(gate::Agent, protocol::Approval approval) override {
+        asked.push_back(approval);
+        try {
+            co_await answered.wait();
+        } catch (const Cancelled&) {
+            ++withdrawn;
+            throw;
+        }
+        if (fails) {
+            throw Error(ErrorCode::internal_error, "the program has gone");
+        }
+        co_return yes;
+    }
+    void answer(bool with_yes) {
+        yes = with_yes;
+        answered.set();
+        answered.reset();
+    }
+    std::uint64_t reachable = 7;
+    std::vector<protocol::Approval> asked;
+    Event answered;
+    bool yes = false;
+    bool fails = false;
+    int withdrawn = 0;
+};
+
+// Nobody is attached.
+struct Alone {
+    Alone() {
+        house.elicitor = &user;
+        house.restart();
+        house.gate->detach(house.person, Duration(0));
+    }
+    std::shared_ptr<Outcome> ask(const std::string& arguments = "{}", std::uint64_t client = 7) {
+        gate::Request request;
+        request.action = tool(arguments);
+        request.session_id = "s";
+        request.from_code = true;
+        request.agent = gate::Agent{client, "claude"};
+        return house.ask(std::move(request));
+    }
+    User user; // outlives the gate
+    House house;
+};
+
+} // namespace
+
+TEST_CASE("a yes at the agent's program counts for exactly what was shown, once") {
+    Alone alone;
+    const auto call = alone.ask(R"({"path":"a"})");
+    REQUIRE(alone.user.asked.size() == 1);
+    CHECK(alone.user.asked[0].agent == "claude");
+    CHECK(alone.user.asked[0].display.back() == "by agent claude");
+    CHECK(call->waits());
+    alone.user.answer(true);
+    REQUIRE(call->allowed());
+    CHECK(call->decision->by == ResolvedBy::elicitation);
+    CHECK(call->decision->action.arguments->text() == R"({"path":"a"})");
+    CHECK(!call->decision->rule_id);
+    CHECK(alone.house.gate->policy_list().rules.empty());
+    const auto again = alone.ask(R"({"path":"a"})");
+    CHECK(again->waits());
+    CHECK(alone.user.asked.size() == 2);
+    alone.user.answer(false);
+    REQUIRE(again->denied());
+    CHECK(again->decision->by == ResolvedBy::elicitation);
+}
+
+TEST_CASE("only the agent's own program is asked, and a person who is attached comes first") {
+    Alone alone;
+    const auto other = alone.ask("{}", 8);
+    REQUIRE(other->denied());
+    CHECK(other->decision->reason.find("Tell your user") != std::string::npos);
+    const auto of_a_person = alone.house.ask(tool("{}"));
+    CHECK(of_a_person->denied());
+    CHECK(alone.user.asked.empty());
+    alone.house.gate->attach(alone.house.person);
+    const auto call = alone.ask();
+    CHECK(alone.user.asked.empty());
+    CHECK(alone.house.person.requested.back().agent == "claude");
+    alone.house.allow();
+    CHECK(call->allowed());
+}
+
+TEST_CASE("a person who comes meanwhile can answer, and the question at the program is withdrawn") {
+    Alone alone;
+    const auto call = alone.ask();
+    REQUIRE(alone.user.asked.size() == 1);
+    alone.house.gate->attach(alone.house.person);
+    const auto pending = alone.house.gate->list({}).approvals;
+    REQUIRE(pending.size() == 1);
+    alone.house.answer(pending[0].approval_id, Verdict::deny);
+    REQUIRE(call->denied());
+    CHECK(call->decision->by == ResolvedBy::person);
+    CHECK(alone.user.withdrawn == 1);
+}
+
+TEST_CASE("a deny rule beats the program's yes, also one that comes while it is asked") {
+    Alone alone;
+    const auto call = alone.ask();
+    REQUIRE(alone.user.asked.size() == 1);
+    alone.house.add(rule(Effect::deny));
+    REQUIRE(call->denied());
+    CHECK(alone.user.withdrawn == 1);
+    CHECK(alone.ask()->denied());
+    CHECK(alone.user.asked.size() == 1);
+}
+
+TEST_CASE("a program that goes, or a call that is cancelled, is no yes") {
+    Alone alone;
+    const auto call = alone.ask();
+    alone.user.fails = true;
+    alone.user.answer(true);
+    REQUIRE(call->denied());
+    CHECK(call->decision->reason.find("the program has gone") != std::string::npos);
+    const auto cancelled = alone.ask();
+    cancelled->cancel->cancel();
+    CHECK(cancelled->error == ErrorCode::request_cancelled);
+    CHECK(alone.user.withdrawn == 1);
+}
+
+TEST_CASE("what is too long for a question there is denied, not cut") {
+    Alone alone;
+    const auto call = alone.ask(R"({"text":")" + std::string(20'000, 'x') + R"("})");
+    REQUIRE(call->denied());
+    CHECK(alone.user.asked.empty());
+    CHECK(call->decision->reason.find("too much for a question") != std::string::npos);
+}
+
+TEST_CASE("a policy that cannot be read while the program answers allows nothing") {
+    Alone alone;
+    const auto call = alone.ask();
+    REQUIRE(alone.user.asked.size() == 1);
+    std::filesystem::create_directories(alone.house.policy);
+    write_text(alone.house.policy / "user.json", "not a policy");
+    alone.user.answer(true);
+    REQUIRE(call->denied());
+}

@@ -57,7 +57,12 @@ int main(int argc, char** argv) {
     add_kernels(app, invocation);
     add_doctor(app, invocation);
     add_demo(app, invocation);
+    add_mcp(app, invocation);
+    add_connect(app, invocation);
+    add_status(app, invocation);
+    add_stop(app, invocation);
     add_serve(app, invocation);
+    add_root_sidecar(app, invocation);
     app.footer("`cellgate help SUBCOMMAND` lists its options."); // not theirs
     try {
         app.parse(words_to_parse(argc, argv, invocation));

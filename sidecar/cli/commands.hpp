@@ -22,12 +22,17 @@ struct Invocation {
     std::function<int()> run;
 };
 
+void add_connect(CLI::App& app, Invocation& invocation);
+void add_status(CLI::App& app, Invocation& invocation);
+void add_stop(CLI::App& app, Invocation& invocation);
 void add_serve(CLI::App& app, Invocation& invocation);
+void add_root_sidecar(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
 void add_generate(CLI::App& app, Invocation& invocation);
 void add_call(CLI::App& app, Invocation& invocation);
 void add_kernels(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);
 void add_demo(CLI::App& app, Invocation& invocation);
+void add_mcp(CLI::App& app, Invocation& invocation);
 
 } // namespace cellgate::cli

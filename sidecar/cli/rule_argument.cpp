@@ -157,7 +157,7 @@ class RuleReader {
             rest_.remove_prefix(5);
             matcher.glob = text_until(" ");
         } else if (is_json()) {
-            matcher.equals = RawJson::checked(json());
+            matcher.equals = RawJson::checked(std::string(json()));
             if (!rest_.empty() && rest_.front() != ' ') {
                 throw invalid(fmt::format("there is something behind the value of {}: {}", visible_text(pointer),
                                           visible_text(rest_)));

@@ -3,6 +3,7 @@
 #include "async/stream.hpp"
 #include "base/log.hpp"
 #include "commands.hpp"
+#include "log_level_option.hpp"
 #include "sandbox/launcher.hpp"
 #include "service/sidecar.hpp"
 
@@ -67,13 +68,7 @@ void add_serve(CLI::App& app, Invocation& invocation) {
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
     command->add_option("--trace", arguments->trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
-    command->add_option("--log-level", arguments->log_level, "What is logged to stderr: error, warning, info or debug")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, LogLevel>{{"error", LogLevel::error},
-                                                                            {"warning", LogLevel::warning},
-                                                                            {"info", LogLevel::info},
-                                                                            {"debug", LogLevel::debug}})
-                        .description({}))
-        ->type_name("LEVEL");
+    add_log_level(*command, arguments->log_level, "What is logged to stderr");
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {
             set_log_level(arguments->log_level);

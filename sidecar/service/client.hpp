@@ -2,6 +2,7 @@
 // One client of the sidecar: its conversation, its role, what it said it can do. The role comes from how it connected
 // and never changes. It shows approvals to its person once it is attached to the gate.
 
+#include "base/off_loop.hpp"
 #include "gate/gate.hpp"
 #include "output_feed.hpp"
 #include "protocol/messages/lifecycle.hpp"
@@ -9,13 +10,15 @@
 #include "session/execution.hpp"
 
 #include <memory>
+#include <set>
+#include <string>
 
 namespace cellgate::service {
 
 class Client final : public gate::Answerer {
   public:
     Client(session::ClientId id, protocol::Role role, std::shared_ptr<protocol::Connection> connection,
-           OutputFeed::Aside aside);
+           OffLoop off_loop);
     ~Client() = default;
 
     enum class Stage { connected, initialized, shut_down };
@@ -25,16 +28,28 @@ class Client final : public gate::Answerer {
     protocol::Peer peer;
     OutputFeed outputs;
     Stage stage = Stage::connected;
+    bool said_goodbye = false; // shutdown or exit
+    Duration linger{};         // how long it is waited for when it vanishes
+    std::string name = "not initialized";
     protocol::ClientCapabilities capabilities;
-    TaskScope tasks; // on the client's behalf; ended with it
+    std::set<std::string> attached;   // sessions whose executions it follows, beside its own
+    std::optional<gate::Agent> agent; // of role agent, once it is initialized
+    TaskScope tasks;                  // on the client's behalf; ended with it
 
+    bool follows(const session::Execution& execution) const {
+        return execution.client == id || attached.contains(execution.session_id);
+    }
+    // Throws Error{forbidden}: a person would have been let. The attempt is logged.
+    [[noreturn]] void refuse(const std::string& why) const;
+    // Takes what it says that it is and can do.
+    void introduce(const protocol::ClientInfo& info, const protocol::ClientCapabilities& can);
     bool answers_approvals() const { return role == protocol::Role::person && capabilities.approvals.value_or(false); }
 
     void on_requested(const protocol::Approval& approval) override;
     void on_resolved(const protocol::ApprovalResolvedParams& resolved) override;
 
   private:
-    void admit(const std::string& method) const;
+    void admit(const std::string& method, const RawJson& params) const;
 };
 
 } // namespace cellgate::service

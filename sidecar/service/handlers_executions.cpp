@@ -60,17 +60,18 @@ struct Executions {
     };
 
     Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params) {
-        if (params.approvals == protocol::ApprovalMode::allow && client.role != protocol::Role::person) {
-            throw Error(ErrorCode::forbidden, "only a person can allow everything that an execution asks for",
-                        "leave out `approvals`, and a person is asked");
-        }
         require(params.timeout_seconds.value_or(1) > 0, "params.timeoutSeconds: expected more than 0");
         require(!params.cell || params.cell->line >= 0, "params.cell.line: expected 0 or more");
         const std::shared_ptr<session::Session> session = co_await started_session(params);
+        if (client.role != protocol::Role::person && session->info().sandbox == protocol::SandboxKind::none) {
+            client.refuse(fmt::format("running code in the session \"{}\", which has no sandbox,", session->id()) +
+                          " is for persons, and this client is an agent");
+        }
         if (params.execution_id) {
             sidecar.require_new_execution(*params.execution_id);
         }
-        const std::shared_ptr<session::Execution> execution = session->enqueue(std::move(params), client.id);
+        const std::shared_ptr<session::Execution> execution =
+            session->enqueue(std::move(params), client.id, client.agent);
         bool cancelled = false;
         try {
             co_await execution->finished.wait();
@@ -154,7 +155,7 @@ struct Executions {
     find_own(const std::string& execution_id) {
         auto found = sidecar.find_execution(execution_id);
         if (client.role != protocol::Role::person && found.second->client != client.id) {
-            throw Error(ErrorCode::forbidden, "an agent can cancel only what it runs itself");
+            client.refuse("an agent can cancel only what it runs itself");
         }
         return found;
     }

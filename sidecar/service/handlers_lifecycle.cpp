@@ -1,5 +1,6 @@
 // initialize, shutdown, exit.
 
+#include "base/log.hpp"
 #include "require.hpp"
 #include "sidecar_impl.hpp"
 
@@ -29,6 +30,7 @@ Task<void> close_after(Clock* clock, std::int64_t pid, Client* client) {
 struct Lifecycle {
     Sidecar::Impl& sidecar;
     Client& client;
+    bool ready = false;
 
     Task<protocol::InitializeResult> initialize(protocol::InitializeParams params) {
         if (client.stage != Client::Stage::connected) {
@@ -39,17 +41,15 @@ struct Lifecycle {
                         least_output_limit,
                     "params.initializationOptions.outputLimitBytes: expected 1048576 or more");
         }
-        if (client.role == protocol::Role::person && params.initialization_options) {
+        if (params.initialization_options) {
             configure(std::move(*params.initialization_options));
         }
-        client.capabilities = params.capabilities;
+        client.introduce(params.client_info, params.capabilities);
+        log_info("client {} ({}) has come", client.id, client.name);
         if (client.capabilities.images == protocol::ImageTransport::file) {
             client.outputs.use_files();
         }
         client.stage = Client::Stage::initialized;
-        if (client.answers_approvals()) {
-            sidecar.gate.attach(client);
-        }
         // A process that is not seen from here (the client is in a container, say) cannot be watched.
         if (const std::optional<std::int64_t> pid = params.process_id.value; pid && *pid > 0 && is_running(*pid)) {
             client.tasks.spawn(close_after(&sidecar.clock, *pid, &client));
@@ -59,6 +59,13 @@ struct Lifecycle {
         result.protocol_version = "1";
         result.role = client.role;
         co_return result;
+    }
+
+    // From here on it hears of approvals, first of those that wait already.
+    void initialized() {
+        if (client.answers_approvals() && !std::exchange(ready, true)) {
+            sidecar.gate.attach(client);
+        }
     }
 
     // All of it, or nothing.
@@ -73,6 +80,10 @@ struct Lifecycle {
         for (const protocol::RuleSpec& rule : rules) {
             sidecar.gate.configure(rule, protocol::RuleSource::person);
         }
+        if (given.linger_seconds) {
+            client.linger = from_seconds(*given.linger_seconds);
+            sidecar.attendance.expect_nobody(); // this is who was waited for
+        }
         if (given.output_limit_bytes) {
             sidecar.journals.set_limit_of_one(*given.output_limit_bytes);
         }
@@ -80,10 +91,16 @@ struct Lifecycle {
 
     Task<RawJson> shutdown(Empty) {
         client.stage = Client::Stage::shut_down;
+        client.said_goodbye = true;
         if (client.answers_approvals()) {
-            sidecar.gate.detach(client, Duration{}); // it can answer no more
+            sidecar.gate.detach(client, sidecar.attendance.expected_for()); // it can answer no more
         }
         co_return RawJson();
+    }
+
+    void exit() {
+        client.said_goodbye = true;
+        client.peer.close();
     }
 };
 
@@ -93,9 +110,9 @@ void add_lifecycle_handlers(Sidecar::Impl& sidecar, Client& client) {
     const auto handlers = std::make_shared<Lifecycle>(sidecar, client);
     client.peer.on_request<protocol::Initialize>(
         [handlers](protocol::InitializeParams params) { return handlers->initialize(std::move(params)); });
-    client.peer.on_notification<protocol::Initialized>([](Empty) {});
+    client.peer.on_notification<protocol::Initialized>([handlers](Empty) { handlers->initialized(); });
     client.peer.on_request<protocol::Shutdown>([handlers](Empty params) { return handlers->shutdown(params); });
-    client.peer.on_notification<protocol::Exit>([handlers](Empty) { handlers->client.peer.close(); });
+    client.peer.on_notification<protocol::Exit>([handlers](Empty) { handlers->exit(); });
 }
 
 } // namespace cellgate::service

@@ -27,21 +27,14 @@ struct Sessions {
             }
             options.kernel = *params.kernel;
         }
-        if (options.kernel.interpreter && client.role != protocol::Role::person) {
-            throw Error(ErrorCode::forbidden, "only a person can name a program to run as an interpreter",
-                        "name a kernel of kernel/list, or ask the person at the editor to create the session");
-        }
         if (params.cwd) {
             options.cwd = sidecar.resolve_path(*params.cwd);
         }
         options.restore_cwd = params.restore_cwd.value_or(false);
         options.environment = params.env.value_or(std::map<std::string, std::string>{});
         options.tool_servers = params.tool_servers;
+        options.agent = client.agent;
         if (!params.sandbox.value_or(true)) {
-            if (client.role != protocol::Role::person) {
-                throw Error(ErrorCode::forbidden, "only a person can start a session without a sandbox",
-                            "leave out `sandbox`, or ask the person at the editor to create the session");
-            }
             options.isolation = sandbox::Isolation::none;
         }
         if (params.limits) {
@@ -63,7 +56,24 @@ struct Sessions {
         co_return result;
     }
 
+    // In one turn of the loop with its answer: no record can come in between.
+    Task<protocol::SessionAttachResult> attach(protocol::SessionParams params) {
+        const std::shared_ptr<session::Session> session = sidecar.find(params.session_id);
+        client.attached.insert(params.session_id);
+        protocol::SessionAttachResult result;
+        result.session = session->info();
+        for (const std::shared_ptr<session::Execution>& execution : session->executions()) {
+            result.executions.push_back({execution->id, execution->state, session->position(*execution),
+                                         client.outputs.first_unsent(execution->id, execution->journal.next_seq()),
+                                         execution->params.cell});
+        }
+        co_return result;
+    }
+
     Task<protocol::SessionInfo> restart(protocol::SessionRestartParams params) {
+        if (client.role != protocol::Role::person && !sidecar.find(params.session_id)->belongs_to(client.id)) {
+            client.refuse("an agent can restart only a session that it created");
+        }
         Progress progress(client.peer, params.work_done_token, "Restarting the kernel");
         std::optional<std::string> id = std::move(params.session_id);
         const std::shared_ptr<session::Session> session = co_await sidecar.find_or_start(std::move(id));
@@ -74,7 +84,7 @@ struct Sessions {
     Task<Empty> interrupt(protocol::SessionParams params) {
         const std::shared_ptr<session::Session> session = sidecar.find(params.session_id);
         if (client.role != protocol::Role::person && !session->runs_for(client.id)) {
-            throw Error(ErrorCode::forbidden, "an agent can interrupt only what it runs itself");
+            client.refuse("an agent can interrupt only what it runs itself");
         }
         session->interrupt();
         co_return Empty{};
@@ -116,6 +126,8 @@ void add_session_handlers(Sidecar::Impl& sidecar, Client& client) {
     client.peer.on_request<protocol::SessionCreate>(
         [handlers](protocol::SessionCreateParams params) { return handlers->create(std::move(params)); });
     client.peer.on_request<protocol::SessionList>([handlers](Empty params) { return handlers->list(params); });
+    client.peer.on_request<protocol::SessionAttach>(
+        [handlers](protocol::SessionParams params) { return handlers->attach(std::move(params)); });
     client.peer.on_request<protocol::SessionRestart>(
         [handlers](protocol::SessionRestartParams params) { return handlers->restart(std::move(params)); });
     client.peer.on_request<protocol::SessionInterrupt>(

@@ -30,6 +30,15 @@ struct Tools {
         sidecar.add_trusted_servers({{server, config}}, protocol::ToolServerSource::person);
     }
 
+    // A person's word is enough; what an agent names starts only after a person agreed to it.
+    void configure(const std::string& server, const protocol::McpServerConfig& config) {
+        if (client.role == protocol::Role::person) {
+            trust(server, config);
+        } else {
+            sidecar.registry.add_from_agent({server, config, protocol::ToolServerSource::agent, std::nullopt});
+        }
+    }
+
     Task<protocol::ToolServerInfo> add(protocol::ToolServersAddParams params) {
         trust(params.server, params.config);
         co_return sidecar.registry.info(params.server);
@@ -51,6 +60,7 @@ struct Tools {
 
     Task<protocol::CallToolResult> call(protocol::ToolsCallParams params) {
         tools::CallContext context;
+        context.agent = client.agent;
         if (params.session_id) {
             context.session_id = sidecar.find(*params.session_id)->id();
         }
@@ -59,17 +69,13 @@ struct Tools {
     }
 
     Task<protocol::WrappersGenerateResult> generate(protocol::WrappersGenerateParams params) {
-        if (client.role != protocol::Role::person && (params.config || params.out_dir)) {
-            throw Error(ErrorCode::forbidden,
-                        "only a person can add a tool server or choose where wrappers are written",
-                        "ask the person at the editor to add the server");
-        }
         const std::string out_dir = sidecar.resolve_path(params.out_dir.value_or("."));
         Progress progress(client.peer, params.work_done_token, "Generating wrappers");
         if (params.config) {
-            trust(params.server, *params.config);
+            configure(params.server, *params.config);
         }
         tools::CallContext context;
+        context.agent = client.agent;
         const std::vector<protocol::ToolSpec> specs =
             co_await sidecar.registry.tools(std::move(context), params.server);
         std::function<wrappers::Package()> work = [&] {

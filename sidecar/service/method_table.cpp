@@ -1,37 +1,90 @@
 #include "method_table.hpp"
 
 #include "base/json.hpp"
+#include "base/json_scan.hpp"
 
 #include <fmt/format.h>
 
 #include <map>
-#include <set>
+#include <vector>
 
 namespace cellgate::service {
 
 namespace {
 
-std::map<std::string, std::set<std::string>> load_roles() {
-    std::map<std::string, std::set<std::string>> roles;
+struct PersonOnly {
+    std::string param;         // "kernel.interpreter"
+    std::optional<Json> value; // or any that is not null
+};
+
+struct Entry {
+    bool for_agents = false;
+    std::vector<PersonOnly> person_only;
+};
+
+std::map<std::string, Entry> load_table() {
+    std::map<std::string, Entry> entries;
     const Json table = Json::parse(methods_text); // named: what a loop runs over inside a temporary is gone
-    for (const auto& [method, entry] : table.at("methods").items()) {
-        for (const Json& role : entry.at("roles")) {
-            roles[method].insert(role.get<std::string>());
+    for (const auto& [method, given] : table.at("methods").items()) {
+        Entry& entry = entries[method];
+        for (const Json& role : given.at("roles")) {
+            entry.for_agents = entry.for_agents || role == "agent";
+        }
+        const Json none = Json::array();
+        const Json person_only = given.value("personOnly", none);
+        for (const Json& part : person_only) {
+            PersonOnly& only = entry.person_only.emplace_back();
+            only.param = part.at("param");
+            if (part.contains("value")) {
+                only.value = part.at("value");
+            }
         }
     }
-    return roles;
+    return entries;
+}
+
+// The member that a path of names leads to, as text; empty when there is none.
+std::string_view member_at(std::string_view object, std::string_view path) {
+    while (!path.empty() && object.starts_with('{')) {
+        const std::string_view name = path.substr(0, path.find('.'));
+        path.remove_prefix(std::min(path.size(), name.size() + 1));
+        std::string_view found;
+        for (const auto& [key, value] : json_members(object)) {
+            if (key == name) {
+                found = value;
+            }
+        }
+        object = found;
+    }
+    return path.empty() ? object : std::string_view();
+}
+
+bool has(const RawJson& params, const PersonOnly& only) {
+    const std::string_view found = member_at(params.text(), only.param);
+    if (found.empty() || found == "null") {
+        return false;
+    }
+    return !only.value || Json::parse(found) == *only.value;
 }
 
 } // namespace
 
-void require_role(const std::string& method, protocol::Role role) {
-    static const std::map<std::string, std::set<std::string>> roles = load_roles();
-    const std::string name = role == protocol::Role::person ? "person" : "agent";
-    const auto entry = roles.find(method);
-    if (entry != roles.end() && !entry->second.contains(name)) {
-        throw Error(ErrorCode::forbidden, fmt::format("{} is not for a client of role {}", method, name),
-                    "ask the person at the editor to do it");
+std::optional<std::string> what_is_for_persons(const std::string& method, const RawJson& params) {
+    static const std::map<std::string, Entry> table = load_table();
+    const auto entry = table.find(method);
+    if (entry == table.end()) {
+        return std::nullopt;
     }
+    if (!entry->second.for_agents) {
+        return method;
+    }
+    for (const PersonOnly& only : entry->second.person_only) {
+        if (has(params, only)) {
+            return only.value ? fmt::format("{} with {}: {}", method, only.param, only.value->dump())
+                              : fmt::format("{} with {}", method, only.param);
+        }
+    }
+    return std::nullopt;
 }
 
 } // namespace cellgate::service

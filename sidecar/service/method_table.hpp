@@ -1,8 +1,11 @@
 #pragma once
-// Who may call which method, from schemas/methods.json: the one place where roles are enforced.
+// What is for persons only, from schemas/methods.json: whole methods by their `roles`, and of others what `personOnly`
+// names, a parameter or a value of one. The one place where roles are enforced on what a client says; what only its
+// owner may touch is judged where the owner is known, by Client::refuse().
 
-#include "protocol/messages/lifecycle.hpp"
+#include "base/raw_json.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,8 +13,8 @@ namespace cellgate::service {
 
 extern const std::string_view methods_text; // schemas/methods.json, as it was when the sidecar was built
 
-// Throws Error{forbidden} when clients of that role may not call the method. A method that the table does not have
+// Which part of the call an agent may not make, in words; nothing when it may. A method that the table does not have
 // passes: the peer answers that it does not exist.
-void require_role(const std::string& method, protocol::Role role);
+std::optional<std::string> what_is_for_persons(const std::string& method, const RawJson& params);
 
 } // namespace cellgate::service

@@ -120,7 +120,7 @@ Task<void> OutputFeed::fit(std::shared_ptr<Held> held) {
         co_return;
     }
     std::function<void()> work = [held, limit] { fit_into_message(held->record, held->stem, limit); };
-    co_await aside_(std::move(work));
+    co_await off_loop_(std::move(work));
 }
 
 Task<void> OutputFeed::pump() {
@@ -133,8 +133,9 @@ Task<void> OutputFeed::pump() {
             skipping_ = false;
         }
         in_hand_ = held->execution_id;
+        seq_in_hand_ = held->record.seq;
         if (!held->output.empty()) {
-            held->record.output = RawJson::checked(held->output);
+            held->record.output = RawJson::checked(std::move(held->output));
             co_await fit(held);
         }
         notify(held->execution_id, held->record);
@@ -142,6 +143,15 @@ Task<void> OutputFeed::pump() {
         moved_.set();
     }
     pumping_ = false;
+}
+
+std::int64_t OutputFeed::first_unsent(const std::string& execution_id, std::int64_t next) const {
+    if (in_hand_ == execution_id) {
+        return seq_in_hand_;
+    }
+    const auto first =
+        std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.execution_id == execution_id; });
+    return first == held_.end() ? next : first->record.seq;
 }
 
 Task<void> OutputFeed::settled(std::string execution_id) {

@@ -4,12 +4,12 @@
 // skipped, in their place, and are in the journal (output/read). The records of an execution keep their order; large
 // display data is written into files off the loop, and what comes behind it waits.
 
+#include "base/off_loop.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/peer.hpp"
 #include "session/execution.hpp"
 
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -17,10 +17,7 @@ namespace cellgate::service {
 
 class OutputFeed {
   public:
-    // Does work that may block, and returns when it is done: Loop::off_loop, outside of tests.
-    using Aside = std::function<Task<void>(std::function<void()> work)>;
-
-    OutputFeed(protocol::Peer& peer, Aside aside) : peer_(peer), aside_(std::move(aside)) {}
+    OutputFeed(protocol::Peer& peer, OffLoop off_loop) : peer_(peer), off_loop_(std::move(off_loop)) {}
 
     // The client takes large display data as files.
     void use_files() { files_ = true; }
@@ -28,6 +25,8 @@ class OutputFeed {
     std::size_t most_inline_bytes() const;
 
     void send(const session::Execution& execution, const protocol::OutputRecord& record);
+    // The first of an execution's records that was not sent yet, or announced; `next` when all before that were.
+    std::int64_t first_unsent(const std::string& execution_id, std::int64_t next) const;
     // When everything so far of an execution was sent or announced: its reply follows.
     Task<void> settled(std::string execution_id);
     // Cancels the wait for the client to read.
@@ -51,13 +50,14 @@ class OutputFeed {
     void notify(const std::string& execution_id, const protocol::OutputRecord& record);
 
     protocol::Peer& peer_;
-    Aside aside_;
+    OffLoop off_loop_;
     bool files_ = false;
     std::deque<Held> held_;
     std::size_t held_bytes_ = 0;
     bool skipping_ = false;
     bool pumping_ = false;
     std::string in_hand_; // the execution whose record the pump has
+    std::int64_t seq_in_hand_ = 0;
     Event moved_;
     TaskScope tasks_;
 };

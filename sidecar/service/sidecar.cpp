@@ -1,6 +1,5 @@
 #include "service/sidecar.hpp"
 
-#include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
 #include "sidecar_impl.hpp"
@@ -11,8 +10,6 @@
 
 namespace cellgate::service {
 
-namespace {
-
 std::string canonical_root(const std::string& root) {
     std::error_code error;
     const std::filesystem::path path = std::filesystem::canonical(root, error);
@@ -22,6 +19,8 @@ std::string canonical_root(const std::string& root) {
     }
     return path;
 }
+
+namespace {
 
 store::Directories private_directories(const std::map<std::string, std::string>& environment) {
     store::Directories directories = store::find_directories(environment);
@@ -34,16 +33,22 @@ store::Directories private_directories(const std::map<std::string, std::string>&
 // Of the sidecars of this root.
 std::string journal_directory(const store::Directories& directories, const std::string& root) {
     store::make_private_directory(directories.state + "/journals");
-    const std::string of_root = fmt::format("{}/journals/{}", directories.state, sha256(root).substr(0, 16));
+    const std::string of_root = fmt::format("{}/journals/{}", directories.state, store::key_of_root(root));
     store::make_private_directory(of_root);
     return of_root;
 }
 
-gate::GateOptions gate_options(async::Loop& loop, const std::string& root, const store::Directories& directories) {
+OffLoop off_loop(async::Loop& loop) {
+    return [&loop](std::function<void()> work) { return loop.off_loop(std::move(work)); };
+}
+
+gate::GateOptions gate_options(async::Loop& loop, const std::string& root, const store::Directories& directories,
+                               gate::Elicitor* elicitor) {
     gate::GateOptions options;
+    options.elicitor = elicitor;
     options.root = root;
     options.policy_directory = directories.config + "/policy";
-    options.off_loop = [&loop](std::function<void()> work) { return loop.off_loop(std::move(work)); };
+    options.off_loop = off_loop(loop);
     return options;
 }
 
@@ -52,10 +57,11 @@ gate::GateOptions gate_options(async::Loop& loop, const std::string& root, const
 Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
     : loop(loop_), clock(loop_.clock()), options(std::move(options_)),
       directories(private_directories(options.environment)), root(canonical_root(options.root)),
-      journals(journal_directory(directories, root)), zmq(loop), gate(clock, gate_options(loop, root, directories)),
+      journals(journal_directory(directories, root), off_loop(loop)),
+      gate(clock, gate_options(loop, root, directories, this)),
       registry(loop, clock, gate, tools::RegistryOptions{root, options.environment, {"cellgate", CELLGATE_VERSION}}),
-      door(gate, registry),
-      house{loop, clock, zmq, gate, door, *this, directories, journals, root, options.environment} {
+      door(gate, registry), house{loop, clock, gate, door, *this, directories, journals, root, options.environment},
+      attendance(clock) {
     if (options.trace_file) {
         trace = std::make_shared<Trace>(clock, *options.trace_file);
     }
@@ -122,6 +128,9 @@ std::shared_ptr<Sidecar::Impl::Entry> Sidecar::Impl::add(session::SessionOptions
 void Sidecar::Impl::forget(const std::shared_ptr<Entry>& entry) {
     const auto found = sessions_.find(entry->session->id());
     if (found != sessions_.end() && found->second == entry) {
+        for (const auto& [id, client] : clients) {
+            client->attached.erase(found->first);
+        }
         sessions_.erase(found);
     }
 }
@@ -227,15 +236,36 @@ void Sidecar::Impl::on_session_changed(const protocol::SessionChangedParams& cha
 }
 
 void Sidecar::Impl::on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) {
-    if (const auto client = clients.find(execution.client); client != clients.end()) {
-        protocol::ExecuteChangedParams changed{execution.id, execution.state, position};
-        client->second->peer.notify<protocol::ExecuteChanged>(changed);
+    if (execution.state == protocol::ExecutionState::queued) {
+        attendance.execution_began();
+    } else if (execution.state == protocol::ExecutionState::finished) {
+        attendance.execution_ended();
+    }
+    protocol::ExecuteChangedParams changed{execution.id, execution.state, position};
+    const std::int64_t records = execution.journal.next_seq();
+    for (const auto& [id, client] : clients) {
+        if (!client->follows(execution)) {
+            continue;
+        }
+        if (client->outputs.first_unsent(execution.id, records) < records) {
+            client->tasks.spawn(tell_finished(client, changed));
+        } else {
+            client->peer.notify<protocol::ExecuteChanged>(changed);
+        }
     }
 }
 
+Task<void> Sidecar::Impl::tell_finished(std::shared_ptr<Client> client, protocol::ExecuteChangedParams changed) {
+    std::string execution_id = changed.execution_id;
+    co_await client->outputs.settled(std::move(execution_id));
+    client->peer.notify<protocol::ExecuteChanged>(changed);
+}
+
 void Sidecar::Impl::on_output(const session::Execution& execution, const protocol::OutputRecord& record) {
-    if (const auto client = clients.find(execution.client); client != clients.end()) {
-        client->second->outputs.send(execution, record);
+    for (const auto& [id, client] : clients) {
+        if (client->follows(execution)) {
+            client->outputs.send(execution, record);
+        }
     }
 }
 
@@ -248,6 +278,33 @@ Task<std::optional<std::string>> Sidecar::Impl::ask_input(session::ClientId clie
     const std::shared_ptr<Client> client = found->second;
     protocol::InputRequestResult result = co_await client->peer.call<protocol::InputRequest>(std::move(params));
     co_return std::optional(std::move(result.value));
+}
+
+bool Sidecar::Impl::can_elicit(const gate::Agent& agent) const {
+    const auto found = clients.find(agent.client);
+    return found != clients.end() && found->second->capabilities.elicitation.value_or(false);
+}
+
+Task<bool> Sidecar::Impl::elicit(gate::Agent agent, protocol::Approval approval) {
+    const std::shared_ptr<Client> client = clients.at(agent.client);
+    protocol::ApprovalElicitParams params{std::move(approval.execution_id), std::move(approval.display)};
+    const protocol::ApprovalElicitResult result =
+        co_await client->peer.call<protocol::ApprovalElicit>(std::move(params));
+    co_return result.decision == protocol::Verdict::allow;
+}
+
+Task<void> Sidecar::Impl::close_sessions_of(session::ClientId agent) {
+    for (const std::shared_ptr<session::Session>& session : sessions()) {
+        if (session->belongs_to(agent)) {
+            std::string reason = "its agent has gone";
+            std::string id = session->id();
+            try {
+                co_await close_session(std::move(id), std::move(reason));
+            } catch (const Error& error) {
+                log_info("a session of an agent that has gone: {}", error.message); // closed by somebody else
+            }
+        }
+    }
 }
 
 void Sidecar::Impl::sweep_once() {
@@ -269,6 +326,7 @@ Task<void> Sidecar::Impl::close() {
         co_await session->close("the sidecar ends");
     }
     sessions_.clear();
+    co_await journals.close();
     co_await registry.close();
     co_await gate.close();
 }
@@ -282,8 +340,7 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     if (impl_->trace) {
         connection = std::make_shared<TracedConnection>(std::move(connection), impl_->trace, id);
     }
-    OutputFeed::Aside aside = [this](std::function<void()> work) { return impl_->loop.off_loop(std::move(work)); };
-    const auto client = std::make_shared<Client>(id, role, std::move(connection), std::move(aside));
+    const auto client = std::make_shared<Client>(id, role, std::move(connection), off_loop(impl_->loop));
     impl_->sweep_once();
     add_lifecycle_handlers(*impl_, *client);
     add_session_handlers(*impl_, *client);
@@ -291,6 +348,7 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     add_gate_handlers(*impl_, *client);
     add_tool_handlers(*impl_, *client);
     impl_->clients[id] = client;
+    impl_->attendance.joined();
     std::exception_ptr error;
     try {
         co_await client->peer.run();
@@ -298,16 +356,35 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
         error = std::current_exception();
     }
     impl_->clients.erase(id);
+    impl_->attendance.left(client->said_goodbye ? Duration::zero() : client->linger);
+    log_info("client {} ({}) {}", id, client->name, client->said_goodbye ? "has said goodbye" : "has vanished");
     if (client->answers_approvals()) {
-        impl_->gate.detach(*client, Duration{});
+        impl_->gate.detach(*client, impl_->attendance.expected_for());
     }
     client->tasks.cancel();
     co_await shielded(client->tasks.join());
     co_await shielded(client->outputs.close());
+    co_await shielded(impl_->close_sessions_of(id));
     if (error) {
         std::rethrow_exception(error);
     }
     co_return client->stage == Client::Stage::shut_down;
+}
+
+bool Sidecar::needed() const {
+    return impl_->attendance.needed();
+}
+
+Task<void> Sidecar::unneeded() {
+    return impl_->attendance.over();
+}
+
+void Sidecar::expect_client(Duration within) {
+    impl_->attendance.expect(within);
+}
+
+void Sidecar::drain() {
+    impl_->attendance.drain();
 }
 
 Task<void> Sidecar::close() {

@@ -1,7 +1,8 @@
 #pragma once
 // What the handlers of all method families work on. Private to the service.
 
-#include "async/zmq_socket.hpp"
+#include "async/loop.hpp"
+#include "attendance.hpp"
 #include "client.hpp"
 #include "gate/gate.hpp"
 #include "service/sidecar.hpp"
@@ -19,7 +20,7 @@ namespace cellgate::service {
 
 inline constexpr std::string_view default_session_id = "default";
 
-struct Sidecar::Impl final : public session::SessionObserver {
+struct Sidecar::Impl final : public session::SessionObserver, public gate::Elicitor {
     Impl(async::Loop& loop, SidecarOptions options);
     ~Impl() override = default;
 
@@ -55,6 +56,10 @@ struct Sidecar::Impl final : public session::SessionObserver {
     void on_session_changed(const protocol::SessionChangedParams& changed) override;
     void on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) override;
     void on_output(const session::Execution& execution, const protocol::OutputRecord& record) override;
+    bool can_elicit(const gate::Agent& agent) const override;
+    Task<bool> elicit(gate::Agent agent, protocol::Approval approval) override;
+    // Nobody but the agent could use them.
+    Task<void> close_sessions_of(session::ClientId agent);
     Task<std::optional<std::string>> ask_input(session::ClientId client, protocol::InputRequestParams params) override;
 
     async::Loop& loop;
@@ -63,17 +68,20 @@ struct Sidecar::Impl final : public session::SessionObserver {
     store::Directories directories;
     std::string root;
     store::Journals journals;
-    async::ZmqContext zmq;
     gate::Gate gate;
     tools::Registry registry;
     tools::Door door;
     session::House house;
     std::shared_ptr<Trace> trace;
+    Attendance attendance;
 
     std::map<session::ClientId, std::shared_ptr<Client>> clients;
     session::ClientId next_client = 1;
 
   private:
+    // After all of its output has been sent to the client.
+    static Task<void> tell_finished(std::shared_ptr<Client> client, protocol::ExecuteChangedParams changed);
+
     // A session is in the map from when it begins to start, so that two who need it start it once.
     struct Entry {
         std::shared_ptr<session::Session> session;

@@ -11,10 +11,10 @@ from cpp_text import line_of, without_comments_and_literals
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# An outside library is one room's own; the others use what that room offers.
+# An outside library is one room's own; the others use what that room offers. No room's is what only tests need.
 LIBRARY_HOME = {
     "uv.h": "async",
-    "zmq": "async",
+    "zmq": None,
     "openssl/": "base",
     "simdjson": "base",
     "nlohmann/": "base",
@@ -46,7 +46,8 @@ def include_faults(path, text):
         line = line_of(text, match.start(2))
         for library, home in LIBRARY_HOME.items():
             if name.startswith(library) and room != home:
-                yield line, f"<{name}> belongs to the room {home}; use what that room offers"
+                owner = f"the room {home}" if home else "tests and the bench"
+                yield line, f"<{name}> belongs to {owner}; use what a room offers"
         if quote == '"' and (".." in name.split("/") or name.startswith("/")):
             yield line, f'"{name}" goes around the include roots; write "<room>/<header>"'
 
@@ -57,9 +58,9 @@ def async_header_faults(path, text):
         return
     code = without_comments_and_literals(text)
     for match in INCLUDE.finditer(text):
-        if match[2].startswith(("uv.h", "zmq")):
-            yield line_of(text, match.start(2)), f"<{match[2]}> in a public header shows libuv or ZMQ to every room"
-    for match in re.finditer(r"\b(?:uv|UV|zmq|ZMQ)_\w+", code):
+        if match[2].startswith("uv.h"):
+            yield line_of(text, match.start(2)), f"<{match[2]}> in a public header shows libuv to every room"
+    for match in re.finditer(r"\b(?:uv|UV)_\w+", code):
         if match.group() != "uv_loop_s":
             yield line_of(code, match.start()), f"{match.group()} is the room's own matter"
     for match in re.finditer(r"std::(?:move_only_)?function<[^()<>]*\((?!\s*\))", code):

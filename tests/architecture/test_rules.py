@@ -117,9 +117,10 @@ class Rules(unittest.TestCase):
 
     def test_a_library_stays_in_its_room(self):
         self.assert_fault("sidecar/jupyter/a.cpp", "#include <uv.h>\n", "belongs to the room async")
-        self.assert_fault("protocol/a.cpp", "#include <zmq.hpp>\n", "belongs to the room async")
+        self.assert_fault("sidecar/async/a.cpp", "#include <zmq.hpp>\n", "belongs to tests and the bench")
         self.assert_fault("sidecar/gate/a.cpp", " # include <nlohmann/json.hpp>\n", "belongs to the room base")
-        self.assert_fine("sidecar/async/a.cpp", "#include <uv.h>\n#include <zmq.hpp>\n")
+        self.assert_fine("sidecar/async/a.cpp", "#include <uv.h>\n")
+        self.assert_fine("tests/unit/a.cpp", "#include <zmq.hpp>\n")
         self.assert_fine("sidecar/base/a.cpp", "#include <nlohmann/json.hpp>\n")
 
     def test_an_include_does_not_go_around_the_include_roots(self):

@@ -89,6 +89,9 @@ class TheSchemas(ContractTest):
         for method, entry in CONTRACT.protocol_methods.items():
             if method.split("/")[0] in ("approval", "policy") or method.startswith("toolServers/"):
                 allowed = ["person", "agent"] if method == "toolServers/list" else ["person"]
+                if method == "approval/elicit":  # asked by the sidecar: an agent has no way to begin it
+                    self.assertEqual(entry["direction"], "serverToClient")
+                    allowed = ["agent"]
                 self.assertEqual(entry["roles"], allowed, method)
 
 
@@ -121,6 +124,10 @@ class BrokenSchemas(unittest.TestCase):
             table["methods"]["execute"]["result"] = "#/$defs/Nothing"
 
         self.assertIn("Nothing: is referred to, but not there", self.found("methods.json", rename))
+
+    def test_a_parameter_for_persons_that_is_not_there(self):
+        for change in (("kernel.interpreter", "kernel.path"), ('"param": "outDir"', '"param": ""')):
+            self.assertIn("personOnly names no parameter", self.found("methods.json", change))
 
     def test_a_definition_that_nothing_uses(self):
         def add(document):
@@ -189,6 +196,22 @@ class Traces(ContractTest):
             *initialized(), EXECUTE, ("out", output(0, 2)), ("out", output(2)), ("out", result(2, FINISHED)),
             ("out", output(3, late=True)))
         self.assertEqual(conversation.messages, 8)
+
+    def attach(self, next_seq):
+        session = {"sessionId": "s", "status": "busy", "kernel": {"name": "k", "language": "python"}, "cwd": "/w",
+                   "sandbox": "bwrap", "layers": LAYERS, "executionCount": 0, "queueLength": 0,
+                   "createdAt": "2026-01-05T09:30:00Z"}
+        running = {"executionId": "run", "state": "running", "nextSeq": next_seq}
+        return [("in", request(7, "session/attach", {"sessionId": "s"})),
+                ("out", result(7, {"session": session, "executions": [running]}))]
+
+    def test_who_attaches_gets_the_records_from_where_it_was_told(self):
+        self.assert_passes(*initialized(), *self.attach(5), ("out", output(5)), ("out", output(6)))
+        self.assert_passes(*initialized(), EXECUTE, ("out", output(0)), *self.attach(1), ("out", output(1)))
+        self.assert_violation("6, but 5 comes next", *initialized(), *self.attach(5), ("out", output(6)))
+        self.assert_violation("4, but 5 comes next", *initialized(), *self.attach(5), ("out", output(4)))
+        self.assert_violation("nextSeq: 2, but 1 records were sent", *initialized(), EXECUTE, ("out", output(0)),
+                              *self.attach(2))
 
     def test_a_result_with_a_field_that_is_not_in_the_contract(self):
         self.assert_violation("answer to execute at /result: Additional properties", *initialized(), EXECUTE,

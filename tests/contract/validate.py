@@ -335,6 +335,16 @@ class Conversation:
             client.role = message["result"]["role"]
         elif request.method == "execute":
             client.finished.add(message["result"]["executionId"])
+        elif request.method == "session/attach":
+            self._violation(number, "out", what, self._attached(client, message["result"]["executions"]))
+
+    @staticmethod
+    def _attached(client, executions):
+        """What was sent of an execution before, and what comes, meet at nextSeq."""
+        for execution in executions:
+            sent = client.next_seq.setdefault(execution["executionId"], execution["nextSeq"])
+            if sent != execution["nextSeq"]:
+                yield f"/result/executions/nextSeq: {execution['nextSeq']}, but {sent} records were sent"
 
 
 def _is_id(value):
@@ -417,6 +427,16 @@ def _check_errors(contract):
 ROLES = ["person", "agent"]
 
 
+def _has_param(contract, reference, path):
+    """Whether the definition has the parameter, `a` or `a.b`."""
+    name, _, rest = path.partition(".")
+    definition = contract.documents["protocol.json"]["$defs"].get(reference.rpartition("/")[2], {})
+    properties = definition.get("properties", {})
+    if name not in properties:
+        return False
+    return not rest or _has_param(contract, properties[name].get("$ref", ""), rest)
+
+
 def _check_methods(contract, methods, document, folder):
     found = []
     for method, entry in methods.items():
@@ -426,6 +446,9 @@ def _check_methods(contract, methods, document, folder):
             found.append(f"{method}: a request has a result, a notification has none")
         if document == "protocol.json" and (not entry.get("roles") or not set(entry["roles"]) <= set(ROLES)):
             found.append(f"{method}: roles")
+        for part in entry.get("personOnly", ()):
+            if "agent" not in entry["roles"] or not _has_param(contract, entry["params"], part.get("param", "")):
+                found.append(f"{method}: personOnly names no parameter that an agent could send: {part}")
         if entry.get("since") != "1" or not entry.get("summary") or "params" not in entry:
             found.append(f"{method}: needs params, since and summary")
         found += _check_examples(contract, method, entry, document, folder / f"{method.replace('/', '.')}.json")

@@ -271,6 +271,13 @@ class Execution:
         return self
 
 
+def whole_lines(trace):
+    lines = trace.read_text(encoding="utf-8").splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines.pop()  # its sidecar was killed while it wrote
+    return lines
+
+
 class Sidecar:
     """`cellgate serve --stdio`, and its client. A context manager. `under`: a command that becomes cellgate."""
 
@@ -293,7 +300,7 @@ class Sidecar:
         self._next_execution = 0
         self._write_lock = threading.Lock()
         self._closed = False
-        command = [*under, CELLGATE, "serve", "--stdio", "--root", str(place.root), "--trace", str(self.trace),
+        command = [*under, CELLGATE, *self.subcommand(), "--root", str(place.root), "--trace", str(self.trace),
                    *arguments]
         with open(self.log_path, "wb") as log:
             self.process = start_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
@@ -302,6 +309,14 @@ class Sidecar:
         self._reader.start()
         if initialize:
             self.initialize(capabilities, options, process_id)
+
+    @staticmethod
+    def subcommand():
+        return ["serve", "--stdio"]
+
+    @staticmethod
+    def execution_prefix():
+        return "x"
 
     def initialize(self, capabilities=None, options=None, process_id=None):
         if capabilities is None:
@@ -447,7 +462,7 @@ class Sidecar:
         """Sends a cell and does not wait."""
         with self.changed:
             self._next_execution += 1
-            execution_id = params.pop("executionId", f"x{self._next_execution}")
+            execution_id = params.pop("executionId", f"{self.execution_prefix()}{self._next_execution}")
         return Execution(self, execution_id,
                          self.start("execute", {"executionId": execution_id, "code": code, **params}))
 
@@ -546,13 +561,62 @@ class Sidecar:
     def judge(self):
         """Raises when anything that was said breaks the contract."""
         assert not self.broken, f"stdout carried what is no message: {self.broken}"
-        lines = self.trace.read_text(encoding="utf-8").splitlines(keepends=True)
-        if lines and not lines[-1].endswith("\n"):
-            lines.pop()  # it was killed while it wrote
+        lines = whole_lines(self.trace)
         conversation = CONTRACT.follow(lines, self.hostile)
         assert lines, "the trace is empty"
         found = conversation.violations
         assert not found, f"{len(found)} violations of the contract:\n" + "\n".join(found[:20])
+
+
+class Editor(Sidecar):
+    """`cellgate connect`, and its client: one of several of the root's sidecar, which outlives it. `RootTest` judges
+    what was said."""
+
+    def __init__(self, place, *, linger=600, options=None, **more):
+        super().__init__(place, options={"lingerSeconds": linger, **(options or {})}, **more)
+
+    @staticmethod
+    def subcommand():
+        return ["connect"]
+
+    def execution_prefix(self):
+        return f"{self.trace.stem}-"  # others run in the same sessions
+
+    def vanish(self):
+        """As when the editor is killed."""
+        self.kill()
+
+    def close(self):
+        """Says goodbye, if it is still there."""
+        if self._closed:
+            return None
+        self._closed = True
+        if self.process.poll() is None and not self.ended:
+            with contextlib.suppress(BrokenPipeError, Gone):
+                self.request("shutdown")
+                self.notify("exit")
+        code = self.wait_end()
+        self._reader.join(PATIENCE)
+        self.process.stdin.close()
+        self.process.stdout.close()
+        assert not self.broken, f"stdout carried what is no message: {self.broken}"
+        return code
+
+
+class Agent(Editor):
+    """A client of the root's sidecar that is no person."""
+
+    def __init__(self, place, **more):
+        Sidecar.__init__(self, place, capabilities={}, **more)
+
+    @staticmethod
+    def subcommand():
+        return ["connect", "--agent"]
+
+
+def root_sidecars(place):
+    """The processes that are, or would be, the sidecar of the place's root."""
+    return {pid for pid in descendants(os.getpid()) if f"cellgate root-sidecar --root {place.root}" in command_of(pid)}
 
 
 # --- test classes -----------------------------------------------------------------------------------------------------
@@ -570,6 +634,47 @@ class PlaceTest(unittest.TestCase):
         sidecar = Sidecar(self.place, **options)
         self.addCleanup(sidecar.close)
         return sidecar
+
+
+class RootTest(PlaceTest):
+    """Several clients of one sidecar, which is ended and judged after the test."""
+
+    hostile = False
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.finish)
+
+    def editor(self, **options):
+        return self._client(Editor, options)
+
+    def agent(self, **options):
+        return self._client(Agent, options)
+
+    def _client(self, kind, options):
+        client = kind(self.place, **options)
+        self.addCleanup(lambda: client.kill() if client.process.poll() is None else client.close())
+        return client
+
+    def sidecar_pid(self):
+        (pid,) = root_sidecars(self.place)
+        return pid
+
+    def wait_for_the_end_of_the_sidecar(self, timeout=PATIENCE):
+        wait_until(lambda: not root_sidecars(self.place), "the end of the root's sidecar", timeout)
+
+    def log_of_the_sidecar(self):
+        return "".join(path.read_text() for path in (self.place.home / ".local/state/cellgate/logs").glob("*.log*"))
+
+    def finish(self):
+        for pid in root_sidecars(self.place):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        self.wait_for_the_end_of_the_sidecar()
+        assert_no_strays()
+        for trace in sorted(self.place.base.glob("trace*.jsonl")):
+            violations = CONTRACT.follow(whole_lines(trace), self.hostile).violations
+            assert not violations, f"{len(violations)} violations of the contract:\n" + "\n".join(violations[:20])
 
 
 class SharedSidecarTest(unittest.TestCase):

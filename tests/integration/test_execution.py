@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import unittest
+from importlib.util import find_spec
 
 from jupyter_client.manager import start_new_kernel
 
@@ -481,6 +482,17 @@ class State(SharedSidecarTest):
             manager.shutdown_kernel(now=True)
         self.cellgate.session("fresh")
         self.assertEqual(self.cellgate.run(names, sessionId="fresh").text(), "".join(stock))
+        self.cellgate.request("session/close", {"sessionId": "fresh"})
+
+    def test_what_was_left_out_to_start_sooner_is_there_when_it_is_asked_for(self):
+        self.cellgate.session("fresh")
+        self.assertEqual(self.cellgate.run("import gc, sys\nprint(gc.isenabled(), 'debugpy' in sys.modules)",
+                                           sessionId="fresh").text(), "True False\n")
+        cycle = "import weakref\nclass A: pass\na = A(); a.a = a; gone = weakref.ref(a)\ndel a\ngc.collect()\nprint(gone())"
+        self.assertEqual(self.cellgate.run(cycle, sessionId="fresh").text(), "None\n")
+        if find_spec("debugpy"):
+            self.assertEqual(self.cellgate.run("import debugpy\nprint(debugpy.is_client_connected())",
+                                               sessionId="fresh").text(), "False\n")
         self.cellgate.request("session/close", {"sessionId": "fresh"})
 
     def test_sessions_know_nothing_of_each_other(self):

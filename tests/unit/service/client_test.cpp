@@ -19,6 +19,7 @@ struct Table {
     // Requests from a client to the sidecar.
     std::vector<std::string> requests;
     std::set<std::string> for_persons_only;
+    std::vector<std::pair<std::string, std::string>> widening; // method and params, of methods that an agent may call
 
     Table() {
         const Json table = Json::parse(methods_text);
@@ -31,6 +32,17 @@ struct Table {
             REQUIRE(roles.contains("person"));
             if (!roles.contains("agent")) {
                 for_persons_only.insert(method);
+            }
+            for (const Json& part : entry.value("personOnly", Json::array())) {
+                REQUIRE(roles.contains("agent"));
+                Json params = part.value("value", Json("something"));
+                std::string path = part.at("param").get<std::string>();
+                while (!path.empty()) { // from its end
+                    const std::size_t dot = path.rfind('.');
+                    params = Json{{path.substr(dot == std::string::npos ? 0 : dot + 1), params}};
+                    path.resize(dot == std::string::npos ? 0 : dot);
+                }
+                widening.emplace_back(method, params.dump());
             }
         }
     }
@@ -51,15 +63,15 @@ struct Conversation {
         REQUIRE(scope.running() == 0);
     }
 
-    ErrorCode answer(const std::string& method) {
+    ErrorCode answer(const std::string& method, const std::string& params = "{}") {
         std::optional<ErrorCode> code;
-        scope.spawn(call(method, &code));
+        scope.spawn(call(method, RawJson::parse(params), &code));
         REQUIRE(code);
         return *code;
     }
-    Task<void> call(std::string method, std::optional<ErrorCode>* code) {
+    Task<void> call(std::string method, RawJson params, std::optional<ErrorCode>* code) {
         try {
-            co_await caller.call_raw(std::move(method), RawJson::parse("{}"));
+            co_await caller.call_raw(std::move(method), std::move(params));
         } catch (const Error& error) {
             *code = error.code;
         }
@@ -88,6 +100,37 @@ TEST_CASE("an agent is refused every method that is for persons, and no other") 
         CHECK(agent.answer(method) == (refused ? ErrorCode::forbidden : ErrorCode::method_not_found));
         CHECK(person.answer(method) == ErrorCode::method_not_found);
     }
+}
+
+TEST_CASE("an agent is refused every parameter that is for persons, and no other value of it") {
+    const Table table;
+    REQUIRE(table.widening.size() >= 5);
+    Conversation agent(protocol::Role::agent);
+    Conversation person(protocol::Role::person);
+    agent.client.stage = Client::Stage::initialized;
+    person.client.stage = Client::Stage::initialized;
+    for (const auto& [method, params] : table.widening) {
+        CAPTURE(method);
+        CAPTURE(params);
+        CHECK(agent.answer(method, params) == ErrorCode::forbidden);
+        CHECK(person.answer(method, params) == ErrorCode::method_not_found);
+    }
+    const std::pair<const char*, const char*> harmless[] = {
+        {"execute", R"({"approvals":"ask"})"},
+        {"execute", R"({"approvals":null,"more":{"approvals":"allow"}})"},
+        {"execute", R"({"code":"allow"})"},
+        {"session/create", R"({"sandbox":true,"kernel":{"name":"python3"}})"},
+        {"session/create", R"({"kernel":"interpreter"})"},
+        {"session/create", R"({"interpreter":"x"})"},
+        {"wrappers/generate", R"({"server":"config"})"},
+    };
+    for (const auto& [method, params] : harmless) {
+        CAPTURE(params);
+        CHECK(agent.answer(method, params) == ErrorCode::method_not_found);
+    }
+    // However it is written.
+    CHECK(agent.answer("execute", R"({"\u0061pprovals":"\u0061llow"})") == ErrorCode::forbidden);
+    CHECK(agent.answer("session/create", R"({ "sandbox" : false })") == ErrorCode::forbidden);
 }
 
 TEST_CASE("before initialize nothing but initialize is let through") {

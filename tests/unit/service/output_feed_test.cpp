@@ -17,7 +17,7 @@ struct Feed {
     service_house::TemporaryFolder folder;
     service_house::Line line;
     FakeClock clock;
-    store::Journals journals{folder.path};
+    store::Journals journals{folder.path, work_at_once};
     session::Execution one{"one", {}, 1, "s", journals, clock};
     session::Execution two{"two", {}, 1, "s", journals, clock};
     protocol::Peer peer{line.ours, protocol::Dialect::editor};
@@ -247,7 +247,7 @@ TEST_CASE("large data goes into files for who wants that, as long as the journal
     feed.send_picture(feed.one, 300'000);
     const auto read = feed.read(1);
     REQUIRE(read.at(0).files);
-    CHECK(read.at(0).files->front().path == feed.journals.directory() + "/one.1.0");
+    CHECK(read.at(0).files->front().path == feed.journals.directory() + "/0.1.0");
     // What the journal does not keep goes into no file: code must not fill the disk.
     feed.one.journal.drop_all("for this test");
     feed.send_picture(feed.one, 300'000);

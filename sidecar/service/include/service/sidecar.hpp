@@ -15,6 +15,9 @@
 
 namespace cellgate::service {
 
+// Throws Error{config_invalid} when it is no directory.
+std::string canonical_root(const std::string& root);
+
 struct SidecarOptions {
     std::string root;                                              // the workspace; made canonical
     std::map<std::string, std::string> environment;                // of this process
@@ -34,6 +37,15 @@ class Sidecar {
     // Serves one client until it says `exit` or its connection ends. The role comes from how it connected. Returns
     // whether it said `shutdown` before it went.
     Task<bool> serve(std::shared_ptr<protocol::Connection> connection, protocol::Role role);
+
+    // For a sidecar that clients come to and leave: whether it has clients or expects one that vanished, and when it
+    // has not any more.
+    bool needed() const;
+    Task<void> unneeded();
+    // The first client is expected within this time.
+    void expect_client(Duration within);
+    // Nobody can come any more: it is not needed once its clients have gone and what runs has ended.
+    void drain();
 
     // Ends sessions, tool servers and pending approvals.
     Task<void> close();

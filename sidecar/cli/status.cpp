@@ -1,0 +1,157 @@
+// `cellgate status` and `cellgate stop`: the workspace's sidecar, as a person at a shell sees it. Both come as an
+// agent: nobody waits for them, and no sidecar makes way for them because they are newer.
+
+#include "base/visible_text.hpp"
+#include "commands.hpp"
+#include "protocol/messages/sessions.hpp"
+#include "protocol/peer.hpp"
+#include "root_sidecar.hpp"
+#include "sandbox/launcher.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace cellgate::cli {
+
+namespace {
+
+constexpr Duration answer_within = std::chrono::seconds(5);
+// Kernels and tool servers have seconds of grace.
+constexpr Duration end_within = std::chrono::seconds(60);
+
+std::string_view word_for(protocol::SessionStatus status) {
+    for (const auto& [each, name] : protocol::enum_names(status)) {
+        if (each == status) {
+            return name;
+        }
+    }
+    return {};
+}
+
+int say_that_none_runs(const RootPlace& place, int exit_code) {
+    fmt::print("no sidecar runs for {}\n", visible_text(place.root));
+    return exit_code;
+}
+
+Task<protocol::SessionListResult> list_sessions(protocol::Peer* peer) {
+    protocol::InitializeParams params;
+    params.client_info = {"cellgate status", CELLGATE_VERSION};
+    params.process_id.value = ::getpid();
+    co_await peer->call<protocol::Initialize>(std::move(params));
+    const Empty nothing;
+    protocol::SessionListResult sessions = co_await peer->call<protocol::SessionList>(nothing);
+    peer->notify<protocol::Exit>(nothing);
+    co_return sessions;
+}
+
+Task<protocol::SessionListResult> sessions_of(std::unique_ptr<ByteStream> stream) {
+    protocol::Peer peer(
+        std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length),
+        protocol::Dialect::editor);
+    TaskScope tasks;
+    tasks.spawn(peer.run());
+    protocol::SessionListResult sessions;
+    std::exception_ptr error;
+    try {
+        sessions = co_await list_sessions(&peer);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    peer.close();
+    co_await tasks.join();
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    co_return sessions;
+}
+
+Task<void> print_status(async::Loop* loop, RootPlace place, int* exit_code) {
+    std::optional<RootConnection> found = co_await join_root(*loop, place, protocol::Role::agent, answer_within);
+    if (!found || !found->stream) {
+        *exit_code = say_that_none_runs(place, 1);
+        co_return;
+    }
+    const protocol::SessionListResult list = co_await sessions_of(std::move(found->stream));
+    fmt::print("cellgate {} runs for {} as process {}\n", visible_text(found->sidecar.version),
+               visible_text(place.root), found->sidecar.pid);
+    fmt::print("log: {}\n", visible_text(place.log));
+    for (const protocol::SessionInfo& session : list.sessions) {
+        fmt::print("session {}: {}, {}, {} cells run, {} waiting\n", visible_text(session.session_id),
+                   word_for(session.status), visible_text(session.kernel.name), session.execution_count,
+                   session.queue_length);
+    }
+    *exit_code = 0;
+}
+
+// Asks it to end, and returns whether it did. Its parent may take its time to reap it, or never do so.
+bool end_process(std::int64_t pid) {
+    // As system calls: the header of glibc 2.36 is none for C++.
+    const int process = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+    if (process < 0 || ::syscall(SYS_pidfd_send_signal, process, SIGTERM, nullptr, 0) != 0) {
+        const bool gone = errno == ESRCH;
+        ::close(process);
+        return gone;
+    }
+    pollfd ended{process, POLLIN, 0};
+    const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(end_within).count();
+    const bool has_ended = ::poll(&ended, 1, static_cast<int>(patience)) == 1;
+    ::close(process);
+    return has_ended;
+}
+
+Task<void> stop(async::Loop* loop, RootPlace place, int* exit_code) {
+    const std::optional<RootConnection> found = co_await join_root(*loop, place, protocol::Role::agent, answer_within);
+    if (!found) {
+        *exit_code = say_that_none_runs(place, 0);
+        co_return;
+    }
+    const std::int64_t pid = found->sidecar.pid;
+    std::function<bool()> work = [pid] { return end_process(pid); };
+    const bool has_ended = co_await loop->off_loop(std::move(work));
+    if (!has_ended) {
+        throw Error(ErrorCode::busy, fmt::format("process {} was told to end, and still runs", pid),
+                    fmt::format("its log may say why: {}", place.log));
+    }
+    fmt::print("ended cellgate {} for {} (process {})\n", visible_text(found->sidecar.version),
+               visible_text(place.root), pid);
+    *exit_code = 0;
+}
+
+using Action = Task<void> (*)(async::Loop* loop, RootPlace place, int* exit_code);
+
+void add_command(CLI::App& app, Invocation& invocation, const char* name, const char* meaning, Action action) {
+    auto root = std::make_shared<std::string>(".");
+    CLI::App* command = app.add_subcommand(name, meaning);
+    command->add_option("--root", *root, "The workspace; default: the current directory")
+        ->check(CLI::ExistingDirectory.description({}))
+        ->type_name("DIR");
+    command->callback([root, action, &invocation] {
+        invocation.run = [root, action] {
+            RootPlace place = find_root_place(*root, sandbox::process_environment());
+            int exit_code = 1;
+            async::Loop loop;
+            loop.run(action(&loop, std::move(place), &exit_code));
+            return exit_code;
+        };
+    });
+}
+
+} // namespace
+
+void add_status(CLI::App& app, Invocation& invocation) {
+    add_command(app, invocation, "status", "Say whether a sidecar runs for the workspace, and what it does",
+                print_status);
+}
+
+void add_stop(CLI::App& app, Invocation& invocation) {
+    add_command(app, invocation, "stop", "End the workspace's sidecar and all that it runs", stop);
+}
+
+} // namespace cellgate::cli

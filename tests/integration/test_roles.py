@@ -1,0 +1,143 @@
+"""What an agent asks for beyond its role gets error 1013 and a line in the log, whatever it says; a person gets it."""
+
+import json
+import unittest
+
+from cellgate_client import Agent, RootTest, RpcError, validate
+
+PROTOCOL = json.loads((validate.SCHEMAS / "methods.json").read_text())["methods"]
+
+
+# Their examples start kernels and servers that are not here.
+STARTING = ("execute", "session/create", "session/restart", "wrappers/generate", "toolServers/restart")
+
+
+def example(method):
+    folder = validate.SCHEMAS / "examples"
+    return validate.load(folder / f"{method.replace('/', '.')}.json")["params"]["valid"][0]
+
+
+def nested(path, value):
+    for name in reversed(path.split(".")):
+        value = {name: value}
+    return value
+
+
+def merged(into, more):
+    for name, value in more.items():
+        into[name] = merged(dict(into.get(name) or {}), value) if isinstance(value, dict) else value
+    return into
+
+
+def attempts():
+    """Of every method, what an agent may not send: derived from the contract."""
+    for method, entry in PROTOCOL.items():
+        if entry["direction"] != "clientToServer" or entry["type"] != "request" or method == "initialize":
+            continue
+        if "agent" not in entry["roles"]:
+            yield method, example(method)
+        for part in entry.get("personOnly", ()):
+            yield method, merged(dict(example(method)), nested(part["param"], part.get("value", "something")))
+
+
+class Roles(RootTest):
+    hostile = True  # made-up values of parameters that are refused before they are read
+
+    def code_of(self, client, method, params):
+        try:
+            client.request(method, params)
+        except RpcError as error:
+            return error.code
+        return None
+
+    def test_everything_that_is_for_persons_is_refused_to_an_agent_and_logged(self):
+        agent, person = self.agent(), self.editor()
+        self.assertGreater(len(list(attempts())), 12)
+        for method, params in attempts():
+            with self.subTest(method, params=params):
+                self.assertEqual(self.code_of(agent, method, params), 1013)
+                self.assertIn(f"was refused: {method}", self.log_of_the_sidecar())
+                if method not in STARTING:
+                    self.assertNotEqual(self.code_of(person, method, params), 1013)
+
+    def test_settings_come_from_persons_only(self):
+        agent = self.agent(initialize=False)
+        with self.assertRaises(RpcError) as caught:
+            rule = {"effect": "allow", "kind": "tool", "server": "host"}
+            agent.initialize(capabilities={}, options={"rules": [rule]})
+        self.assertEqual(caught.exception.code, 1013)
+        agent.initialize(capabilities={"approvals": True, "input": True})
+        person = self.editor()
+        self.assertEqual(person.request("policy/list"), {"rules": []})
+
+    def test_an_agent_neither_sees_nor_answers_what_its_own_code_asks(self):
+        person = self.editor()
+        person.request("wrappers/generate", {"server": "host"})
+        agent = Agent(self.place, initialize=False)
+        self.addCleanup(agent.close)
+        agent.initialize(capabilities={"approvals": True})  # whatever it says
+        cell = agent.execute("from mcptools.host import write_file\nwrite_file.run(path='a.txt', content='x')")
+        approval = person.approval()
+        for method, params in (
+            ("approval/list", {}),
+            ("approval/respond", {"approvalIds": [approval["approvalId"]], "decision": "allow"}),
+            ("policy/add", {"rule": {"effect": "allow", "kind": "tool", "server": "host"}, "scope": "session"}),
+            ("session/attach", {"sessionId": "default"}),
+            ("toolServers/add", {"server": "mine", "config": {"command": "/bin/true"}}),
+            ("execute", {"code": "1", "approvals": "allow"}),
+        ):
+            with self.subTest(method):
+                self.assertEqual(self.code_of(agent, method, params), 1013)
+        self.assertEqual(agent.asked(), 0)
+        self.assertFalse(cell.pending.done)
+        person.allow(approval)
+        self.assertEqual(cell.result()["status"], "ok")
+
+    def test_an_agent_stops_only_what_it_runs_itself(self):
+        person, agent = self.editor(), self.agent()
+        cell = person.execute("print('begun', flush=True)\nwhile True: pass").wait_for_text("begun")
+        self.assertEqual(self.code_of(agent, "session/interrupt", {"sessionId": "default"}), 1013)
+        self.assertEqual(self.code_of(agent, "execute/cancel", {"executionId": cell.id}), 1013)
+        self.assertFalse(cell.pending.done)
+        self.assertIsNone(self.code_of(person, "session/interrupt", {"sessionId": "default"}))
+        self.assertEqual(cell.result()["status"], "error")
+        own = agent.execute("while True: pass").wait_running()  # cancelling one that has not begun works, too
+        self.assertIsNone(self.code_of(agent, "execute/cancel", {"executionId": own.id}))
+        self.assertEqual(own.result()["status"], "cancelled")
+
+    def test_an_agent_runs_nothing_where_there_is_no_sandbox(self):
+        person, agent = self.editor(), self.agent()
+        person.session("open", sandbox=False)
+        self.assertEqual(self.code_of(agent, "execute", {"code": "1", "sessionId": "open"}), 1013)
+        self.assertEqual(person.run("1", sessionId="open").result()["status"], "ok")
+        self.assertEqual(agent.run("1").result()["status"], "ok")
+
+
+SOCKETS = """
+import os, socket
+found = []
+for folder, _, files in os.walk({runtime!r}):
+    for name in files:
+        if name.endswith('.sock') and folder.rsplit('/', 2)[-2] == 'roots':
+            line = socket.socket(socket.AF_UNIX)
+            line.connect(os.path.join(folder, name))
+            line.sendall(b'cellgate 0.0.1\\n')
+            found.append(line.recv(100)[:8])
+print(found)
+"""
+
+
+class Kernels(RootTest):
+    """Invariant: a kernel never sees the clients' sockets."""
+
+    def test_a_cell_does_not_reach_the_sockets_of_clients(self):
+        person = self.editor()
+        code = SOCKETS.format(runtime=str(self.place.runtime))
+        self.assertEqual(person.run(code).text(), "[]\n")
+        # The control: without a sandbox it does, so the code is right.
+        person.session("open", sandbox=False)
+        self.assertEqual(person.run(code, sessionId="open").text(), "[b'cellgate', b'cellgate']\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

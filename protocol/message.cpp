@@ -160,12 +160,24 @@ std::string result_text(const RawJson& id, const RawJson& result) {
     return end_text(std::move(out), R"(,"result":)", result);
 }
 
-std::string error_text(const RawJson& id, const Error& error) {
+namespace {
+
+std::string error_object(const Error& error) {
     const ErrorData ours{std::string(kind_of(error.code)), bounded(error.hint)};
     const auto* own = dynamic_cast<const ErrorWithData*>(&error);
     const ErrorObject object{static_cast<std::int64_t>(error.code), bounded(error.message),
                              own != nullptr ? own->data : to_raw_json(ours)};
-    return R"({"jsonrpc":"2.0","id":)" + id.text() + R"(,"error":)" + to_json(object) + "}";
+    return to_json(object);
+}
+
+} // namespace
+
+std::string error_text(const RawJson& id, const Error& error) {
+    return R"({"jsonrpc":"2.0","id":)" + id.text() + R"(,"error":)" + error_object(error) + "}";
+}
+
+std::string error_text_without_id(const Error& error) {
+    return R"({"jsonrpc":"2.0","error":)" + error_object(error) + "}";
 }
 
 RemoteError parse_error(const RawJson& error) {

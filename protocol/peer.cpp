@@ -74,7 +74,8 @@ void Peer::send_notification(std::string_view method, std::string text) {
 }
 
 void Peer::answer_with_error(const RawJson& id, const Error& why) {
-    answer_with_error(error_text(id, why));
+    const bool nameless = id.is_null() && dialect_ == Dialect::mcp;
+    answer_with_error(nameless ? error_text_without_id(why) : error_text(id, why));
 }
 
 void Peer::answer_with_error(std::string message) {

@@ -5,6 +5,7 @@ import json
 import subprocess
 import threading
 
+import mcp_wire
 from cellgate_client import CELLGATE, OWN, PATIENCE, RootTest, RpcError, start_process
 
 MODERN = "2026-07-28"
@@ -22,9 +23,11 @@ class McpClient:
         self.answers = {}
         self.heard = []  # whatever is no answer to a request
         self.questions = []
-        self.broken = []  # what came over stdout and is no JSON
+        self.broken = []  # what came over stdout and is no message of MCP
+        self.judged = 0
         self.ended = False
         self._next_id = 0
+        self._asked = {}  # methods by the id of the request
         self._write_lock = threading.Lock()
         trace = place.new_trace()
         self.log_path = trace.with_suffix(".log")
@@ -60,6 +63,7 @@ class McpClient:
         with self.changed:
             self._next_id += 1
             request_id = self._next_id
+        self._asked[request_id] = method
         params = dict(params or {})
         if self.modern:
             params.setdefault("_meta", {}).update({
@@ -118,6 +122,8 @@ class McpClient:
                 with self.changed:
                     self.broken.append(line)
                 continue
+            self.broken += mcp_wire.violations(self.modern, message, self._asked.get(message.get("id")))
+            self.judged += 1
             if "method" in message and "id" in message:
                 threading.Thread(target=self._take_request, args=(message,), daemon=True).start()
             with self.changed:
@@ -159,7 +165,7 @@ class McpClient:
         OWN.discard(self.process.pid)
         self._reader.join(PATIENCE)
         self.process.stdout.close()
-        assert not self.broken, f"stdout carried what is no message: {self.broken[:3]}"
+        assert not self.broken, f"stdout carried what is no message of MCP: {self.broken[:3]}"
         return code
 
 

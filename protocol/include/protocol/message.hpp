@@ -33,6 +33,8 @@ inline constexpr std::string_view notification_end = "}";
 std::string result_text(const RawJson& id, const RawJson& result);
 // `data` carries {kind, hint} for editors (see schemas/errors.json), unless it is an ErrorWithData.
 std::string error_text(const RawJson& id, const Error& error);
+// As MCP answers what has no id that could be read; elsewhere the id is null then.
+std::string error_text_without_id(const Error& error);
 
 // An error of a protocol that says itself what `data` holds.
 struct ErrorWithData : Error {

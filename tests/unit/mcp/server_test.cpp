@@ -226,6 +226,18 @@ void with_our_client(House& house, mcp::Era era, Body body) {
 
 } // namespace
 
+TEST_CASE("what has no id that can be read is answered without one, as MCP's schema has it") {
+    House house;
+    Bare client(house);
+    for (const char* line : {"[]", "{", R"({"jsonrpc":"2.0","id":null,"method":"ping"})"}) {
+        client.heard.clear();
+        client.say(line);
+        REQUIRE(client.heard.size() == 1);
+        CHECK(client.heard[0].contains("error"));
+        CHECK_FALSE(client.heard[0].contains("id"));
+    }
+}
+
 TEST_CASE("our own client finds its era, lists the tools and calls one") {
     for (const bool old : {false, true}) {
         CAPTURE(old);

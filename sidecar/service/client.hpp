@@ -36,8 +36,10 @@ class Client final : public gate::Answerer {
     std::optional<gate::Agent> agent; // of role agent, once it is initialized
     TaskScope tasks;                  // on the client's behalf; ended with it
 
+    // What an agent runs is shown to every person.
     bool follows(const session::Execution& execution) const {
-        return execution.client == id || attached.contains(execution.session_id);
+        return execution.client == id || attached.contains(execution.session_id) ||
+               (execution.agent && role == protocol::Role::person && stage == Stage::initialized);
     }
     // Throws Error{forbidden}: a person would have been let. The attempt is logged.
     [[noreturn]] void refuse(const std::string& why) const;

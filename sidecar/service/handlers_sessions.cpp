@@ -65,7 +65,7 @@ struct Sessions {
         for (const std::shared_ptr<session::Execution>& execution : session->executions()) {
             result.executions.push_back({execution->id, execution->state, session->position(*execution),
                                          client.outputs.first_unsent(execution->id, execution->journal.next_seq()),
-                                         execution->params.cell});
+                                         execution->params.cell, gate::name_of(execution->agent)});
         }
         co_return result;
     }

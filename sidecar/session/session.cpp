@@ -63,9 +63,7 @@ protocol::SessionInfo Session::info() const {
     info.execution_count = execution_count_;
     info.queue_length = static_cast<std::int64_t>(queue_.size());
     info.created_at = to_rfc3339(created_at_);
-    if (options_.agent) {
-        info.agent = options_.agent->name;
-    }
+    info.agent = gate::name_of(options_.agent);
     return info;
 }
 

@@ -4,6 +4,8 @@ import json
 import threading
 import unittest
 
+import attaching
+import mcp_wire
 from cellgate_client import PATIENCE, RpcError, wait_until
 from mcp_testing import McpTest, accept, decline, text_of
 from tools_testing import MCP_SERVER, fixture_server
@@ -179,6 +181,27 @@ class Running(McpTest):
         self.assertEqual(text_of(modern.call("execute", code="6 * 7")), "42\n")
 
 
+class WireSchema(McpTest):
+    """Every message is judged in every test, by McpClient; here is that the judge judges."""
+
+    @unittest.skipUnless(mcp_wire.AVAILABLE, "needs node and the npm packages of tests/package.json")
+    def test_the_judge_takes_the_specifications_word(self):
+        for modern in (False, True):
+            agent = self.mcp(modern=modern)
+            self.assert_failed(agent.call("execute", code="1 / 0"), "ZeroDivisionError")
+            with self.assertRaises(RpcError):
+                agent.request("no/such/method")
+            self.assertEqual(agent.judged, 2 if modern else 3)
+            self.assertEqual(agent.broken, [])
+        good = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "a"}]}}
+        for modern, message in ((False, good), (True, {**good, "result": {**good["result"], "resultType": "complete"}})):
+            self.assertEqual(mcp_wire.violations(modern, message, "tools/call"), [])
+        for change in ({"jsonrpc": "1.0"}, {"id": None}, {"result": {"content": [{"type": "text"}]}},
+                       {"result": {"content": "a"}}):
+            self.assertTrue(mcp_wire.violations(False, {**good, **change}, "tools/call"), change)
+        self.assertTrue(mcp_wire.violations(True, {**good, "result": {"content": []}}, "tools/call"))
+
+
 class Catalogue(McpTest):
     def test_tools_are_found_within_the_budget(self):
         self.editor(options=FIX)
@@ -284,6 +307,42 @@ class ThePerson(McpTest):
         agent = self.mcp()
         denied = self.assert_failed(agent.call("generate_wrappers", server="fix"), "nobody is attached")
         self.assertIn("Tell your user: open this workspace in an editor", text_of(denied))
+
+
+class TwoEditorsAndOneAgent(McpTest):
+    def test_see_what_it_runs_answer_it_once_and_miss_nothing_after_a_crash(self):
+        one, two = self.editor(options=FIX), self.editor()
+        agent, stranger = self.mcp(name="claude-code"), self.agent()
+        self.assert_ok(agent.call("generate_wrappers", server="fix"))
+        code = "print('before', flush=True)\n" + CALL + "\nprint('after')"
+        call = agent.start_call("execute", code=code)
+        asked = one.approval()
+        self.assertEqual(two.approval(), asked)
+        self.assertEqual((asked["agent"], asked["origin"]["text"]), ("claude-code", "print(tool_2.run(s='hello'))"))
+        execution = asked["executionId"]
+        for editor in (one, two):  # neither attached to the agent's session
+            running = editor.wait_for("execute/changed",
+                                      lambda c: c["executionId"] == execution and c["state"] == "running")
+            self.assertEqual((running["agent"], running["sessionId"]), ("claude-code", asked["sessionId"]))
+            info = editor.request("execution/get", {"executionId": execution})
+            self.assertEqual((info["code"], info["agent"]), (code, "claude-code"))
+        two.allow(asked)
+        self.assertEqual(one.resolved(asked)["decision"], "allow")
+        with self.assertRaises(RpcError) as late:
+            one.allow(asked)
+        self.assertEqual(late.exception.code, 1010)
+        self.assertIn("hello", text_of(self.assert_ok(agent.answer(call))))
+        for editor in (one, two):
+            editor.wait_for("execute/changed", lambda c: c["executionId"] == execution and c["state"] == "finished")
+            told = attaching.text_of([output for _, _, output in attaching.notified(editor, execution)])
+            self.assertTrue(told.startswith("before\n") and "hello" in told and told.endswith("after\n"), told)
+        self.assertEqual(stranger.received("execute/output"), [])
+        self.assertEqual(stranger.received("execute/changed"), [])
+
+        one.vanish()
+        again = attaching.Attaching(self.editor(), asked["sessionId"])
+        self.assertEqual(again.executions[execution]["agent"], "claude-code")
+        self.assertEqual(again.whole_text(execution), told)
 
 
 class AtTheAgentsProgram(McpTest):

@@ -127,11 +127,15 @@ struct ExecuteChangedParams {
     std::string execution_id;
     ExecutionState state = ExecutionState::queued;
     std::optional<std::int64_t> position;
+    std::optional<std::string> session_id; // of an agent's
+    std::optional<std::string> agent;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("executionId", self.execution_id);
         visit("state", self.state);
         visit("position", self.position);
+        visit("sessionId", self.session_id);
+        visit("agent", self.agent);
     }
 };
 
@@ -220,6 +224,8 @@ struct ExecutionInfo {
     std::string session_id;
     ExecutionState state = ExecutionState::queued;
     std::optional<std::int64_t> position;
+    std::optional<std::string> code;
+    std::optional<std::string> agent; // whose it is
     std::optional<ExecuteResult> result;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
@@ -227,6 +233,8 @@ struct ExecutionInfo {
         visit("sessionId", self.session_id);
         visit("state", self.state);
         visit("position", self.position);
+        visit("code", self.code);
+        visit("agent", self.agent);
         visit("result", self.result);
     }
 };

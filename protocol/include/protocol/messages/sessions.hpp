@@ -125,6 +125,7 @@ struct AttachedExecution {
     std::optional<std::int64_t> position;
     std::int64_t next_seq = 0;
     std::optional<CellPosition> cell;
+    std::optional<std::string> agent; // whose it is
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("executionId", self.execution_id);
@@ -132,6 +133,7 @@ struct AttachedExecution {
         visit("position", self.position);
         visit("nextSeq", self.next_seq);
         visit("cell", self.cell);
+        visit("agent", self.agent);
     }
 };
 

@@ -6,8 +6,17 @@
 
 namespace cellgate::cli {
 
+namespace {
+
+service::SidecarOptions part_of_this(service::SidecarOptions options) {
+    options.outlives_clients = false;
+    return options;
+}
+
+} // namespace
+
 LocalSidecar::LocalSidecar(async::Loop& loop, service::SidecarOptions options, ClientEvents& events, bool can_type)
-    : sidecar_(loop, std::move(options)), can_type_(can_type) {
+    : sidecar_(loop, part_of_this(std::move(options))), can_type_(can_type) {
     auto [client_end, sidecar_end] = memory_stream_pair();
     peer_ = std::make_unique<protocol::Peer>(
         std::make_shared<protocol::FramedConnection>(std::move(client_end), protocol::Framing::content_length),

@@ -106,12 +106,43 @@ struct Executions {
     }
 
     Task<protocol::ExecutionInfo> get(protocol::ExecutionParams params) {
-        const auto [session, execution] = sidecar.find_execution(params.execution_id);
-        protocol::ExecutionInfo info{execution->id, execution->session_id, execution->state,
-                                     session->position(*execution), std::nullopt};
-        if (execution->state == protocol::ExecutionState::finished) {
-            info.result = execution->result;
+        const std::optional<Sidecar::Impl::Found> found = sidecar.look_for(params.execution_id);
+        if (!found) {
+            co_return co_await get_left(std::move(params.execution_id));
         }
+        const session::Execution& execution = *found->second;
+        protocol::ExecutionInfo info;
+        info.execution_id = execution.id;
+        info.session_id = execution.session_id;
+        info.state = execution.state;
+        info.position = found->first->position(execution);
+        info.code = execution.params.code;
+        info.agent = gate::name_of(execution.agent);
+        if (execution.state == protocol::ExecutionState::finished) {
+            info.result = execution.result;
+        }
+        co_return info;
+    }
+
+    Task<protocol::ExecutionInfo> get_left(std::string execution_id) {
+        const store::LeftExecution left = co_await sidecar.left_work.find(std::move(execution_id));
+        protocol::ExecutionInfo info;
+        info.execution_id = left.entry.execution_id;
+        info.session_id = left.entry.session_id;
+        info.state = protocol::ExecutionState::finished;
+        if (left.entry.result) {
+            info.result = from_json<protocol::ExecuteResult>(*left.entry.result, "ledger.result");
+            co_return info;
+        }
+        const std::shared_ptr<const store::LeftJournal> journal = co_await sidecar.left_work.journal(left);
+        protocol::ExecuteResult result;
+        result.execution_id = left.entry.execution_id;
+        result.status = left.entry.started ? protocol::ExecutionStatus::killed : protocol::ExecutionStatus::cancelled;
+        result.reason = left.entry.started ? "the cellgate that ran it ended unexpectedly, and its kernel with it"
+                                           : "the cellgate that it waited in ended unexpectedly: it did not run";
+        result.output_bytes = journal->output_bytes();
+        result.layers = {"unknown"};
+        info.result = std::move(result);
         co_return info;
     }
 
@@ -126,19 +157,14 @@ struct Executions {
         const Reading turn(*this);
         co_await client.peer.connection().drained(read_below);
 
-        const auto [session, execution] = sidecar.find_execution(params.execution_id);
-        const store::Journal& journal = execution->journal;
-        const bool finished = execution->state == protocol::ExecutionState::finished;
-        const std::int64_t end = journal.next_seq();
+        Readable readable =
+            co_await find_readable(std::move(params.execution_id), from,
+                                   std::min(params.max_bytes.value_or(default_read_bytes), most_read_bytes));
         protocol::OutputReadResult result;
-        result.dropped_bytes = journal.dropped_bytes();
-        if (!journal.problem().empty()) {
-            result.problem = journal.problem();
-        }
-        const store::JournalPage page =
-            journal.page(from, std::min(params.max_bytes.value_or(default_read_bytes), most_read_bytes));
-        std::function<void()> work = [&page, &result, limit = client.outputs.most_inline_bytes()] {
-            result.records = read_page(page, limit);
+        result.dropped_bytes = readable.dropped_bytes;
+        result.problem = std::move(readable.problem);
+        std::function<void()> work = [&readable, &result, limit = client.outputs.most_inline_bytes()] {
+            result.records = read_page(readable.page, limit);
         };
         co_await sidecar.loop.off_loop(std::move(work));
         const bool skipped = std::any_of(result.records.begin(), result.records.end(),
@@ -147,8 +173,40 @@ struct Executions {
             result.problem = "some of it cannot be read back from the disk, or is too large for a message";
         }
         result.next_seq = result.records.empty() ? from : result.records.back().seq + result.records.back().count;
-        result.complete = finished && result.next_seq >= end;
+        result.complete = readable.finished && result.next_seq >= readable.end;
         co_return result;
+    }
+
+    struct Readable {
+        store::JournalPage page;
+        bool finished = true;
+        std::int64_t end = 0; // of the numbers of its records
+        std::uint64_t dropped_bytes = 0;
+        std::optional<std::string> problem;
+    };
+
+    Task<Readable> find_readable(std::string execution_id, std::int64_t from, std::uint64_t max_bytes) {
+        Readable readable;
+        const std::optional<Sidecar::Impl::Found> found = sidecar.look_for(execution_id);
+        if (found) {
+            const store::Journal& journal = found->second->journal;
+            readable.page = journal.page(from, max_bytes);
+            readable.finished = found->second->state == protocol::ExecutionState::finished;
+            readable.end = journal.next_seq();
+            readable.dropped_bytes = journal.dropped_bytes();
+            if (!journal.problem().empty()) {
+                readable.problem = journal.problem();
+            }
+            co_return readable;
+        }
+        const store::LeftExecution left = co_await sidecar.left_work.find(std::move(execution_id));
+        const std::shared_ptr<const store::LeftJournal> journal = co_await sidecar.left_work.journal(left);
+        readable.page = journal->page(from, max_bytes);
+        readable.end = journal->next_seq();
+        if (!left.entry.result) {
+            readable.problem = "the cellgate that ran it ended unexpectedly: this is what it had written";
+        }
+        co_return readable;
     }
 
     std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>

@@ -58,6 +58,12 @@ struct Lifecycle {
         result.server_info = {"cellgate", CELLGATE_VERSION};
         result.protocol_version = "1";
         result.role = client.role;
+        if (client.role == protocol::Role::person && sidecar.options.outlives_clients) {
+            std::vector<protocol::LostWork> lost = co_await sidecar.left_work.lost();
+            if (!lost.empty()) {
+                result.lost = std::move(lost);
+            }
+        }
         co_return result;
     }
 

@@ -1,5 +1,6 @@
 #include "service/sidecar.hpp"
 
+#include "base/json_codec.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
 #include "sidecar_impl.hpp"
@@ -58,10 +59,14 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
     : loop(loop_), clock(loop_.clock()), options(std::move(options_)),
       directories(private_directories(options.environment)), root(canonical_root(options.root)),
       journals(journal_directory(directories, root), off_loop(loop)),
+      left_work(loop, {journal_directory(directories, root), directories.state + "/journals"}),
       gate(clock, gate_options(loop, root, directories, this)),
       registry(loop, clock, gate, tools::RegistryOptions{root, options.environment, {"cellgate", CELLGATE_VERSION}}),
       door(gate, registry), house{loop, clock, gate, door, *this, directories, journals, root, options.environment},
       attendance(clock) {
+    if (options.outlives_clients) {
+        ledger.emplace(journals.directory());
+    }
     if (options.trace_file) {
         trace = std::make_shared<Trace>(clock, *options.trace_file);
     }
@@ -120,6 +125,9 @@ std::shared_ptr<Sidecar::Impl::Entry> Sidecar::Impl::add(session::SessionOptions
     const std::string id = session_options.id;
     entry->session = std::make_shared<session::Session>(house, std::move(session_options));
     sessions_[id] = entry;
+    if (ledger) {
+        ledger->session_opened(id);
+    }
     entry->starting = starting_.spawn(start(entry));
     return entry;
 }
@@ -130,6 +138,9 @@ void Sidecar::Impl::forget(const std::shared_ptr<Entry>& entry) {
     if (found != sessions_.end() && found->second == entry) {
         for (const auto& [id, client] : clients) {
             client->attached.erase(found->first);
+        }
+        if (ledger) {
+            ledger->session_closed(found->first);
         }
         sessions_.erase(found);
     }
@@ -188,22 +199,27 @@ std::shared_ptr<session::Session> Sidecar::Impl::find(const std::string& session
     return found->second->session;
 }
 
-std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>
-Sidecar::Impl::find_execution(const std::string& execution_id) const {
+std::optional<Sidecar::Impl::Found> Sidecar::Impl::look_for(const std::string& execution_id) const {
     for (const auto& [id, entry] : sessions_) {
         if (std::shared_ptr<session::Execution> execution = entry->session->find(execution_id)) {
-            return {entry->session, std::move(execution)};
+            return Found{entry->session, std::move(execution)};
         }
     }
-    throw Error(ErrorCode::execution_not_found, fmt::format("there is no execution \"{}\"", execution_id));
+    return std::nullopt;
+}
+
+Sidecar::Impl::Found Sidecar::Impl::find_execution(const std::string& execution_id) const {
+    std::optional<Found> found = look_for(execution_id);
+    if (!found) {
+        throw Error(ErrorCode::execution_not_found, fmt::format("there is no execution \"{}\"", execution_id));
+    }
+    return std::move(*found);
 }
 
 void Sidecar::Impl::require_new_execution(const std::string& execution_id) const {
-    for (const auto& [id, entry] : sessions_) {
-        if (entry->session->find(execution_id)) {
-            throw Error(ErrorCode::execution_exists,
-                        fmt::format("expected a new execution id, found \"{}\", which was used", execution_id));
-        }
+    if (look_for(execution_id)) {
+        throw Error(ErrorCode::execution_exists,
+                    fmt::format("expected a new execution id, found \"{}\", which was used", execution_id));
     }
 }
 
@@ -235,13 +251,40 @@ void Sidecar::Impl::on_session_changed(const protocol::SessionChangedParams& cha
     }
 }
 
-void Sidecar::Impl::on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) {
+void Sidecar::Impl::note(const session::Execution& execution) {
     if (execution.state == protocol::ExecutionState::queued) {
         attendance.execution_began();
     } else if (execution.state == protocol::ExecutionState::finished) {
         attendance.execution_ended();
     }
-    protocol::ExecuteChangedParams changed{execution.id, execution.state, position};
+    if (!ledger) {
+        return;
+    }
+    if (execution.state == protocol::ExecutionState::queued) {
+        store::LedgerEntry entry;
+        entry.execution_id = execution.id;
+        entry.session_id = execution.session_id;
+        if (execution.params.cell) {
+            entry.cell = to_raw_json(*execution.params.cell);
+        }
+        ledger->queued(std::move(entry));
+    } else if (execution.state == protocol::ExecutionState::running) {
+        ledger->started(execution.id);
+    } else {
+        ledger->finished(execution.id, to_raw_json(execution.result));
+    }
+}
+
+void Sidecar::Impl::on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) {
+    note(execution);
+    protocol::ExecuteChangedParams changed;
+    changed.execution_id = execution.id;
+    changed.state = execution.state;
+    changed.position = position;
+    if (execution.agent) {
+        changed.session_id = execution.session_id;
+        changed.agent = execution.agent->name;
+    }
     const std::int64_t records = execution.journal.next_seq();
     for (const auto& [id, client] : clients) {
         if (!client->follows(execution)) {
@@ -307,19 +350,8 @@ Task<void> Sidecar::Impl::close_sessions_of(session::ClientId agent) {
     }
 }
 
-void Sidecar::Impl::sweep_once() {
-    if (!std::exchange(swept_, true)) {
-        sweeping_.spawn(sweep());
-    }
-}
-
-Task<void> Sidecar::Impl::sweep() {
-    std::function<void()> work = [parent = directories.state + "/journals"] { store::sweep_journals(parent); };
-    co_await loop.off_loop(std::move(work));
-}
-
 Task<void> Sidecar::Impl::close() {
-    co_await sweeping_.join();
+    co_await left_work.close();
     starting_.cancel();
     co_await starting_.join();
     for (const std::shared_ptr<session::Session>& session : sessions()) {
@@ -341,7 +373,7 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
         connection = std::make_shared<TracedConnection>(std::move(connection), impl_->trace, id);
     }
     const auto client = std::make_shared<Client>(id, role, std::move(connection), off_loop(impl_->loop));
-    impl_->sweep_once();
+    impl_->left_work.look();
     add_lifecycle_handlers(*impl_, *client);
     add_session_handlers(*impl_, *client);
     add_execution_handlers(*impl_, *client);

@@ -5,10 +5,12 @@
 #include "attendance.hpp"
 #include "client.hpp"
 #include "gate/gate.hpp"
+#include "left_work.hpp"
 #include "service/sidecar.hpp"
 #include "session/session.hpp"
 #include "store/directories.hpp"
 #include "store/journals.hpp"
+#include "store/ledger.hpp"
 #include "tools/door.hpp"
 #include "tools/registry.hpp"
 #include "traced_connection.hpp"
@@ -31,16 +33,15 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     Task<std::shared_ptr<session::Session>> create(session::SessionOptions options);
     // Throws Error{session_not_found}.
     std::shared_ptr<session::Session> find(const std::string& session_id) const;
+    using Found = std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>;
     // Throws Error{execution_not_found}.
-    std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>
-    find_execution(const std::string& execution_id) const;
+    Found find_execution(const std::string& execution_id) const;
+    std::optional<Found> look_for(const std::string& execution_id) const;
     // In no session. Throws Error{execution_exists}.
     void require_new_execution(const std::string& execution_id) const;
     // Also one that is starting. Throws Error{session_not_found}.
     Task<void> close_session(std::string session_id, std::string reason);
     std::vector<std::shared_ptr<session::Session>> sessions() const;
-    // Removes what crashes left, beside everything else.
-    void sweep_once();
     Task<void> close();
 
     session::SessionOptions default_session() const;
@@ -68,6 +69,8 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     store::Directories directories;
     std::string root;
     store::Journals journals;
+    std::optional<store::Ledger> ledger;
+    LeftWork left_work;
     gate::Gate gate;
     tools::Registry registry;
     tools::Door door;
@@ -79,6 +82,8 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     session::ClientId next_client = 1;
 
   private:
+    // For who asks later: how long the sidecar is needed, and what it was doing if it is not there any more.
+    void note(const session::Execution& execution);
     // After all of its output has been sent to the client.
     static Task<void> tell_finished(std::shared_ptr<Client> client, protocol::ExecuteChangedParams changed);
 
@@ -94,13 +99,10 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     Task<std::shared_ptr<session::Session>> started(std::shared_ptr<Entry> entry);
     std::shared_ptr<Entry> add(session::SessionOptions session_options);
     void forget(const std::shared_ptr<Entry>& entry);
-    Task<void> sweep();
 
     std::map<std::string, std::shared_ptr<Entry>> sessions_;
     std::map<std::string, std::string> start_rules_; // of servers that a person gave
     TaskScope starting_;
-    bool swept_ = false;
-    TaskScope sweeping_;
 };
 
 // One family of methods each.

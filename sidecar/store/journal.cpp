@@ -1,7 +1,7 @@
 #include "store/journal.hpp"
 
-#include "base/json_codec.hpp"
 #include "base/log.hpp"
+#include "journal_lines.hpp"
 #include "store/journals.hpp"
 
 #include <fmt/format.h>
@@ -24,73 +24,6 @@ constexpr std::uint64_t block_bytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t segments_in_all = 16;
 // A stream record is never larger, so what is may have files.
 constexpr std::uint64_t large_bytes = std::uint64_t{256} << 10;
-
-struct Line {
-    std::int64_t seq = 0;
-    RawJson output;
-    std::optional<bool> late;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("seq", self.seq);
-        visit("output", self.output);
-        visit("late", self.late);
-    }
-};
-
-// The first line of a file.
-struct Heading {
-    std::string execution_id;
-    std::string session_id;
-    int part = 0;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("executionId", self.execution_id);
-        visit("sessionId", self.session_id);
-        visit("part", self.part);
-    }
-};
-
-// The file is the person's own, but may have been changed since.
-std::optional<JournalRecord> read_line(std::string_view text, std::int64_t seq) {
-    constexpr JsonLimits limits{260, std::uint64_t{1} << 30};
-    if (check_json(text, limits)) {
-        return std::nullopt;
-    }
-    try {
-        Line line = from_json<Line>(text, "journal");
-        if (line.seq == seq) {
-            const std::uint64_t bytes = line.output.text().size();
-            return JournalRecord{seq, 1, std::move(line.output), bytes, line.late.value_or(false)};
-        }
-    } catch (const Error&) {
-        // No line of ours.
-    }
-    return std::nullopt;
-}
-
-// Empty when it cannot be read whole.
-std::string read_file(const std::string& path, std::int64_t offset, std::uint64_t length) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) {
-        return {};
-    }
-    std::string text(length, '\0');
-    std::size_t read = 0;
-    while (read < text.size()) {
-        const ssize_t count =
-            ::pread(fd, text.data() + read, text.size() - read, static_cast<off_t>(offset) + static_cast<off_t>(read));
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            text.clear();
-            break;
-        }
-        read += static_cast<std::size_t>(count);
-    }
-    ::close(fd);
-    return text;
-}
 
 using Parts = std::array<std::string_view, 4>;
 
@@ -143,7 +76,7 @@ std::vector<JournalRecord> JournalPage::read() const {
         std::int64_t seq = piece.first;
         std::uint64_t bytes_left = piece.bytes;
         if (!piece.path.empty()) {
-            const std::string text = read_file(piece.path, piece.offset, piece.length);
+            const std::string text = read_file_part(piece.path, piece.offset, piece.length);
             for (std::size_t start = 0; seq < end && start < text.size(); ++seq) {
                 const std::size_t length = std::min(text.find('\n', start), text.size()) - start;
                 std::optional<JournalRecord> record;
@@ -151,7 +84,7 @@ std::vector<JournalRecord> JournalPage::read() const {
                     if (!records.empty() && total + length > max_bytes_) {
                         return records;
                     }
-                    record = read_line(std::string_view(text).substr(start, length), seq);
+                    record = read_journal_line(std::string_view(text).substr(start, length), seq);
                     if (!record) {
                         break;
                     }
@@ -296,10 +229,10 @@ Journal::Segment* Journal::segment_for(std::uint64_t bytes) {
 bool Journal::write(Segment& segment, std::int64_t seq, const std::string& output, bool late) {
     std::string heading;
     if (segment.size == 0) {
-        heading = to_json(Heading{title_.execution_id, title_.session_id, segment.part}) + "\n";
+        heading = to_json(JournalHeading{title_.execution_id, title_.session_id, segment.part}) + "\n";
     }
-    const std::string before = fmt::format(R"({{"seq":{},"output":)", seq);
-    const std::string_view after = late ? ",\"late\":true}\n" : "}\n";
+    const std::string before = journal_line_start(seq);
+    const std::string_view after = journal_line_end(late);
     const std::uint64_t bytes = before.size() + output.size() + after.size();
     if (!write_all(fd_, {heading, before, output, after}, static_cast<off_t>(segment.size))) {
         fail(fmt::format("cannot write the journal {}: {}", segment.path, std::strerror(errno)));

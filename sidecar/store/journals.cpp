@@ -11,11 +11,8 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
-#include <fcntl.h>
 #include <filesystem>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <vector>
 
 namespace cellgate::store {
@@ -23,16 +20,6 @@ namespace cellgate::store {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The lock ends with the descriptor. -1 when somebody else has it.
-int lock_directory(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        ::close(fd);
-        return -1;
-    }
-    return fd;
-}
 
 struct Left {
     std::string path;
@@ -81,16 +68,14 @@ std::vector<Left> left_in(const std::string& parent, std::int64_t safe_seconds) 
 } // namespace
 
 Journals::Journals(const std::string& parent, OffLoop off_loop, JournalLimits limits)
-    : files_(make_unique_directory(parent, "run-"), std::move(off_loop)), limits_(limits),
-      lock_(lock_directory(directory())) {
-    if (lock_ < 0) {
+    : files_(make_unique_directory(parent, "run-"), std::move(off_loop)), limits_(limits), lock_(directory()) {
+    if (!lock_.held()) {
         throw system_error(ErrorCode::store_failed, fmt::format("cannot lock the directory {}", directory()), errno);
     }
 }
 
 Journals::~Journals() {
     remove_tree(directory());
-    ::close(lock_);
 }
 
 void Journals::rests(Journal& journal) {
@@ -113,8 +98,8 @@ void Journals::make_room(std::uint64_t bytes) {
 void sweep_journals(const std::string& parent, const LeftJournals& left) {
     std::uint64_t kept = 0;
     for (Left& run : left_in(parent, left.safe_seconds)) { // the youngest first
-        const int lock = lock_directory(run.path);
-        if (lock < 0) {
+        const DirectoryLock lock(run.path);
+        if (!lock.held()) {
             continue; // its sidecar lives
         }
         run.bytes = size_of(run.path);
@@ -124,7 +109,6 @@ void sweep_journals(const std::string& parent, const LeftJournals& left) {
         } else {
             kept += run.bytes;
         }
-        ::close(lock);
     }
 }
 

@@ -6,70 +6,10 @@ import signal
 import time
 import unittest
 
+from attaching import Attaching, read_output, text_of
 from cellgate_client import RootTest, RpcError, command_of, descendants, root_sidecars, stat_of, wait_until
 
 CALL = "from mcptools.host import write_file\nwrite_file.run(path='note.txt', content='x')\n"
-
-
-def read_output(editor, execution_id, end=None):
-    """The records of an execution from the journal, up to the number `end`, as {seq: output}."""
-    records, at = {}, 0
-    while end is None or at < end:
-        page = editor.request("output/read", {"executionId": execution_id, "fromSeq": at, "maxBytes": 100_000})
-        for record in page["records"]:
-            assert record["count"] == 1 and "output" in record, record
-            if end is None or record["seq"] < end:
-                records[record["seq"]] = record["output"]
-        if page["nextSeq"] == at or (end is None and page["complete"]):
-            break
-        at = page["nextSeq"]
-    return records
-
-
-def notified(editor, execution_id):
-    """Of an execution, (first number, count, output) of all that was sent."""
-    return [(o["seq"], o["count"], o["output"]) for o in editor.received("execute/output")
-            if o["executionId"] == execution_id]
-
-
-def text_of(outputs):
-    return "".join(output["text"] for output in outputs if output["output_type"] == "stream")
-
-
-class Attaching:
-    """An editor that comes (back) to a session: what it has to do to know everything."""
-
-    def __init__(self, editor, session_id="default"):
-        self.editor = editor
-        self.answer = editor.request("session/attach", {"sessionId": session_id})
-        self.executions = {each["executionId"]: each for each in self.answer["executions"]}
-
-    def before(self, execution_id):
-        return read_output(self.editor, execution_id, self.executions[execution_id]["nextSeq"])
-
-    def whole_text(self, execution_id):
-        """Once it has finished. Raises when a record is missing or comes twice."""
-        self.wait_finished(execution_id)
-        outputs = []
-        expected = 0
-        known = self.executions.get(execution_id, {"nextSeq": 0})["nextSeq"]
-        if known:
-            before = self.before(execution_id)
-            assert sorted(before) == list(range(known)), (sorted(before)[-3:], known)
-            outputs += [before[seq] for seq in range(known)]
-            expected = known
-        for seq, count, output in notified(self.editor, execution_id):
-            assert seq == expected, f"expected record {expected}, found {seq}"
-            expected = seq + count
-            outputs.append(output)
-        assert expected == len(read_output(self.editor, execution_id)), "records at the end are missing"
-        return text_of(outputs)
-
-    def wait_finished(self, execution_id):
-        if self.executions.get(execution_id, {}).get("state") != "finished":
-            self.editor.wait_for("execute/changed",
-                                 lambda c: c["executionId"] == execution_id and c["state"] == "finished")
-        return self.editor.request("execution/get", {"executionId": execution_id})["result"]
 
 
 def counting(count, pause):
@@ -201,6 +141,65 @@ class Approvals(RootTest):
         self.assertEqual(cell.result()["status"], "error")
 
 
+class Crash(RootTest):
+    """The sidecar itself is killed: the next one says what was lost, and still has what was written."""
+
+    def test_the_next_sidecar_says_what_was_lost_and_has_its_output(self):
+        one = self.editor()
+        ended = one.execute("print('kept')\n6 * 7")
+        ended.result()
+        running = one.execute(counting(100_000, 0.001), cell={"uri": "file:///plan/a.py", "line": 12})
+        running.wait_for_text("50\n")
+        waiting = one.execute("print('never')")
+        one.wait_for("execute/changed", lambda c: c["executionId"] == waiting.id)
+        told = running.text()
+        os.kill(self.sidecar_pid(), signal.SIGKILL)
+        self.assertEqual(one.wait_end(), 1)
+
+        two = self.editor()
+        (lost,) = two.info["lost"]
+        self.assertEqual(lost["sessions"], ["default"])
+        self.assertEqual(lost["executions"], [
+            {"executionId": running.id, "sessionId": "default", "state": "running",
+             "cell": {"uri": "file:///plan/a.py", "line": 12}},
+            {"executionId": waiting.id, "sessionId": "default", "state": "queued"}])
+        result = two.request("execution/get", {"executionId": running.id})["result"]
+        self.assertEqual(result["status"], "killed")
+        self.assertIn("ended unexpectedly", result["reason"])
+        text = text_of(read_output(two, running.id).values())
+        self.assertEqual(text[: len(told)], told)
+        self.assertEqual(text, counted(text.count("\n")))
+        self.assertEqual(two.request("execution/get", {"executionId": waiting.id})["result"]["status"], "cancelled")
+        self.assertEqual(read_output(two, waiting.id), {})
+
+        before = two.request("execution/get", {"executionId": ended.id})
+        self.assertEqual(before["result"], ended.result())
+        outputs = list(read_output(two, ended.id).values())
+        self.assertEqual(text_of(outputs), "kept\n")
+        self.assertEqual(outputs[-1]["data"]["text/plain"], "42")
+        with self.assertRaises(RpcError) as unknown:
+            two.request("output/read", {"executionId": "never"})
+        self.assertEqual(unknown.exception.code, 1006)
+
+        # Everybody who comes to this sidecar hears of it, and an agent does not.
+        self.assertEqual(self.editor().info["lost"], [lost])
+        self.assertNotIn("lost", self.agent().info)
+        two.vanish()
+        os.kill(self.sidecar_pid(), signal.SIGKILL)
+        self.wait_for_the_end_of_the_sidecar()
+        three = self.editor()
+        self.assertNotIn("lost", three.info)
+        self.assertEqual(text_of(read_output(three, running.id).values()), text)
+
+    def test_a_sidecar_that_was_told_to_end_has_lost_nothing(self):
+        one = self.editor()
+        one.run("x = 1")
+        os.kill(self.sidecar_pid(), signal.SIGTERM)
+        one.wait_end()
+        self.wait_for_the_end_of_the_sidecar()
+        self.assertNotIn("lost", self.editor().info)
+
+
 class Kills(RootTest):
     """At random moments, seeded; CELLGATE_KILLS says how many."""
 
@@ -242,8 +241,17 @@ class Kills(RootTest):
             self.assertEqual(editor.wait_end(), 1)
             wait_until(lambda: not any(stat_of(pid) and stat_of(pid)[0] != "Z" for pid in children),
                        "the end of its kernels")
+            told = cell.text()
             self.editor_now = self.editor()
             self.assertEqual(self.editor_now.request("session/list"), {"sessions": []})
+            (lost,) = self.editor_now.info["lost"]
+            self.assertEqual(lost["sessions"], ["default"])
+            if self.knows(execution_id):
+                kept = text_of(read_output(self.editor_now, execution_id).values())
+                self.assertEqual(kept, counted(60)[: len(kept)])
+                self.assertEqual(told, kept[: len(told)])
+            else:
+                self.assertEqual(told, "")  # it was killed before it had read the request
 
     def ready_editor(self):
         """With a kernel that runs: of the round before, one may be starting, or have been killed while it did."""

@@ -2,6 +2,7 @@
 // initialize, shutdown and what surrounds them, as in LSP.
 
 #include "base/json_codec.hpp"
+#include "protocol/messages/executions.hpp"
 #include "protocol/messages/policy.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "protocol/peer.hpp"
@@ -87,17 +88,47 @@ struct ServerInfo {
     }
 };
 
+// An execution that will not finish any more.
+struct LostExecution {
+    std::string execution_id;
+    std::string session_id;
+    ExecutionState state = ExecutionState::queued; // then
+    std::optional<CellPosition> cell;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("executionId", self.execution_id);
+        visit("sessionId", self.session_id);
+        visit("state", self.state);
+        visit("cell", self.cell);
+    }
+};
+
+// What went with a sidecar that ended without a goodbye.
+struct LostWork {
+    std::string ended_at;
+    std::vector<std::string> sessions;
+    std::vector<LostExecution> executions;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("endedAt", self.ended_at);
+        visit("sessions", self.sessions);
+        visit("executions", self.executions);
+    }
+};
+
 struct InitializeResult {
     ServerInfo server_info;
     std::string protocol_version;
     Role role = Role::person;
     Empty capabilities;
+    std::optional<std::vector<LostWork>> lost;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("serverInfo", self.server_info);
         visit("protocolVersion", self.protocol_version);
         visit("role", self.role);
         visit("capabilities", self.capabilities);
+        visit("lost", self.lost);
     }
 };
 

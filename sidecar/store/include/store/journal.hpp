@@ -44,6 +44,7 @@ class JournalPage {
 
   private:
     friend class Journal;
+    friend class LeftJournal;
     struct Piece {
         std::string path; // empty: these records were dropped
         std::int64_t offset = 0;

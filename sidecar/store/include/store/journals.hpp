@@ -5,6 +5,7 @@
 //
 // The directory is locked (flock) while its sidecar lives.
 
+#include "store/directory_lock.hpp"
 #include "store/journal_files.hpp"
 
 #include <cstdint>
@@ -47,7 +48,7 @@ class Journals {
   private:
     JournalFiles files_;
     JournalLimits limits_;
-    int lock_ = -1;
+    DirectoryLock lock_;
     std::uint64_t bytes_ = 0;
     std::list<Journal*> resting_; // the one that ended first is the first
 };

@@ -202,9 +202,9 @@ std::vector<std::string> probe(const std::string& bwrap) {
     std::vector<std::string> isolation = isolation_arguments();
     argv.insert(argv.end(), isolation.begin(), isolation.end());
     argv.insert(argv.end(), mounts.arguments.begin(), mounts.arguments.end());
-    std::string look = "cat /proc/self/status";
+    std::string look = "cat /proc/self/status && exec readlink";
     for (const Layer& layer : namespaces) {
-        look += fmt::format(" && readlink /proc/self/ns/{}", layer.link);
+        look += fmt::format(" /proc/self/ns/{}", layer.link);
     }
     argv.insert(argv.end(), {"--seccomp", std::to_string(3 + mounts.files.size())});
     mounts.files.push_back(system_call_filter());

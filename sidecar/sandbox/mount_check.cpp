@@ -16,15 +16,15 @@ namespace cellgate::sandbox {
 namespace {
 
 constexpr const char* places_file = "/.cellgate/places";
-constexpr const char* identities_file = "/.cellgate/identities";
-// PATH is the session's, which may lead into the workspace.
+// $1: what is expected. PATH is the session's, which may lead into the workspace.
 constexpr const char* comparison = R"sh(
 found="$(PATH=/usr/bin:/bin xargs -0 stat -c %d:%i -- < /.cellgate/places)"
-if [ "$found" != "$(PATH=/usr/bin:/bin cat /.cellgate/identities)" ]
+if [ "$found" != "$1" ]
 then
     echo "cellgate: files of the workspace were exchanged while the sandbox was set up; start the session again" >&2
     exit 125
 fi
+shift
 exec "$@")sh";
 
 // "<device>:<inode>" of a path without links.
@@ -48,11 +48,10 @@ void check_mounts(MountPlan& plan, const std::string& workspace, std::vector<std
     std::string identities;
     for (const MountPlan::Bind& bind : plan.binds_within(workspace)) {
         places += bind.place + '\0';
-        identities += identity_of(bind.source) + "\n";
+        identities += (identities.empty() ? "" : "\n") + identity_of(bind.source);
     }
     plan.file(std::move(places), places_file);
-    plan.file(std::move(identities), identities_file);
-    argv.insert(argv.begin(), {"/bin/sh", "-c", comparison, "sh"});
+    argv.insert(argv.begin(), {"/bin/sh", "-c", comparison, "sh", std::move(identities)});
 }
 
 } // namespace cellgate::sandbox

@@ -350,8 +350,23 @@ Task<void> Sidecar::Impl::close_sessions_of(session::ClientId agent) {
     }
 }
 
+void Sidecar::Impl::warm_up() {
+    if (std::exchange(warm_, true)) {
+        return;
+    }
+    std::function<void()> work = [this] {
+        try {
+            sandbox::make_launcher(sandbox::Isolation::bwrap, options.environment)->check();
+        } catch (const Error&) {
+            // Who starts a kernel is told.
+        }
+    };
+    warming_.spawn(loop.off_loop(std::move(work)));
+}
+
 Task<void> Sidecar::Impl::close() {
     co_await left_work.close();
+    co_await warming_.join();
     starting_.cancel();
     co_await starting_.join();
     for (const std::shared_ptr<session::Session>& session : sessions()) {
@@ -374,6 +389,7 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     }
     const auto client = std::make_shared<Client>(id, role, std::move(connection), off_loop(impl_->loop));
     impl_->left_work.look();
+    impl_->warm_up();
     add_lifecycle_handlers(*impl_, *client);
     add_session_handlers(*impl_, *client);
     add_execution_handlers(*impl_, *client);

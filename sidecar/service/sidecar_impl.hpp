@@ -42,6 +42,8 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     // Also one that is starting. Throws Error{session_not_found}.
     Task<void> close_session(std::string session_id, std::string reason);
     std::vector<std::shared_ptr<session::Session>> sessions() const;
+    // Finds out, beside everything else and once, what the first kernel would have to wait for.
+    void warm_up();
     Task<void> close();
 
     session::SessionOptions default_session() const;
@@ -103,6 +105,8 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     std::map<std::string, std::shared_ptr<Entry>> sessions_;
     std::map<std::string, std::string> start_rules_; // of servers that a person gave
     TaskScope starting_;
+    bool warm_ = false;
+    TaskScope warming_;
 };
 
 // One family of methods each.

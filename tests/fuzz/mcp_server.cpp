@@ -53,7 +53,7 @@ std::vector<mcp::Tool> tools() {
     return all;
 }
 
-// How often each id was used by a request of the client: an answer more than that is one too many.
+// How often each id was used by what wants to be a request of the client: an answer more than that is one too many.
 std::map<std::string, int> requests_in(const std::string& lines) {
     std::map<std::string, int> requests;
     protocol::Decoder decoder(protocol::Framing::lines);
@@ -64,8 +64,8 @@ std::map<std::string, int> requests_in(const std::string& lines) {
             if (message.kind == protocol::Message::Kind::request) {
                 ++requests[message.id.text()];
             }
-        } catch (const Error&) {
-            // Answered without an id, if at all.
+        } catch (const protocol::InvalidMessage& invalid) {
+            ++requests[invalid.id.text()]; // refused under its id, where it has one
         }
     }
     return requests;

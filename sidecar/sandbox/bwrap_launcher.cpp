@@ -5,6 +5,7 @@
 #include "mount_check.hpp"
 #include "mount_plan.hpp"
 #include "paths.hpp"
+#include "sandbox/build.hpp"
 #include "sandbox/guarded_files.hpp"
 #include "system_calls.hpp"
 #include "system_mounts.hpp"
@@ -60,13 +61,14 @@ std::vector<std::string> real_homes(const Environment& environment) {
     return homes;
 }
 
-void check_session_dir(const std::string& path) {
+// `what`: "the session's directory".
+void check_private(const std::string& path, std::string_view what) {
     struct stat status = {};
     if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
         (status.st_mode & 077) != 0) {
         throw Error(ErrorCode::sandbox_unavailable,
-                    fmt::format("the session's directory '{}' must be a directory of this user with mode 0700", path),
-                    "Remove it and start the session again.");
+                    fmt::format("{} '{}' must be a directory of this user with mode 0700", what, path),
+                    "Remove it and try again.");
     }
 }
 
@@ -85,8 +87,8 @@ void refuse_if_private(const std::string& shown, std::string_view what, const st
         if (is_within(path, shown) || is_within(shown, path)) {
             throw Error(ErrorCode::config_invalid,
                         fmt::format("{} '{}' would show cellgate's own files in '{}' to a cell", what, shown, path),
-                        "Open another folder, or move cellgate's by XDG_STATE_HOME, XDG_CONFIG_HOME and "
-                        "XDG_RUNTIME_DIR.");
+                        "Open another folder, or move cellgate's by XDG_STATE_HOME, XDG_CONFIG_HOME, XDG_DATA_HOME "
+                        "and XDG_RUNTIME_DIR.");
         }
     }
 }
@@ -218,32 +220,99 @@ std::vector<std::string> layers_of(const std::string& bwrap) {
     return found->second;
 }
 
+struct Bwrap {
+    std::string program;
+    std::vector<std::string> layers;
+};
+
+Bwrap available_bwrap(const Environment& environment) {
+    std::string program = find_bwrap(bwrap_directories(environment));
+    std::vector<std::string> layers = layers_of(program);
+    return Bwrap{std::move(program), std::move(layers)};
+}
+
+std::vector<std::string> real_paths(const std::vector<std::string>& paths) {
+    std::vector<std::string> real;
+    for (const std::string& path : paths) {
+        // One that is not there yet may be made while the kernel runs.
+        real.push_back(std::filesystem::weakly_canonical(path).string());
+    }
+    return real;
+}
+
+void add_links(MountPlan& plan, const Links& links) {
+    for (const auto& [place, target] : links) {
+        if (!plan.shows(place)) {
+            plan.symlink(target, place);
+        }
+    }
+}
+
+// bwrap's own command for a plan that is complete. `command.argv` is what runs inside, `environment` all that it gets.
+Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command command, const std::string& cwd,
+                 const Environment& environment, Network network) {
+    int first = first_free_descriptor(command);
+    MountPlan::Arguments mounts = plan.arguments(first + 1);
+    std::vector<std::string> options = isolation_arguments(network);
+    options.insert(options.end(), mounts.arguments.begin(), mounts.arguments.end());
+    mounts.files.push_back(system_call_filter(network));
+    options.insert(options.end(), {"--seccomp", std::to_string(first + static_cast<int>(mounts.files.size()))});
+    options.insert(options.end(), {"--chdir", cwd, "--clearenv"});
+    for (const auto& [name, value] : environment) {
+        options.insert(options.end(), {"--setenv", name, value});
+    }
+    constexpr std::size_t of_bwrap_itself = 4;
+    if (const std::size_t count = options.size() + command.argv.size() + of_bwrap_itself; count > most_arguments) {
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("expected at most {} arguments for bubblewrap, found {}: the command has {}, and the "
+                                "environment {} variables of 3 each",
+                                most_arguments, count, command.argv.size(), environment.size()),
+                    "Pass less in the session's environment; a file of the workspace holds as much as you like.");
+    }
+    std::string packed;
+    for (const std::string& option : options) {
+        packed += option;
+        packed += '\0';
+    }
+
+    Launch launch;
+    launch.descriptors.push_back(anonymous_file(packed));
+    for (Descriptor& file : mounts.files) {
+        launch.descriptors.push_back(std::move(file));
+    }
+    for (std::size_t i = 0; i < launch.descriptors.size(); ++i) {
+        command.descriptors[first + static_cast<int>(i)] = launch.descriptors[i].get();
+    }
+    std::vector<std::string> argv = {bwrap.program, "--args", std::to_string(first), "--"};
+    argv.insert(argv.end(), command.argv.begin(), command.argv.end());
+    command.argv = std::move(argv);
+    command.environment = {{"PATH", system_path}};
+    command.cwd = "/";
+    launch.command = std::move(command);
+    launch.layers = bwrap.layers;
+    if (network == Network::host) {
+        std::erase(launch.layers, "network-namespace");
+    }
+    launch.layers.insert(launch.layers.end(), {"private-home", "clean-environment"});
+    return launch;
+}
+
 } // namespace
 
 void BwrapLauncher::check() {
-    available();
-}
-
-BwrapLauncher::Available BwrapLauncher::available() {
-    std::string bwrap = find_bwrap(bwrap_directories(environment_));
-    std::vector<std::string> layers = layers_of(bwrap);
-    return Available{std::move(bwrap), std::move(layers)};
+    available_bwrap(environment_);
 }
 
 Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
-    const Available ours = available();
+    const Bwrap bwrap = available_bwrap(environment_);
     Links links;
-    std::vector<std::string> homes = real_homes(environment_);
-    std::vector<std::string> hidden;
-    for (const std::string& path : profile.hidden) {
-        // One that is not there yet may be made while the kernel runs.
-        hidden.push_back(std::filesystem::weakly_canonical(path).string());
-    }
+    const std::vector<std::string> homes = real_homes(environment_);
+    const std::vector<std::string> hidden = real_paths(profile.hidden);
     std::string workspace = canonical_path(profile.workspace, "the workspace", links);
     std::string session_dir = canonical_path(profile.session_dir, "the session's directory", links);
     refuse_system_workspace(workspace);
     refuse_if_private(workspace, "the workspace", homes, hidden);
-    check_session_dir(session_dir);
+    check_private(session_dir, "the session's directory");
     if (is_within(session_dir, workspace) || is_within(workspace, session_dir)) {
         throw Error(
             ErrorCode::config_invalid,
@@ -270,6 +339,9 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
         }
     }
     settle_workspace(plan, workspace);
+    if (!profile.packages.empty()) {
+        plan.read_only(canonical_path(profile.packages, "the folder of installed packages", links));
+    }
     plan.read_write(session_dir);
     check_program(plan, command.argv.at(0), links);
 
@@ -279,55 +351,51 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
                     fmt::format("the working directory '{}' cannot be seen in the sandbox", cwd),
                     "Choose one in the workspace.");
     }
-    for (const auto& [place, target] : links) {
-        if (!plan.shows(place)) {
-            plan.symlink(target, place);
+    add_links(plan, links);
+    check_mounts(plan, workspace, command.argv);
+    const Environment environment = clean_environment(environment_, home, std::move(command.environment));
+    Launch launch = launch_in(bwrap, plan, std::move(command), cwd, environment, Network::none);
+    launch.layers.emplace_back("guarded-files");
+    return launch;
+}
+
+Launch wrap_build(async::Command command, const BuildProfile& profile, const Environment& own) {
+    const Bwrap bwrap = available_bwrap(own);
+    Links links;
+    const std::vector<std::string> homes = real_homes(own);
+    const std::vector<std::string> hidden = real_paths(profile.hidden);
+    Links not_shown;
+    const std::string workspace = canonical_path(profile.workspace, "the workspace", not_shown);
+
+    MountPlan plan;
+    const std::string home = private_home(homes);
+    add_system(plan, home);
+    plan.scratch(home, home_bytes, "0700");
+    if (profile.network == Network::host) {
+        add_names_of_the_network(plan);
+    }
+    for (const std::string& given : profile.read_only) {
+        const std::string path = canonical_path(given, "a read-only path of the build sandbox", links);
+        refuse_if_private(path, "the read-only path", homes, hidden);
+        if (is_within(workspace, path)) {
+            throw Error(ErrorCode::config_invalid,
+                        fmt::format("'{}' would show the workspace '{}' to a build", path, workspace),
+                        "Make the environment in a folder of its own, such as '.venv'.");
+        }
+        if (!plan.shows(path)) {
+            plan.read_only(path);
         }
     }
-
+    if (!profile.directory.empty()) {
+        const std::string directory = canonical_path(profile.directory, "the build's directory", not_shown);
+        check_private(directory, "the build's directory");
+        plan.read_write(directory, build_place);
+    }
+    check_program(plan, command.argv.at(0), links);
+    add_links(plan, links);
     check_mounts(plan, workspace, command.argv);
-    int first = first_free_descriptor(command);
-    MountPlan::Arguments mounts = plan.arguments(first + 1);
-    std::vector<std::string> options = isolation_arguments();
-    options.insert(options.end(), mounts.arguments.begin(), mounts.arguments.end());
-    mounts.files.push_back(system_call_filter());
-    options.insert(options.end(), {"--seccomp", std::to_string(first + static_cast<int>(mounts.files.size()))});
-    options.insert(options.end(), {"--chdir", cwd, "--clearenv"});
-    const Environment environment = clean_environment(environment_, home, std::move(command.environment));
-    for (const auto& [name, value] : environment) {
-        options.insert(options.end(), {"--setenv", name, value});
-    }
-    constexpr std::size_t of_bwrap_itself = 4;
-    if (const std::size_t count = options.size() + command.argv.size() + of_bwrap_itself; count > most_arguments) {
-        throw Error(ErrorCode::config_invalid,
-                    fmt::format("expected at most {} arguments for bubblewrap, found {}: the command has {}, and the "
-                                "environment {} variables of 3 each",
-                                most_arguments, count, command.argv.size(), environment.size()),
-                    "Pass less in the session's environment; a file of the workspace holds as much as you like.");
-    }
-    std::string packed;
-    for (const std::string& option : options) {
-        packed += option;
-        packed += '\0';
-    }
-
-    Launch launch;
-    launch.descriptors.push_back(anonymous_file(packed));
-    for (Descriptor& file : mounts.files) {
-        launch.descriptors.push_back(std::move(file));
-    }
-    for (std::size_t i = 0; i < launch.descriptors.size(); ++i) {
-        command.descriptors[first + static_cast<int>(i)] = launch.descriptors[i].get();
-    }
-    std::vector<std::string> argv = {ours.bwrap, "--args", std::to_string(first), "--"};
-    argv.insert(argv.end(), command.argv.begin(), command.argv.end());
-    command.argv = std::move(argv);
-    command.environment = {{"PATH", system_path}};
-    command.cwd = "/";
-    launch.command = std::move(command);
-    launch.layers = ours.layers;
-    launch.layers.insert(launch.layers.end(), {"private-home", "clean-environment", "guarded-files"});
-    return launch;
+    const Environment environment = clean_environment(own, home, std::move(command.environment));
+    return launch_in(bwrap, plan, std::move(command), home, environment, profile.network);
 }
 
 async::ExitStatus BwrapLauncher::exit_of(async::ExitStatus outer) const {

@@ -18,12 +18,6 @@ class BwrapLauncher : public Launcher {
     async::ExitStatus exit_of(async::ExitStatus outer) const override;
 
   private:
-    struct Available {
-        std::string bwrap;
-        std::vector<std::string> layers;
-    };
-    Available available();
-
     Environment environment_;
 };
 

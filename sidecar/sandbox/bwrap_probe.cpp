@@ -147,21 +147,16 @@ constexpr std::array namespaces = {Layer{"user-namespace", "user"},   Layer{"mou
 
 } // namespace
 
-std::vector<std::string> isolation_arguments() {
+std::vector<std::string> isolation_arguments(Network network) {
     // --unshare-all would go on without a user namespace where it has other rights; this does not.
-    return {"--unshare-user",
-            "--unshare-ipc",
-            "--unshare-pid",
-            "--unshare-net",
-            "--unshare-uts",
-            "--unshare-cgroup-try",
-            "--disable-userns",
-            "--die-with-parent",
-            "--new-session",
-            "--cap-drop",
-            "ALL",
-            "--hostname",
-            "cellgate"};
+    std::vector<std::string> arguments = {
+        "--unshare-user",   "--unshare-ipc",     "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
+        "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop",    "ALL",
+        "--hostname",       "cellgate"};
+    if (network == Network::none) {
+        arguments.emplace_back("--unshare-net");
+    }
+    return arguments;
 }
 
 std::vector<std::string> bwrap_directories(const Environment& environment) {
@@ -199,7 +194,7 @@ std::vector<std::string> probe(const std::string& bwrap) {
     add_system(plan, "/home/user");
     MountPlan::Arguments mounts = plan.arguments(3);
     std::vector<std::string> argv = {bwrap};
-    std::vector<std::string> isolation = isolation_arguments();
+    std::vector<std::string> isolation = isolation_arguments(Network::none);
     argv.insert(argv.end(), isolation.begin(), isolation.end());
     argv.insert(argv.end(), mounts.arguments.begin(), mounts.arguments.end());
     std::string look = "cat /proc/self/status && exec readlink";
@@ -207,7 +202,7 @@ std::vector<std::string> probe(const std::string& bwrap) {
         look += fmt::format(" /proc/self/ns/{}", layer.link);
     }
     argv.insert(argv.end(), {"--seccomp", std::to_string(3 + mounts.files.size())});
-    mounts.files.push_back(system_call_filter());
+    mounts.files.push_back(system_call_filter(Network::none));
     argv.insert(argv.end(), {"--setenv", "PATH", "/usr/bin:/bin", "--", "/bin/sh", "-c", look});
     Output output = run(std::move(argv), mounts.files);
     if (!output.success) {

@@ -3,6 +3,7 @@
 // person can do.
 
 #include "base/error.hpp"
+#include "sandbox/build.hpp"
 #include "sandbox/launcher.hpp"
 
 #include <string>
@@ -11,7 +12,7 @@
 namespace cellgate::sandbox {
 
 // The namespaces and rights of every sandbox, without its mounts.
-std::vector<std::string> isolation_arguments();
+std::vector<std::string> isolation_arguments(Network network);
 
 // Where bwrap may lie: the system's places, then the absolute directories of PATH (a relative one could be a
 // workspace's).

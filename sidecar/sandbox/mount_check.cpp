@@ -18,7 +18,7 @@ namespace {
 constexpr const char* places_file = "/.cellgate/places";
 // $1: what is expected. PATH is the session's, which may lead into the workspace.
 constexpr const char* comparison = R"sh(
-found="$(PATH=/usr/bin:/bin xargs -0 stat -c %d:%i -- < /.cellgate/places)"
+found="$(PATH=/usr/bin:/bin xargs -0 -r stat -c %d:%i -- < /.cellgate/places)"
 if [ "$found" != "$1" ]
 then
     echo "cellgate: files of the workspace were exchanged while the sandbox was set up; start the session again" >&2

@@ -12,8 +12,8 @@ void MountPlan::read_only(const std::string& source, const std::string& place) {
     entries_[place] = Entry{.arguments = {"--ro-bind", source}, .from_machine = true};
 }
 
-void MountPlan::read_write(const std::string& path) {
-    entries_[path] = Entry{.arguments = {"--bind", path}, .from_machine = true, .writable = true};
+void MountPlan::read_write(const std::string& source, const std::string& place) {
+    entries_[place] = Entry{.arguments = {"--bind", source}, .from_machine = true, .writable = true};
 }
 
 void MountPlan::scratch(const std::string& place, std::uint64_t bytes, const char* permissions) {

@@ -17,7 +17,8 @@ class MountPlan {
   public:
     void read_only(const std::string& source, const std::string& place);
     void read_only(const std::string& path) { read_only(path, path); }
-    void read_write(const std::string& path);
+    void read_write(const std::string& source, const std::string& place);
+    void read_write(const std::string& path) { read_write(path, path); }
     void scratch(const std::string& place, std::uint64_t bytes, const char* permissions);
     void symlink(const std::string& target, const std::string& place);
     void file(std::string content, const std::string& place);

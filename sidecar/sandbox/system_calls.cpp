@@ -101,7 +101,7 @@ class Program {
 
 } // namespace
 
-Descriptor system_call_filter() {
+Descriptor system_call_filter(Network network) {
     Program program;
     program.load(offsetof(seccomp_data, arch));
     program.unless_equal(our_architecture, 1);
@@ -121,11 +121,15 @@ Descriptor system_call_filter() {
     program.if_equal(TIOCLINUX, 1);
     program.refuse(EPERM);
     program.allow();
-    // The families that the empty network namespace makes harmless. Netlink, of which only the question for the
-    // interfaces is asked: ZeroMQ and the C library want it.
-    program.if_equal(SYS_socket, 13);
+    // The families that the network namespace makes harmless, or that are asked for. Netlink, of which only the
+    // question for the interfaces is asked: ZeroMQ and the C library want it.
+    std::vector<int> families = {AF_INET, AF_INET6};
+    if (network == Network::none) {
+        families.push_back(AF_UNIX);
+    }
+    program.if_equal(SYS_socket, static_cast<std::uint8_t>(7 + 2 * families.size()));
     program.load_argument(0);
-    for (const int family : {AF_UNIX, AF_INET, AF_INET6}) {
+    for (const int family : families) {
         program.if_equal(static_cast<std::uint32_t>(family), 1);
         program.allow();
     }

@@ -4,12 +4,14 @@
 // of their flaws in. A list of what is refused, not of what is allowed: it must never break a program that has no harm
 // in mind. Beside the namespaces, not in their place.
 
+#include "sandbox/build.hpp"
 #include "sandbox/descriptor.hpp"
 
 namespace cellgate::sandbox {
 
 // The compiled filter, for bwrap's --seccomp. For the architecture that we are built for; programs of another one,
-// which would number their calls otherwise, get an error for every call.
-Descriptor system_call_filter();
+// which would number their calls otherwise, get an error for every call. With the machine's network there are no unix
+// sockets but pairs: abstract ones (a desktop's bus, its display) belong to the network and would be in reach.
+Descriptor system_call_filter(Network network);
 
 } // namespace cellgate::sandbox

@@ -1,5 +1,7 @@
 #include "system_mounts.hpp"
 
+#include "base/plain_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t most_of_a_table = std::size_t{1} << 20;
 constexpr std::uint64_t tmp_bytes = 1ULL << 30;
 constexpr std::uint64_t shared_memory_bytes = 512ULL << 20;
 
@@ -107,6 +110,13 @@ void add_system(MountPlan& plan, const std::string& home) {
     plan.scratch("/dev/shm", shared_memory_bytes, "1777");
     plan.scratch("/tmp", tmp_bytes, "1777");
     plan.symlink("../tmp", "/var/tmp");
+}
+
+void add_names_of_the_network(MountPlan& plan) {
+    // Copies: the files are often links into /run, which is not shown.
+    for (const char* path : {"/etc/resolv.conf", "/etc/hosts"}) {
+        plan.file(read_plain_file(path, most_of_a_table).bytes, path);
+    }
 }
 
 } // namespace cellgate::sandbox

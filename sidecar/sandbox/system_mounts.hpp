@@ -9,4 +9,7 @@ namespace cellgate::sandbox {
 // `home` is the private home that /etc/passwd names.
 void add_system(MountPlan& plan, const std::string& home);
 
+// For a sandbox with the machine's network: where its names are looked up.
+void add_names_of_the_network(MountPlan& plan);
+
 } // namespace cellgate::sandbox

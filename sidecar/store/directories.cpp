@@ -110,7 +110,8 @@ Directories find_directories(const std::map<std::string, std::string>& environme
     const bool has_runtime = runtime != environment.end() && runtime->second.starts_with('/');
     return Directories{base_directory(environment, "XDG_STATE_HOME", ".local/state"),
                        base_directory(environment, "XDG_CONFIG_HOME", ".config"),
-                       has_runtime ? runtime->second + "/cellgate" : fmt::format("/tmp/cellgate-{}", ::getuid())};
+                       has_runtime ? runtime->second + "/cellgate" : fmt::format("/tmp/cellgate-{}", ::getuid()),
+                       base_directory(environment, "XDG_DATA_HOME", ".local/share")};
 }
 
 std::string key_of_root(const std::string& root) {
@@ -137,7 +138,8 @@ void make_private_directory(const std::string& path) {
         throw Error(
             ErrorCode::store_failed,
             fmt::format("expected {} to be a directory of yours that only you can write, found something else", path),
-            "remove it, or set XDG_RUNTIME_DIR, XDG_STATE_HOME and XDG_CONFIG_HOME to directories of your own");
+            "remove it, or set XDG_RUNTIME_DIR, XDG_STATE_HOME, XDG_CONFIG_HOME and XDG_DATA_HOME to directories of "
+            "your own");
     }
 }
 

@@ -160,7 +160,8 @@ struct Place {
     TemporaryFolder folder;
     std::string root = folder.path + "/workspace";
     sandbox::Environment environment = sandbox::process_environment();
-    store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime"};
+    store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime",
+                                   folder.path + "/data"};
     async::Loop loop;
     gate::Gate gate{loop.clock(), gate_options()};
     tools::Registry registry{loop, loop.clock(), gate, tools::RegistryOptions{root, environment, {"cellgate", "0"}}};

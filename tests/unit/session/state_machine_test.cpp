@@ -133,7 +133,8 @@ struct Place {
     TemporaryFolder folder;
     std::string root = folder.path + "/workspace";
     sandbox::Environment environment = with_kernels();
-    store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime"};
+    store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime",
+                                   folder.path + "/data"};
     async::Loop loop;
     FakeClock clock;
     gate::Gate gate{loop.clock(), gate_options()};

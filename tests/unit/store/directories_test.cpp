@@ -14,14 +14,16 @@ using namespace cellgate;
 using namespace cellgate::store;
 
 TEST_CASE("directories follow the XDG variables, and HOME without them") {
-    const Directories given =
-        find_directories({{"XDG_STATE_HOME", "/s"}, {"XDG_CONFIG_HOME", "/c"}, {"XDG_RUNTIME_DIR", "/r"}});
+    const Directories given = find_directories(
+        {{"XDG_STATE_HOME", "/s"}, {"XDG_CONFIG_HOME", "/c"}, {"XDG_RUNTIME_DIR", "/r"}, {"XDG_DATA_HOME", "/d"}});
     CHECK(given.state == "/s/cellgate");
     CHECK(given.config == "/c/cellgate");
     CHECK(given.runtime == "/r/cellgate");
+    CHECK(given.data == "/d/cellgate");
     const Directories home = find_directories({{"HOME", "/h"}, {"XDG_STATE_HOME", "relative/is/invalid"}});
     CHECK(home.state == "/h/.local/state/cellgate");
     CHECK(home.config == "/h/.config/cellgate");
+    CHECK(home.data == "/h/.local/share/cellgate");
     CHECK(home.runtime.starts_with("/tmp/cellgate-"));
     CHECK_THROWS_AS(find_directories({}), Error);
 }

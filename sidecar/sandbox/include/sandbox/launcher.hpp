@@ -26,6 +26,7 @@ struct Profile {
     std::string session_dir;            // 0700 and ours: the kernel's sockets, read-write at its own path
     std::vector<std::string> read_only; // interpreter prefixes, the bootstrap: read-only wherever they are
     std::vector<std::string> hidden;    // the sidecar's own directories: a profile that would show one is refused
+    std::string packages;               // of these, the one folder that is shown, read-only; empty: none
 };
 
 // For one start. Keep it until start_process() has returned: the command's descriptors are owned here.

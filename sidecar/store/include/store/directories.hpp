@@ -1,6 +1,6 @@
 #pragma once
-// Where the sidecar keeps things, after the XDG base directories: state (journals), configuration (rules), and the
-// runtime directory (sockets). All of it is outside every workspace and 0700.
+// Where the sidecar keeps things, after the XDG base directories: state (journals), configuration (rules), the runtime
+// directory (sockets), and data (packages that were installed). All of it is outside every workspace and 0700.
 
 #include <map>
 #include <string>
@@ -11,6 +11,7 @@ struct Directories {
     std::string state;   // $XDG_STATE_HOME/cellgate
     std::string config;  // $XDG_CONFIG_HOME/cellgate
     std::string runtime; // $XDG_RUNTIME_DIR/cellgate; without that variable a directory of this user's in /tmp
+    std::string data;    // $XDG_DATA_HOME/cellgate
 };
 
 // Names only; nothing is created. Throws Error{config_invalid} when neither HOME nor the XDG variables are set.

@@ -1,0 +1,34 @@
+#pragma once
+// A sandbox for a program that makes files, such as pip. It sees the system and what it is shown; no workspace, no
+// home, no secret. It writes one directory and what is gone when it ends. It may be given the machine's network: then
+// it reaches whatever a program of yours would reach by TCP and UDP, and no unix socket. The other layers are those of
+// a kernel's sandbox, and like that one it is refused when it cannot be had.
+
+#include "sandbox/launcher.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+enum class Network {
+    none,
+    host, // the machine's
+};
+
+// Paths are absolute, exist, and may go through symlinks.
+struct BuildProfile {
+    std::string directory;              // 0700 and ours: read-write at `build_place`; empty: nothing is written
+    std::string workspace;              // shown is only what `read_only` names of it: a virtual environment
+    std::vector<std::string> read_only; // interpreter prefixes, certificates
+    std::vector<std::string> hidden;    // as in a kernel's Profile
+    Network network = Network::none;
+};
+
+inline constexpr const char* build_place = "/cellgate";
+
+// `command.environment`: as for Launcher::wrap(); it starts in the empty home. `environment` is this process's own.
+// Throws Error{sandbox_unavailable, config_invalid}.
+Launch wrap_build(async::Command command, const BuildProfile& profile, const Environment& environment);
+
+} // namespace cellgate::sandbox

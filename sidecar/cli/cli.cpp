@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
     add_run(app, invocation);
     add_generate(app, invocation);
     add_call(app, invocation);
+    add_install(app, invocation);
     add_kernels(app, invocation);
     add_doctor(app, invocation);
     add_demo(app, invocation);

@@ -46,7 +46,7 @@ std::vector<mcp::Tool> all_tools(AgentLink& link) {
     for (mcp::Tool& tool : catalogue_tools(link)) {
         all.push_back(std::move(tool));
     }
-    all.push_back(install_tool());
+    all.push_back(install_tool(link));
     return all;
 }
 

@@ -1,12 +1,17 @@
-// install_package, as ipybox names it. ipybox installs into its own interpreter, outside of any sandbox. Here nothing
-// is installed yet: the tool says what to do instead, so that a model does not try pip in a kernel without a network.
+// install_package, with ipybox's name and parameter. ipybox installs into its own interpreter, unasked; here it is an
+// action that a person is asked about.
 
 #include "mcp/content.hpp"
 #include "mcp_tools.hpp"
+#include "protocol/messages/packages.hpp"
+
+#include <fmt/format.h>
 
 namespace cellgate::cli {
 
 namespace {
+
+using mcp::ToolCall;
 
 struct InstallArguments {
     static constexpr bool closed = true;
@@ -17,24 +22,56 @@ struct InstallArguments {
     }
 };
 
-Task<protocol::CallToolResult> install(InstallArguments, std::shared_ptr<mcp::ToolCall>) {
-    co_return mcp::error_result(
-        "Nothing was installed: this version of cellgate cannot install packages, and the sandbox has no network for "
-        "pip. Tell your user to install the package into the kernel's interpreter, and call reset afterwards. "
-        "`import sys; print(sys.executable)` names the interpreter.");
+std::string success(const protocol::PackagesInstallResult& result) {
+    std::string text = "Installed:";
+    for (const protocol::InstalledPackage& package : result.installed) {
+        text += fmt::format(" {} {}", package.name, package.version);
+    }
+    return text +
+           "\nThey can be imported now, and stay after reset. What the interpreter brings itself goes first; what "
+           "was imported in another version stays so until reset.";
 }
 
+std::string failure(const protocol::PackagesInstallResult& result) {
+    return fmt::format("Nothing was installed: {}\n\n{}\nFor you only wheels are installed: a package, or a version, "
+                       "without one for this Python cannot be had. Try another version or package, or ask your user, "
+                       "who can run `cellgate install --allow-source-builds PACKAGE` in the workspace.",
+                       result.reason.value_or("pip failed"), result.output);
+}
+
+struct InstallTool {
+    AgentLink& link;
+
+    Task<protocol::CallToolResult> install(InstallArguments arguments, std::shared_ptr<ToolCall> call) {
+        protocol::PackagesInstallParams params;
+        params.session_id = co_await link.own_session(call);
+        params.packages.push_back(std::move(arguments.package_name));
+        const protocol::PackagesInstallResult result =
+            co_await link.call_that_asks<protocol::PackagesInstall>(std::move(params), std::move(call));
+        if (result.status == protocol::InstallStatus::failed) {
+            co_return mcp::error_result(failure(result));
+        }
+        co_return mcp::text_result(success(result));
+    }
+};
+
 constexpr std::string_view install_input = R"({"type":"object","properties":{
-"package_name":{"type":"string","description":"As pip names it."}},"required":["package_name"],"additionalProperties":false})";
+"package_name":{"type":"string","description":"As pip names it, with extras and versions if need be: requests, requests[socks], requests>=2,<3."}},
+"required":["package_name"],"additionalProperties":false})";
 
 } // namespace
 
-mcp::Tool install_tool() {
+mcp::Tool install_tool(AgentLink& link) {
+    const auto tool = std::make_shared<InstallTool>(link);
     return mcp::typed_tool<InstallArguments>(
-        tool_spec("install_package",
-                  "Cannot install yet: it says how your user installs a package into the kernel's interpreter.",
-                  install_input),
-        install);
+        tool_spec(
+            "install_package",
+            "Installs a Python package, and what it needs, for your kernel, from wheels. A person is asked first, "
+            "and sees pip's whole command.",
+            install_input),
+        [tool](InstallArguments arguments, std::shared_ptr<ToolCall> call) {
+            return tool->install(std::move(arguments), std::move(call));
+        });
 }
 
 } // namespace cellgate::cli

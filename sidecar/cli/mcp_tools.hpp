@@ -17,7 +17,7 @@ std::vector<mcp::Tool> execution_tools(AgentLink& link);
 std::vector<mcp::Tool> catalogue_tools(AgentLink& link);
 
 // install_package.
-mcp::Tool install_tool();
+mcp::Tool install_tool(AgentLink& link);
 
 // A tool as a client lists it. `input_schema`, `output_schema`: JSON; empty: none.
 protocol::ToolSpec tool_spec(std::string name, std::string description, std::string_view input_schema,

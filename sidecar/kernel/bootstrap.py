@@ -6,7 +6,8 @@ Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the s
 - the frames of the tool wrappers, and of ipykernel's input(), stay out of tracebacks;
 - the pause before each reply is off;
 - what a debugger would need is not loaded: no client of cellgate speaks to it, and it takes a quarter of the start;
-- text that is printed without a pause goes out in pieces, not as one message of any size.
+- text that is printed without a pause goes out in pieces, not as one message of any size;
+- packages that cellgate installed are at the end of sys.path, also those that come while it runs.
 
 The sidecar sends an execution's id as the msg_id of its request. Every hook is on a part of ipykernel that may be
 missing in some version, and is left out there: a cell runs in any case.
@@ -234,6 +235,31 @@ def flush_often(stream):
     stream.write = write
 
 
+class InstalledPackages:
+    """A folder for each install, of which the newest goes first. They come and never go."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._changed = None
+        self._known = set()
+
+    def look(self):
+        try:
+            changed = os.stat(self._folder).st_mtime_ns
+            if changed == self._changed:
+                return
+            names = sorted(os.listdir(self._folder), reverse=True)
+        except OSError:
+            return
+        self._changed = changed
+        paths = [os.path.join(self._folder, name) for name in names]
+        fresh = [path for path in paths if path not in self._known]
+        places = [at for at, path in enumerate(sys.path) if path in self._known]
+        at = places[0] if places else len(sys.path)
+        sys.path[at:at] = fresh
+        self._known.update(fresh)
+
+
 def show_native_crashes():
     """A crash in native code says on the process's own stderr where it was, as its last words."""
     stderr = getattr(sys.stderr, "_original_stdstream_copy", None)
@@ -280,6 +306,11 @@ def attach(kernel):
         hook_code_names(shell, cells)
     if hasattr(shell, "showtraceback"):
         hook_tracebacks(shell)
+    if "CELLGATE_PACKAGES" in os.environ:
+        packages = InstalledPackages(os.environ["CELLGATE_PACKAGES"])
+        packages.look()
+        if hasattr(getattr(shell, "events", None), "register"):
+            shell.events.register("pre_execute", packages.look)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "pub_thread"):
             flush_often(stream)

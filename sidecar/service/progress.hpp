@@ -1,6 +1,6 @@
 #pragma once
 // $/progress of a request that carried a workDoneToken: it begins here and ends with the object. Without a token,
-// nothing is told.
+// nothing is told. Reports are left out while a client does not read.
 
 #include "protocol/messages/lifecycle.hpp"
 
@@ -18,6 +18,13 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     ~Progress() { tell({protocol::ProgressKind::end, std::nullopt, std::nullopt}); }
+
+    void report(std::string message) {
+        constexpr std::size_t most_queued = std::size_t{64} << 10;
+        if (peer_.connection().queued_bytes() <= most_queued) {
+            tell({protocol::ProgressKind::report, std::nullopt, std::move(message)});
+        }
+    }
 
   private:
     void tell(protocol::ProgressValue value) {

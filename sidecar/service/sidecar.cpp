@@ -62,8 +62,8 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
       left_work(loop, {journal_directory(directories, root), directories.state + "/journals"}),
       gate(clock, gate_options(loop, root, directories, this)),
       registry(loop, clock, gate, tools::RegistryOptions{root, options.environment, {"cellgate", CELLGATE_VERSION}}),
-      door(gate, registry), house{loop, clock, gate, door, *this, directories, journals, root, options.environment},
-      attendance(clock) {
+      door(gate, registry), installs(loop, gate, directories, root, options.environment),
+      house{loop, clock, gate, door, *this, directories, journals, root, options.environment}, attendance(clock) {
     if (options.outlives_clients) {
         ledger.emplace(journals.directory());
     }
@@ -395,6 +395,7 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     add_execution_handlers(*impl_, *client);
     add_gate_handlers(*impl_, *client);
     add_tool_handlers(*impl_, *client);
+    add_package_handlers(*impl_, *client);
     impl_->clients[id] = client;
     impl_->attendance.joined();
     std::exception_ptr error;

@@ -4,6 +4,7 @@
 #include "async/loop.hpp"
 #include "attendance.hpp"
 #include "client.hpp"
+#include "exec/installs.hpp"
 #include "gate/gate.hpp"
 #include "left_work.hpp"
 #include "service/sidecar.hpp"
@@ -76,6 +77,7 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     gate::Gate gate;
     tools::Registry registry;
     tools::Door door;
+    exec::Installs installs;
     session::House house;
     std::shared_ptr<Trace> trace;
     Attendance attendance;
@@ -115,5 +117,6 @@ void add_session_handlers(Sidecar::Impl& sidecar, Client& client);
 void add_execution_handlers(Sidecar::Impl& sidecar, Client& client);
 void add_gate_handlers(Sidecar::Impl& sidecar, Client& client);
 void add_tool_handlers(Sidecar::Impl& sidecar, Client& client);
+void add_package_handlers(Sidecar::Impl& sidecar, Client& client);
 
 } // namespace cellgate::service

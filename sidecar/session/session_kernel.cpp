@@ -5,6 +5,7 @@
 #include "base/names.hpp"
 #include "base/visible_text.hpp"
 #include "bootstrap_text.hpp"
+#include "exec/packages.hpp"
 #include "session_start.hpp"
 #include "tools/workspace_programs.hpp"
 
@@ -163,6 +164,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
     if (choice.interpreter) {
         kernel_.interpreter = choice.interpreter->executable;
     }
+    python_ = exec::python_of(choice);
     auto start = std::make_unique<Start>();
     start->interrupt_by_signal = choice.interrupt_by_signal;
     std::exception_ptr error;
@@ -193,7 +195,13 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         profile.workspace = house_.root;
         profile.session_dir = start->directory;
         profile.read_only = jupyter::folders_of(choice);
-        profile.hidden = {house_.directories.state, house_.directories.config, house_.directories.runtime};
+        profile.hidden = {house_.directories.state, house_.directories.config, house_.directories.runtime,
+                          house_.directories.data};
+        if (python_) {
+            const exec::Packages packages(house_.directories, house_.root, *python_);
+            profile.packages = packages.shown();
+            command.environment["CELLGATE_PACKAGES"] = packages.shown();
+        }
         std::function<sandbox::Launch()> wrap = [this, &command, &profile] {
             return launcher_->wrap(std::move(command), profile);
         };

@@ -16,7 +16,7 @@ def examples(method):
 
 # Their examples start kernels and servers that are not here, or end everything.
 STARTING = ("initialize", "shutdown", "execute", "session/create", "session/restart", "wrappers/generate", "tools/call",
-            "toolServers/restart")
+            "toolServers/restart", "packages/install")
 
 
 def requests_of_clients():

@@ -9,7 +9,8 @@ PROTOCOL = json.loads((validate.SCHEMAS / "methods.json").read_text())["methods"
 
 
 # Their examples start kernels and servers that are not here.
-STARTING = ("execute", "session/create", "session/restart", "wrappers/generate", "toolServers/restart")
+STARTING = ("execute", "session/create", "session/restart", "wrappers/generate", "toolServers/restart",
+            "packages/install")
 
 
 def example(method):

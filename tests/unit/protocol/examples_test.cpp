@@ -4,6 +4,7 @@
 #include "base/json_codec.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/lifecycle.hpp"
+#include "protocol/messages/packages.hpp"
 #include "protocol/messages/policy.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "protocol/messages/tool_servers.hpp"
@@ -80,6 +81,7 @@ const std::map<std::string, Codec> codecs{
     entry<ToolServersRemove>(),
     entry<WrappersGenerate>(),
     entry<ToolsCall>(),
+    entry<PackagesInstall>(),
     entry<ChannelCall>("channel/"),
     {"$.cancelRequest", {recode<CancelRequestParams>}},
     {"channel/$.cancelRequest", {recode<CancelRequestParams>}},
@@ -207,6 +209,14 @@ TEST_CASE("what the codec does not refuse is known") {
         "initialize: a server has a command and a URL, so nobody knows which runs",
         "output.read: from before the first",
         "output.read: nothing may come",
+        "packages.install: a command behind a marker",
+        "packages.install: a direction of reading is turned",
+        "packages.install: a file of the workspace",
+        "packages.install: a name that pip takes for a file",
+        "packages.install: an option of pip",
+        "packages.install: code from elsewhere over a line that others can change",
+        "packages.install: code from elsewhere without a word about builds",
+        "packages.install: nothing to install",
         "policy.add: everything is allowed",
         "policy.add: for a session that is not named",
         "policy.add: not a JSON pointer",

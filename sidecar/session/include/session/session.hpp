@@ -5,6 +5,7 @@
 // runs. Owned by the service; close() must have been awaited before it goes.
 
 #include "async/loop.hpp"
+#include "exec/python.hpp"
 #include "gate/gate.hpp"
 #include "jupyter/kernel.hpp"
 #include "jupyter/kernel_choice.hpp"
@@ -69,6 +70,8 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     const std::string& id() const { return options_.id; }
     bool belongs_to(ClientId agent) const { return options_.agent && options_.agent->client == agent; }
     protocol::SessionInfo info() const;
+    // Of the kernel that was started last; nothing when that is no Python.
+    const std::optional<exec::Python>& python() const { return python_; }
 
     // Starts the kernel. Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, denied}.
     Task<void> start();
@@ -148,6 +151,7 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     std::optional<Error> kernel_failure_; // why there is no kernel, when the session is dead
     protocol::SessionStatus status_ = protocol::SessionStatus::starting;
     protocol::SessionKernel kernel_;
+    std::optional<exec::Python> python_;
     std::vector<std::string> layers_;
     std::int64_t execution_count_ = 0;
     std::optional<Instant> memory_looked_at_;

@@ -1,0 +1,73 @@
+// `cellgate install PACKAGE…`: packages for the workspace's kernels, after the person at the terminal said yes.
+
+#include "commands.hpp"
+#include "protocol/messages/packages.hpp"
+#include "sandbox/launcher.hpp"
+#include "terminal_client.hpp"
+
+namespace cellgate::cli {
+
+namespace {
+
+struct InstallArguments {
+    std::string root = ".";
+    std::string trace;
+    std::vector<std::string> packages;
+    bool source_builds = false;
+    int exit_code = 0;
+
+    service::SidecarOptions options() const {
+        service::SidecarOptions options;
+        options.root = root;
+        options.environment = sandbox::process_environment();
+        if (!trace.empty()) {
+            options.trace_file = trace;
+        }
+        return options;
+    }
+};
+
+Task<void> install(InstallArguments* arguments, TerminalClient& client) {
+    protocol::PackagesInstallParams params;
+    params.packages = arguments->packages;
+    params.allow_source_builds = arguments->source_builds;
+    const protocol::PackagesInstallResult result =
+        co_await client.sidecar().call<protocol::PackagesInstall>(std::move(params));
+    if (result.status == protocol::InstallStatus::failed) {
+        client.printer().note(result.output);
+        client.printer().note("cellgate: nothing was installed: " + result.reason.value_or("pip failed"));
+        arguments->exit_code = 1;
+        co_return;
+    }
+    for (const protocol::InstalledPackage& package : result.installed) {
+        fmt::print("{} {}\n", package.name, package.version);
+    }
+}
+
+} // namespace
+
+void add_install(CLI::App& app, Invocation& invocation) {
+    auto arguments = std::make_shared<InstallArguments>();
+    CLI::App* command = app.add_subcommand(
+        "install", "Install Python packages for the workspace's kernels, and print what was installed");
+    command
+        ->add_option("PACKAGE", arguments->packages, "As pip names it: requests, 'requests[socks]', 'requests>=2,<3'")
+        ->type_name("")
+        ->required();
+    command->add_option("--root", arguments->root, "The workspace; default: the current directory")
+        ->check(CLI::ExistingDirectory.description({}))
+        ->type_name("DIR");
+    command->add_flag("--allow-source-builds", arguments->source_builds,
+                      "Also build what has no wheel, which runs the package's own code in the build sandbox");
+    command->add_option("--trace", arguments->trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
+    command->callback([arguments, &invocation] {
+        invocation.run = [arguments] {
+            async::Loop loop;
+            loop.run(with_terminal_client(&loop, arguments->options(),
+                                          [&](TerminalClient& client) { return install(arguments.get(), client); }));
+            return arguments->exit_code;
+        };
+    });
+}
+
+} // namespace cellgate::cli

@@ -1,0 +1,308 @@
+#include "exec/installs.hpp"
+
+#include "async/process.hpp"
+#include "base/visible_text.hpp"
+#include "exec/requirements.hpp"
+#include "gate/gate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+namespace cellgate::exec {
+
+namespace {
+
+constexpr const char* system_python = "/usr/bin/python3";
+constexpr std::size_t most_output = std::size_t{16} << 10; // of what is kept: the end
+constexpr std::size_t longest_line = 200;
+
+// What a person's environment says about where packages come from.
+constexpr std::array index_variables = {
+    "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST",   "PIP_PROXY",  "PIP_CERT",
+    "SSL_CERT_FILE", "SSL_CERT_DIR",        "REQUESTS_CA_BUNDLE", "http_proxy", "https_proxy",
+    "no_proxy",      "HTTP_PROXY",          "HTTPS_PROXY",        "NO_PROXY"};
+// Of these, the ones that name a file or folder.
+constexpr std::array certificate_variables = {"PIP_CERT", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"};
+
+sandbox::Environment index_settings(const sandbox::Environment& environment) {
+    sandbox::Environment chosen;
+    for (const char* name : index_variables) {
+        const auto found = environment.find(name);
+        if (found != environment.end() && !found->second.empty()) {
+            chosen.insert(*found);
+        }
+    }
+    return chosen;
+}
+
+std::vector<std::string> pip_arguments(const InstallRequest& request) {
+    std::vector<std::string> arguments = {"install", "--target", std::string(sandbox::build_place) + "/packages"};
+    if (!request.source_builds) {
+        arguments.insert(arguments.end(), {"--only-binary", ":all:"});
+    }
+    arguments.insert(arguments.end(), {"--no-input", "--disable-pip-version-check", "--no-cache-dir", "--"});
+    arguments.insert(arguments.end(), request.packages.begin(), request.packages.end());
+    return arguments;
+}
+
+// The end of a text, from the beginning of a line.
+std::string end_of(const std::string& text, bool cut) {
+    const std::size_t start = text.size() > most_output ? text.size() - most_output : 0;
+    if (start == 0 && !cut) {
+        return text;
+    }
+    const std::size_t line = text.find('\n', start);
+    return "[…]\n" + text.substr(line == std::string::npos ? start : line + 1);
+}
+
+// What pip itself calls the error, or its last words.
+std::string last_words(const std::string& errors) {
+    std::string words;
+    std::string error;
+    std::size_t start = 0;
+    while (start < errors.size()) {
+        const std::size_t end = std::min(errors.find('\n', start), errors.size());
+        const std::string line = errors.substr(start, end - start);
+        if (line.find_first_not_of(" \r") != std::string::npos) {
+            words = line;
+        }
+        if (line.starts_with("ERROR: ")) {
+            error = line;
+        }
+        start = end + 1;
+    }
+    return visible_text((error.empty() ? words : error).substr(0, 2 * longest_line));
+}
+
+std::string denial(const gate::Decision& decision) {
+    const bool person = decision.by == protocol::ResolvedBy::person;
+    return (person ? "nothing was installed, a person said no: " : "nothing was installed: ") + decision.reason;
+}
+
+} // namespace
+
+// A program in the build sandbox that has ended.
+struct Installs::Ran {
+    async::ExitStatus status;
+    std::string output; // the end of stdout, then that of stderr
+    std::string errors;
+    std::vector<std::string> layers;
+};
+
+struct Installs::Running {
+    std::unique_ptr<async::Process> process;
+    std::function<void(const std::string&)> on_line;
+    std::string text;
+    bool cut = false;
+    std::string line;
+    Event ended;
+
+    void take(const std::string& bytes) {
+        text += bytes;
+        if (text.size() > 2 * most_output) {
+            text.erase(0, text.size() - most_output);
+            cut = true;
+        }
+        for (const char c : bytes) {
+            if (c != '\n') {
+                line += std::string(line.size() < longest_line ? 1 : 0, c);
+            } else if (!line.empty()) {
+                if (on_line) {
+                    on_line(visible_text(line));
+                }
+                line.clear();
+            }
+        }
+    }
+};
+
+Installs::Installs(async::Loop& loop, gate::Gate& gate, const store::Directories& directories, std::string root,
+                   sandbox::Environment environment)
+    : loop_(loop), gate_(gate), directories_(directories), root_(std::move(root)),
+      environment_(std::move(environment)) {}
+
+sandbox::BuildProfile Installs::profile(const Python& python) const {
+    sandbox::BuildProfile profile;
+    profile.workspace = root_;
+    profile.read_only = python.folders;
+    profile.hidden = {directories_.state, directories_.config, directories_.runtime, directories_.data};
+    return profile;
+}
+
+Task<void> Installs::read_output(std::shared_ptr<Running> running) {
+    while (true) {
+        const std::string bytes = co_await running->process->stdio().read();
+        if (bytes.empty()) {
+            break;
+        }
+        running->take(bytes);
+    }
+    co_await running->process->exited();
+    running->ended.set();
+}
+
+Task<Installs::Ran> Installs::run(async::Command command, sandbox::BuildProfile profile,
+                                  std::function<void(const std::string& line)> on_line) {
+    std::function<sandbox::Launch()> wrap = [this, &command, &profile] {
+        return sandbox::wrap_build(std::move(command), profile, environment_);
+    };
+    sandbox::Launch launch = co_await loop_.off_loop(std::move(wrap));
+    const auto running = std::make_shared<Running>();
+    running->on_line = std::move(on_line);
+    running->process = async::start_process(loop_, std::move(launch.command));
+    running->process->close_stdin();
+    TaskScope reading;
+    reading.spawn(read_output(running));
+    std::exception_ptr cancelled;
+    try {
+        co_await running->ended.wait();
+    } catch (const Cancelled&) {
+        cancelled = std::current_exception();
+        running->process->kill();
+    }
+    co_await shielded(reading.join());
+    if (cancelled) {
+        std::rethrow_exception(cancelled);
+    }
+    Ran ran;
+    ran.status = co_await running->process->exited();
+    ran.errors = running->process->stderr_tail();
+    ran.output = visible_text(end_of(running->text, running->cut) + end_of(ran.errors, false), true);
+    ran.layers = std::move(launch.layers);
+    co_return ran;
+}
+
+// Without a network: nobody has agreed to anything yet.
+Task<bool> Installs::has_pip(Python python) {
+    async::Command command;
+    command.argv = {python.executable, "-I", "-c",
+                    "import importlib.util, sys; sys.exit(0 if importlib.util.find_spec('pip') else 3)"};
+    sandbox::BuildProfile nothing = profile(python);
+    std::function<void(const std::string& line)> nobody;
+    const Ran ran = co_await run(std::move(command), std::move(nothing), std::move(nobody));
+    constexpr int without = 3;
+    if (!ran.status.success() && ran.status.code != without) {
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("{} could not be asked whether it has pip: {}; {}", visible_text(python.executable),
+                                ran.status.describe(), last_words(ran.errors)));
+    }
+    co_return ran.status.success();
+}
+
+// The command up to pip's own arguments. An interpreter without pip (a virtual environment of uv's, say) is served by
+// the system's, which runs itself in the other interpreter then.
+Task<std::vector<std::string>> Installs::find_pip(Python python) {
+    std::vector<std::string> command = {python.executable, "-I", "-m", "pip"};
+    const bool own = co_await has_pip(python);
+    if (own) {
+        co_return command;
+    }
+    std::error_code error;
+    const bool other = python.executable != system_python && std::filesystem::exists(system_python, error);
+    if (other) {
+        Python of_the_system = python;
+        of_the_system.executable = system_python;
+        const bool found = co_await has_pip(std::move(of_the_system));
+        if (found) {
+            command.front() = system_python;
+            command.insert(command.end(), {"--python", python.executable});
+            co_return command;
+        }
+    }
+    throw Error(ErrorCode::config_invalid,
+                fmt::format("expected pip in {} or in {}, found none", visible_text(python.executable), system_python),
+                fmt::format("Install it: `sudo apt install python3-pip`, or `{} -m ensurepip` for a virtual "
+                            "environment.",
+                            visible_text(python.executable)));
+}
+
+Task<std::vector<std::string>> Installs::decide(const InstallRequest* request, std::vector<std::string> command) {
+    gate::Request question;
+    question.action.kind = protocol::ActionKind::install;
+    question.action.command = std::move(command);
+    std::vector<std::string> names;
+    for (const auto& [name, value] : index_settings(environment_)) {
+        names.push_back(name);
+    }
+    if (!names.empty()) {
+        question.action.environment_names = std::move(names);
+    }
+    question.session_id = request->session_id;
+    question.agent = request->agent;
+    gate::Decision decision = co_await gate_.decide(std::move(question));
+    if (!decision.allowed) {
+        throw Error(ErrorCode::denied, denial(decision),
+                    "asking again the same way will not change it; go on without the package, or talk to who said no");
+    }
+    // What was matched, hashed and shown; nothing else runs.
+    co_return std::move(decision.action.command.value());
+}
+
+Task<protocol::PackagesInstallResult> Installs::build(InstallRequest request, std::vector<std::string> command,
+                                                      const Packages* packages, const Packages::Build* build) {
+    sandbox::BuildProfile where = profile(request.python);
+    where.directory = build->directory;
+    where.network = sandbox::Network::host;
+    async::Command pip;
+    pip.argv = std::move(command);
+    pip.environment = index_settings(environment_);
+    for (const char* name : certificate_variables) {
+        const auto found = pip.environment.find(name);
+        std::error_code error;
+        if (found != pip.environment.end() && found->second.starts_with('/') &&
+            std::filesystem::exists(found->second, error)) {
+            where.read_only.push_back(found->second);
+        }
+    }
+    // No file says what pip does: those of the person are not there, and one of a virtual environment may be anybody's.
+    pip.environment.insert({{"PIP_CONFIG_FILE", "/dev/null"},
+                            {"PIP_NO_COLOR", "1"},
+                            {"PIP_PROGRESS_BAR", "off"},
+                            {"PIP_ROOT_USER_ACTION", "ignore"},
+                            {"TMPDIR", std::string(sandbox::build_place) + "/tmp"}});
+    Ran ran = co_await run(std::move(pip), std::move(where), std::move(request.on_line));
+    protocol::PackagesInstallResult result;
+    result.output = std::move(ran.output);
+    result.layers = std::move(ran.layers);
+    if (!ran.status.success()) {
+        result.status = protocol::InstallStatus::failed;
+        result.reason = fmt::format("pip ended with {}: {}", ran.status.describe(), last_words(ran.errors));
+        co_return result;
+    }
+    std::function<std::vector<protocol::InstalledPackage>()> publish = [packages, build] {
+        return packages->publish(*build);
+    };
+    result.installed = co_await loop_.off_loop(std::move(publish));
+    co_return result;
+}
+
+Task<protocol::PackagesInstallResult> Installs::install(InstallRequest request) {
+    require_requirements(request.packages, request.source_builds);
+    std::vector<std::string> command = co_await find_pip(request.python);
+    const std::vector<std::string> arguments = pip_arguments(request);
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    command = co_await decide(&request, std::move(command));
+
+    const Packages packages(directories_, root_, request.python);
+    std::function<Packages::Build()> begin = [&packages] { return packages.begin(); };
+    const Packages::Build made = co_await loop_.off_loop(std::move(begin));
+    std::exception_ptr error;
+    protocol::PackagesInstallResult result;
+    try {
+        result = co_await build(std::move(request), std::move(command), &packages, &made);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    std::function<void()> discard = [&made] { Packages::discard(made); };
+    co_await shielded(loop_.off_loop(std::move(discard)));
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    co_return result;
+}
+
+} // namespace cellgate::exec

@@ -1,0 +1,12 @@
+#include "exec/python.hpp"
+
+namespace cellgate::exec {
+
+std::optional<Python> python_of(const jupyter::KernelChoice& choice) {
+    if (!choice.interpreter) {
+        return std::nullopt;
+    }
+    return Python{choice.interpreter->executable, choice.interpreter->version, jupyter::folders_of(choice)};
+}
+
+} // namespace cellgate::exec

@@ -1,0 +1,44 @@
+// packages/install.
+
+#include "progress.hpp"
+#include "protocol/messages/packages.hpp"
+#include "sidecar_impl.hpp"
+
+#include <fmt/format.h>
+
+namespace cellgate::service {
+
+namespace {
+
+struct PackageMethods {
+    Sidecar::Impl& sidecar;
+    Client& client;
+
+    Task<protocol::PackagesInstallResult> install(protocol::PackagesInstallParams params) {
+        exec::InstallRequest request;
+        request.packages = std::move(params.packages);
+        request.source_builds = params.allow_source_builds.value_or(false);
+        Progress progress(client.peer, std::move(params.work_done_token), "Installing packages");
+        const std::shared_ptr<session::Session> session = co_await sidecar.find_or_start(std::move(params.session_id));
+        if (!session->python()) {
+            throw Error(ErrorCode::config_invalid,
+                        fmt::format("expected a session with a Python kernel, found {} in session \"{}\"",
+                                    session->info().kernel.language, session->id()));
+        }
+        request.python = *session->python();
+        request.session_id = session->id();
+        request.agent = client.agent;
+        request.on_line = [&progress](const std::string& line) { progress.report(line); };
+        co_return co_await sidecar.installs.install(std::move(request));
+    }
+};
+
+} // namespace
+
+void add_package_handlers(Sidecar::Impl& sidecar, Client& client) {
+    const auto handlers = std::make_shared<PackageMethods>(sidecar, client);
+    client.peer.on_request<protocol::PackagesInstall>(
+        [handlers](protocol::PackagesInstallParams params) { return handlers->install(std::move(params)); });
+}
+
+} // namespace cellgate::service

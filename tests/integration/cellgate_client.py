@@ -619,6 +619,13 @@ def root_sidecars(place):
     return {pid for pid in descendants(os.getpid()) if f"cellgate root-sidecar --root {place.root}" in command_of(pid)}
 
 
+def root_sidecar(place):
+    """The one that is. Where machines are slow, `connect` may have started another, which ends by itself."""
+    wait_until(lambda: len(root_sidecars(place)) == 1, "one sidecar of the root")
+    (pid,) = root_sidecars(place)
+    return pid
+
+
 # --- test classes -----------------------------------------------------------------------------------------------------
 
 
@@ -657,8 +664,7 @@ class RootTest(PlaceTest):
         return client
 
     def sidecar_pid(self):
-        (pid,) = root_sidecars(self.place)
-        return pid
+        return root_sidecar(self.place)
 
     def wait_for_the_end_of_the_sidecar(self, timeout=PATIENCE):
         wait_until(lambda: not root_sidecars(self.place), "the end of the root's sidecar", timeout)

@@ -14,6 +14,23 @@ namespace cellgate {
 
 namespace {
 
+// Before anything else is asked of OpenSSL. What a file or OPENSSL_CONF says (modules to load, too) is not for us, and
+// to read it takes half a megabyte.
+void without_configuration() {
+    static const bool done = OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr) == 1;
+    if (!done) {
+        throw Error(ErrorCode::internal_error, "OpenSSL could not be initialised");
+    }
+}
+
+// Found once: it is looked up by its name among all that OpenSSL has.
+EVP_MAC* hmac_algorithm() {
+    without_configuration();
+    static const std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> algorithm(EVP_MAC_fetch(nullptr, "HMAC", nullptr),
+                                                                             EVP_MAC_free);
+    return algorithm.get();
+}
+
 std::string digest_hex(const unsigned char* bytes, std::size_t size) {
     return to_hex(std::string_view(reinterpret_cast<const char*>(bytes), size));
 }
@@ -21,6 +38,7 @@ std::string digest_hex(const unsigned char* bytes, std::size_t size) {
 } // namespace
 
 std::string sha256(std::string_view bytes) {
+    without_configuration();
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned int size = 0;
     if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1) {
@@ -30,8 +48,7 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_view> parts) {
-    std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> algorithm(EVP_MAC_fetch(nullptr, "HMAC", nullptr), EVP_MAC_free);
-    std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context(EVP_MAC_CTX_new(algorithm.get()),
+    std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context(EVP_MAC_CTX_new(hmac_algorithm()),
                                                                       EVP_MAC_CTX_free);
     char name[] = "SHA256";
     const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string("digest", name, 0), OSSL_PARAM_construct_end()};

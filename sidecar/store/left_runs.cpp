@@ -3,8 +3,6 @@
 #include "base/log.hpp"
 #include "store/directory_lock.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

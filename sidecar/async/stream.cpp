@@ -68,6 +68,7 @@ class UvStream final : public InputEnd, public OutputEnd, public std::enable_sha
     void write_now(std::string bytes); // after the batch
     void written(int status);
     void check_linger();
+    void shut_output();
     void close_if_done();
     void close_now();
     bool closed() const { return uv_is_closing(reinterpret_cast<const uv_handle_t*>(&handle_)) != 0; }
@@ -299,9 +300,22 @@ Task<void> UvStream::wait_drained(std::shared_ptr<UvStream> self, std::size_t be
 }
 
 void UvStream::close_output() {
-    if (std::exchange(output_open_, false)) {
-        flush();
-        close_if_done();
+    if (!std::exchange(output_open_, false)) {
+        return;
+    }
+    flush();
+    if (input_open_ && !closed()) {
+        shut_output();
+    }
+    close_if_done();
+}
+
+// After what is queued. A terminal has no such thing, and one whose peer has gone needs none.
+void UvStream::shut_output() {
+    auto shutdown = std::make_unique<uv_shutdown_t>();
+    const auto done = [](uv_shutdown_t* request, int) { const std::unique_ptr<uv_shutdown_t> ended(request); };
+    if (uv_shutdown(shutdown.get(), &handle_.stream, done) == 0) {
+        [[maybe_unused]] const uv_shutdown_t* held_by_libuv = shutdown.release(); // until done()
     }
 }
 

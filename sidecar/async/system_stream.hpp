@@ -35,7 +35,7 @@ class SystemStream final : public ByteStream {
     std::size_t write_queue_size() const override { return output_->write_queue_size(); }
     Task<void> drained(std::size_t below) override { return output_->drained(below); }
     void close() override;
-    // The other direction stays open. Only for two different descriptors.
+    // The other direction stays open. Of one descriptor for both, only a socket tells its peer.
     void close_output() { output_->close_output(); }
 
   private:

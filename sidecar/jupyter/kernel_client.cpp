@@ -28,6 +28,7 @@ constexpr Duration first_answer_interval = 2s;
 constexpr Duration half_end_patience = 1s;
 // Between these, other coroutines get their turn.
 constexpr std::size_t messages_per_turn = 64;
+constexpr std::size_t large_message = std::size_t{1} << 20;
 constexpr std::size_t bytes_per_turn = std::size_t{4} << 20;
 // Taken from the kernel before it is handled.
 constexpr std::size_t most_output_ahead = std::size_t{4} << 20;
@@ -216,10 +217,23 @@ struct KernelClient::Impl {
         while (true) {
             async::ZmqMessage frames = co_await socket->receive();
             ++received;
+            std::size_t size = 0;
             for (const std::string& frame : frames) {
-                bytes += frame.size();
+                size += frame.size();
             }
-            take(reader, std::move(frames), handler);
+            bytes += size;
+            // To take in, to check and to hand on a large one is each enough for a turn.
+            const bool large = size >= large_message;
+            if (large) {
+                co_await loop.yield();
+            }
+            std::optional<WireMessage> message = read(reader, std::move(frames));
+            if (large) {
+                co_await loop.yield();
+            }
+            if (message) {
+                (this->*handler)(std::move(*message));
+            }
             if (++messages >= messages_per_turn || bytes >= bytes_per_turn) {
                 messages = 0;
                 bytes = 0;
@@ -228,15 +242,13 @@ struct KernelClient::Impl {
         }
     }
 
-    void take(WireReader& reader, async::ZmqMessage frames, Handler handler) {
-        std::optional<WireMessage> message;
+    std::optional<WireMessage> read(WireReader& reader, async::ZmqMessage frames) {
         try {
-            message = reader.read(std::move(frames));
+            return reader.read(std::move(frames));
         } catch (const Error& error) {
             drop(error.message);
-            return;
+            return std::nullopt;
         }
-        (this->*handler)(std::move(*message));
     }
 
     // A hostile kernel can make any number of these: the log hears of the first and of every power of two.

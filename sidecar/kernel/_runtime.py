@@ -544,8 +544,13 @@ class _ThreadConnection:
         return _answer(answer)
 
     def _receive(self, connection: socket.socket) -> Dict[str, Any]:
+        import select
+
         parts: List[bytes] = []
+        answered = select.poll()
+        answered.register(connection, select.POLLIN)
         while True:
+            answered.poll()  # recv() would be woken, too, when what was sent is taken
             part = connection.recv(_AT_ONCE)
             if not part:
                 raise EOFError

@@ -6,6 +6,7 @@ Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the s
 - the frames of the tool wrappers, and of ipykernel's input(), stay out of tracebacks;
 - the pause before each reply is off;
 - what a debugger would need is not loaded: no client of cellgate speaks to it, and it takes a quarter of the start;
+- jedi, another tenth, is loaded when something is to be completed, not before;
 - text that is printed without a pause goes out in pieces, not as one message of any size;
 - packages that cellgate installed are at the end of sys.path, also those that come while it runs.
 
@@ -16,6 +17,8 @@ missing in some version, and is left out there: a cell runs in any case.
 import contextlib
 import faulthandler
 import gc
+import importlib
+import importlib.util
 import os
 import runpy
 import sys
@@ -278,6 +281,39 @@ def without_debugger():
             del sys.modules["debugpy"]
 
 
+class LateModule(types.ModuleType):
+    """Stands for a module until something of it is used; then `holder`, which imported it, gets the real one."""
+
+    def __init__(self, name, holder):
+        super().__init__(name)
+        self.settings = types.SimpleNamespace()  # what is set there before is set then
+        self._holder = holder
+
+    def __getattr__(self, attribute):
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        module = importlib.import_module(self.__name__)
+        vars(module.settings).update(vars(self.settings))
+        setattr(sys.modules[self._holder], self.__name__, module)
+        return getattr(module, attribute)
+
+
+@contextlib.contextmanager
+def with_late_completion():
+    """While IPython is imported jedi is only its name; a cell can import it as ever."""
+    names = ["jedi", "jedi.api.helpers", "jedi.api.classes"]  # as IPython imports them
+    if "jedi" in sys.modules or importlib.util.find_spec("jedi") is None:
+        names = []
+    stand_in = LateModule("jedi", "IPython.core.completer")
+    sys.modules.update(dict.fromkeys(names, stand_in))
+    try:
+        yield
+    finally:
+        for name in names:
+            if sys.modules.get(name) is stand_in:
+                del sys.modules[name]
+
+
 @contextlib.contextmanager
 def without_collections():
     """Hundreds of thousands of objects are made at the start, and none of them is garbage."""
@@ -327,7 +363,7 @@ def main():
     starting = contextlib.ExitStack()
     starting.enter_context(without_collections())
     try:
-        with without_debugger():
+        with without_debugger(), with_late_completion():
             from ipykernel.kernelapp import IPKernelApp
     except ImportError as error:
         print("cellgate: %s has no usable ipykernel: %s" % (sys.executable, error), file=sys.stderr)

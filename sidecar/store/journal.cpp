@@ -118,7 +118,7 @@ Journal::~Journal() {
         }
     }
     if (resting_) {
-        house_.forget(*this);
+        house_.forget(*resting_);
     }
 }
 
@@ -130,8 +130,8 @@ void Journal::close_file() {
 
 void Journal::rest() {
     close_file();
-    if (!std::exchange(resting_, true)) {
-        house_.rests(*this);
+    if (!resting_) {
+        resting_ = house_.rests(*this);
     }
 }
 

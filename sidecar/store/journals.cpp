@@ -78,18 +78,15 @@ Journals::~Journals() {
     remove_tree(directory());
 }
 
-void Journals::rests(Journal& journal) {
-    resting_.push_back(&journal);
-}
-
-void Journals::forget(Journal& journal) {
-    resting_.remove(&journal);
+std::uint64_t Journals::rests(Journal& journal) {
+    resting_.emplace(++rested_, &journal);
+    return rested_;
 }
 
 void Journals::make_room(std::uint64_t bytes) {
     while (bytes_ + bytes > limits_.of_all && !resting_.empty()) {
-        Journal& oldest = *resting_.front();
-        resting_.pop_front();
+        Journal& oldest = *resting_.begin()->second;
+        resting_.erase(resting_.begin());
         oldest.drop_all(fmt::format("the output of all executions has reached {} bytes: that of the oldest was dropped",
                                     limits_.of_all));
     }

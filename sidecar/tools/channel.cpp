@@ -1,5 +1,6 @@
 #include "tools/channel.hpp"
 
+#include "async/alertness.hpp"
 #include "base/log.hpp"
 #include "protocol/peer.hpp"
 
@@ -20,6 +21,8 @@ constexpr std::size_t longest_line = (std::size_t{8} << 20) + (std::size_t{64} <
 // What code in a kernel may make the sidecar hold.
 constexpr std::size_t most_calls = 4096;
 constexpr std::size_t most_waiting_bytes = std::size_t{64} << 20;
+// After a call that took no longer, the answer to the next one is waited for awake, and so is the next one after it.
+constexpr Duration quick_call = 2 * async::Alertness::moment;
 constexpr std::size_t most_unread_bytes = std::size_t{64} << 20; // of all connections together
 
 // What the code has not read yet of all answers to it.
@@ -83,9 +86,11 @@ Task<void> wait_for(std::shared_ptr<Call> call) {
 // Its tasks point at it: run() has it as long as they live.
 struct Channel::Impl {
     Impl(async::Loop& loop_, std::string path, Door& door_, RunningExecution& running_)
-        : loop(loop_), listener(loop_, std::move(path)), door(door_), running(running_) {}
+        : loop(loop_), alertness(loop_), listener(loop_, std::move(path)), door(door_), running(running_) {}
 
     async::Loop& loop;
+    async::Alertness alertness;
+    bool calls_are_quick = false;
     async::UnixListener listener;
     Door& door;
     RunningExecution& running;
@@ -101,6 +106,11 @@ struct Channel::Impl {
     Task<void> serve(std::unique_ptr<ByteStream> stream);
     Task<protocol::CallToolResult> call(protocol::ChannelCallParams params);
     Task<void> call_into(std::shared_ptr<Call> call, protocol::ChannelCallParams params);
+    void stay_awake_if_quick() {
+        if (calls_are_quick) {
+            alertness.expect_something();
+        }
+    }
 };
 
 Task<void> Channel::Impl::run(std::shared_ptr<Impl> self) {
@@ -173,6 +183,8 @@ Task<protocol::CallToolResult> Channel::Impl::call(protocol::ChannelCallParams p
                     "Wait for some of them before making the next ones.");
     }
     waiting_bytes += bytes;
+    const Instant begun = loop.clock().now();
+    stay_awake_if_quick();
     const auto call = std::make_shared<Call>();
     const std::shared_ptr<CancelState> cancel = calls.spawn(call_into(call, std::move(params)));
     std::exception_ptr cancelled;
@@ -186,6 +198,8 @@ Task<protocol::CallToolResult> Channel::Impl::call(protocol::ChannelCallParams p
         co_await shielded(wait_for(call));
     }
     waiting_bytes -= bytes;
+    calls_are_quick = loop.clock().now() - begun < quick_call;
+    stay_awake_if_quick();
     if (cancelled || call->error) {
         std::rethrow_exception(cancelled ? cancelled : call->error);
     }

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import platform
+import random
 import re
 import selectors
 import shutil
@@ -99,7 +100,7 @@ class Group:
 
 
 GROUPS = [
-    Group("cold", 11, 1),
+    Group("cold", 31, 1),
     Group("execute", 10, 50, 20, slow=["server"]),
     Group("fake", 10, 200, 50),
     Group("flood", 9, 1),
@@ -335,9 +336,9 @@ def measure(group, cases, place, commands):
             if group.warm_up and not place.quick:
                 attempt(case, lambda case=case: workers[case].take(group.warm_up))
         for turn in range(1 if place.quick else group.rounds):
-            order = list(workers)
-            start = turn % max(1, len(order))
-            for case in order[start:] + order[:start]:
+            # What a sample leaves behind (a kernel that ends, a namespace that is taken down) falls on the next one.
+            order = random.Random(f"{group.name} {turn}").sample(list(workers), len(workers))
+            for case in order:
                 count = min(2, group.samples(case)) if place.quick else group.samples(case)
                 taken = attempt(case, lambda case=case, count=count: workers[case].take(count))
                 if taken is not None:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import math
 import os
 import subprocess
 import tempfile
@@ -29,7 +30,7 @@ class Smoke(unittest.TestCase):
             problem = record.get("problem", "is not installed")
             self.assertIn("is not installed", problem)
             if "problem" not in record:
-                self.assertGreaterEqual(record["value"], 0)
+                self.assertTrue(math.isfinite(record["value"]))  # what connect adds is a difference: noise decides
 
     def test_a_filter_that_matches_nothing_lists_the_lines(self):
         done = subprocess.run(["/usr/bin/python3", "-B", HERE / "bench.py", "--build", ".", "FILTER=nothing at all"],

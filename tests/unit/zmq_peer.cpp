@@ -9,6 +9,10 @@ ZmqPeer::ZmqPeer(Loop& loop, int type) : context_(zmq_ctx_new()), socket_(zmq_so
     for (const int option : {ZMQ_LINGER, ZMQ_RCVHWM, ZMQ_SNDHWM}) {
         zmq_setsockopt(socket_, option, &none, sizeof none);
     }
+    const int yes = 1;
+    if (type == ZMQ_ROUTER) {
+        zmq_setsockopt(socket_, ZMQ_ROUTER_MANDATORY, &yes, sizeof yes);
+    }
     int fd = -1;
     std::size_t size = sizeof fd;
     zmq_getsockopt(socket_, ZMQ_FD, &fd, &size);
@@ -37,12 +41,21 @@ void ZmqPeer::bind(const std::string& endpoint) {
     REQUIRE(zmq_bind(socket_, endpoint.c_str()) == 0);
 }
 
-void ZmqPeer::send(const ZmqMessage& message) {
+bool ZmqPeer::try_send(const ZmqMessage& message) {
     for (std::size_t i = 0; i < message.size(); ++i) {
         const int flags = ZMQ_DONTWAIT | (i + 1 < message.size() ? ZMQ_SNDMORE : 0);
-        REQUIRE(zmq_send(socket_, message[i].data(), message[i].size(), flags) >= 0);
+        const int sent = zmq_send(socket_, message[i].data(), message[i].size(), flags);
+        if (sent < 0 && i == 0 && zmq_errno() == EHOSTUNREACH) {
+            return false;
+        }
+        REQUIRE(sent >= 0);
     }
     changed_.set();
+    return true;
+}
+
+void ZmqPeer::send(const ZmqMessage& message) {
+    static_cast<void>(try_send(message));
 }
 
 std::optional<ZmqMessage> ZmqPeer::try_receive() {

@@ -21,7 +21,10 @@ class ZmqPeer {
     ~ZmqPeer();
 
     void bind(const std::string& endpoint);
+    // A router throws away what is for somebody who is not there.
     void send(const ZmqMessage& message);
+    // False for such a message.
+    bool try_send(const ZmqMessage& message);
     Task<ZmqMessage> receive();
 
   private:

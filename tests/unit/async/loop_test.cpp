@@ -1,7 +1,9 @@
+#include "async/alertness.hpp"
 #include "async/loop.hpp"
 #include "async/stream.hpp"
 
 #include <doctest/doctest.h>
+#include <uv.h>
 
 #include <atomic>
 #include <signal.h>
@@ -144,6 +146,28 @@ Task<void> wait_for_one_signal(Loop* loop) {
     co_await scope.join();
 }
 
+// How many ask the loop not to sleep.
+int sleepless(Loop* loop) {
+    int count = 0;
+    uv_walk(
+        loop->raw(),
+        [](uv_handle_t* handle, void* counter) {
+            *static_cast<int*>(counter) += handle->type == UV_IDLE && uv_is_active(handle) != 0 ? 1 : 0;
+        },
+        &count);
+    return count;
+}
+
+Task<void> be_alert(Loop* loop) {
+    Alertness alertness(*loop);
+    CHECK(sleepless(loop) == 0);
+    alertness.expect_something();
+    CHECK(sleepless(loop) == (std::thread::hardware_concurrency() > 1 ? 1 : 0));
+    while (sleepless(loop) > 0) {
+        co_await sleep_for(loop->clock(), std::chrono::milliseconds(1));
+    }
+}
+
 } // namespace
 
 TEST_CASE("a loop runs its main task to the end, again and again") {
@@ -213,4 +237,9 @@ TEST_CASE("cancelling whoever waits for work off the loop lets the work end firs
 TEST_CASE("a signal wakes all that wait for it, and waiting can be cancelled") {
     Loop loop;
     loop.run(wait_for_one_signal(&loop));
+}
+
+TEST_CASE("who expects something keeps the loop awake for a moment, and not longer") {
+    Loop loop;
+    loop.run(be_alert(&loop));
 }

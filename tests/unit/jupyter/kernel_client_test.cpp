@@ -293,13 +293,15 @@ Task<void> prompts(Stage* stage, TaskScope* scope) {
     FakeKernel& kernel = *stage->kernel;
     const FakeRequest request = co_await FakeKernel::next_execute(&kernel);
     Recorder* recorder = &stage->recorder;
-    const auto ask = [&](const std::string& prompt) {
-        kernel.stdin_socket.send(kernel.encode("input_request", request.message.header_text,
-                                               R"({"prompt":")" + prompt + R"(","password":true})",
-                                               request.identities));
+    const auto question = [&](const std::string& prompt) {
+        return kernel.encode("input_request", request.message.header_text,
+                             R"({"prompt":")" + prompt + R"(","password":true})", request.identities);
     };
-    ask("first");
-    ask("second");
+    const async::ZmqMessage first = question("first");
+    while (!kernel.stdin_socket.try_send(first)) { // this channel may be the last that the client is on
+        co_await stage->loop.yield();
+    }
+    kernel.stdin_socket.send(question("second"));
     std::function<bool()> both = [recorder] { return recorder->prompts.size() == 2; };
     co_await Recorder::until(recorder, std::move(both));
     CHECK(recorder->prompts[0].parent == "cell-1");
@@ -312,7 +314,7 @@ Task<void> prompts(Stage* stage, TaskScope* scope) {
     FakeRequest reply = co_await FakeKernel::next(&kernel, &kernel.stdin_socket);
     CHECK(reply.message.header.msg_type == "input_reply");
     CHECK(reply.message.content == R"({"value":"answer\n"})");
-    ask("third");
+    kernel.stdin_socket.send(question("third"));
     std::function<bool()> third = [recorder] { return recorder->prompts.size() == 3; };
     co_await Recorder::until(recorder, std::move(third));
     stage->client->reply_input(recorder->prompts[2].id, std::nullopt);

@@ -4,6 +4,7 @@
 #include "async/loop.hpp"
 #include "base/byte_stream.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -12,8 +13,16 @@ namespace cellgate::async {
 // Takes ownership of both descriptors (they may be the same; pipes, sockets, terminals and files all work).
 std::unique_ptr<ByteStream> open_stream(Loop& loop, int read_fd, int write_fd);
 
+// A unix socket that has connected.
+struct UnixStream : ByteStream {
+    // The process that listens, by the system's word (SO_PEERCRED); 0 where it has none.
+    virtual std::int64_t listener() const = 0;
+    // The other side reads the end, after what is queued; what it says is still read.
+    virtual void close_output() = 0;
+};
+
 // Throws Error{internal_error} with errno's text. A path over 107 bytes is refused.
-Task<std::unique_ptr<ByteStream>> connect_unix(Loop& loop, std::string path);
+Task<std::unique_ptr<UnixStream>> connect_unix(Loop& loop, std::string path);
 
 // A listening unix socket with mode 0600, removed when it closes. Processes of other users are refused (SO_PEERCRED).
 // close() makes a waiting accept() return nothing.

@@ -128,8 +128,8 @@ class Journal {
     std::deque<Segment> tail_;
     Dropped rest_; // since it failed
     int next_part_ = 0;
-    int fd_ = -1; // of the latest segment
-    bool resting_ = false;
+    int fd_ = -1;                          // of the latest segment
+    std::optional<std::uint64_t> resting_; // its number among those that rest
     bool failed_ = false;
     std::int64_t next_seq_ = 0;
     std::uint64_t output_bytes_ = 0;

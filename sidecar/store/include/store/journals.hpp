@@ -9,7 +9,7 @@
 #include "store/journal_files.hpp"
 
 #include <cstdint>
-#include <list>
+#include <map>
 #include <string>
 
 namespace cellgate::store {
@@ -39,8 +39,9 @@ class Journals {
 
     // For the journals themselves.
     JournalFiles& files() { return files_; }
-    void rests(Journal& journal);
-    void forget(Journal& journal);
+    // The number with which it is forgotten.
+    std::uint64_t rests(Journal& journal);
+    void forget(std::uint64_t number) { resting_.erase(number); }
     void grew(std::uint64_t bytes) { bytes_ += bytes; }
     void shrank(std::uint64_t bytes) { bytes_ -= bytes; }
     void make_room(std::uint64_t bytes);
@@ -50,7 +51,8 @@ class Journals {
     JournalLimits limits_;
     DirectoryLock lock_;
     std::uint64_t bytes_ = 0;
-    std::list<Journal*> resting_; // the one that ended first is the first
+    std::map<std::uint64_t, Journal*> resting_; // by their numbers: the one that ended first is the first
+    std::uint64_t rested_ = 0;
 };
 
 struct LeftJournals {

@@ -1,6 +1,8 @@
 #include "async/process.hpp"
 
+#include "async/helper_program.hpp"
 #include "base/visible_text.hpp"
+#include "owned_fd.hpp"
 #include "system_stream.hpp"
 #include "uv_handle.hpp"
 
@@ -225,7 +227,13 @@ void Process::Impl::start(const std::shared_ptr<Impl>& self, const Command& comm
     std::vector<char*> environment_pointers = pointers(environment);
 
     uv_process_options_t options{};
-    options.file = "/proc/self/exe";
+    // Beyond the numbers that the child is given: those are in place before it starts the helper.
+    const OwnedFd helper(::fcntl(helper_program(), F_DUPFD_CLOEXEC, static_cast<int>(containers.size())));
+    if (helper.fd < 0) {
+        throw cannot_start(command, std::strerror(errno));
+    }
+    const std::string helper_path = fmt::format("/proc/self/fd/{}", helper.fd);
+    options.file = helper_path.c_str();
     options.args = argument_pointers.data();
     options.env = environment_pointers.data();
     options.cwd = command.cwd.empty() ? nullptr : command.cwd.c_str();

@@ -1,13 +1,16 @@
 #include "async/stream.hpp"
 #include "base/log.hpp"
 #include "base/visible_text.hpp"
+#include "owned_fd.hpp"
 #include "socket_path.hpp"
+#include "system_stream.hpp"
 #include "uv_handle.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -33,24 +36,36 @@ int make_socket() {
     return fd;
 }
 
-// Whatever the modes of files say: the socket's own word on who has connected.
-bool is_of_this_user(int fd) {
+// Whatever the modes of files say: the socket's own word on who is at the other end.
+std::optional<ucred> peer_of(int fd) {
     ucred peer{};
     socklen_t size = sizeof peer;
-    return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::getuid();
+    if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+        return std::nullopt;
+    }
+    return peer;
 }
 
-struct OwnedFd {
-    int fd;
-    OwnedFd(const OwnedFd&) = delete;
-    OwnedFd& operator=(const OwnedFd&) = delete;
-    explicit OwnedFd(int fd_) : fd(fd_) {}
-    ~OwnedFd() {
-        if (fd >= 0) {
-            ::close(fd);
-        }
-    }
-    int release() { return std::exchange(fd, -1); }
+bool is_of_this_user(int fd) {
+    const std::optional<ucred> peer = peer_of(fd);
+    return peer && peer->uid == ::getuid();
+}
+
+class ConnectedSocket final : public UnixStream {
+  public:
+    ConnectedSocket(Loop& loop, int fd) : listener_(peer_of(fd).value_or(ucred{}).pid), stream_(loop, fd, fd) {}
+
+    std::int64_t listener() const override { return listener_; }
+    Task<std::string> read() override { return stream_.read(); }
+    void write(std::string bytes) override { stream_.write(std::move(bytes)); }
+    std::size_t write_queue_size() const override { return stream_.write_queue_size(); }
+    Task<void> drained(std::size_t below) override { return stream_.drained(below); }
+    void close_output() override { stream_.close_output(); }
+    void close() override { stream_.close(); }
+
+  private:
+    std::int64_t listener_;
+    SystemStream stream_;
 };
 
 } // namespace
@@ -65,7 +80,7 @@ void require_socket_path(const std::string& path) {
     }
 }
 
-Task<std::unique_ptr<ByteStream>> connect_unix(Loop& loop, std::string path) {
+Task<std::unique_ptr<UnixStream>> connect_unix(Loop& loop, std::string path) {
     const sockaddr_un address = address_of(path);
     OwnedFd socket(make_socket());
     while (::connect(socket.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
@@ -77,8 +92,7 @@ Task<std::unique_ptr<ByteStream>> connect_unix(Loop& loop, std::string path) {
         }
         co_await sleep_for(loop.clock(), std::chrono::milliseconds(1));
     }
-    const int fd = socket.release();
-    co_return open_stream(loop, fd, fd);
+    co_return std::make_unique<ConnectedSocket>(loop, socket.release());
 }
 
 struct UnixListener::Impl {

@@ -304,6 +304,7 @@ void BwrapLauncher::check() {
 }
 
 Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
+    require_enforceable(profile.limits);
     const Bwrap bwrap = available_bwrap(environment_);
     Links links;
     const std::vector<std::string> homes = real_homes(environment_);
@@ -352,10 +353,12 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
                     "Choose one in the workspace.");
     }
     add_links(plan, links);
-    check_mounts(plan, workspace, command.argv);
+    check_mounts(plan, workspace, profile.limits, command.argv);
     const Environment environment = clean_environment(environment_, home, std::move(command.environment));
     Launch launch = launch_in(bwrap, plan, std::move(command), cwd, environment, Network::none);
     launch.layers.emplace_back("guarded-files");
+    const std::vector<std::string> limits = limit_layers(profile.limits);
+    launch.layers.insert(launch.layers.end(), limits.begin(), limits.end());
     return launch;
 }
 
@@ -393,7 +396,7 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
     }
     check_program(plan, command.argv.at(0), links);
     add_links(plan, links);
-    check_mounts(plan, workspace, command.argv);
+    check_mounts(plan, workspace, Limits{}, command.argv);
     const Environment environment = clean_environment(own, home, std::move(command.environment));
     return launch_in(bwrap, plan, std::move(command), home, environment, profile.network);
 }

@@ -2,7 +2,10 @@
 
 #include "base/error.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -27,6 +30,14 @@ Descriptor anonymous_file(std::string_view content) {
         content.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
     }
     ::lseek(file.get(), 0, SEEK_SET);
+    return file;
+}
+
+Descriptor read_anew(int descriptor) {
+    Descriptor file(::open(fmt::format("/proc/self/fd/{}", descriptor).c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) {
+        throw system_error(ErrorCode::internal_error, "cannot open a file once more", errno);
+    }
     return file;
 }
 

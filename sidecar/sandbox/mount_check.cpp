@@ -1,5 +1,6 @@
 #include "mount_check.hpp"
 
+#include "async/helper_program.hpp"
 #include "base/error.hpp"
 
 #include <fmt/format.h>
@@ -16,16 +17,7 @@ namespace cellgate::sandbox {
 namespace {
 
 constexpr const char* places_file = "/.cellgate/places";
-// $1: what is expected. PATH is the session's, which may lead into the workspace.
-constexpr const char* comparison = R"sh(
-found="$(PATH=/usr/bin:/bin xargs -0 -r stat -c %d:%i -- < /.cellgate/places)"
-if [ "$found" != "$1" ]
-then
-    echo "cellgate: files of the workspace were exchanged while the sandbox was set up; start the session again" >&2
-    exit 125
-fi
-shift
-exec "$@")sh";
+constexpr const char* helper_place = "/.cellgate/helper";
 
 // "<device>:<inode>" of a path without links.
 std::string identity_of(const std::string& path) {
@@ -43,15 +35,18 @@ std::string identity_of(const std::string& path) {
 
 } // namespace
 
-void check_mounts(MountPlan& plan, const std::string& workspace, std::vector<std::string>& argv) {
+void check_mounts(MountPlan& plan, const std::string& workspace, const Limits& limits, std::vector<std::string>& argv) {
     std::string places;
-    std::string identities;
     for (const MountPlan::Bind& bind : plan.binds_within(workspace)) {
-        places += bind.place + '\0';
-        identities += (identities.empty() ? "" : "\n") + identity_of(bind.source);
+        places += bind.place + '\0' + identity_of(bind.source) + '\0';
     }
     plan.file(std::move(places), places_file);
-    argv.insert(argv.begin(), {"/bin/sh", "-c", comparison, "sh", std::move(identities)});
+    plan.program(async::helper_program(), helper_place);
+    std::vector<std::string> start = {helper_place, "enter"};
+    const std::vector<std::string> arguments = limit_arguments(limits);
+    start.insert(start.end(), arguments.begin(), arguments.end());
+    start.emplace_back("--");
+    argv.insert(argv.begin(), start.begin(), start.end());
 }
 
 } // namespace cellgate::sandbox

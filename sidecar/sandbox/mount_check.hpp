@@ -1,18 +1,19 @@
 #pragma once
 // bwrap opens what it mounts by its name, some milliseconds after we have planned it: enough for a cell of another
 // session to exchange a folder of the workspace for a link that leads out of it. So the files that are meant are noted
-// when they are planned, and before anything else runs in a sandbox, a program of the system compares them with those
-// that are there.
+// when they are planned, and before anything else runs in a sandbox, our own helper (helper/enter.hpp) compares them
+// with those that are there.
 
 #include "mount_plan.hpp"
+#include "sandbox/limits.hpp"
 
 #include <string>
 #include <vector>
 
 namespace cellgate::sandbox {
 
-// Adds to `plan` the lists of what has to stand at the places in `workspace`, and puts the comparison before `argv`.
-// Throws Error{sandbox_unavailable} when one of them has changed already.
-void check_mounts(MountPlan& plan, const std::string& workspace, std::vector<std::string>& argv);
+// Adds to `plan` the lists of what has to stand at the places in `workspace`, and puts the comparison before `argv`, as
+// well as `limits`, which hold from then on. Throws Error{sandbox_unavailable} when one of them has changed already.
+void check_mounts(MountPlan& plan, const std::string& workspace, const Limits& limits, std::vector<std::string>& argv);
 
 } // namespace cellgate::sandbox

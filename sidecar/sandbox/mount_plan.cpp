@@ -25,7 +25,13 @@ void MountPlan::symlink(const std::string& target, const std::string& place) {
 }
 
 void MountPlan::file(std::string content, const std::string& place) {
-    entries_[place] = Entry{.arguments = {"--perms", "0444", "--file"}, .content = std::move(content)};
+    entries_[place] = Entry{.arguments = {"--perms", "0444", "--file"},
+                            .content = [content = std::move(content)] { return anonymous_file(content); }};
+}
+
+void MountPlan::program(int descriptor, const std::string& place) {
+    entries_[place] =
+        Entry{.arguments = {"--perms", "0555", "--file"}, .content = [descriptor] { return read_anew(descriptor); }};
 }
 
 void MountPlan::unreadable_file(const std::string& place) {
@@ -105,7 +111,7 @@ MountPlan::Arguments MountPlan::arguments(int first_descriptor) const {
         result.arguments.insert(result.arguments.end(), entry.arguments.begin(), entry.arguments.end());
         if (entry.content) {
             result.arguments.push_back(std::to_string(first_descriptor + static_cast<int>(result.files.size())));
-            result.files.push_back(anonymous_file(*entry.content));
+            result.files.push_back(entry.content());
         }
         result.arguments.push_back(place.native());
         if (entry.sealed) {

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +22,8 @@ class MountPlan {
     void scratch(const std::string& place, std::uint64_t bytes, const char* permissions);
     void symlink(const std::string& target, const std::string& place);
     void file(std::string content, const std::string& place);
+    // A copy of the program that `descriptor` is open at.
+    void program(int descriptor, const std::string& place);
     void unreadable_file(const std::string& place);
     void unreadable_directory(const std::string& place);
     void proc();
@@ -55,9 +57,9 @@ class MountPlan {
     struct Entry {
         std::vector<std::string> arguments; // the place comes last and is added
         bool from_machine = false;
-        bool writable = false;                             // and the machine's
-        std::optional<std::string> content = std::nullopt; // of a file that bwrap reads from a descriptor
-        bool sealed = false;                               // made read-only once all is mounted
+        bool writable = false;                         // and the machine's
+        std::function<Descriptor()> content = nullptr; // of a file that bwrap reads from a descriptor
+        bool sealed = false;                           // made read-only once all is mounted
     };
     const Entry* nearest(const std::string& path) const; // at `path` or above it
 

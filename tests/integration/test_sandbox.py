@@ -150,18 +150,13 @@ class Walls(SharedSidecarTest):
 class Workspaces(PlaceTest):
     """Files of a workspace that somebody else wrote, and workspaces that no cell may see."""
 
-    def make_environment(self, folder=".venv"):
-        self.place.write(f"{folder}/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = true\n")
-        (self.place.root / folder / "bin").mkdir()
-        (self.place.root / folder / "bin/python").symlink_to("/usr/bin/python3")
-
     def make_kernelspec(self, **more):
         spec = {"argv": ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": "Its own",
                 "language": "python", **more}
         self.place.write(".venv/share/jupyter/kernels/own/kernel.json", json.dumps(spec))
 
     def test_the_start_of_a_workspaces_interpreter_is_asked_in_words_that_are_true(self):
-        self.make_environment()
+        self.place.make_environment()
         for sandbox, where in ((True, "in"), (False, "outside")):
             cellgate = self.sidecar()
             pending = cellgate.start("session/create", {"sessionId": "s", "sandbox": sandbox})
@@ -177,7 +172,7 @@ class Workspaces(PlaceTest):
             cellgate.close()
 
     def test_the_variables_of_a_workspaces_kernelspec_are_shown_and_agreed_to(self):
-        self.make_environment()
+        self.place.make_environment()
         self.make_kernelspec(env={"LD_PRELOAD": "./first.so", "MARK": "${HOME}"})
         cellgate = self.sidecar()
 
@@ -200,7 +195,7 @@ class Workspaces(PlaceTest):
             pending.result()
 
     def test_a_kernel_that_changes_while_it_is_decided_on_is_asked_about_again(self):
-        self.make_environment()
+        self.place.make_environment()
         self.make_kernelspec(env={"MARK": "first"})
         cellgate = self.sidecar()
         pending = cellgate.start("session/create", {"sessionId": "s", "kernel": {"name": "own"}})

@@ -7,7 +7,6 @@
 
 #include "async/process.hpp"
 #include "async/stream.hpp"
-#include "async/supervise.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -66,9 +65,6 @@ int comet(int seconds) {
 
 int main(int argc, char** argv) {
     const std::string_view mode = argc > 1 ? argv[1] : "";
-    if (mode == "supervise") {
-        return supervise_main(argc - 1, argv + 1);
-    }
     if (mode == "comet") {
         // The first one stays: a supervisor ends its descendants when its command has ended.
         if (::fork() == 0) {

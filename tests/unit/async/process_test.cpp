@@ -210,6 +210,16 @@ TEST_CASE("a child gets the descriptors that it was given and no other of ours")
     ::close(careless);
 }
 
+TEST_CASE("a child can be given every number, those of our own descriptors too") {
+    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    Command command = shell("echo started");
+    for (int number = 3; number < 64; ++number) {
+        command.descriptors[number] = null;
+    }
+    CHECK(run(command).output == "started\n");
+    ::close(null);
+}
+
 TEST_CASE("ending one child leaves the other running") {
     // The second was started while the first one's control pipe was open: had it inherited that, the first would live.
     Loop loop;

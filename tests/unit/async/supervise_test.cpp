@@ -1,5 +1,4 @@
 #include "async/process.hpp"
-#include "async/supervise.hpp"
 #include "helpers.hpp"
 
 #include <doctest/doctest.h>
@@ -81,7 +80,7 @@ Task<void> kill_comet(Loop* loop, std::string mark) {
 
 Task<void> call_wrongly(Loop* loop, std::vector<std::string> arguments) {
     Command command;
-    command.argv = {ASYNC_FIXTURE, "supervise"};
+    command.argv = {CELLGATE_HELPER, "supervise"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     const std::unique_ptr<Process> process = start_process(*loop, command);
     const ExitStatus status = co_await process->exited();

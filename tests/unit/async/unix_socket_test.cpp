@@ -106,7 +106,33 @@ std::string refusal(std::string path) {
     return message;
 }
 
+Task<void> answer_at_the_end(UnixListener* listener) {
+    const std::unique_ptr<ByteStream> stream = co_await listener->accept();
+    const std::string request = co_await read_all(stream.get());
+    stream->write("got " + request);
+}
+
+Task<void> ask_and_say_no_more(Loop* loop, std::string path) {
+    UnixListener listener(*loop, path);
+    TaskScope tasks;
+    tasks.spawn(answer_at_the_end(&listener));
+    const std::unique_ptr<UnixStream> stream = co_await connect_unix(*loop, std::move(path));
+    CHECK(stream->listener() == ::getpid());
+    const std::string request(3'000'000, 'x'); // more than the socket holds
+    stream->write(request);
+    stream->close_output();
+    const std::string answer = co_await read_all(stream.get());
+    CHECK(answer.size() == request.size() + 4);
+    co_await tasks.join();
+}
+
 } // namespace
+
+TEST_CASE("who connects knows who listens, and still reads after the end of what it says") {
+    const TemporaryDirectory directory;
+    Loop loop;
+    loop.run(ask_and_say_no_more(&loop, directory.path("socket")));
+}
 
 TEST_CASE("a listening socket is its owner's alone, serves many, and is removed when it closes") {
     const TemporaryDirectory directory;

@@ -1,5 +1,5 @@
 #pragma once
-// Child processes. Each runs under `<this program> supervise` (supervise.hpp), so that when the sidecar ends in any
+// Child processes. Each runs under `cellgate supervise` (helper/supervise.hpp), so that when the sidecar ends in any
 // way, the child and all its descendants end too, whatever they did to escape (setsid, ignored signals, double forks).
 
 #include "async/loop.hpp"

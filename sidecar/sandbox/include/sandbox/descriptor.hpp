@@ -25,4 +25,8 @@ class Descriptor {
 // An unnamed file in memory that holds `content`, to be read once from its start. Throws Error{internal_error}.
 Descriptor anonymous_file(std::string_view content);
 
+// The file that `descriptor` is open at, to be read from its start, whoever else reads it. Throws
+// Error{internal_error}.
+Descriptor read_anew(int descriptor);
+
 } // namespace cellgate::sandbox

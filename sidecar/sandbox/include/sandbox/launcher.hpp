@@ -5,6 +5,7 @@
 
 #include "async/process.hpp"
 #include "sandbox/descriptor.hpp"
+#include "sandbox/limits.hpp"
 
 #include <map>
 #include <memory>
@@ -26,7 +27,8 @@ struct Profile {
     std::string session_dir;            // 0700 and ours: the kernel's sockets, read-write at its own path
     std::vector<std::string> read_only; // interpreter prefixes, the bootstrap: read-only wherever they are
     std::vector<std::string> hidden;    // the sidecar's own directories: a profile that would show one is refused
-    std::string packages;               // of these, the one folder that is shown, read-only; empty: none
+    Limits limits;
+    std::string packages; // of these, the one folder that is shown, read-only; empty: none
 };
 
 // For one start. Keep it until start_process() has returned: the command's descriptors are owned here.
@@ -46,7 +48,8 @@ class Launcher {
 
     // `command.environment` holds what the process gets beside the launcher's base: under bwrap a clean one, under none
     // this process's. An empty `command.cwd` is the workspace. Takes milliseconds of file system work, so it may be
-    // called off the loop. Throws Error{config_invalid} for a profile that cannot be isolated ("/" as workspace).
+    // called off the loop. Throws Error{config_invalid} for a profile that cannot be isolated ("/" as workspace), and
+    // Error{sandbox_unavailable} for a limit that cannot be had.
     virtual Launch wrap(async::Command command, const Profile& profile) = 0;
 
     // How the wrapped command ended, given how the process that stood around it did.

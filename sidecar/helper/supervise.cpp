@@ -1,4 +1,4 @@
-#include "async/supervise.hpp"
+#include "supervise.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,7 +22,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace cellgate::async {
+namespace cellgate::helper {
 
 namespace {
 
@@ -313,4 +313,4 @@ int supervise_main(int argc, char** argv) {
     return WEXITSTATUS(status);
 }
 
-} // namespace cellgate::async
+} // namespace cellgate::helper

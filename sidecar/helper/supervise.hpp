@@ -5,9 +5,9 @@
 // passed on to it; when the supervisor is killed, so is COMMAND. Exits as COMMAND did; with 127 and a line on stderr
 // when it cannot be started. Plain POSIX, no loop: it must work when everything else is broken.
 
-namespace cellgate::async {
+namespace cellgate::helper {
 
 // argv[0] is "supervise". Returns the exit code, or does not return (it dies by the signal that killed COMMAND).
 int supervise_main(int argc, char** argv);
 
-} // namespace cellgate::async
+} // namespace cellgate::helper

@@ -1,0 +1,118 @@
+#include "enter.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cellgate::helper {
+
+namespace {
+
+constexpr const char* places_file = "/.cellgate/places";
+constexpr int usage_error = 2;
+constexpr int cannot_prepare = 125; // as env and nohup end for a reason of their own
+constexpr int cannot_execute = 126;
+constexpr int not_found = 127;
+
+std::optional<std::string> read_places() {
+    const int fd = ::open(places_file, O_RDONLY | O_CLOEXEC);
+    std::string text;
+    ssize_t size = fd < 0 ? -1 : 1;
+    while (size > 0) {
+        char part[4096];
+        size = ::read(fd, part, sizeof part);
+        text.append(part, size > 0 ? static_cast<std::size_t>(size) : 0);
+    }
+    ::close(fd);
+    return size < 0 ? std::nullopt : std::optional(text);
+}
+
+// Whether each place holds what it should. A list that does not end as it should is none.
+bool places_hold(const std::string& places) {
+    std::size_t at = 0;
+    const auto next = [&]() -> const char* {
+        const std::size_t end = places.find('\0', at);
+        const char* text = end == std::string::npos ? nullptr : places.c_str() + at;
+        at = end == std::string::npos ? places.size() : end + 1;
+        return text;
+    };
+    while (at < places.size()) {
+        const char* place = next();
+        const char* meant = next();
+        struct stat status{};
+        if (place == nullptr || meant == nullptr || ::lstat(place, &status) != 0 ||
+            std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) != meant) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// `more`: how far beyond the limit the process can go itself.
+bool set_limit(decltype(RLIMIT_CORE) which, rlim_t value, rlim_t more = 0) {
+    const rlimit limit{value, value + more};
+    return ::setrlimit(which, &limit) == 0;
+}
+
+// "memory=1073741824"
+bool limit_by(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    const std::string_view name = text.substr(0, equals);
+    const std::string_view digits = equals == std::string_view::npos ? "" : text.substr(equals + 1);
+    rlim_t value = 0;
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (status != std::errc() || end != digits.data() + digits.size()) {
+        return false;
+    }
+    constexpr rlim_t last_seconds = 2; // after SIGXCPU, until SIGKILL
+    return (name == "memory" && set_limit(RLIMIT_DATA, value)) ||
+           (name == "processes" && set_limit(RLIMIT_NPROC, value)) ||
+           (name == "cpu" && set_limit(RLIMIT_CPU, value, last_seconds));
+}
+
+} // namespace
+
+int enter_main(int argc, char** argv) {
+    int next = 1;
+    while (next < argc && std::string_view(argv[next]) != "--") {
+        ++next;
+    }
+    char** const limits_end = argv + next;
+    char** const command = limits_end + 1;
+    if (next + 1 >= argc) {
+        std::fputs("usage: cellgate enter [LIMIT=VALUE…] -- COMMAND…\n", stderr);
+        return usage_error;
+    }
+    const std::optional<std::string> places = read_places();
+    if (!places) {
+        std::fprintf(stderr, "cellgate: cannot read %s: %s\n", places_file, std::strerror(errno));
+        return cannot_prepare;
+    }
+    if (!places_hold(*places)) {
+        std::fputs("cellgate: files of the workspace were exchanged while the sandbox was set up; start the session "
+                   "again\n",
+                   stderr);
+        return cannot_prepare;
+    }
+    for (char** limit = argv + 1; limit != limits_end; ++limit) {
+        if (!limit_by(*limit)) {
+            std::fprintf(stderr, "cellgate: cannot limit %s: %s\n", *limit, std::strerror(errno));
+            return cannot_prepare;
+        }
+    }
+    set_limit(RLIMIT_CORE, 0);
+    ::execvp(command[0], command);
+    const int error = errno;
+    std::fprintf(stderr, "cellgate: cannot start %s: %s\n", command[0], std::strerror(error));
+    return error == ENOENT ? not_found : cannot_execute;
+}
+
+} // namespace cellgate::helper

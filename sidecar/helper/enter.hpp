@@ -1,0 +1,13 @@
+#pragma once
+// `cellgate enter [LIMIT=VALUE…] -- COMMAND…`: the first program in a sandbox. It compares the files that are mounted
+// there with those that were meant, limits itself (memory: bytes of each process; processes: processes and threads
+// together; cpu: seconds of each process; never a core dump), and becomes COMMAND. What was meant stands in
+// /.cellgate/places: a path and its "<device>:<inode>" for each, every text ended by a NUL.
+
+namespace cellgate::helper {
+
+// argv[0] is "enter". Returns 125 with a line on stderr when a place holds something else or a limit is refused, 126 or
+// 127 when COMMAND cannot be started, and does not return otherwise.
+int enter_main(int argc, char** argv);
+
+} // namespace cellgate::helper

@@ -1,0 +1,23 @@
+// The program between the sidecar and what it starts, one mode for each place where it stands: `supervise` outside of
+// the sandbox, `enter` inside.
+
+#include "enter.hpp"
+#include "supervise.hpp"
+
+#include <cstdio>
+#include <string_view>
+#include <sys/prctl.h>
+
+int main(int argc, char** argv) {
+    constexpr int usage_error = 2;
+    ::prctl(PR_SET_NAME, "cellgate-helper"); // it is started by a descriptor, whose number would be its name
+    const std::string_view mode = argc > 1 ? argv[1] : "";
+    if (mode == "supervise") {
+        return cellgate::helper::supervise_main(argc - 1, argv + 1);
+    }
+    if (mode == "enter") {
+        return cellgate::helper::enter_main(argc - 1, argv + 1);
+    }
+    std::fputs("usage: cellgate supervise|enter …; this program is a part of cellgate\n", stderr);
+    return usage_error;
+}

@@ -2,8 +2,8 @@
 // action that a person is asked about.
 
 #include "mcp/content.hpp"
+#include "mcp_output.hpp"
 #include "mcp_tools.hpp"
-#include "protocol/messages/packages.hpp"
 
 #include <fmt/format.h>
 
@@ -46,8 +46,9 @@ struct InstallTool {
         protocol::PackagesInstallParams params;
         params.session_id = co_await link.own_session(call);
         params.packages.push_back(std::move(arguments.package_name));
+        AgentLink::OnLine on_line = [call](const std::string& line) { call->report(plain_text(line)); };
         const protocol::PackagesInstallResult result =
-            co_await link.call_that_asks<protocol::PackagesInstall>(std::move(params), std::move(call));
+            co_await link.install(std::move(params), call, std::move(on_line));
         if (result.status == protocol::InstallStatus::failed) {
             co_return mcp::error_result(failure(result));
         }

@@ -2,6 +2,7 @@
 
 #include "async/process.hpp"
 #include "base/visible_text.hpp"
+#include "exec/credentials.hpp"
 #include "exec/requirements.hpp"
 #include "gate/gate.hpp"
 
@@ -39,6 +40,22 @@ sandbox::Environment index_settings(const sandbox::Environment& environment) {
     return chosen;
 }
 
+// pip asks for wheels, but a wheel can name a source package by its URL, and pip would build that. So pip's process can
+// start no other one. What pip itself would start (to learn the system's name, say) it can do without.
+constexpr const char* without_builds =
+    R"(import runpy, sys
+def refuse(event, _):
+    if event in ("os.exec", "os.fork", "os.forkpty", "os.posix_spawn",
+                 "os.system", "pty.spawn", "subprocess.Popen"):
+        raise OSError("a package wanted to run code to be built: "
+                      "only wheels are taken; "
+                      "a person can allow source builds")
+sys.addaudithook(refuse)
+)";
+constexpr const char* own_pip = R"(runpy.run_module("pip", run_name="__main__", alter_sys=True))";
+// As pip does it itself for --python, which would start another process.
+constexpr const char* other_pip = R"(runpy.run_path(sys.argv.pop(1), run_name="__main__"))";
+
 std::vector<std::string> pip_arguments(const InstallRequest& request) {
     std::vector<std::string> arguments = {"install", "--target", std::string(sandbox::build_place) + "/packages"};
     if (!request.source_builds) {
@@ -56,7 +73,7 @@ std::string end_of(const std::string& text, bool cut) {
         return text;
     }
     const std::size_t line = text.find('\n', start);
-    return "[…]\n" + text.substr(line == std::string::npos ? start : line + 1);
+    return "[…]\n" + (line == std::string::npos ? std::string() : text.substr(line + 1));
 }
 
 // What pip itself calls the error, or its last words.
@@ -75,7 +92,7 @@ std::string last_words(const std::string& errors) {
         }
         start = end + 1;
     }
-    return visible_text((error.empty() ? words : error).substr(0, 2 * longest_line));
+    return visible_text(without_credentials(error.empty() ? words : error).substr(0, 2 * longest_line));
 }
 
 std::string denial(const gate::Decision& decision) {
@@ -88,7 +105,8 @@ std::string denial(const gate::Decision& decision) {
 // A program in the build sandbox that has ended.
 struct Installs::Ran {
     async::ExitStatus status;
-    std::string output; // the end of stdout, then that of stderr
+    std::string printed; // on stdout, its end
+    std::string output;  // the end of stdout, then that of stderr, as clients may see it
     std::string errors;
     std::vector<std::string> layers;
 };
@@ -109,10 +127,10 @@ struct Installs::Running {
         }
         for (const char c : bytes) {
             if (c != '\n') {
-                line += std::string(line.size() < longest_line ? 1 : 0, c);
+                line += std::string(line.size() < most_output ? 1 : 0, c);
             } else if (!line.empty()) {
                 if (on_line) {
-                    on_line(visible_text(line));
+                    on_line(visible_text(without_credentials(line).substr(0, longest_line)));
                 }
                 line.clear();
             }
@@ -171,16 +189,37 @@ Task<Installs::Ran> Installs::run(async::Command command, sandbox::BuildProfile 
     Ran ran;
     ran.status = co_await running->process->exited();
     ran.errors = running->process->stderr_tail();
-    ran.output = visible_text(end_of(running->text, running->cut) + end_of(ran.errors, false), true);
+    ran.output =
+        visible_text(without_credentials(end_of(running->text, running->cut) + end_of(ran.errors, false)), true);
+    ran.printed = std::move(running->text);
     ran.layers = std::move(launch.layers);
     co_return ran;
 }
 
+Task<std::optional<std::string>> Installs::find_runner(Python python) {
+    const std::string executable = python.executable;
+    if (const auto known = runners_.find(executable); known != runners_.end()) {
+        co_return known->second;
+    }
+    const Turns::Turn turn = co_await looking_.take("a look at an interpreter");
+    if (const auto known = runners_.find(executable); known != runners_.end()) {
+        co_return known->second;
+    }
+    std::optional<std::string> found = co_await ask_for_runner(std::move(python));
+    if (found) {
+        runners_[executable] = *found;
+    }
+    co_return found;
+}
+
 // Without a network: nobody has agreed to anything yet.
-Task<bool> Installs::has_pip(Python python) {
+Task<std::optional<std::string>> Installs::ask_for_runner(Python python) {
     async::Command command;
     command.argv = {python.executable, "-I", "-c",
-                    "import importlib.util, sys; sys.exit(0 if importlib.util.find_spec('pip') else 3)"};
+                    "import importlib.util, os, sys\n"
+                    "found = importlib.util.find_spec('pip')\n"
+                    "if not (found and found.submodule_search_locations): sys.exit(3)\n"
+                    "print(os.path.join(found.submodule_search_locations[0], '__pip-runner__.py'))"};
     sandbox::BuildProfile nothing = profile(python);
     std::function<void(const std::string& line)> nobody;
     const Ran ran = co_await run(std::move(command), std::move(nothing), std::move(nobody));
@@ -190,15 +229,20 @@ Task<bool> Installs::has_pip(Python python) {
                     fmt::format("{} could not be asked whether it has pip: {}; {}", visible_text(python.executable),
                                 ran.status.describe(), last_words(ran.errors)));
     }
-    co_return ran.status.success();
+    if (!ran.status.success()) {
+        co_return std::nullopt;
+    }
+    co_return ran.printed.substr(0, ran.printed.find('\n'));
 }
 
 // The command up to pip's own arguments. An interpreter without pip (a virtual environment of uv's, say) is served by
-// the system's, which runs itself in the other interpreter then.
-Task<std::vector<std::string>> Installs::find_pip(Python python) {
-    std::vector<std::string> command = {python.executable, "-I", "-m", "pip"};
-    const bool own = co_await has_pip(python);
+// the system's.
+Task<std::vector<std::string>> Installs::find_pip(Python python, bool source_builds) {
+    std::vector<std::string> command = {python.executable, "-I"};
+    const std::optional<std::string> own = co_await find_runner(python);
     if (own) {
+        command.emplace_back(source_builds ? "-m" : "-c");
+        command.push_back(source_builds ? std::string("pip") : std::string(without_builds) + own_pip);
         co_return command;
     }
     std::error_code error;
@@ -206,10 +250,19 @@ Task<std::vector<std::string>> Installs::find_pip(Python python) {
     if (other) {
         Python of_the_system = python;
         of_the_system.executable = system_python;
-        const bool found = co_await has_pip(std::move(of_the_system));
-        if (found) {
+        const std::optional<std::string> runner = co_await find_runner(std::move(of_the_system));
+        if (runner && source_builds) {
             command.front() = system_python;
-            command.insert(command.end(), {"--python", python.executable});
+            for (const char* part : {"-m", "pip", "--python"}) {
+                command.emplace_back(part);
+            }
+            command.push_back(python.executable);
+            co_return command;
+        }
+        if (runner && std::filesystem::exists(*runner, error)) { // pip 22.3 and newer have it, and --python
+            command.emplace_back("-c");
+            command.push_back(std::string(without_builds) + other_pip);
+            command.push_back(*runner);
             co_return command;
         }
     }
@@ -260,6 +313,7 @@ Task<protocol::PackagesInstallResult> Installs::build(InstallRequest request, st
     }
     // No file says what pip does: those of the person are not there, and one of a virtual environment may be anybody's.
     pip.environment.insert({{"PIP_CONFIG_FILE", "/dev/null"},
+                            {"PIP_KEYRING_PROVIDER", "disabled"},
                             {"PIP_NO_COLOR", "1"},
                             {"PIP_PROGRESS_BAR", "off"},
                             {"PIP_ROOT_USER_ACTION", "ignore"},
@@ -282,11 +336,12 @@ Task<protocol::PackagesInstallResult> Installs::build(InstallRequest request, st
 
 Task<protocol::PackagesInstallResult> Installs::install(InstallRequest request) {
     require_requirements(request.packages, request.source_builds);
-    std::vector<std::string> command = co_await find_pip(request.python);
+    std::vector<std::string> command = co_await find_pip(request.python, request.source_builds);
     const std::vector<std::string> arguments = pip_arguments(request);
     command.insert(command.end(), arguments.begin(), arguments.end());
     command = co_await decide(&request, std::move(command));
 
+    const Turns::Turn turn = co_await building_.take("an install");
     const Packages packages(directories_, root_, request.python);
     std::function<Packages::Build()> begin = [&packages] { return packages.begin(); };
     const Packages::Build made = co_await loop_.off_loop(std::move(begin));

@@ -62,9 +62,9 @@ class Reader {
     std::string_view rest_;
 };
 
-// pip takes a name with one of these endings for a file, if there is such a file where it runs.
-bool is_file_name(std::string_view name) {
-    std::string lower(name);
+// pip takes a text with one of these endings for a file, also where versions or extras come before the ending.
+bool is_file_name(std::string_view text) {
+    std::string lower(text);
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     constexpr std::array endings = {".whl", ".zip", ".tar", ".tgz", ".tbz", ".txz", ".tlz"};
@@ -151,8 +151,8 @@ std::optional<std::string> problem_of_requirement(std::string_view text, bool so
         place.blanks();
         return problem_of_place(place.rest());
     }
-    if (is_file_name(name)) {
-        return "which is the name of a file";
+    if (is_file_name(name) || is_file_name(text)) {
+        return "which pip could take for the name of a file";
     }
     if (reader.at_end()) {
         return std::nullopt;

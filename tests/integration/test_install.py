@@ -17,14 +17,26 @@ from cellgate_client import PATIENCE, PlaceTest, RpcError, Sidecar, assert_no_st
 from mcp_testing import McpTest, accept, text_of
 from test_cli import CliTest, Terminal
 
-PIP = ["-I", "-m", "pip"]
+BUILDING_PIP = ["-I", "-m", "pip"]
+WITHOUT_BUILDS = """import runpy, sys
+def refuse(event, _):
+    if event in ("os.exec", "os.fork", "os.forkpty", "os.posix_spawn",
+                 "os.system", "pty.spawn", "subprocess.Popen"):
+        raise OSError("a package wanted to run code to be built: "
+                      "only wheels are taken; "
+                      "a person can allow source builds")
+sys.addaudithook(refuse)
+"""
+LIMIT_EXCEEDED = 1024
+PIP = ["-I", "-c", WITHOUT_BUILDS + 'runpy.run_module("pip", run_name="__main__", alter_sys=True)']
 WHEELS = ["install", "--target", "/cellgate/packages", "--only-binary", ":all:", "--no-input",
           "--disable-pip-version-check", "--no-cache-dir", "--"]
 BUILDS = [part for part in WHEELS if part not in ("--only-binary", ":all:")]
 
 REFUSED = ["pkg; id", "--index-url=http://127.0.0.1/", "-r file", "-rfile", "-e .", "-", "../x", "./x", "/tmp/x", "a b",
            "tiny\n", "ti\nny", "tiny\0", "ti\u202eny", "ti\u200bny", "\u0455ix", "", "tiny[", "tiny==", "tiny==1;id",
-           "tiny.whl", "tiny-1.0.tar.gz", "TINY.ZIP", "file:///tmp/x", "https://example.org/tiny.whl",
+           "tiny.whl", "tiny-1.0.tar.gz", "TINY.ZIP", "tiny==1.0.whl", "tiny===1.0.Zip", "file:///tmp/x",
+           "https://example.org/tiny.whl",
            "tiny @ https://example.org/tiny.whl", "tiny @ git+https://example.org/tiny", "a" * 501, "tiny --pre",
            "$(id)", "~/x", "tiny==1.0 idna"]
 REFUSED_BUILDS = ["pkg; id", "--pre", "../x", "tiny @ http://example.org/x", "tiny @ file:///x",
@@ -60,31 +72,41 @@ def build_wheel(directory, config_settings=None, metadata_directory=None):
 '''
 
 
-def metadata(name, version):
+# One that tells what it can read of pip's own settings, and fails.
+LEAKY = '''
+import os
+def build_wheel(directory, config_settings=None, metadata_directory=None):
+    raise ValueError("found " + os.environ["PIP_INDEX_URL"])
+'''
+
+
+def metadata(name, version, *more):
     info = f"{name}-{version}.dist-info"
-    return [(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"),
+    lines = [f"Name: {name}", f"Version: {version}", *more]
+    return [(f"{info}/METADATA", "Metadata-Version: 2.1\n" + "".join(line + "\n" for line in lines)),
             (f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
             (f"{info}/RECORD", f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")]
 
 
-def wheel(name, version, module):
+def wheel(name, version, module, *more):
+    """`more`: lines of its metadata."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
-        for file, text in [(f"{name}.py", module), *metadata(name, version)]:
+        for file, text in [(f"{name}.py", module), *metadata(name, version, *more)]:
             archive.writestr(file, text)
     return f"{name}-{version}-py3-none-any.whl", made.getvalue()
 
 
-def sdist(setup):
+def sdist(setup, name="evil"):
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w:gz") as archive:
-        for file, text in (("setup.py", setup), ("PKG-INFO", "Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n"),
+        for file, text in (("setup.py", setup), ("PKG-INFO", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"),
                            ("pyproject.toml", "[build-system]\nrequires = []\nbuild-backend = 'setup'\n"
                                               "backend-path = ['.']\n")):
-            entry = tarfile.TarInfo(f"evil-1.0/{file}")
+            entry = tarfile.TarInfo(f"{name}-1.0/{file}")
             entry.size = len(text.encode())
             archive.addfile(entry, io.BytesIO(text.encode()))
-    return "evil-1.0.tar.gz", made.getvalue()
+    return f"{name}-1.0.tar.gz", made.getvalue()
 
 
 class Index:
@@ -155,7 +177,7 @@ class InstallTest(PlaceTest):
         self.index.add("evil", sdist(SETUP.format(here=here, files=metadata("evil", "1.0"))))
 
     def environment(self, **more):
-        return self.place.environment(PIP_INDEX_URL=self.index.url + "/simple/", CLOUD_TOKEN="s3cret", **more)
+        return self.place.environment(**{"PIP_INDEX_URL": self.index.url + "/simple/", "CLOUD_TOKEN": "s3cret", **more})
 
     def person(self, **options):
         return self.sidecar(environment=self.environment(), **options)
@@ -209,8 +231,11 @@ class Asking(InstallTest):
         self.assertEqual(asked["action"], {"kind": "install", "command": command, "environmentNames": ["PIP_INDEX_URL"]})
         self.assertEqual(asked["sessionId"], "default")
         self.assertEqual(asked["display"][0], "install packages")
-        self.assertEqual([line.split(": ", 1)[1] for line in asked["display"][1:len(command) + 1]],
-                         [json.dumps(part) for part in command])
+        shown = [asked["display"][1].replace("program: ", "argument: ")] + asked["display"][2:-1]
+        code = PIP[-1].split("\n")
+        self.assertEqual(shown, [line for part in command for line in (
+            [f"argument: {len(code)} lines, no line break at the end", *("  | " + line for line in code)]
+            if part == PIP[-1] else [f"argument: {json.dumps(part)}"])])
         self.assertEqual(asked["display"][-1], "with the variables: PIP_INDEX_URL")
         self.assertEqual([choice.get("rule") for choice in asked["choices"]], [None] * len(asked["choices"]))
         person.deny(asked)
@@ -247,7 +272,9 @@ class Asking(InstallTest):
                 self.failed(self.start(person, "tiny", text, allowSourceBuilds=True), -32602)
         self.assertEqual(person.asked(), 0)
         self.assertEqual(self.index.asked, [])
+        self.assertEqual(person.request("session/list")["sessions"], [])  # no kernel was started for it
         self.assertEqual(self.install(person, "tiny == 1.*")["status"], "ok")  # the control
+        self.assertEqual(len(person.request("session/list")["sessions"]), 1)
 
 
 class Installed(InstallTest):
@@ -322,10 +349,21 @@ class Installed(InstallTest):
         asked = person.approval()
         python = str(environment / "bin/python")
         self.assertEqual(asked["action"]["command"],
-                         ["/usr/bin/python3", *PIP, "--python", python, *WHEELS, "tiny"])
+                         [python, "-I", "-c", WITHOUT_BUILDS + 'runpy.run_path(sys.argv.pop(1), run_name="__main__")',
+                          "/usr/lib/python3/dist-packages/pip/__pip-runner__.py", *WHEELS, "tiny"])
         person.allow(asked)
         self.assertEqual(pending.result()["status"], "ok", pending.result())
         self.assertEqual(self.value(person, "import tiny; tiny.SIZE", sessionId="venv"), "'tiny'")
+        self.index.add("sly", wheel("sly", "1.0", "", f"Requires-Dist: evil @ {self.index.url}/files/evil/evil-1.0.tar.gz"))
+        result = self.install(person, "sly", sessionId="venv")
+        self.assertIn("a package wanted to run code to be built", result["reason"])
+        self.assertEqual(self.index.ran(), 0)
+        pending = self.start(person, "evil", sessionId="venv", allowSourceBuilds=True)
+        asked = person.approval()
+        self.assertEqual(asked["action"]["command"],
+                         ["/usr/bin/python3", *BUILDING_PIP, "--python", python, *BUILDS, "evil"])
+        person.deny(asked)
+        self.failed(pending, 1014)
 
 
 class Cancelling(InstallTest):
@@ -388,6 +426,74 @@ class Cancelling(InstallTest):
         self.assertEqual(self.folders(), ["installed", "installed/000001"])
 
 
+class Many(InstallTest, McpTest):
+    """One at a time; sixteen may wait."""
+
+    def looks(self, interpreter):
+        """Processes of it that look for pip, without those that watch over them and shut them in."""
+        found = []
+        for pid in descendants(self.sidecar_pid()):
+            with contextlib.suppress(OSError):
+                command = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+                if command[0] == interpreter and "find_spec('pip')" in command[3]:
+                    found.append(pid)
+        return found
+
+    @staticmethod
+    def the_one_too_many(client, waiting):
+        client.wait(lambda: any(pending.done for pending in waiting), "the one that is too many", PATIENCE)
+        [refused] = [pending for pending in waiting if pending.done]
+        return refused
+
+    def test_an_agent_cannot_have_many_interpreters_looked_at_before_anybody_is_asked(self):
+        prefix = self.place.base / "odd"
+        subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", "--system-site-packages", str(prefix)],
+                       check=True)
+        site = next(prefix.glob("lib/python3*/site-packages"))
+        # Whoever looks for pip with this interpreter waits for long.
+        (site / "odd.pth").write_text(
+            """import sys, time; any("find_spec('pip')" in part for part in sys.orig_argv) and time.sleep(1000)\n""")
+        python = str(prefix / "bin/python")
+        editor = self.editor(environment=self.environment())
+        editor.session("odd", kernel={"interpreter": str(prefix)})
+        agent = self.agent()
+        waiting = [self.start(agent, "tiny", sessionId="odd") for _ in range(18)]
+        refused = self.the_one_too_many(agent, waiting)
+        self.assertIn("at most 16 that wait", self.failed(refused, LIMIT_EXCEEDED).message)
+        wait_until(lambda: self.looks(python), "the look at the interpreter")
+        self.assertEqual(len(self.looks(python)), 1)
+        self.assertEqual(editor.asked(), 0)
+        for pending in waiting:
+            agent.notify("$/cancelRequest", {"id": pending.id})
+        for pending in waiting:
+            if pending is not refused:
+                self.failed(pending, -32800)
+        self.assertEqual(self.looks(python), [])
+        # The same agent is served where the interpreter answers.
+        pending = self.start(agent, "tiny")
+        editor.allow(editor.approval())
+        self.assertEqual(pending.result()["status"], "ok")
+
+    def test_one_pip_runs_at_a_time_and_who_waits_can_be_cancelled(self):
+        person = self.person()
+        self.index.hold = {"other"}
+        first = self.start(person, "other")
+        asked = person.approval()
+        person.allow(asked, scope="session")
+        wait_until(lambda: any(path.startswith("/files/other") for path in self.index.asked), "pip's download")
+        waiting = [self.start(person, "other") for _ in range(17)]
+        refused = self.the_one_too_many(person, waiting)
+        self.failed(refused, LIMIT_EXCEEDED)
+        self.assertEqual(len(Cancelling.running(asked["action"]["command"])), 1)
+        rest = [pending for pending in waiting if pending is not refused]
+        for pending in rest[1:]:
+            person.notify("$/cancelRequest", {"id": pending.id})
+            self.failed(pending, -32800)
+        self.index.released.set()
+        self.assertEqual([first.result()["status"], rest[0].result()["status"]], ["ok", "ok"])
+        self.assertEqual(self.folders(), ["installed", "installed/000001", "installed/000002"])
+
+
 class SourceBuilds(InstallTest):
     def test_without_a_word_about_them_no_code_of_a_package_runs(self):
         person = self.person()
@@ -396,12 +502,36 @@ class SourceBuilds(InstallTest):
         self.assertIn("No matching distribution found for evil", result["reason"])
         self.assertEqual(self.index.ran(), 0)
 
+    def test_a_wheel_that_names_a_source_package_by_its_url_has_none_built(self):
+        place = f"{self.index.url}/files/evil/evil-1.0.tar.gz"
+        self.index.add("sly", wheel("sly", "1.0", "SIZE = 'sly'\n", f"Requires-Dist: evil @ {place}"))
+        person = self.person()
+        result = self.install(person, "sly")
+        self.assertEqual((result["status"], result["installed"]), ("failed", []))
+        self.assertIn("a package wanted to run code to be built: only wheels are taken; a person can allow source builds",
+                      result["reason"])
+        self.assertEqual(self.index.ran(), 0)
+        # The control: a person can allow it.
+        self.assertEqual(self.install(person, "sly", allowSourceBuilds=True)["status"], "ok")
+        self.assertGreater(self.index.ran(), 0)
+
+    def test_the_password_of_an_index_is_not_in_what_is_told(self):
+        self.index.add("leaky", sdist(LEAKY, "leaky"))
+        person = self.sidecar(environment=self.environment(
+            PIP_INDEX_URL=self.index.url.replace("//", "//me:p4ssword@") + "/simple/"))
+        pending = self.start(person, "leaky", allowSourceBuilds=True, workDoneToken="w")
+        person.allow(person.approval())
+        result = pending.result()
+        self.assertEqual(result["status"], "failed")
+        self.assertIn("found http://****@127.0.0.1", result["output"])
+        self.assertNotIn("p4ssword", json.dumps([result, *person.received("$/progress")]))
+
     def test_with_it_the_packages_code_runs_and_is_shut_in(self):
         person = self.person()
         self.install(person, "tiny")
         pending = self.start(person, "evil", allowSourceBuilds=True)
         asked = person.approval()
-        self.assertEqual(asked["action"]["command"][1:], [*PIP, *BUILDS, "evil"])
+        self.assertEqual(asked["action"]["command"][1:], [*BUILDING_PIP, *BUILDS, "evil"])
         person.allow(asked)
         result = pending.result()
         self.assertEqual(result["status"], "ok", result)
@@ -418,7 +548,7 @@ class SourceBuilds(InstallTest):
         """The control."""
         self.data.mkdir(parents=True)
         target = self.place.base / "target"
-        subprocess.run(["/usr/bin/python3", *PIP, "install", "--target", str(target), "--no-input", "--no-cache-dir",
+        subprocess.run(["/usr/bin/python3", *BUILDING_PIP, "install", "--target", str(target), "--no-input", "--no-cache-dir",
                         "--disable-pip-version-check", "--", "evil"], check=True, env=self.environment(),
                        cwd=self.place.base, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         found = {}
@@ -468,10 +598,13 @@ class Agents(InstallTest, McpTest):
         editor.deny(asked, reason="use the standard library")
         self.assert_failed(agent.answer(call), "a person said no: use the standard library")
         self.assertEqual(self.index.asked, [])
-        call = agent.start_call("install_package", package_name="tiny")
+        call = agent.start_call("install_package", progress="p1", package_name="tiny")
         editor.allow(editor.approval())
         self.assertIn("tiny 1.0", text_of(self.assert_ok(agent.answer(call))))
         self.assertEqual(text_of(agent.call("execute", code="import tiny\ntiny.SIZE")), "'tiny'\n")
+        told = [m["params"] for m in agent.heard if m.get("method") == "notifications/progress"]
+        self.assertEqual({each["progressToken"] for each in told}, {"p1"})
+        self.assertTrue(any(each["message"].startswith("Collecting tiny") for each in told), told)
         self.assert_ok(agent.call("reset"))
         self.assertEqual(text_of(agent.call("execute", code="import tiny\ntiny.SIZE")), "'tiny'\n")
 

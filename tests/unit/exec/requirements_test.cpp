@@ -39,6 +39,8 @@ TEST_CASE("names, extras and versions may be named") {
                              "foo.zipper",
                              "tar",
                              "six.whl2",
+                             "six==1.0.zip2",
+                             "six<2.zip,>1",
                              "requests[socks]>=2,<3"}) {
         CAPTURE(text);
         CHECK(problem_of_requirement(text, false) == std::nullopt);
@@ -88,6 +90,11 @@ TEST_CASE("nothing else may, source builds or not") {
         "six.zip[x]",
         "six.tar",
         "a.tar.lzma",
+        "good==1.0.whl",
+        "good===1.0.zip",
+        "good[x]==1.0.Zip",
+        "good>=1,<2.tar.gz",
+        "good == 1.0.tgz",
         // more than one
         "a b",
         "six,idna",

@@ -1,18 +1,20 @@
 #pragma once
 // The door for installs. It refuses names that pip could take for something else, asks the gate with pip's exact
 // command, and runs exactly that in a build sandbox: with the machine's network, and without workspace, home or
-// secrets. Wheels only, so that no package's code runs, unless source builds are asked for. What fails or is cancelled
-// changes nothing. Owned by the service; outlives what it was asked to do.
+// secrets. Wheels only, unless source builds are asked for: pip can start no process, so no package's code runs. What
+// fails or is cancelled changes nothing. Owned by the service; outlives what it was asked to do.
 
 #include "async/loop.hpp"
 #include "exec/packages.hpp"
 #include "exec/python.hpp"
+#include "exec/turns.hpp"
 #include "gate/agent.hpp"
 #include "protocol/messages/packages.hpp"
 #include "sandbox/build.hpp"
 #include "store/directories.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,8 +41,9 @@ class Installs {
     Installs(async::Loop& loop, gate::Gate& gate, const store::Directories& directories, std::string root,
              sandbox::Environment environment);
 
-    // Throws Error{invalid_params, denied, config_invalid (there is no pip), sandbox_unavailable, store_failed}. That
-    // pip fails is a result. Cancelling takes back the question, or ends pip.
+    // One interpreter is looked at and one pip runs at a time, the others wait. Throws Error{invalid_params, denied,
+    // config_invalid (there is no pip), sandbox_unavailable, store_failed, limit_exceeded (too many wait)}. That pip
+    // fails is a result. Cancelling takes back the question, ends the wait, or ends pip.
     Task<protocol::PackagesInstallResult> install(InstallRequest request);
 
   private:
@@ -48,8 +51,10 @@ class Installs {
     struct Running;
 
     sandbox::BuildProfile profile(const Python& python) const;
-    Task<std::vector<std::string>> find_pip(Python python);
-    Task<bool> has_pip(Python python);
+    Task<std::vector<std::string>> find_pip(Python python, bool source_builds);
+    // The file that starts an interpreter's pip in another one; nothing when it has no pip.
+    Task<std::optional<std::string>> find_runner(Python python);
+    Task<std::optional<std::string>> ask_for_runner(Python python);
     Task<std::vector<std::string>> decide(const InstallRequest* request, std::vector<std::string> command);
     Task<protocol::PackagesInstallResult> build(InstallRequest request, std::vector<std::string> command,
                                                 const Packages* packages, const Packages::Build* build);
@@ -62,6 +67,9 @@ class Installs {
     const store::Directories& directories_;
     std::string root_;
     sandbox::Environment environment_;
+    std::map<std::string, std::string> runners_; // that were found, by the interpreter
+    Turns looking_;
+    Turns building_;
 };
 
 } // namespace cellgate::exec

@@ -66,6 +66,13 @@ Task<std::shared_ptr<protocol::Peer>> AgentLink::connect() {
             on_output(output);
         }
     });
+    peer->on_notification<protocol::Progress>([this](const protocol::ProgressParams& progress) {
+        const auto found = installing_.find(progress.token.text());
+        if (found != installing_.end() && progress.value.message) {
+            const OnLine on_line = found->second;
+            on_line(*progress.value.message);
+        }
+    });
     peer->on_request<protocol::ApprovalElicit>(
         [this](protocol::ApprovalElicitParams asked) { return elicit(std::move(asked)); });
     tasks_.spawn(serve(peer));
@@ -115,21 +122,46 @@ Task<protocol::ApprovalElicitResult> AgentLink::elicit(protocol::ApprovalElicitP
 
 Task<std::string> AgentLink::own_session(std::shared_ptr<mcp::ToolCall> on_behalf) {
     co_await connected(on_behalf);
-    if (!has_session_) {
+    if (has_session_) {
+        co_return session_id_;
+    }
+    // Its start may ask: the kernel can be the workspace's own.
+    const Turn turn = co_await take_turn(on_behalf);
+    if (!has_session_) { // nor did whoever had the turn before start it
         protocol::SessionCreateParams params;
         params.session_id = session_id_;
         params.env = environment_;
         try {
             co_await call<protocol::SessionCreate>(std::move(params), std::move(on_behalf));
         } catch (const protocol::RemoteError& error) {
-            // Another call of this agent starts it; what runs in it waits until it has.
+            // It is still that of a connection that was lost.
             if (error.code != ErrorCode::session_exists) {
                 throw;
             }
         }
         has_session_ = true;
+        lost_ = std::exchange(had_session_, true);
     }
     co_return session_id_;
+}
+
+Task<protocol::PackagesInstallResult> AgentLink::install(protocol::PackagesInstallParams params,
+                                                         std::shared_ptr<mcp::ToolCall> on_behalf, OnLine on_line) {
+    const std::string token = to_json(random_id());
+    params.work_done_token = RawJson::checked(token);
+    installing_[token] = std::move(on_line);
+    std::exception_ptr error;
+    protocol::PackagesInstallResult result;
+    try {
+        result = co_await call_that_asks<protocol::PackagesInstall>(std::move(params), std::move(on_behalf));
+    } catch (...) {
+        error = std::current_exception();
+    }
+    installing_.erase(token);
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    co_return result;
 }
 
 Task<protocol::ExecuteResult> AgentLink::execute(protocol::ExecuteParams params,

@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "mcp/server.hpp"
 #include "protocol/messages/executions.hpp"
+#include "protocol/messages/packages.hpp"
 #include "protocol/messages/policy.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "protocol/peer.hpp"
@@ -17,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace cellgate::cli {
 
@@ -25,6 +27,8 @@ class AgentLink {
     // Gives a stream to the sidecar on which the protocol begins.
     using Connect = std::function<Task<std::unique_ptr<ByteStream>>()>;
     using OnOutput = std::function<void(const protocol::ExecuteOutputParams& output)>;
+
+    using OnLine = std::function<void(const std::string& line)>;
 
     // `environment`: of the kernel of its session.
     AgentLink(Clock& clock, Connect connect, std::map<std::string, std::string> environment);
@@ -44,11 +48,16 @@ class AgentLink {
         const Turn turn = co_await take_turn(on_behalf);
         co_return co_await call<Method>(std::move(params), std::move(on_behalf));
     }
+    // Installs packages. `on_line` is told pip's lines while it runs.
+    Task<protocol::PackagesInstallResult> install(protocol::PackagesInstallParams params,
+                                                  std::shared_ptr<mcp::ToolCall> on_behalf, OnLine on_line);
     // Runs code. `on_output` is told while it runs.
     Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params, std::shared_ptr<mcp::ToolCall> on_behalf,
                                           OnOutput on_output);
     // The id of the agent's own session, which exists now.
     Task<std::string> own_session(std::shared_ptr<mcp::ToolCall> on_behalf);
+    // Whether that had to be made anew, which the agent does not know: its connection, or the sidecar, was gone. Once.
+    bool take_loss() { return std::exchange(lost_, false); }
 
     Clock& clock() { return clock_; }
     // Must be awaited.
@@ -90,7 +99,10 @@ class AgentLink {
     std::shared_ptr<Event> connecting_;
     std::string session_id_;
     bool has_session_ = false;
-    std::map<std::string, Running> running_; // by the execution's id
+    bool had_session_ = false;
+    bool lost_ = false;
+    std::map<std::string, Running> running_;   // by the execution's id
+    std::map<std::string, OnLine> installing_; // by the token of the progress, as JSON
     std::shared_ptr<mcp::ToolCall> asking_;
     Event turn_ended_;
     TaskScope tasks_;

@@ -1,6 +1,5 @@
 #include "cli/cli.hpp"
 
-#include "async/supervise.hpp"
 #include "base/error.hpp"
 #include "base/visible_text.hpp"
 #include "commands.hpp"
@@ -42,9 +41,6 @@ std::vector<std::string> words_to_parse(int argc, char** argv, Invocation& invoc
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc > 1 && std::string_view(argv[1]) == "supervise") {
-        return async::supervise_main(argc - 1, argv + 1);
-    }
     CLI::App app("Runs agent-written code in a sandboxed Jupyter kernel; nothing leaves it before you said yes.",
                  "cellgate");
     app.set_version_flag("--version", "cellgate " CELLGATE_VERSION);

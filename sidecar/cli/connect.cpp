@@ -3,12 +3,17 @@
 
 #include "async/stream.hpp"
 #include "base/log.hpp"
+#include "base/visible_text.hpp"
 #include "commands.hpp"
 #include "log_level_option.hpp"
 #include "protocol/message.hpp"
 #include "root_sidecar.hpp"
+#include "sandbox/launcher.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <fcntl.h>
 #include <memory>
@@ -20,6 +25,8 @@ namespace {
 
 // Of one direction; the system holds as much again.
 constexpr std::size_t most_held = std::size_t{256} << 10;
+// After the end of what the client says: for what the sidecar still answers.
+constexpr Duration answers_within = std::chrono::seconds(5);
 
 // The end of what a client said: `exit` is a short message, and the last one.
 class LastWords {
@@ -46,7 +53,14 @@ class LastWords {
     std::string tail_;
 };
 
-Task<void> carry(ByteStream* from, ByteStream* to, LastWords* last_words, Event* ended) {
+struct Relay {
+    LastWords last_words;
+    bool client_ended = false;
+    bool sidecar_ended = false;
+    Event moved;
+};
+
+Task<void> carry(ByteStream* from, ByteStream* to, LastWords* last_words, Relay* relay, bool* ended) {
     std::exception_ptr error;
     try {
         while (true) {
@@ -63,10 +77,38 @@ Task<void> carry(ByteStream* from, ByteStream* to, LastWords* last_words, Event*
     } catch (...) {
         error = std::current_exception();
     }
-    ended->set();
+    *ended = true;
+    relay->moved.set();
     if (error) {
         std::rethrow_exception(error);
     }
+}
+
+Task<void> close_after(async::Loop* loop, ByteStream* stream, Duration patience) {
+    co_await sleep_for(loop->clock(), patience);
+    stream->close();
+}
+
+Task<void> until(Relay* relay, const bool* ended) {
+    while (!*ended && !relay->sidecar_ended) {
+        relay->moved.reset();
+        co_await relay->moved.wait();
+    }
+}
+
+// Until both have said what they had to say. Returns whether the sidecar ended before its client did.
+Task<bool> carry_on(async::Loop* loop, async::UnixStream* sidecar, Relay* relay) {
+    co_await until(relay, &relay->client_ended);
+    if (!relay->client_ended) {
+        co_return !relay->last_words.are_exit();
+    }
+    sidecar->close_output();
+    TaskScope guard;
+    guard.spawn(close_after(loop, sidecar, answers_within));
+    co_await until(relay, &relay->sidecar_ended);
+    guard.cancel();
+    co_await guard.join();
+    co_return false;
 }
 
 Task<void> relay(async::Loop* loop, RootSidecarOptions options, int* exit_code) {
@@ -74,17 +116,23 @@ Task<void> relay(async::Loop* loop, RootSidecarOptions options, int* exit_code) 
     ::dup2(STDERR_FILENO, STDOUT_FILENO); // whatever prints by mistake must not end up between messages
     const std::unique_ptr<ByteStream> client =
         async::open_stream(*loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out);
-    const std::unique_ptr<ByteStream> sidecar = co_await connect_to_root(*loop, std::move(options));
-    LastWords last_words;
-    Event ended;
+    const RootPlace place = find_root_place(options.root, sandbox::process_environment());
+    const std::unique_ptr<async::UnixStream> sidecar = co_await connect_to_root(*loop, std::move(options));
+    Relay relay;
     TaskScope tasks;
-    tasks.spawn(carry(client.get(), sidecar.get(), &last_words, &ended));
-    tasks.spawn(carry(sidecar.get(), client.get(), nullptr, &ended));
-    co_await ended.wait();
+    tasks.spawn(carry(client.get(), sidecar.get(), &relay.last_words, &relay, &relay.client_ended));
+    tasks.spawn(carry(sidecar.get(), client.get(), nullptr, &relay, &relay.sidecar_ended));
+    const bool ended_first = co_await carry_on(loop, sidecar.get(), &relay);
+    if (ended_first) {
+        fmt::print(stderr,
+                   "cellgate: the sidecar of {} ended, and what ran there with it; connect again for a new one. Its "
+                   "log may say why: {}\n",
+                   visible_text(place.root), visible_text(place.log));
+    }
     client->close();
     sidecar->close();
     co_await tasks.join();
-    *exit_code = last_words.are_exit() ? 0 : 1;
+    *exit_code = relay.last_words.are_exit() ? 0 : 1;
 }
 
 } // namespace

@@ -31,8 +31,11 @@ std::optional<std::int64_t> number(std::string_view text) {
     return value;
 }
 
-Task<void> close_after(async::Loop* loop, ByteStream* stream, Duration patience) {
+Task<void> close_after(async::Loop* loop, ByteStream* stream, Duration patience, bool* in_vain) {
     co_await sleep_for(loop->clock(), patience);
+    if (in_vain != nullptr) {
+        *in_vain = true;
+    }
     stream->close();
 }
 
@@ -86,9 +89,9 @@ std::optional<Greeting> parse_sidecar_greeting(const std::string& line) {
     return Greeting{std::string(words[1]), *pid, words[3] == "serving"};
 }
 
-Task<std::optional<std::string>> read_line(async::Loop& loop, ByteStream& stream, Duration patience) {
+Task<std::optional<std::string>> read_line(async::Loop& loop, ByteStream& stream, Duration patience, bool* in_vain) {
     TaskScope guard;
-    guard.spawn(close_after(&loop, &stream, patience));
+    guard.spawn(close_after(&loop, &stream, patience, in_vain));
     std::optional<std::string> line;
     std::exception_ptr error;
     try {

@@ -30,8 +30,9 @@ std::optional<std::string> parse_client_greeting(const std::string& line);
 std::optional<Greeting> parse_sidecar_greeting(const std::string& line);
 
 // The first line that comes, without its end. Nothing when `stream` ends, says something longer, says more than a line,
-// or says nothing for `patience`.
-Task<std::optional<std::string>> read_line(async::Loop& loop, ByteStream& stream, Duration patience);
+// or says nothing for `patience`: then `stream` is closed and `*in_vain` is set.
+Task<std::optional<std::string>> read_line(async::Loop& loop, ByteStream& stream, Duration patience,
+                                           bool* in_vain = nullptr);
 
 // Whether version `a` was released before `b`: "0.9.1" before "0.10.0". Versions that are no numbers are not ordered.
 bool is_older(const std::string& a, const std::string& b);

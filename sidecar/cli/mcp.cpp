@@ -56,13 +56,17 @@ std::string own_program() {
     return error ? "cellgate" : program.string();
 }
 
+Task<std::unique_ptr<ByteStream>> connect_agent(async::Loop* loop, RootSidecarOptions options) {
+    co_return co_await connect_to_root(*loop, std::move(options));
+}
+
 Task<void> serve_agent(async::Loop* loop, RootSidecarOptions options) {
     const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     ::dup2(STDERR_FILENO, STDOUT_FILENO); // whatever prints by mistake must not end up between messages
     auto connection = std::make_shared<protocol::FramedConnection>(
         async::open_stream(*loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out), protocol::Framing::lines);
     AgentLink link(
-        loop->clock(), [loop, options] { return connect_to_root(*loop, options); },
+        loop->clock(), [loop, options] { return connect_agent(loop, options); },
         kernel_environment(sandbox::process_environment()));
     mcp::ServerDescription description{{"cellgate", CELLGATE_VERSION}, std::string(instructions)};
     mcp::Server server(std::move(connection), std::move(description), all_tools(link), loop->clock());

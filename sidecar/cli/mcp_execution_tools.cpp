@@ -19,6 +19,8 @@ using protocol::ExecutionStatus;
 
 constexpr Duration between_reports = std::chrono::milliseconds(200);
 constexpr std::size_t longest_error = 2000;
+constexpr std::string_view loss_notice = "[The kernel was started anew before this, since the one of before was lost "
+                                         "with its sidecar: variables and imports of before are gone.]";
 
 // ---- What the tools take --------------------------------------------------------------------------------------------
 
@@ -108,6 +110,7 @@ struct ExecuteSummary {
     double duration_seconds = 0;
     double waited_seconds = 0;
     std::vector<std::string> isolation;
+    std::optional<bool> kernel_was_lost;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("execution_id", self.execution_id);
@@ -120,6 +123,7 @@ struct ExecuteSummary {
         visit("duration_seconds", self.duration_seconds);
         visit("waited_seconds", self.waited_seconds);
         visit("isolation", self.isolation);
+        visit("kernel_was_lost", self.kernel_was_lost);
     }
 };
 
@@ -251,6 +255,11 @@ struct ExecutionTools {
         summary.duration_seconds = result.duration_seconds;
         summary.waited_seconds = result.waited_seconds;
         summary.isolation = result.layers;
+        const bool lost = !arguments.session && link.take_loss();
+        if (lost) {
+            page.content.add_text(loss_notice);
+            summary.kernel_was_lost = true;
+        }
         const std::string notice =
             page.cut ? fmt::format("[Output truncated: {}]", rest_of(result.execution_id, page)) : std::string();
         CallToolResult answer = result_of(page, result, notice);
@@ -266,6 +275,9 @@ struct ExecutionTools {
         const ExecuteResult result = co_await run(std::move(arguments.code), arguments.timeout.value_or(ipybox_seconds),
                                                   std::move(session), call);
         OutputPage page = co_await read_output_page(&link, call, result.execution_id, std::nullopt, characters);
+        if (link.take_loss()) {
+            page.content.add_text(loss_notice);
+        }
         const std::string notice = page.cut ? fmt::format("\n\n[Output truncated: exceeded {} character limit]\n[{}]",
                                                           characters, rest_of(result.execution_id, page))
                                             : std::string();
@@ -275,7 +287,8 @@ struct ExecutionTools {
     Task<CallToolResult> reset(NoArguments, std::shared_ptr<ToolCall> call) {
         protocol::SessionRestartParams params;
         params.session_id = co_await link.own_session(call);
-        co_await link.call<protocol::SessionRestart>(std::move(params), std::move(call));
+        co_await link.call_that_asks<protocol::SessionRestart>(std::move(params), std::move(call));
+        link.take_loss(); // this says it
         co_return mcp::text_result("The kernel was started anew: variables and imports are gone.");
     }
 
@@ -323,7 +336,8 @@ constexpr std::string_view execute_output = R"({"type":"object","properties":{
 "error":{"type":"object","properties":{"name":{"type":"string"},"message":{"type":"string"}},"required":["name","message"]},
 "duration_seconds":{"type":"number"},
 "waited_seconds":{"type":"number","description":"Of that, waiting for a person."},
-"isolation":{"type":"array","items":{"type":"string"}}},
+"isolation":{"type":"array","items":{"type":"string"}},
+"kernel_was_lost":{"type":"boolean","description":"The kernel was started anew before this: variables and imports of before are gone."}},
 "required":["execution_id","session","status","output","duration_seconds","waited_seconds","isolation"]})";
 
 constexpr std::string_view cell_input = R"({"type":"object","properties":{

@@ -1,8 +1,9 @@
 #include "root_sidecar.hpp"
 
 #include "async/detached.hpp"
-#include "async/stream.hpp"
+#include "base/visible_text.hpp"
 #include "sandbox/launcher.hpp"
+#include "shell_words.hpp"
 
 #include <fmt/format.h>
 
@@ -31,9 +32,17 @@ void start_sidecar(const RootPlace& place, const RootSidecarOptions& options) {
 
 } // namespace
 
+Error no_answer(const RootPlace& place, std::int64_t pid) {
+    return Error(ErrorCode::internal_error,
+                 fmt::format("the sidecar of {} (process {}) does not answer", visible_text(place.root), pid),
+                 fmt::format("try again if the machine is busy; `cellgate stop --root {}` ends it, with all that it "
+                             "runs. Its log may say why: {}",
+                             shell_word(place.root), visible_text(place.log)));
+}
+
 Task<std::optional<RootConnection>> join_root(async::Loop& loop, RootPlace place, protocol::Role role,
                                               Duration patience) {
-    std::unique_ptr<ByteStream> stream;
+    std::unique_ptr<async::UnixStream> stream;
     try {
         stream = co_await async::connect_unix(loop, place.socket(role));
     } catch (const Cancelled&) {
@@ -42,26 +51,35 @@ Task<std::optional<RootConnection>> join_root(async::Loop& loop, RootPlace place
         co_return std::nullopt; // no socket, or one that nobody listens on
     }
     stream->write(client_greeting(CELLGATE_VERSION));
+    const std::int64_t pid = stream->listener();
     std::optional<std::string> line;
+    bool in_vain = false;
     try {
-        line = co_await read_line(loop, *stream, patience);
+        line = co_await read_line(loop, *stream, patience, &in_vain);
     } catch (const Cancelled&) {
         throw;
     } catch (const Error&) {
         // It ended while we came.
     }
+    if (in_vain) {
+        RootConnection silent;
+        silent.sidecar.pid = pid;
+        silent.silent = true;
+        co_return silent;
+    }
     std::optional<Greeting> greeting = line ? parse_sidecar_greeting(*line) : std::nullopt;
     if (!greeting) {
         co_return std::nullopt;
     }
-    RootConnection connection{std::move(*greeting), nullptr};
+    RootConnection connection;
+    connection.sidecar = std::move(*greeting);
     if (connection.sidecar.serving) {
         connection.stream = std::move(stream);
     }
     co_return connection;
 }
 
-Task<std::unique_ptr<ByteStream>> connect_to_root(async::Loop& loop, RootSidecarOptions options) {
+Task<std::unique_ptr<async::UnixStream>> connect_to_root(async::Loop& loop, RootSidecarOptions options) {
     const RootPlace place = find_root_place(options.root, sandbox::process_environment());
     Clock& clock = loop.clock();
     const Instant deadline = clock.now() + options.patience;
@@ -71,6 +89,9 @@ Task<std::unique_ptr<ByteStream>> connect_to_root(async::Loop& loop, RootSidecar
         std::optional<RootConnection> found = co_await join_root(loop, place, options.role, deadline - clock.now());
         if (found && found->stream) {
             co_return std::move(found->stream);
+        }
+        if (found && found->silent) {
+            throw no_answer(place, found->sidecar.pid);
         }
         if (found) {
             log_warning("the sidecar of this workspace was cellgate {} (process {}), which is older than this one "

@@ -25,6 +25,8 @@ namespace {
 constexpr Duration answer_within = std::chrono::seconds(5);
 // Kernels and tool servers have seconds of grace.
 constexpr Duration end_within = std::chrono::seconds(60);
+// Of one that may only have been busy; what it runs ends by itself when it is killed.
+constexpr Duration silent_end_within = std::chrono::seconds(5);
 
 std::string_view word_for(protocol::SessionStatus status) {
     for (const auto& [each, name] : protocol::enum_names(status)) {
@@ -74,6 +76,9 @@ Task<protocol::SessionListResult> sessions_of(std::unique_ptr<ByteStream> stream
 
 Task<void> print_status(async::Loop* loop, RootPlace place, int* exit_code) {
     std::optional<RootConnection> found = co_await join_root(*loop, place, protocol::Role::agent, answer_within);
+    if (found && found->silent) {
+        throw no_answer(place, found->sidecar.pid);
+    }
     if (!found || !found->stream) {
         *exit_code = say_that_none_runs(place, 1);
         co_return;
@@ -90,20 +95,33 @@ Task<void> print_status(async::Loop* loop, RootPlace place, int* exit_code) {
     *exit_code = 0;
 }
 
-// Asks it to end, and returns whether it did. Its parent may take its time to reap it, or never do so.
-bool end_process(std::int64_t pid) {
+// Signals a process, and returns whether it ended. Its parent may take its time to reap it, or never do so.
+bool ends_on(int signal, int process, Duration within) {
     // As system calls: the header of glibc 2.36 is none for C++.
-    const int process = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
-    if (process < 0 || ::syscall(SYS_pidfd_send_signal, process, SIGTERM, nullptr, 0) != 0) {
-        const bool gone = errno == ESRCH;
-        ::close(process);
-        return gone;
+    if (::syscall(SYS_pidfd_send_signal, process, signal, nullptr, 0) != 0) {
+        return errno == ESRCH;
     }
     pollfd ended{process, POLLIN, 0};
-    const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(end_within).count();
-    const bool has_ended = ::poll(&ended, 1, static_cast<int>(patience)) == 1;
+    const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(within).count();
+    return ::poll(&ended, 1, static_cast<int>(patience)) == 1;
+}
+
+enum class End { asked, killed, not_yet };
+
+// Asks it to end; one that is silent is killed when it does not.
+End end_process(std::int64_t pid, bool silent) {
+    const int process = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+    if (process < 0) {
+        return errno == ESRCH ? End::asked : End::not_yet;
+    }
+    End end = End::not_yet;
+    if (ends_on(SIGTERM, process, silent ? silent_end_within : end_within)) {
+        end = End::asked;
+    } else if (silent && ends_on(SIGKILL, process, end_within)) {
+        end = End::killed;
+    }
     ::close(process);
-    return has_ended;
+    return end;
 }
 
 Task<void> stop(async::Loop* loop, RootPlace place, int* exit_code) {
@@ -113,14 +131,20 @@ Task<void> stop(async::Loop* loop, RootPlace place, int* exit_code) {
         co_return;
     }
     const std::int64_t pid = found->sidecar.pid;
-    std::function<bool()> work = [pid] { return end_process(pid); };
-    const bool has_ended = co_await loop->off_loop(std::move(work));
-    if (!has_ended) {
+    const bool silent = found->silent;
+    std::function<End()> work = [pid, silent] { return end_process(pid, silent); };
+    const End end = co_await loop->off_loop(std::move(work));
+    if (end == End::not_yet) {
         throw Error(ErrorCode::busy, fmt::format("process {} was told to end, and still runs", pid),
                     fmt::format("its log may say why: {}", place.log));
     }
-    fmt::print("ended cellgate {} for {} (process {})\n", visible_text(found->sidecar.version),
-               visible_text(place.root), pid);
+    if (silent) {
+        fmt::print("{} the sidecar of {} (process {}), which did not answer\n", end == End::killed ? "killed" : "ended",
+                   visible_text(place.root), pid);
+    } else {
+        fmt::print("ended cellgate {} for {} (process {})\n", visible_text(found->sidecar.version),
+                   visible_text(place.root), pid);
+    }
     *exit_code = 0;
 }
 

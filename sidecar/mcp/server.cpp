@@ -59,15 +59,15 @@ struct Server::Caller {
     std::optional<RawJson> progress_token;
 };
 
+struct Server::Question {
+    std::string text;
+    Deferred<bool> answer;
+};
+
 // A call and what becomes of it. In the modern era it outlives the request that began it, when it asks a question.
 struct Server::Call final : ToolCall {
     Call(protocol::Peer& peer_, Caller caller_, RawJson params_)
         : peer(peer_), caller(std::move(caller_)), params(std::move(params_)) {}
-
-    struct Question {
-        std::string text;
-        Deferred<bool> answer;
-    };
 
     const Implementation& client() const override { return caller.client; }
     bool can_ask() const override { return caller.takes_forms; }
@@ -304,12 +304,13 @@ Task<RawJson> Server::follow(std::shared_ptr<Call> call) {
 // The call goes on; the client comes back to it with the answer.
 RawJson Server::suspend(std::shared_ptr<Call> call) {
     const std::string state = random_id();
+    const std::shared_ptr<Question> shown = call->questions.front();
     std::string result = R"({"resultType":"input_required","inputRequests":{")";
     result += question_key;
-    result += R"(":{"method":"elicitation/create","params":)" + consent_params(call->questions.front()->text).text();
+    result += R"(":{"method":"elicitation/create","params":)" + consent_params(shown->text).text();
     result += R"(}},"requestState":")" + state + R"("})";
     call->caller.progress_token.reset();
-    suspended_[state] = std::move(call);
+    suspended_[state] = Suspended{std::move(call), shown};
     tasks_.spawn(give_up_later(state));
     return RawJson::checked(result);
 }
@@ -317,7 +318,7 @@ RawJson Server::suspend(std::shared_ptr<Call> call) {
 Task<void> Server::give_up_later(std::string state) {
     co_await sleep_for(clock_, answer_patience);
     if (const auto entry = suspended_.find(state); entry != suspended_.end()) {
-        const std::shared_ptr<Call> call = entry->second;
+        const std::shared_ptr<Call> call = entry->second.call;
         suspended_.erase(entry);
         call->cancel->cancel();
     }
@@ -329,20 +330,21 @@ std::shared_ptr<Server::Call> Server::resume(const RawJson& params, Caller calle
     if (entry == suspended_.end()) {
         throw invalid("params.requestState: expected one that waits for an answer; each counts once");
     }
-    const std::shared_ptr<Call> call = entry->second;
+    const std::shared_ptr<Call> call = entry->second.call;
+    const std::shared_ptr<Question> shown = entry->second.shown;
     const auto first = from_json<CallRequest>(call->params, "params");
     if (first.name != request.name || first.arguments != request.arguments) {
         throw invalid("params: expected the tool and the arguments that the question was about");
     }
     suspended_.erase(entry);
     call->caller = std::move(caller);
-    // The call may have gone on without it, and without an answer it is asked again.
-    if (!call->questions.empty() && request.input_responses) {
+    // The call may have gone on without it, and ask something else by now. Without an answer it is asked again.
+    const auto asked = std::find(call->questions.begin(), call->questions.end(), shown);
+    if (asked != call->questions.end() && request.input_responses) {
         const auto responses = from_json<InputResponses>(*request.input_responses, "params.inputResponses");
         if (responses.consent) {
-            const std::shared_ptr<Call::Question> question = call->questions.front();
-            call->questions.pop_front();
-            question->answer.resolve(is_consent(*responses.consent));
+            call->questions.erase(asked);
+            shown->answer.resolve(is_consent(*responses.consent));
         }
     }
     return call;

@@ -1,5 +1,6 @@
 """One sidecar for a root: clients find it, start it, leave it and come back."""
 
+import contextlib
 import os
 import random
 import signal
@@ -9,7 +10,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from cellgate_client import (CELLGATE, Editor, Place, PlaceTest, RootTest, root_sidecar, root_sidecars,
+from cellgate_client import (CELLGATE, Editor, Place, PlaceTest, RootTest, descendants, root_sidecar, root_sidecars,
                              start_process, stat_of, wait_until)
 
 
@@ -91,6 +92,16 @@ class Leaving(RootTest):
         self.assertEqual(editor.wait_end(), 1)
         self.sidecar_pid()  # there is one
 
+    def test_one_who_ends_its_stdin_gets_the_answers_to_what_it_said_before(self):
+        editor = self.editor()
+        os.kill(editor.process.pid, signal.SIGSTOP)  # it finds all of it, and the end, at once
+        pending = [editor.start("session/list"), editor.start("shutdown")]
+        editor.process.stdin.close()
+        os.kill(editor.process.pid, signal.SIGCONT)
+        self.assertEqual([each.result() for each in pending], [{"sessions": []}, None])
+        self.assertEqual(editor.wait_end(), 1)
+        self.assertEqual(editor.log(), "")
+
     def test_an_agent_that_leaves_does_not_end_the_wait_for_an_editor(self):
         editor, agent = self.editor(), self.agent()
         editor.run("x = 7")
@@ -111,6 +122,9 @@ class Leaving(RootTest):
         editor.run("1")
         os.kill(self.sidecar_pid(), signal.SIGTERM)
         self.assertEqual(editor.wait_end(), 1)
+        (line,) = editor.log().splitlines()
+        self.assertIn(f"the sidecar of {self.place.root} ended", line)
+        self.assertIn("connect again", line)
 
 
 class Stale(RootTest):
@@ -187,6 +201,36 @@ class Commands(RootTest):
         self.assertIn("ended cellgate", stop.stdout)
         self.assertEqual(root_sidecars(self.place), set())
         self.assertEqual(editor.wait_end(), 1)
+
+
+    def test_a_sidecar_that_hangs_is_told_from_none_and_can_be_stopped(self):
+        editor = self.editor()
+        editor.run("1")
+        pid = self.sidecar_pid()
+        below = descendants(pid)
+        self.assertTrue(below)
+        os.kill(pid, signal.SIGSTOP)
+        self.addCleanup(self.kill_quietly, pid)
+        other = self.editor(initialize=False)
+        status = self.cellgate("status")
+        self.assertEqual((status.returncode, status.stdout), (1, ""))
+        self.assertIn(f"the sidecar of {self.place.root} (process {pid}) does not answer", status.stderr)
+        self.assertIn("cellgate stop", status.stderr)
+        self.assertEqual(other.wait_end(), 1)
+        self.assertIn(f"(process {pid}) does not answer", other.log())
+        self.assertIn("cellgate stop", other.log())
+        self.assertEqual(root_sidecars(self.place), {pid})
+        stop = self.cellgate("stop")
+        self.assertEqual(stop.returncode, 0, stop.stderr)
+        self.assertEqual(stop.stdout,
+                         f"killed the sidecar of {self.place.root} (process {pid}), which did not answer\n")
+        self.assertEqual(editor.wait_end(), 1)
+        wait_until(lambda: not below & descendants(os.getpid()), "the end of what it ran")
+        self.assertEqual(self.editor().run("6 * 7").data()["text/plain"], "42")
+
+    def kill_quietly(self, pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 class Races(PlaceTest):

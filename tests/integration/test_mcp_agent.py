@@ -1,6 +1,8 @@
 """`cellgate mcp`: what an agent can do, and what the person sees of it. With ipybox's own cases (IPYBOX.md)."""
 
 import json
+import os
+import signal
 import threading
 import unittest
 
@@ -147,6 +149,30 @@ class Running(McpTest):
         self.assert_failed(agent.answer(call), "KeyboardInterrupt")
         self.assertEqual(text_of(agent.call("execute", code="x")), "1\n")
 
+    def test_a_kernel_that_was_lost_is_told_of_once(self):
+        agent = self.mcp()
+        code = "print('x' in globals())\nx = 1"
+        notice = "variables and imports of before are gone"
+        for loss in range(3):
+            for tool in ("execute", "execute_ipython_cell") if loss % 2 == 0 else ("execute_ipython_cell", "execute"):
+                result = self.call_again_if_it_was_under_way(agent, tool, code)
+                with self.subTest(loss=loss, tool=tool):
+                    first = tool == ("execute" if loss % 2 == 0 else "execute_ipython_cell")
+                    self.assertTrue(text_of(result).startswith(str(not first)), result)
+                    self.assertEqual(text_of(result).count(notice), 1 if first and loss else 0)
+                    if tool == "execute":
+                        self.assertEqual(result["structuredContent"].get("kernel_was_lost"),
+                                         True if first and loss else None)
+            os.kill(self.sidecar_pid(), signal.SIGKILL)
+            self.wait_for_the_end_of_the_sidecar()
+
+    def call_again_if_it_was_under_way(self, agent, tool, code):
+        """The agent's program may hear of the sidecar's end only while it calls."""
+        result = agent.call(tool, code=code)
+        if "the connection ended before the answer came" in text_of(result):
+            result = agent.call(tool, code=code)
+        return self.assert_ok(result)
+
     def test_code_that_reads_a_line_gets_none(self):
         agent = self.mcp()
         self.assert_failed(agent.call("execute", code="input('name: ')"), "EOFError")
@@ -255,6 +281,31 @@ class Catalogue(McpTest):
         editor.deny(asked, reason="not that one")
         self.assert_failed(agent.answer(call), "not that one")
         self.assertFalse((self.place.root / "started").exists())
+
+    def test_a_name_that_was_denied_is_free_again_and_goes_to_the_workspaces_file(self):
+        editor = self.editor()
+        agent = self.mcp()
+        params = {"command": "/bin/sh", "args": ["-c", "sleep 9"]}
+        call = agent.start_call("register_mcp_server", server_name="notes", server_params=params)
+        editor.deny(editor.approval())
+        self.assert_failed(agent.answer(call), "denied")
+        self.assertNotIn("notes", [s["name"] for s in editor.request("toolServers/list")["servers"]])
+        agent.close()
+        self.place.write(".mcp.json", json.dumps({"mcpServers": {"notes": fixture_server()}}))
+        (server,) = [s for s in editor.request("toolServers/list")["servers"] if s["name"] == "notes"]
+        self.assertEqual((server["source"], server["state"]), ("workspaceFile", "pending"))
+
+    def test_a_server_that_an_agent_started_goes_with_it(self):
+        editor = self.editor()
+        agent = self.mcp()
+        call = agent.start_call("register_mcp_server", server_name="notes", server_params=fixture_server())
+        editor.allow(editor.approval())
+        self.assert_ok(agent.answer(call))
+        def listed():
+            return [s["name"] for s in editor.request("toolServers/list")["servers"]]
+        self.assertIn("notes", listed())
+        agent.close()
+        wait_until(lambda: "notes" not in listed(), "the end of the agent's server")
 
 
 class ThePerson(McpTest):
@@ -366,6 +417,36 @@ class AtTheAgentsProgram(McpTest):
                 agent.close()
                 self.finish()
 
+    def test_the_start_of_the_workspaces_own_kernel_is_asked_as_well(self):
+        self.place.make_environment()
+        for modern in (False, True):
+            with self.subTest(modern=modern):
+                agent = self.mcp(name="alone", elicit=accept, modern=modern)
+                result = self.assert_ok(agent.call("execute", code="import sys\nprint(sys.prefix)"))
+                self.assertEqual(text_of(result).strip(), str(self.place.root / ".venv"))
+                self.assertEqual(len(agent.questions), 1)
+                self.assertIn("start the workspace's own kernel", agent.questions[0])
+                self.assertIn("by agent alone", agent.questions[0])
+                self.assert_ok(agent.call("reset"))
+                self.assertEqual(len(agent.questions), 2)
+                agent.close()
+                self.finish()
+
+    def test_a_kernel_that_was_not_allowed_is_not_started_and_the_reason_says_what_to_do(self):
+        self.place.make_environment()
+        refused = self.mcp(name="refused", elicit=decline)
+        self.assert_failed(refused.call("execute", code="1"), "said no")
+        mute = self.mcp(name="mute")
+        denied = text_of(self.assert_failed(mute.call("execute", code="1"), "nobody is attached"))
+        self.assertIn("Tell your user: open this workspace in an editor", denied)
+        self.assertNotIn("cellgate kernels", denied)
+        editor = self.editor()
+        call = mute.start_call("execute", code="6 * 7")
+        asked = editor.approval()
+        self.assertEqual((asked["agent"], asked["display"][-1]), ("mute", "by agent mute"))
+        editor.allow(asked)
+        self.assertEqual(text_of(self.assert_ok(mute.answer(call))).strip(), "42")
+
     def test_a_no_is_a_no(self):
         for modern in (False, True):
             with self.subTest(modern=modern):
@@ -475,14 +556,14 @@ class Attempts(McpTest):
 
     def test_an_agent_restarts_its_own_session_and_no_other(self):
         one, two, editor = self.agent(), self.agent(), self.editor()
-        one.session("mine")
-        one.request("session/restart", {"sessionId": "mine"})
-        for client, session in ((two, "mine"), (one, "default")):
+        one.session("agent-mine")
+        one.request("session/restart", {"sessionId": "agent-mine"})
+        for client, session in ((two, "agent-mine"), (one, "default")):
             editor.run("1")
             with self.assertRaises(RpcError) as refused:
                 client.request("session/restart", {"sessionId": session})
             self.assertEqual(refused.exception.code, 1013)
-        editor.request("session/restart", {"sessionId": "mine"})
+        editor.request("session/restart", {"sessionId": "agent-mine"})
 
 
 if __name__ == "__main__":

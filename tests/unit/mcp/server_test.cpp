@@ -70,6 +70,29 @@ Task<CallToolResult> ask(Record* record, std::shared_ptr<ToolCall> call) {
     co_return mcp::text_result(yes ? "yes" : "no");
 }
 
+Task<void> put(Record* record, std::shared_ptr<ToolCall> call, std::string question) {
+    bool yes = false;
+    try {
+        yes = co_await call->ask(std::move(question));
+    } catch (const Cancelled&) {
+        ++record->cancelled;
+        throw;
+    }
+    record->answers.push_back(yes);
+}
+
+// Withdraws a harmless question, and puts another one in its place.
+Task<CallToolResult> swap(Record* record, std::shared_ptr<ToolCall> call) {
+    ++record->calls;
+    TaskScope questions;
+    const std::shared_ptr<CancelState> harmless = questions.spawn(put(record, call, "a look?"));
+    co_await record->release.wait();
+    harmless->cancel();
+    questions.spawn(put(record, call, "delete all?"));
+    co_await questions.join();
+    co_return mcp::text_result("done");
+}
+
 Task<CallToolResult> fail(Empty, std::shared_ptr<ToolCall>) {
     throw Error(ErrorCode::denied, "a person said no", "ask them");
     co_return mcp::text_result("");
@@ -118,6 +141,8 @@ struct House {
             spec("hold"), [this](Empty, std::shared_ptr<ToolCall> call) { return hold(&record, std::move(call)); }));
         tools.push_back(mcp::typed_tool<Empty>(
             spec("ask"), [this](Empty, std::shared_ptr<ToolCall> call) { return ask(&record, std::move(call)); }));
+        tools.push_back(mcp::typed_tool<Empty>(
+            spec("swap"), [this](Empty, std::shared_ptr<ToolCall> call) { return swap(&record, std::move(call)); }));
         tools.push_back(mcp::typed_tool<Empty>(spec("fail"), fail));
         server = std::make_unique<mcp::Server>(
             std::move(connection), mcp::ServerDescription{{"the server", "1"}, "use it"}, std::move(tools), clock);
@@ -163,6 +188,10 @@ struct Bare {
                     R"(,"clientInfo":{"name":"old client","version":"0"}})");
         say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
     }
+    void accept(const Json& question) {
+        say(R"({"jsonrpc":"2.0","id":)" + question["id"].dump() +
+            R"(,"result":{"action":"accept","content":{"allow":true}}})");
+    }
     // The answer to request `id`; null when there is none.
     Json answer(int id) const {
         for (const Json& message : heard) {
@@ -173,12 +202,17 @@ struct Bare {
         return {};
     }
     Json asked(const std::string& method) const {
+        const std::vector<Json> found = all(method);
+        return found.empty() ? Json() : found.front();
+    }
+    std::vector<Json> all(const std::string& method) const {
+        std::vector<Json> found;
         for (const Json& message : heard) {
             if (message.value("method", "") == method) {
-                return message;
+                found.push_back(message);
             }
         }
-        return {};
+        return found;
     }
     std::vector<Json> heard;
     House& house_;
@@ -260,7 +294,7 @@ TEST_CASE("our own client finds its era, lists the tools and calls one") {
             refusal = refused.content.text();
             CHECK(refused.is_error == true);
         });
-        CHECK(names == std::vector<std::string>{"echo", "hold", "ask", "fail"});
+        CHECK(names == std::vector<std::string>{"echo", "hold", "ask", "swap", "fail"});
         CHECK(answer == R"([{"type":"text","text":"our client said hello"}])");
         CHECK(refusal == R"([{"type":"text","text":"a person said no\nask them"}])");
     }
@@ -288,7 +322,7 @@ TEST_CASE("the modern era needs no initialize, and says what it speaks") {
     CHECK(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "the server");
     CHECK(found.contains("ttlMs"));
     client.request(2, "tools/list", "{" + modern_meta + "}");
-    CHECK(client.answer(2)["result"]["tools"].size() == 4);
+    CHECK(client.answer(2)["result"]["tools"].size() == 5);
     CHECK(client.answer(2)["result"]["cacheScope"] == "private");
     client.request(3, "tools/call", call("fail"));
     CHECK(client.answer(3)["result"]["resultType"] == "complete");
@@ -400,6 +434,29 @@ TEST_CASE("a question of the legacy era is a request, and only its own answer co
     }
 }
 
+TEST_CASE("a yes to a withdrawn question of the legacy era answers no other one") {
+    House house;
+    Bare client(house);
+    client.initialize("2025-11-25", R"({"elicitation":{"form":{}}})");
+    client.request(1, "tools/call", R"({"name":"swap"})");
+    const Json harmless = client.asked("elicitation/create");
+    REQUIRE(harmless["params"]["message"] == "a look?");
+    house.record.release.set();
+    REQUIRE(house.record.cancelled == 1);
+    const std::vector<Json> questions = client.all("elicitation/create");
+    REQUIRE(questions.size() == 2);
+    const Json& other = questions.back();
+    CHECK(other["params"]["message"] == "delete all?");
+    CHECK(other["id"] != harmless["id"]);
+
+    client.accept(harmless);
+    CHECK(house.record.answers.empty());
+    CHECK(client.answer(1).is_null());
+    client.accept(other);
+    CHECK(house.record.answers == std::vector<bool>{true});
+    CHECK(text_of(client.answer(1)) == "done");
+}
+
 TEST_CASE("an error as the answer to a question is no yes") {
     House house;
     Bare client(house);
@@ -450,6 +507,27 @@ TEST_CASE("a question of the modern era comes back with its state, once") {
     CHECK(house.record.calls == 1);
     client.request(6, "tools/call", call("ask", yes + new_state));
     CHECK(client.answer(6)["error"]["code"] == -32602);
+    CHECK(house.record.calls == 1);
+}
+
+TEST_CASE("a yes to a question that was withdrawn while its call was suspended answers no other one") {
+    const std::string yes = R"(,"inputResponses":{"consent":{"action":"accept","content":{"allow":true}}})";
+    House house;
+    Bare client(house);
+    client.request(1, "tools/call", call("swap"));
+    const Json harmless = client.answer(1)["result"];
+    REQUIRE(harmless["inputRequests"]["consent"]["params"]["message"] == "a look?");
+    house.record.release.set();
+    REQUIRE(house.record.cancelled == 1);
+
+    client.request(2, "tools/call", call("swap", yes + R"(,"requestState":)" + harmless["requestState"].dump()));
+    CHECK(house.record.answers.empty());
+    const Json other = client.answer(2)["result"];
+    REQUIRE(other["resultType"] == "input_required");
+    CHECK(other["inputRequests"]["consent"]["params"]["message"] == "delete all?");
+    client.request(3, "tools/call", call("swap", yes + R"(,"requestState":)" + other["requestState"].dump()));
+    CHECK(house.record.answers == std::vector<bool>{true});
+    CHECK(text_of(client.answer(3)) == "done");
     CHECK(house.record.calls == 1);
 }
 

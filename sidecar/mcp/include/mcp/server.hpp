@@ -6,7 +6,8 @@
 // Knows nothing of what the tools do. Owned by whoever awaits run().
 //
 // A tool can put a question to the client's user (elicitation). The answer comes only as the answer to that question:
-// in the legacy era to our request, in the modern one with the unguessable state that was handed out with it, once.
+// in the legacy era to our request, in the modern one with the unguessable state that was handed out with it, once. A
+// yes to a question that was withdrawn meanwhile answers no other one.
 
 #include "base/clock.hpp"
 #include "base/json_codec.hpp"
@@ -71,6 +72,12 @@ class Server {
   private:
     struct Call;
     struct Caller;
+    struct Question;
+    // A call that waits for the client to come back, and the question that it was shown.
+    struct Suspended {
+        std::shared_ptr<Call> call;
+        std::shared_ptr<Question> shown;
+    };
 
     Caller caller_of(const RawJson& params) const;
     RawJson initialize(const RawJson& params);
@@ -89,9 +96,8 @@ class Server {
     ServerDescription description_;
     std::vector<Tool> tools_;
     Clock& clock_;
-    std::shared_ptr<const Caller> legacy_; // once it said `initialize`
-    // Calls that wait for the client to come back with an answer, by the state that it was given.
-    std::map<std::string, std::shared_ptr<Call>> suspended_;
+    std::shared_ptr<const Caller> legacy_;       // once it said `initialize`
+    std::map<std::string, Suspended> suspended_; // by the state that the client was given
     TaskScope tasks_;
 };
 

@@ -189,9 +189,15 @@ Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, Paths& p
         }
         if (params.scope != Scope::once || params.rule) {
             Rule rule = grant(*question, one.edited.value_or(question->request.action), params, paths);
-            const auto same = std::find_if(answer.rules.begin(), answer.rules.end(),
-                                           [&rule](const Rule& other) { return same_but_id(rule, other); });
+            const Beneficiary agent = question->place().agent;
+            const auto same = std::find_if(answer.rules.begin(), answer.rules.end(), [&](const Rule& other) {
+                const auto given = answer.given_to.find(other.id);
+                return same_but_id(rule, other) && (given == answer.given_to.end() || given->second == agent);
+            });
             one.rule = same != answer.rules.end() ? *same : answer.rules.emplace_back(std::move(rule));
+            if (one.rule->session_id) {
+                answer.given_to[one.rule->id] = agent;
+            }
         }
         answer.each.push_back(std::move(one));
     }
@@ -220,7 +226,7 @@ Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRes
 }
 
 Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer) {
-    co_await self->book.add(answer.rules);
+    co_await self->book.add(answer.rules, answer.given_to);
     for (Answer::One& one : answer.each) {
         if (one.question->decision) {
             continue; // it was withdrawn while the rule was written

@@ -27,13 +27,18 @@ using protocol::Verdict;
 
 inline constexpr std::string_view nobody = "nobody is attached who can answer, and no rule allows it";
 
+inline Place place_of(const Request& request) {
+    return Place{request.session_id, request.execution_id, request.from_code,
+                 request.agent ? Beneficiary(request.agent->client) : std::nullopt};
+}
+
 // A call that waits: first for its turn, then, as an approval with an id, for a person.
 struct Question {
     explicit Question(Request asked) : request(std::move(asked)), payload(request.action) {}
     Question(const Question&) = delete;
     Question& operator=(const Question&) = delete;
 
-    Place place() const { return Place{request.session_id, request.execution_id, request.from_code}; }
+    Place place() const { return place_of(request); }
     const std::string& queue() const {
         static const std::string no_session;
         return request.session_id ? *request.session_id : no_session;
@@ -78,6 +83,7 @@ struct Answer {
     };
     std::vector<One> each;
     std::vector<Rule> rules;
+    std::map<std::string, Beneficiary> given_to; // those of them that hold in one session or execution
 };
 
 Decision decision_by(const Ruling& ruling, const Action& action);

@@ -124,6 +124,18 @@ bool RuleBook::asks_nobody(const Place& place) const {
     return last != last_modes_.end() && last->second == protocol::ApprovalMode::deny;
 }
 
+// What was allowed to a person's code does not cover an agent's in the same kernel, nor the other way round.
+bool RuleBook::is_for(const Rule& rule, const Place& place) const {
+    const auto given = given_to_.find(rule.id);
+    return rule.effect != Effect::allow || given == given_to_.end() || given->second == place.agent;
+}
+
+void RuleBook::forget(const std::vector<Rule>& rules) {
+    for (const Rule& rule : rules) {
+        given_to_.erase(rule.id);
+    }
+}
+
 Ruling RuleBook::rule_on(const Payload& payload, const Place& place, Paths& paths) const {
     for (const RuleStore* store : {&user_, &workspace_}) {
         if (store->problem()) {
@@ -134,7 +146,7 @@ Ruling RuleBook::rule_on(const Payload& payload, const Place& place, Paths& path
     const Rule* best = nullptr;
     for (const std::vector<Rule>* rules : rules_for(place)) {
         for (const Rule& rule : *rules) {
-            if ((best == nullptr || rank(rule) > rank(*best)) && !is_expired(rule, now) &&
+            if ((best == nullptr || rank(rule) > rank(*best)) && !is_expired(rule, now) && is_for(rule, place) &&
                 applies(rule, payload, paths)) {
                 best = &rule;
                 if (rank(rule) == highest_rank) {
@@ -191,7 +203,7 @@ Task<void> RuleBook::write(RuleStore* store, std::function<void(std::vector<Rule
     require_readable();
 }
 
-Task<void> RuleBook::add(std::vector<Rule> rules) {
+Task<void> RuleBook::add(std::vector<Rule> rules, std::map<std::string, Beneficiary> given_to) {
     for (RuleStore* store : {&user_, &workspace_}) {
         const RuleSource source = store == &user_ ? RuleSource::user_store : RuleSource::workspace_store;
         std::vector<Rule> mine;
@@ -205,6 +217,7 @@ Task<void> RuleBook::add(std::vector<Rule> rules) {
             co_await write(store, std::move(change));
         }
     }
+    given_to_.merge(given_to);
     for (const Rule& rule : rules) {
         if (rule.source == RuleSource::execution) {
             executions_.at(*rule.execution_id).rules.push_back(rule);
@@ -225,6 +238,7 @@ Task<void> RuleBook::remove(std::string rule_id) {
     if (std::any_of(configured_.begin(), configured_.end(), built_in)) {
         throw Error(ErrorCode::rule_invalid, fmt::format("rule {} is built in and stays", visible_name(rule_id)));
     }
+    given_to_.erase(rule_id);
     bool removed = erase(configured_, rule_id);
     for (auto& [id, rules] : sessions_) {
         removed = erase(rules, rule_id) || removed;
@@ -258,20 +272,32 @@ void RuleBook::begin_execution(const std::string& session_id, const std::string&
         Rule grant = make_rule(std::move(everything), RuleSource::execution, clock_.wall());
         grant.session_id = session_id;
         grant.execution_id = execution_id;
+        given_to_[grant.id] = std::nullopt; // only a person can say it
         execution.rules.push_back(std::move(grant));
     }
-    executions_.insert_or_assign(execution_id, std::move(execution));
+    end_execution(execution_id);
+    executions_.emplace(execution_id, std::move(execution));
     last_modes_[session_id] = mode;
 }
 
 void RuleBook::end_execution(const std::string& execution_id) {
-    executions_.erase(execution_id);
+    if (const auto execution = executions_.find(execution_id); execution != executions_.end()) {
+        forget(execution->second.rules);
+        executions_.erase(execution);
+    }
 }
 
 void RuleBook::end_session(const std::string& session_id) {
+    forget(sessions_[session_id]);
     sessions_.erase(session_id);
     last_modes_.erase(session_id);
-    std::erase_if(executions_, [&session_id](const auto& entry) { return entry.second.session_id == session_id; });
+    std::erase_if(executions_, [&](const auto& entry) {
+        const bool ends = entry.second.session_id == session_id;
+        if (ends) {
+            forget(entry.second.rules);
+        }
+        return ends;
+    });
 }
 
 } // namespace cellgate::gate

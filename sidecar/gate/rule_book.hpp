@@ -10,6 +10,7 @@
 #include "protocol/messages/policy.hpp"
 #include "rule_store.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,11 +26,15 @@ struct Ruling {
     std::string reason;
 };
 
+// Whom an allow of a session or an execution was given to: an agent, by its client, or none, which is a person.
+using Beneficiary = std::optional<std::uint64_t>;
+
 // Where an action comes from: whose grants count, and whether a person can be asked.
 struct Place {
     std::optional<std::string> session_id;
     std::optional<std::string> execution_id;
-    bool from_code = false; // code in the session's kernel makes it
+    bool from_code = false;           // code in the session's kernel makes it
+    Beneficiary agent = std::nullopt; // on whose behalf
 };
 
 class RuleBook {
@@ -46,9 +51,10 @@ class RuleBook {
     Ruling rule_on(const Payload& payload, const Place& place, Paths& paths) const;
     std::vector<protocol::Rule> in_force() const;
 
-    // Adds rules of any source; those of stores are written first, all or none of a store. Throws
-    // Error{policy_unreadable} or {store_failed}; then none was added. Await it shielded.
-    Task<void> add(std::vector<protocol::Rule> rules);
+    // Adds rules of any source; those of stores are written first, all or none of a store. What is in `given_to`, by
+    // the rule's id, covers nobody else. Throws Error{policy_unreadable} or {store_failed}; then none was added. Await
+    // it shielded.
+    Task<void> add(std::vector<protocol::Rule> rules, std::map<std::string, Beneficiary> given_to = {});
     // One that the sidecar starts with, or is given by a person for as long as it runs.
     void configure(protocol::Rule rule) { configured_.push_back(std::move(rule)); }
     // Takes back what was configured, if it is still there.
@@ -74,6 +80,8 @@ class RuleBook {
     bool asks_nobody(const Place& place) const;
     Task<void> write(RuleStore* store, std::function<void(std::vector<protocol::Rule>&)> change);
     std::vector<const std::vector<protocol::Rule>*> rules_for(const Place& place) const;
+    bool is_for(const protocol::Rule& rule, const Place& place) const;
+    void forget(const std::vector<protocol::Rule>& rules);
 
     Clock& clock_;
     OffLoop off_loop_;
@@ -84,7 +92,8 @@ class RuleBook {
     std::map<std::string, std::vector<protocol::Rule>> sessions_;
     std::map<std::string, protocol::ApprovalMode> last_modes_; // of each session's executions the one that began last
     std::map<std::string, Execution> executions_;
-    std::shared_ptr<Event> last_write_; // set when it has ended
+    std::map<std::string, Beneficiary> given_to_; // by the id of a rule
+    std::shared_ptr<Event> last_write_;           // set when it has ended
 };
 
 } // namespace cellgate::gate

@@ -14,6 +14,9 @@ namespace cellgate::service {
 namespace {
 
 constexpr Duration cancel_grace = std::chrono::seconds(5);
+// Code is kept as long as its execution is remembered.
+constexpr std::size_t most_code_bytes = std::size_t{4} << 20;
+constexpr std::size_t longest_uri = std::size_t{64} << 10;
 constexpr std::uint64_t default_read_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_read_bytes = std::uint64_t{8} << 20;
 // A client that asks for more than it reads waits.
@@ -61,12 +64,12 @@ struct Executions {
 
     Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params) {
         require(params.timeout_seconds.value_or(1) > 0, "params.timeoutSeconds: expected more than 0");
+        require(params.code.size() <= most_code_bytes, "params.code: expected at most 4194304 bytes");
         require(!params.cell || params.cell->line >= 0, "params.cell.line: expected 0 or more");
+        require(!params.cell || params.cell->uri.size() <= longest_uri,
+                "params.cell.uri: expected at most 65536 bytes");
         const std::shared_ptr<session::Session> session = co_await started_session(params);
-        if (client.role != protocol::Role::person && session->info().sandbox == protocol::SandboxKind::none) {
-            client.refuse(fmt::format("running code in the session \"{}\", which has no sandbox,", session->id()) +
-                          " is for persons, and this client is an agent");
-        }
+        require_open_to(*session);
         if (params.execution_id) {
             sidecar.require_new_execution(*params.execution_id);
         }
@@ -106,7 +109,7 @@ struct Executions {
     }
 
     Task<protocol::ExecutionInfo> get(protocol::ExecutionParams params) {
-        const std::optional<Sidecar::Impl::Found> found = sidecar.look_for(params.execution_id);
+        const std::optional<Sidecar::Impl::Found> found = look_for_readable(params.execution_id);
         if (!found) {
             co_return co_await get_left(std::move(params.execution_id));
         }
@@ -187,7 +190,7 @@ struct Executions {
 
     Task<Readable> find_readable(std::string execution_id, std::int64_t from, std::uint64_t max_bytes) {
         Readable readable;
-        const std::optional<Sidecar::Impl::Found> found = sidecar.look_for(execution_id);
+        const std::optional<Sidecar::Impl::Found> found = look_for_readable(execution_id);
         if (found) {
             const store::Journal& journal = found->second->journal;
             readable.page = journal.page(from, max_bytes);
@@ -207,6 +210,31 @@ struct Executions {
             readable.problem = "the cellgate that ran it ended unexpectedly: this is what it had written";
         }
         co_return readable;
+    }
+
+    // An agent that names a person's session shares its variables, not what was allowed in there.
+    void require_open_to(const session::Session& session) {
+        const protocol::SessionInfo info = session.info();
+        if (client.role == protocol::Role::person || session.belongs_to(client.id)) {
+            return;
+        }
+        if (info.agent) {
+            client.refuse(fmt::format("the session \"{}\" is another agent's", session.id()));
+        }
+        if (info.sandbox == protocol::SandboxKind::none) {
+            client.refuse(fmt::format("running code in the session \"{}\", which has no sandbox,", session.id()) +
+                          " is for persons, and this client is an agent");
+        }
+    }
+
+    // Nothing when it may be the work of a sidecar that ended, which is for persons to look at.
+    std::optional<Sidecar::Impl::Found> look_for_readable(const std::string& execution_id) {
+        std::optional<Sidecar::Impl::Found> found = sidecar.look_for(execution_id);
+        if (client.role != protocol::Role::person &&
+            (!found || (found->second->client != client.id && !found->first->belongs_to(client.id)))) {
+            client.refuse(fmt::format("the execution \"{}\" is none of this agent's", execution_id));
+        }
+        return found;
     }
 
     std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>

@@ -1,25 +1,79 @@
 // session/*, kernel/list.
 
 #include "base/names.hpp"
+#include "base/visible_text.hpp"
 #include "progress.hpp"
+#include "require.hpp"
 #include "sidecar_impl.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace cellgate::service {
 
 namespace {
 
+constexpr std::string_view agent_prefix = "agent-";
+constexpr double most_seconds = 365.0 * 24 * 3600;
+constexpr std::ptrdiff_t most_of_an_agent = 8;
+
+// Throws Error{invalid_params}, also for a limit that is not known: it would not hold.
+sandbox::Limits read_limits(const RawJson& limits) {
+    for (const auto& [name, value] : json_members(limits.text())) {
+        if (name != "memoryBytes" && name != "processCount" && name != "cpuSeconds") {
+            throw Error(ErrorCode::invalid_params,
+                        fmt::format("params.limits: expected memoryBytes, processCount or cpuSeconds, found {}",
+                                    visible_text(name.substr(0, 60))));
+        }
+    }
+    const auto asked = from_json<protocol::Limits>(limits, "params.limits");
+    require(asked.memory_bytes.value_or(1) > 0, "params.limits.memoryBytes: expected 1 or more");
+    require(asked.process_count.value_or(1) > 0, "params.limits.processCount: expected 1 or more");
+    require(asked.cpu_seconds.value_or(1) > 0 && asked.cpu_seconds.value_or(1) <= most_seconds,
+            "params.limits.cpuSeconds: expected more than 0, and at most a year");
+    sandbox::Limits read;
+    read.memory_bytes = asked.memory_bytes;
+    read.process_count = asked.process_count;
+    if (asked.cpu_seconds) { // the system counts whole ones
+        read.cpu_seconds = static_cast<std::uint64_t>(std::ceil(*asked.cpu_seconds));
+    }
+    return read;
+}
+
 struct Sessions {
     Sidecar::Impl& sidecar;
     Client& client;
 
+    std::string new_id() const {
+        return client.role == protocol::Role::person ? random_id() : std::string(agent_prefix) + random_id();
+    }
+
+    // A person who finds the id of a session must not find an agent's kernel behind it.
+    void require_room_for_agent(const std::string& id) const {
+        if (client.role == protocol::Role::person) {
+            return;
+        }
+        if (!id.starts_with(agent_prefix)) {
+            client.refuse(
+                fmt::format("the id of an agent's session begins with \"{}\", found \"{}\"", agent_prefix, id));
+        }
+        const std::vector<std::shared_ptr<session::Session>> all = sidecar.sessions();
+        const auto own = std::count_if(all.begin(), all.end(),
+                                       [this](const auto& session) { return session->belongs_to(client.id); });
+        if (own >= most_of_an_agent) {
+            throw Error(ErrorCode::limit_exceeded,
+                        fmt::format("expected at most {} sessions of one agent, found {}", most_of_an_agent, own),
+                        "use one of those that are there");
+        }
+    }
+
     Task<protocol::SessionInfo> create(protocol::SessionCreateParams params) {
         session::SessionOptions options = sidecar.default_session();
-        options.id = params.session_id.value_or(random_id());
+        options.id = params.session_id.value_or(new_id());
         require_identifier(options.id, "session id");
+        require_room_for_agent(options.id);
         options.language = params.language;
         if (params.kernel) {
             if (params.kernel->name.has_value() == params.kernel->interpreter.has_value()) {
@@ -38,8 +92,7 @@ struct Sessions {
             options.isolation = sandbox::Isolation::none;
         }
         if (params.limits) {
-            throw Error(ErrorCode::sandbox_unavailable, "limits were asked for, and this version cannot enforce any",
-                        "leave out `limits`");
+            options.limits = read_limits(*params.limits);
         }
         Progress progress(client.peer, params.work_done_token, "Starting the kernel");
         const std::shared_ptr<session::Session> session = co_await sidecar.create(std::move(options));

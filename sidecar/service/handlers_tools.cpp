@@ -23,7 +23,16 @@ struct Tools {
         for (const std::string& problem : sidecar.registry.read_workspace_files()) {
             log_warning("{}", problem);
         }
-        co_return protocol::ToolServersListResult{sidecar.registry.list()};
+        protocol::ToolServersListResult result;
+        result.servers = sidecar.registry.list();
+        if (client.role == protocol::Role::agent) {
+            // Arguments and URLs of a person's servers may hold what is not the agent's to know.
+            for (protocol::ToolServerInfo& server : result.servers) {
+                server.command.reset();
+                server.url.reset();
+            }
+        }
+        co_return result;
     }
 
     void trust(const std::string& server, const protocol::McpServerConfig& config) {
@@ -35,7 +44,8 @@ struct Tools {
         if (client.role == protocol::Role::person) {
             trust(server, config);
         } else {
-            sidecar.registry.add_from_agent({server, config, protocol::ToolServerSource::agent, std::nullopt});
+            sidecar.registry.add_from_agent(
+                {server, config, protocol::ToolServerSource::agent, std::nullopt, client.agent});
         }
     }
 

@@ -84,7 +84,7 @@ void Sidecar::Impl::add_trusted_servers(const std::map<std::string, protocol::Mc
                                         protocol::ToolServerSource source) {
     std::vector<tools::ServerSpec> specs;
     for (const auto& [name, config] : servers) {
-        specs.push_back(tools::ServerSpec{name, config, source, std::nullopt});
+        specs.push_back(tools::ServerSpec{name, config, source, std::nullopt, std::nullopt});
     }
     registry.add(specs);
     for (const tools::ServerSpec& spec : specs) {
@@ -413,6 +413,7 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     client->tasks.cancel();
     co_await shielded(client->tasks.join());
     co_await shielded(client->outputs.close());
+    impl_->registry.agent_has_gone(id);
     co_await shielded(impl_->close_sessions_of(id));
     if (error) {
         std::rethrow_exception(error);

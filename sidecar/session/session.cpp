@@ -19,9 +19,11 @@ namespace {
 
 // Finished executions that can still be asked for. A journal goes with its execution.
 constexpr std::size_t max_remembered = 1000;
+constexpr std::size_t max_remembered_code = std::size_t{32} << 20;
 
 // Waiting; what a client piles up without bound is a fault of the client.
 constexpr std::size_t max_queued = 10'000;
+constexpr std::size_t max_queued_code = std::size_t{32} << 20;
 
 constexpr Duration timeout_grace = std::chrono::seconds(5);
 
@@ -92,14 +94,35 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
                     fmt::format("{} executions wait in the session \"{}\" already", queue_.size(), options_.id),
                     "wait for some to finish, or cancel them");
     }
+    if (agent && !options_.agent) {
+        require_only_guest(*agent);
+    }
+    if (queued_code_ + params.code.size() > max_queued_code) {
+        throw Error(ErrorCode::busy,
+                    fmt::format("{} bytes of code wait in the session \"{}\" already", queued_code_, options_.id),
+                    "wait for some executions to finish, or cancel them");
+    }
     auto execution = std::make_shared<Execution>(id, std::move(params), client, options_.id, house_.journals, clock_);
     execution->agent = std::move(agent);
     executions_[id] = execution;
     queue_.push_back(execution);
+    queued_code_ += execution->params.code.size();
     const std::size_t before = queue_.size() - 1 + (running_ ? 1 : 0);
     house_.observer.on_execution_changed(*execution, static_cast<std::int64_t>(before));
     queue_changed_.set();
     return execution;
+}
+
+void Session::require_only_guest(const gate::Agent& agent) const {
+    const auto is_other = [&agent](const std::optional<gate::Agent>& one) {
+        return one && one->client != agent.client;
+    };
+    if (is_other(guest_) || (running_ && is_other(running_->agent)) ||
+        std::any_of(queue_.begin(), queue_.end(), [&](const auto& waiting) { return is_other(waiting->agent); })) {
+        throw Error(ErrorCode::busy,
+                    fmt::format("code of another agent is in the kernel of the session \"{}\"", options_.id),
+                    "use a session of your own, or have the person restart this one");
+    }
 }
 
 std::shared_ptr<Execution> Session::find(const std::string& execution_id) const {
@@ -137,6 +160,7 @@ Task<void> Session::run_queue() {
             }
             running_ = queue_.front();
             queue_.pop_front();
+            queued_code_ -= running_->params.code.size();
             co_await run(running_);
         }
         queue_changed_.reset();
@@ -151,6 +175,9 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     set_status(protocol::SessionStatus::busy);
     note_memory_kills();
 
+    if (execution->agent && !options_.agent) {
+        guest_ = execution->agent;
+    }
     gate::RunningExecution running;
     running.session_id = options_.id;
     running.execution_id = execution->id;
@@ -215,6 +242,12 @@ Task<protocol::ExecuteResult> Session::end_with_kernel(std::shared_ptr<Execution
         reason = "it did not stop when it was interrupted: its kernel was ended";
     } else if (start->kernel->has_died()) {
         const jupyter::Death death = co_await start->kernel->died();
+        if (death.status.signal == SIGXCPU && options_.limits.cpu_seconds) {
+            reason =
+                fmt::format("the kernel used its {} s of processor time, and the system ended it; its variables are "
+                            "gone",
+                            *options_.limits.cpu_seconds);
+        }
         if (death.status.signal == SIGKILL && memory_kills(house_.vmstat) > memory_kills_) {
             status = protocol::ExecutionStatus::oom;
             reason = "the memory ran out, and the system ended the kernel; its variables are gone";
@@ -303,6 +336,7 @@ Task<bool> Session::cancel(std::shared_ptr<Execution> execution, Duration grace,
     }
     if (execution->state == protocol::ExecutionState::queued) {
         queue_.erase(std::find(queue_.begin(), queue_.end(), execution));
+        queued_code_ -= execution->params.code.size();
         finish(execution, result_of(*execution, protocol::ExecutionStatus::cancelled, "removed from the queue"));
         co_return false;
     }
@@ -346,6 +380,7 @@ void Session::cancel_queued(std::optional<ClientId> client, const std::string& r
     }
     queue_ = std::move(kept);
     for (const std::shared_ptr<Execution>& execution : dropped) {
+        queued_code_ -= execution->params.code.size();
         finish(execution, result_of(*execution, protocol::ExecutionStatus::cancelled, reason));
     }
 }
@@ -373,13 +408,20 @@ void Session::finish(const std::shared_ptr<Execution>& execution, protocol::Exec
     execution->state = protocol::ExecutionState::finished;
     execution->journal.rest();
     house_.gate.end_execution(execution->id);
-    finished_order_.push_back(execution->id);
-    if (finished_order_.size() > max_remembered) {
-        executions_.erase(finished_order_.front());
-        finished_order_.pop_front();
-    }
+    remember(*execution);
     house_.observer.on_execution_changed(*execution, std::nullopt);
     execution->finished.set();
+}
+
+void Session::remember(const Execution& execution) {
+    finished_order_.push_back(execution.id);
+    remembered_code_ += execution.params.code.size();
+    while (finished_order_.size() > max_remembered || remembered_code_ > max_remembered_code) {
+        const auto oldest = executions_.find(finished_order_.front());
+        remembered_code_ -= oldest->second->params.code.size();
+        executions_.erase(oldest);
+        finished_order_.pop_front();
+    }
 }
 
 protocol::ExecutionError Session::describe(const jupyter::KernelError& error) const {
@@ -459,7 +501,8 @@ tools::CallContext Session::current_call(std::optional<std::int64_t> reported_li
     tools::CallContext context;
     context.session_id = options_.id;
     context.servers = options_.tool_servers;
-    context.agent = running_ ? running_->agent : options_.agent;
+    // Whoever runs something in there: a thread of the agent's code may make the call.
+    context.agent = options_.agent ? options_.agent : guest_;
     if (!running_) {
         return context;
     }

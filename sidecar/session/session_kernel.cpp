@@ -149,11 +149,12 @@ Task<void> Session::allow_workspace_kernel(jupyter::KernelChoice choice, std::st
     }
     request.action.server_identity = std::move(identity);
     request.session_id = options_.id;
+    request.agent = options_.agent;
     const gate::Decision decision = co_await house_.gate.decide(std::move(request));
     if (!decision.allowed) {
         throw Error(ErrorCode::denied,
                     fmt::format("the kernel of this workspace ({}) was not started: {}", choice.name, decision.reason),
-                    "name another kernel for the session: see `cellgate kernels`");
+                    options_.agent ? std::string() : "name another kernel for the session: see `cellgate kernels`");
     }
 }
 
@@ -195,6 +196,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         profile.workspace = house_.root;
         profile.session_dir = start->directory;
         profile.read_only = jupyter::folders_of(choice);
+        profile.limits = options_.limits;
         profile.hidden = {house_.directories.state, house_.directories.config, house_.directories.runtime,
                           house_.directories.data};
         if (python_) {
@@ -212,6 +214,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
             co_await jupyter::start_kernel(house_.loop, std::move(launch.command), connection, *this, deadline);
         kernel_.version = start->kernel->info().language_version;
         execution_count_ = 0;
+        guest_.reset();
         co_return std::move(start);
     } catch (...) {
         error = std::current_exception();

@@ -271,6 +271,17 @@ void Registry::add_from_agent(ServerSpec spec) {
     put(std::move(spec), std::move(described));
 }
 
+void Registry::agent_has_gone(std::uint64_t client) {
+    for (auto entry = servers_.begin(); entry != servers_.end();) {
+        const std::string name = entry->first;
+        const std::optional<gate::Agent> agent = entry->second->spec.agent;
+        ++entry;
+        if (agent && agent->client == client) {
+            drop(name, "its agent has gone");
+        }
+    }
+}
+
 std::optional<std::string> Registry::same_package(const std::string& name, bool only_given) const {
     const std::string package = package_of(name);
     if (package == package_of(std::string(host_server_name))) {
@@ -309,6 +320,19 @@ void Registry::put(ServerSpec spec, ServerDescription described) {
     entry->described = std::move(described);
 }
 
+void Registry::put_from_file(const ServerSpec& spec) {
+    ServerDescription described = describe(spec, options_.workspace, options_.environment);
+    while (const std::optional<std::string> other = same_package(spec.name, false)) {
+        const auto entry = servers_.find(*other);
+        if (entry == servers_.end() || entry->second->spec.source != ToolServerSource::agent) {
+            throw Error(ErrorCode::config_invalid,
+                        fmt::format("its wrappers would be the same package as those of {}", in_quotes(*other)));
+        }
+        drop(*other, "a workspace's file names another server whose wrappers are the same package");
+    }
+    put(spec, std::move(described));
+}
+
 std::vector<std::string> Registry::read_workspace_files() {
     ConfigFile found = read_workspace_config(options_.workspace);
     for (auto entry = servers_.begin(); entry != servers_.end();) {
@@ -323,15 +347,9 @@ std::vector<std::string> Registry::read_workspace_files() {
     }
     for (const ServerSpec& spec : found.servers) {
         const auto entry = servers_.find(spec.name);
-        if (entry == servers_.end() || entry->second->spec.source == ToolServerSource::workspace_file) {
+        if (entry == servers_.end() || needs_a_yes(entry->second->spec.source)) {
             try {
-                if (const std::optional<std::string> other = same_package(spec.name, false)) {
-                    throw Error(
-                        ErrorCode::config_invalid,
-                        fmt::format("its wrappers would be the same package as those of {}", in_quotes(*other)));
-                }
-                ServerDescription described = describe(spec, options_.workspace, options_.environment);
-                put(spec, std::move(described));
+                put_from_file(spec);
             } catch (const Error& error) { // a program in the workspace that cannot be read
                 found.problems.push_back(fmt::format("{}: {}", spec.name, error.message));
             }
@@ -440,14 +458,23 @@ Task<std::shared_ptr<Registry::Running>> Registry::running(CallContext context, 
             start->described = describe(server->spec, options_.workspace, options_.environment);
             server->starting = start;
             std::exception_ptr error;
+            bool refused = false;
             try {
                 co_await allow_start(context, start);
             } catch (const Cancelled&) {
                 start->abandoned = true;
+                refused = true;
                 error = std::current_exception();
+            } catch (const Error& problem) {
+                refused = problem.code == ErrorCode::denied;
+                start->error = std::current_exception();
+                error = start->error;
             } catch (...) {
                 start->error = current_error();
                 error = start->error;
+            }
+            if (refused && server->spec.source == ToolServerSource::agent && !server->removed) {
+                drop(name, "its start was refused"); // so that it keeps nobody else from the name
             }
             if (error || server->removed) {
                 server->starting = nullptr;
@@ -490,7 +517,8 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<Start> sta
         request.session_id = context.session_id;
         request.execution_id = context.execution_id;
         request.from_code = context.from_code;
-        request.agent = context.agent;
+        // Who starts it may be a person who does not know that an agent wrote this.
+        request.agent = start->spec.agent ? start->spec.agent : context.agent;
         request.origin = context.origin;
         const gate::Decision decision = co_await gate_.decide(std::move(request));
         if (!decision.allowed) {

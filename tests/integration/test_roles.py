@@ -61,6 +61,19 @@ class Roles(RootTest):
                 if method not in STARTING:
                     self.assertNotEqual(self.code_of(person, method, params), 1013)
 
+    def test_an_agent_does_not_see_how_servers_are_started(self):
+        secret = "t0ken-in-an-argument"
+        person = self.editor(options={"mcpServers": {
+            "mine": {"command": "/bin/sh", "args": ["-c", secret]},
+            "far": {"url": f"https://127.0.0.1/{secret}"}}})
+        agent = self.agent()
+        seen, told = (client.request("toolServers/list")["servers"] for client in (person, agent))
+        self.assertEqual(json.dumps(seen).count(secret), 2)  # the control
+        self.assertNotIn(secret, json.dumps(told))
+        self.assertEqual([(s["name"], s["state"], s["source"]) for s in told],
+                         [(s["name"], s["state"], s["source"]) for s in seen])
+        self.assertTrue(all("command" not in s and "url" not in s for s in told))
+
     def test_settings_come_from_persons_only(self):
         agent = self.agent(initialize=False)
         with self.assertRaises(RpcError) as caught:

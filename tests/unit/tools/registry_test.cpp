@@ -297,6 +297,86 @@ Task<void> ask_once_for_many(House* house) {
     CHECK(second->text() == "You passed to tool 1: 2");
 }
 
+tools::ServerSpec of_agent(House* house, const std::string& name, std::uint64_t client = 7) {
+    tools::ServerSpec spec = house->fixture(name, {"--agent"});
+    spec.source = protocol::ToolServerSource::agent;
+    spec.agent = gate::Agent{client, "agent " + std::to_string(client)};
+    return spec;
+}
+
+std::optional<protocol::ToolServerSource> source_of(House* house, const std::string& name) {
+    for (const protocol::ToolServerInfo& info : house->registry->list()) {
+        if (info.name == name) {
+            return info.source;
+        }
+    }
+    return std::nullopt;
+}
+
+Task<void> agents_server_refused(House* house) {
+    house->person->answer = [house](const protocol::Approval& approval) { house->person->deny(approval); };
+    house->registry->add_from_agent(of_agent(house, "git_hub"));
+    CHECK(source_of(house, "git_hub") == protocol::ToolServerSource::agent);
+    const auto denied = co_await house->call("git_hub", "tool-1", R"({"s":"x"})");
+    CHECK(denied->code() == ErrorCode::denied);
+    CHECK(source_of(house, "git_hub") == std::nullopt);
+    // Taken back is as good as a no.
+    house->person->answer = nullptr;
+    house->person->asked.reset();
+    house->registry->add_from_agent(of_agent(house, "git_hub"));
+    const auto cancelled = house->start_call("git_hub", "tool-1", R"({"s":"x"})");
+    co_await house->person->asked.wait();
+    cancelled->cancel->cancel();
+    co_await cancelled->done.wait();
+    CHECK(source_of(house, "git_hub") == std::nullopt);
+    // A file's server stays: the next call asks again.
+    write_text(house->workspace / ".mcp.json", R"({"mcpServers":{"git-hub":{"command":"sh"}}})");
+    CHECK(house->registry->read_workspace_files().empty());
+    house->person->answer = [house](const protocol::Approval& approval) { house->person->deny(approval); };
+    const auto of_file = co_await house->call("git-hub", "tool-1", R"({"s":"x"})");
+    CHECK(of_file->code() == ErrorCode::denied);
+    CHECK(source_of(house, "git-hub") == protocol::ToolServerSource::workspace_file);
+}
+
+Task<void> agent_goes(House* house) {
+    house->registry->add_from_agent(of_agent(house, "one", 1));
+    house->registry->add_from_agent(of_agent(house, "two", 2));
+    house->add(house->fixture("persons"));
+    house->allow_tool("tool-1");
+    const auto called = co_await house->call("one", "tool-1", R"({"s":"x"})");
+    CHECK(called->result);
+    house->registry->agent_has_gone(1);
+    CHECK(source_of(house, "one") == std::nullopt);
+    CHECK(source_of(house, "two") == protocol::ToolServerSource::agent);
+    CHECK(source_of(house, "persons") == protocol::ToolServerSource::person);
+}
+
+Task<void> agents_give_way(House* house) {
+    house->registry->add_from_agent(of_agent(house, "same"));
+    house->registry->add_from_agent(of_agent(house, "git_hub"));
+    house->registry->add_from_agent(of_agent(house, "given"));
+    write_text(house->workspace / ".mcp.json",
+               R"({"mcpServers":{"same":{"command":"sh"},"git-hub":{"command":"sh"}}})");
+    CHECK(house->registry->read_workspace_files().empty());
+    CHECK(source_of(house, "same") == protocol::ToolServerSource::workspace_file);
+    CHECK(source_of(house, "git-hub") == protocol::ToolServerSource::workspace_file);
+    CHECK(source_of(house, "git_hub") == std::nullopt);
+    house->add(house->fixture("given"));
+    CHECK(source_of(house, "given") == protocol::ToolServerSource::person);
+    co_return;
+}
+
+Task<void> agent_is_named(House* house) {
+    house->registry->add_from_agent(of_agent(house, "mine"));
+    house->allow_tool("tool-1");
+    // A person's own call: no agent is in its context.
+    const auto called = co_await house->call("mine", "tool-1", R"({"s":"x"})");
+    CHECK(called->result);
+    REQUIRE(house->person->requested.size() == 1);
+    CHECK(house->person->requested[0].agent == "agent 7");
+    CHECK(house->person->requested[0].display.back() == "by agent agent 7");
+}
+
 Task<void> person_before_workspace(House* house) {
     house->add(house->fixture("w"));
     write_text(house->workspace / ".mcp.json", R"({"mcpServers":{"w":{"command":"/bin/false"}}})");
@@ -466,6 +546,26 @@ TEST_CASE("many calls ask once for the start of a server, and go on when the fir
 TEST_CASE("a workspace's file cannot take the name of a server that a person gave") {
     House house;
     house.run(person_before_workspace(&house));
+}
+
+TEST_CASE("an agent's server whose start was refused keeps nobody from its name") {
+    House house;
+    house.run(agents_server_refused(&house));
+}
+
+TEST_CASE("an agent's servers go with it") {
+    House house;
+    house.run(agent_goes(&house));
+}
+
+TEST_CASE("an agent's server gives way to a person's and to a file's") {
+    House house;
+    house.run(agents_give_way(&house));
+}
+
+TEST_CASE("the question about an agent's server names the agent, whoever starts it") {
+    House house;
+    house.run(agent_is_named(&house));
 }
 
 TEST_CASE("a server that is removed ends, however deaf it is, and its calls say so") {

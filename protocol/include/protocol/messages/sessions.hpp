@@ -36,6 +36,18 @@ struct KernelChoice {
     }
 };
 
+struct Limits {
+    std::optional<std::int64_t> memory_bytes;
+    std::optional<std::int64_t> process_count;
+    std::optional<double> cpu_seconds;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("memoryBytes", self.memory_bytes);
+        visit("processCount", self.process_count);
+        visit("cpuSeconds", self.cpu_seconds);
+    }
+};
+
 struct SessionCreateParams {
     std::optional<std::string> session_id;
     std::optional<std::string> language;
@@ -44,7 +56,7 @@ struct SessionCreateParams {
     std::optional<bool> restore_cwd;
     std::optional<std::map<std::string, std::string>> env;
     std::optional<bool> sandbox;
-    std::optional<RawJson> limits;
+    std::optional<RawJson> limits; // Limits, of which an unknown one is refused
     std::optional<std::vector<std::string>> tool_servers;
     std::optional<RawJson> work_done_token;
     template <class Self, class Visit>

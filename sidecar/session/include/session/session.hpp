@@ -58,6 +58,7 @@ struct SessionOptions {
     bool restore_cwd = false;
     std::map<std::string, std::string> environment;
     sandbox::Isolation isolation = sandbox::Isolation::bwrap;
+    sandbox::Limits limits;
     std::optional<std::vector<std::string>> tool_servers; // the only ones that its code may call
     std::optional<gate::Agent> agent;                     // whose session it is
 };
@@ -110,6 +111,8 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     void on_input_request(jupyter::InputRequest request) override;
 
     void require_open() const;
+    // Throws Error{busy} when code of another agent is, or will be, in this kernel: they could use each other's grants.
+    void require_only_guest(const gate::Agent& agent) const;
     Task<std::unique_ptr<Start>> start_kernel();
     Task<jupyter::KernelChoice> choose_kernel();
     Task<void> allow_workspace_kernel(jupyter::KernelChoice choice, std::string identity);
@@ -134,6 +137,8 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
 
     void record(Execution& execution, RawJson output);
     void finish(const std::shared_ptr<Execution>& execution, protocol::ExecuteResult result);
+    // The oldest are forgotten for it.
+    void remember(const Execution& execution);
     void cancel_queued(std::optional<ClientId> client, const std::string& reason);
     protocol::ExecutionError describe(const jupyter::KernelError& error) const;
     protocol::ExecuteResult result_of(const Execution& execution, protocol::ExecutionStatus status,
@@ -157,10 +162,13 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     std::optional<Instant> memory_looked_at_;
     std::uint64_t memory_kills_ = 0; // then
 
+    std::optional<gate::Agent> guest_; // whose code ran in the present kernel of a person's session
     std::deque<std::shared_ptr<Execution>> queue_;
+    std::size_t queued_code_ = 0; // bytes
     std::shared_ptr<Execution> running_;
     std::map<std::string, std::shared_ptr<Execution>> executions_;
     std::deque<std::string> finished_order_;
+    std::size_t remembered_code_ = 0; // bytes
     Event queue_changed_;
     Event kernel_ready_;
     bool replacing_ = false; // replace_kernel() is at work

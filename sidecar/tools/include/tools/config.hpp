@@ -2,6 +2,7 @@
 // How tool servers are configured: the `mcpServers` of MCP clients, and VS Code's `servers` with `inputs`. What a
 // configuration says is shown and agreed to as it is written; variables are put in only when the server starts.
 
+#include "gate/agent.hpp"
 #include "protocol/messages/tool_servers.hpp"
 
 #include <map>
@@ -20,7 +21,8 @@ struct ServerSpec {
     std::string name;
     protocol::McpServerConfig config;
     protocol::ToolServerSource source = protocol::ToolServerSource::person;
-    std::optional<std::string> file; // that names it
+    std::optional<std::string> file;  // that names it
+    std::optional<gate::Agent> agent; // that named it
 };
 
 // Not a person's word: it starts only after a person agreed, and they are shown all that it says.

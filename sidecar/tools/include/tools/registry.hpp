@@ -13,6 +13,7 @@
 #include "tools/config.hpp"
 #include "tools/host.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,12 +43,14 @@ class Registry {
     // workspace's file gives way. Throws Error{config_invalid}, also for two whose wrappers would be one package; then
     // none was added.
     void add(const std::vector<ServerSpec>& specs);
-    // A server that an agent names. It starts only after the gate agreed to exactly that command. Throws
+    // A server that an agent names. It starts only after the gate agreed to exactly that command, and it is there until
+    // that is denied or taken back, somebody else means another one by the name, or the agent goes. Throws
     // Error{config_invalid}, and Error{forbidden} for a name that means another server, by the word of a person or of a
     // file.
     void add_from_agent(ServerSpec spec);
-    // Makes the servers of the workspace's files those that the files name now; names that a person gave stay. Returns
-    // what is wrong with the files.
+    void agent_has_gone(std::uint64_t client);
+    // Makes the servers of the workspace's files those that the files name now; names that a person gave stay, those of
+    // agents give way. Returns what is wrong with the files.
     std::vector<std::string> read_workspace_files();
     // Throw Error{tool_server_not_found}; remove() also Error{forbidden} for `host`.
     Task<void> remove(std::string server);
@@ -85,6 +88,7 @@ class Registry {
     std::optional<std::string> same_package(const std::string& name, bool only_given) const;
     void put(ServerSpec spec, ServerDescription described);
     void drop(const std::string& name, std::string reason);
+    void put_from_file(const ServerSpec& spec);
     Task<std::shared_ptr<Running>> running(CallContext context, std::string server);
     Task<void> allow_start(CallContext context, std::shared_ptr<Start> start);
     Task<void> start(std::shared_ptr<Server> server, std::shared_ptr<Start> start);

@@ -175,6 +175,12 @@ class Place:
         target.write_bytes(text if isinstance(text, bytes) else text.encode())
         return target
 
+    def make_environment(self, folder=".venv"):
+        """A Python of the workspace's own, with the system's packages."""
+        self.write(f"{folder}/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = true\n")
+        (self.root / folder / "bin").mkdir()
+        (self.root / folder / "bin/python").symlink_to("/usr/bin/python3")
+
     def files(self):
         """What there is in the workspace, without the package of wrappers."""
         return sorted(
@@ -616,14 +622,20 @@ class Agent(Editor):
 
 def root_sidecars(place):
     """The processes that are, or would be, the sidecar of the place's root."""
-    return {pid for pid in descendants(os.getpid()) if f"cellgate root-sidecar --root {place.root}" in command_of(pid)}
+    name = f"cellgate root-sidecar --root {place.root}"
+    found = {pid: stat_of(pid) for pid in descendants(os.getpid()) if name in command_of(pid)}
+    # A child that is about to execute something else still has the name of who forked it.
+    return {pid for pid, stat in found.items() if stat and stat[1] not in found}
 
 
 def root_sidecar(place):
     """The one that is. Where machines are slow, `connect` may have started another, which ends by itself."""
-    wait_until(lambda: len(root_sidecars(place)) == 1, "one sidecar of the root")
-    (pid,) = root_sidecars(place)
-    return pid
+
+    def only():
+        pids = root_sidecars(place)
+        return len(pids) == 1 and pids.pop()
+
+    return wait_until(only, "one sidecar of the root")
 
 
 # --- test classes -----------------------------------------------------------------------------------------------------
@@ -653,7 +665,11 @@ class RootTest(PlaceTest):
         self.addCleanup(self.finish)
 
     def editor(self, **options):
-        return self._client(Editor, options)
+        """One that is attached for whoever comes after it."""
+        editor = self._client(Editor, options)
+        if options.get("initialize", True):
+            editor.request("session/list")  # `initialized` has no answer
+        return editor
 
     def agent(self, **options):
         return self._client(Agent, options)

@@ -21,7 +21,8 @@ class Output(SharedSidecarTest):
         self.assertEqual(execution.text(), "hello world\n")
         self.assertEqual(result["status"], "ok")
         self.assertEqual(result["executionId"], execution.id)
-        self.assertEqual(result["outputBytes"], len(json.dumps(execution.outputs()[0], separators=(",", ":"))))
+        self.assertEqual(result["outputBytes"],
+                         sum(len(json.dumps(output, separators=(",", ":"))) for output in execution.outputs()))
         self.assertFalse(result["truncated"])
         self.assertEqual(result["waitedSeconds"], 0)
         self.assertGreater(result["durationSeconds"], 0)
@@ -486,10 +487,17 @@ class State(SharedSidecarTest):
 
     def test_what_was_left_out_to_start_sooner_is_there_when_it_is_asked_for(self):
         self.cellgate.session("fresh")
-        self.assertEqual(self.cellgate.run("import gc, sys\nprint(gc.isenabled(), 'debugpy' in sys.modules)",
-                                           sessionId="fresh").text(), "True False\n")
+        self.assertEqual(self.cellgate.run("import gc, sys\nprint(gc.isenabled(), {'debugpy', 'jedi'} & set(sys.modules))",
+                                           sessionId="fresh").text(), "True set()\n")
         cycle = "import weakref\nclass A: pass\na = A(); a.a = a; gone = weakref.ref(a)\ndel a\ngc.collect()\nprint(gone())"
         self.assertEqual(self.cellgate.run(cycle, sessionId="fresh").text(), "None\n")
+        if find_spec("jedi"):
+            complete = ("from IPython.core.completer import provisionalcompleter\nimport collections\n"
+                        "with provisionalcompleter():\n"
+                        "    found = list(get_ipython().Completer.completions('collections.Ordered', 19))\n"
+                        "import jedi\n"
+                        "print([c.type for c in found], sys.modules['IPython.core.completer'].jedi is jedi)")
+            self.assertEqual(self.cellgate.run(complete, sessionId="fresh").text(), "['class'] True\n")
         if find_spec("debugpy"):
             self.assertEqual(self.cellgate.run("import debugpy\nprint(debugpy.is_client_connected())",
                                                sessionId="fresh").text(), "False\n")

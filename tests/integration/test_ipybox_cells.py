@@ -41,8 +41,10 @@ class Values(SharedSidecarTest):
 
     def test_two_pieces_are_two_outputs_when_time_passes_between(self):
         release = self.place.root / "release"
-        execution = self.cellgate.execute("import os\nprint('first')\n"
-                                          f"while not os.path.exists({str(release)!r}): pass\nprint('second')")
+        # print() writes its line's end on its own, which the clock can divide from the rest
+        execution = self.cellgate.execute("import os, sys\n_ = sys.stdout.write('first\\n')\n"
+                                          f"while not os.path.exists({str(release)!r}): pass\n"
+                                          "_ = sys.stdout.write('second\\n')")
         execution.wait_for_text("first\n")  # although it was not flushed
         self.assertFalse(execution.pending.done)
         release.write_text("")

@@ -3,7 +3,7 @@
 #include "base/visible_text.hpp"
 #include "owned_fd.hpp"
 #include "socket_path.hpp"
-#include "system_stream.hpp"
+#include "socket_stream.hpp"
 #include "uv_handle.hpp"
 
 #include <fmt/format.h>
@@ -51,21 +51,14 @@ bool is_of_this_user(int fd) {
     return peer && peer->uid == ::getuid();
 }
 
-class ConnectedSocket final : public UnixStream {
+class ConnectedToListener final : public ConnectedSocket<UnixStream> {
   public:
-    ConnectedSocket(Loop& loop, int fd) : listener_(peer_of(fd).value_or(ucred{}).pid), stream_(loop, fd, fd) {}
+    ConnectedToListener(Loop& loop, int fd) : ConnectedSocket(loop, fd), listener_(peer_of(fd).value_or(ucred{}).pid) {}
 
     std::int64_t listener() const override { return listener_; }
-    Task<std::string> read() override { return stream_.read(); }
-    void write(std::string bytes) override { stream_.write(std::move(bytes)); }
-    std::size_t write_queue_size() const override { return stream_.write_queue_size(); }
-    Task<void> drained(std::size_t below) override { return stream_.drained(below); }
-    void close_output() override { stream_.close_output(); }
-    void close() override { stream_.close(); }
 
   private:
     std::int64_t listener_;
-    SystemStream stream_;
 };
 
 } // namespace
@@ -92,7 +85,7 @@ Task<std::unique_ptr<UnixStream>> connect_unix(Loop& loop, std::string path) {
         }
         co_await sleep_for(loop.clock(), std::chrono::milliseconds(1));
     }
-    co_return std::make_unique<ConnectedSocket>(loop, socket.release());
+    co_return std::make_unique<ConnectedToListener>(loop, socket.release());
 }
 
 struct UnixListener::Impl {
@@ -115,7 +108,7 @@ struct UnixListener::Impl {
         ready.set();
     }
 
-    static Task<std::unique_ptr<ByteStream>> accept(std::shared_ptr<Impl> self);
+    static Task<std::unique_ptr<SocketStream>> accept(std::shared_ptr<Impl> self);
 };
 
 UnixListener::UnixListener(Loop& loop, std::string path) {
@@ -143,11 +136,11 @@ void UnixListener::close() {
     impl_->close();
 }
 
-Task<std::unique_ptr<ByteStream>> UnixListener::accept() {
+Task<std::unique_ptr<SocketStream>> UnixListener::accept() {
     return Impl::accept(impl_);
 }
 
-Task<std::unique_ptr<ByteStream>> UnixListener::Impl::accept(std::shared_ptr<Impl> self) {
+Task<std::unique_ptr<SocketStream>> UnixListener::Impl::accept(std::shared_ptr<Impl> self) {
     while (!self->closed) {
         const int fd = ::accept4(self->fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0 && !is_of_this_user(fd)) {
@@ -156,7 +149,7 @@ Task<std::unique_ptr<ByteStream>> UnixListener::Impl::accept(std::shared_ptr<Imp
             continue;
         }
         if (fd >= 0) {
-            co_return open_stream(self->loop, fd, fd);
+            co_return open_socket(self->loop, fd);
         }
         if (errno == EINTR || errno == ECONNABORTED) {
             continue;

@@ -370,7 +370,8 @@ std::vector<mcp::Tool> execution_tools(AgentLink& link) {
     all.push_back(mcp::typed_tool<ExecuteArguments>(
         tool_spec("execute",
                   "Runs code in a stateful, sandboxed Jupyter kernel and returns its output, pictures included. "
-                  "Variables and imports stay for the next call. The sandbox has no network; the workspace is "
+                  "Variables and imports stay for the next call. Hosts of the network are reached through a "
+                  "proxy (HTTPS_PROXY) once a person or a rule allows them; the workspace is "
                   "writable. Tools of MCP servers are called from the code: `from mcptools.SERVER import TOOL` and "
                   "`TOOL.run(...)`, once generate_wrappers has written them. Each such call is subject to a person's "
                   "rules and may wait for a person's answer.",

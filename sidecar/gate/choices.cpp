@@ -1,5 +1,6 @@
 #include "choices.hpp"
 
+#include "base/host.hpp"
 #include "columns.hpp"
 #include "path_match.hpp"
 #include "rules.hpp"
@@ -120,6 +121,27 @@ void offer(std::vector<Choice>& choices, std::string label, Scope scope, std::op
     choices.push_back(std::move(choice));
 }
 
+// Of a host that is public; of others nobody is asked.
+std::vector<Choice> connection_choices(const protocol::Action& action, const ChoiceContext& context) {
+    std::vector<Choice> choices;
+    offer(choices, "this connection", Scope::once);
+    if (context.in_execution) {
+        offer(choices, "this host and port, while the cell runs", Scope::execution);
+    }
+    if (context.in_session) {
+        offer(choices, "this host and port, in this session", Scope::session);
+    }
+    const std::optional<Host> host = parse_host(action.host.value_or(""));
+    if (host && action.port) {
+        RuleSpec rule;
+        rule.effect = protocol::Effect::allow;
+        rule.kind = action.kind;
+        rule.host = to_string(Endpoint{*host, static_cast<std::uint16_t>(*action.port)});
+        offer(choices, "this host and port, in this workspace", Scope::workspace, std::move(rule));
+    }
+    return choices;
+}
+
 } // namespace
 
 std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& context, Paths& paths) {
@@ -129,6 +151,9 @@ std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& con
         offer(choices, "start it once", Scope::once);
         offer(choices, "start exactly this program in this workspace", Scope::workspace);
         return choices;
+    }
+    if (action.kind == protocol::ActionKind::network) {
+        return connection_choices(action, context);
     }
     offer(choices, "this call", Scope::once);
     if (context.in_execution) {

@@ -273,6 +273,9 @@ std::vector<std::string> display_lines(const protocol::Action& action) {
     if (action.command) {
         show_command(lines, *action.command);
     }
+    if (action.program) {
+        show_text(lines, "asked for by the program (as the sandbox says): ", *action.program, 0);
+    }
     if (action.cwd) {
         show_text(lines, "in the folder: ", *action.cwd, 0);
     }

@@ -19,8 +19,12 @@ Task<Decision> Gate::decide(Request request) {
     return Impl::decide(impl_, std::move(request));
 }
 
+void Gate::begin_session(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {
+    impl_->book.begin_session(session_id, rules);
+}
+
 void Gate::begin_execution(RunningExecution execution) {
-    impl_->book.begin_execution(execution.session_id, execution.execution_id, execution.mode);
+    impl_->book.begin_execution(execution.session_id, execution.execution_id, execution.mode, execution.hosts);
     impl_->running.insert_or_assign(execution.execution_id, Running{std::move(execution.on_pending), 0});
 }
 

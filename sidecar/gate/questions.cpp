@@ -69,6 +69,9 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     if (self->closed) {
         co_return denied(question->request.action, ResolvedBy::cancelled, "cellgate is ending");
     }
+    if (question->request.only_by_rule) {
+        co_return denied(question->request.action, ResolvedBy::rule, *question->request.only_by_rule);
+    }
     if (self->nobody_answers() && !self->can_elicit(question->request)) {
         co_return denied(question->request.action, ResolvedBy::no_client, reason_of_nobody(question->request));
     }

@@ -263,13 +263,32 @@ Task<void> RuleBook::remove(std::string rule_id) {
     }
 }
 
+void RuleBook::begin_session(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {
+    std::vector<Rule> made;
+    for (const protocol::RuleSpec& spec : rules) {
+        Rule rule = make_rule(spec, RuleSource::session, clock_.wall());
+        rule.session_id = session_id;
+        check_new_rule(rule, clock_.wall());
+        made.push_back(std::move(rule));
+    }
+    append(sessions_[session_id], made, clock_.wall());
+}
+
 void RuleBook::begin_execution(const std::string& session_id, const std::string& execution_id,
-                               protocol::ApprovalMode mode) {
-    Execution execution{session_id, mode, {}};
+                               protocol::ApprovalMode mode, const std::vector<std::string>& hosts) {
+    std::vector<protocol::RuleSpec> grants;
     if (mode == protocol::ApprovalMode::allow) {
-        protocol::RuleSpec everything;
-        everything.effect = Effect::allow;
-        Rule grant = make_rule(std::move(everything), RuleSource::execution, clock_.wall());
+        grants.emplace_back().effect = Effect::allow;
+    }
+    for (const std::string& host : hosts) {
+        protocol::RuleSpec& grant = grants.emplace_back();
+        grant.effect = Effect::allow;
+        grant.kind = protocol::ActionKind::network;
+        grant.host = host;
+    }
+    Execution execution{session_id, mode, {}};
+    for (protocol::RuleSpec& spec : grants) {
+        Rule grant = make_rule(std::move(spec), RuleSource::execution, clock_.wall());
         grant.session_id = session_id;
         grant.execution_id = execution_id;
         given_to_[grant.id] = std::nullopt; // only a person can say it

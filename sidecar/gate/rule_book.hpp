@@ -62,7 +62,9 @@ class RuleBook {
     // Throws Error{rule_invalid} when there is none, or it is built in. Await it shielded.
     Task<void> remove(std::string rule_id);
 
-    void begin_execution(const std::string& session_id, const std::string& execution_id, protocol::ApprovalMode mode);
+    void begin_session(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);
+    void begin_execution(const std::string& session_id, const std::string& execution_id, protocol::ApprovalMode mode,
+                         const std::vector<std::string>& hosts);
     void end_execution(const std::string& execution_id);
     void end_session(const std::string& session_id);
     bool is_running(const Place& place) const;

@@ -1,6 +1,7 @@
 #include "rules.hpp"
 
 #include "base/encoding.hpp"
+#include "base/host.hpp"
 #include "base/names.hpp"
 #include "path_match.hpp"
 #include "visible_name.hpp"
@@ -71,6 +72,13 @@ Match match_value(const Matcher& matcher, std::string_view value, Paths& paths) 
     return matcher.glob ? glob_match(text, *matcher.glob) : path_under(text, *matcher.under, paths);
 }
 
+// A host that a door asks for is in its one spelling already.
+bool host_matches(const std::string& pattern, const protocol::Action& action) {
+    const std::optional<HostPattern> parsed = parse_host_pattern(pattern);
+    const std::optional<Host> host = parse_host(action.host.value_or(""));
+    return parsed && host && covers(*parsed, Endpoint{*host, static_cast<std::uint16_t>(action.port.value_or(0))});
+}
+
 // Whether an allow rule that matches binds the whole of an exact_only() action.
 bool binds_exactly(const Rule& rule) {
     if (rule.payload_hash) {
@@ -82,6 +90,9 @@ bool binds_exactly(const Rule& rule) {
     }
     if (rule.kind == ActionKind::server) {
         return rule.server_identity.has_value();
+    }
+    if (rule.kind == ActionKind::network) {
+        return rule.host.has_value();
     }
     // The whole of the arguments is an object, which only `equals` can match.
     return rule.kind == ActionKind::host && rule.server && rule.tool && rule.arguments && rule.arguments->contains("");
@@ -133,6 +144,7 @@ Rule make_rule(protocol::RuleSpec spec, RuleSource source, WallTime now) {
     rule.server = std::move(spec.server);
     rule.tool = std::move(spec.tool);
     rule.arguments = std::move(spec.arguments);
+    rule.host = std::move(spec.host);
     rule.source = source;
     rule.created_at = to_rfc3339(now);
     rule.expires_at = std::move(spec.expires_at);
@@ -145,6 +157,11 @@ void check_rule(const Rule& rule) {
     }
     if ((rule.server && rule.server->empty()) || (rule.tool && rule.tool->empty())) {
         refuse("expected a name of a server or tool, found an empty one", "leave the field out to match all");
+    }
+    if (rule.host && (rule.kind != ActionKind::network || !parse_host_pattern(*rule.host))) {
+        refuse(fmt::format("expected a host only in a rule of kind network, and one such as example.org, *.example.org "
+                           "or 192.0.2.1:8080, found {}",
+                           visible_name(*rule.host)));
     }
     if (rule.expires_at && !parse_time(*rule.expires_at)) {
         refuse(fmt::format("expected expiresAt as a time in UTC such as 2030-01-02T03:04:05Z, found {}",
@@ -174,9 +191,12 @@ void check_new_rule(const Rule& rule, WallTime now) {
     widest.tool = rule.tool;
     const bool reads_only = rule.kind == ActionKind::host && !rule.tool; // covers just those tools that read
     if (!reads_only && exact_only(widest)) {
-        refuse(fmt::format("expected a rule that binds the exact payload, as {} needs, found a wider one",
-                           rule.tool ? visible_name(*rule.tool) : std::string(name_of(*rule.kind))),
-               "answer its approval with a scope and without a rule, or let \"\" (the whole) equal the arguments");
+        refuse(
+            fmt::format("expected a rule that binds the exact payload, as {} needs, found a wider one",
+                        rule.tool ? visible_name(*rule.tool) : std::string(name_of(*rule.kind))),
+            rule.kind == ActionKind::network
+                ? "name the host"
+                : "answer its approval with a scope and without a rule, or let \"\" (the whole) equal the arguments");
     }
 }
 
@@ -194,7 +214,8 @@ Match matches(const Rule& rule, const Payload& payload, Paths& paths) {
         (rule.tool && rule.tool != action.tool) ||
         (rule.server_identity && rule.server_identity != action.server_identity) ||
         (rule.tool_identity && rule.tool_identity != action.tool_identity) ||
-        (rule.payload_hash && rule.payload_hash != payload.hash())) {
+        (rule.payload_hash && rule.payload_hash != payload.hash()) ||
+        (rule.host && !host_matches(*rule.host, action))) {
         return Match::no;
     }
     Match all = Match::yes;
@@ -236,6 +257,9 @@ std::string describe(const Rule& rule) {
     }
     if (rule.server) {
         text += fmt::format(" of {}", visible_name(*rule.server));
+    }
+    if (rule.host) {
+        text += fmt::format(" to {}", visible_name(*rule.host));
     }
     if (rule.payload_hash) {
         text += " with exactly one payload";

@@ -1,5 +1,7 @@
 #include "enter.hpp"
 
+#include "bridge.hpp"
+
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -88,7 +90,7 @@ int enter_main(int argc, char** argv) {
     char** const limits_end = argv + next;
     char** const command = limits_end + 1;
     if (next + 1 >= argc) {
-        std::fputs("usage: cellgate enter [LIMIT=VALUE…] -- COMMAND…\n", stderr);
+        std::fputs("usage: cellgate enter [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…\n", stderr);
         return usage_error;
     }
     const std::optional<std::string> places = read_places();
@@ -102,7 +104,14 @@ int enter_main(int argc, char** argv) {
                    stderr);
         return cannot_prepare;
     }
-    for (char** limit = argv + 1; limit != limits_end; ++limit) {
+    char** limit = argv + 1;
+    constexpr std::string_view bridge = "bridge=";
+    if (std::string_view(*limit).starts_with(bridge) && !start_bridge(*limit++ + bridge.size())) {
+        std::fprintf(stderr, "cellgate: cannot listen for the network inside of the sandbox: %s\n",
+                     std::strerror(errno));
+        return cannot_prepare;
+    }
+    for (; limit != limits_end; ++limit) {
         if (!limit_by(*limit)) {
             std::fprintf(stderr, "cellgate: cannot limit %s: %s\n", *limit, std::strerror(errno));
             return cannot_prepare;

@@ -143,6 +143,19 @@ Environment clean_environment(const Environment& own, const std::string& home, E
     return result;
 }
 
+// The variables by which programs find a proxy. It is an HTTP proxy to all of them, whatever they want to fetch: it
+// speaks SOCKS5 too, but many programs would need a module for that.
+void add_proxy_variables(Environment& environment) {
+    const std::string proxy = fmt::format("http://127.0.0.1:{}", proxy_port);
+    for (const char* name : {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}) {
+        environment.emplace(name, proxy);
+    }
+    for (const char* name : {"NO_PROXY", "no_proxy"}) {
+        environment.emplace(name, "localhost,127.0.0.1,::1"); // the sandbox's own
+    }
+    environment.emplace("NODE_USE_ENV_PROXY", "1"); // or Node reads none of these
+}
+
 void add_workspace(MountPlan& plan, const std::string& workspace) {
     plan.read_write(workspace);
     GuardedFiles guarded = find_guarded_files(workspace);
@@ -353,10 +366,16 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
                     "Choose one in the workspace.");
     }
     add_links(plan, links);
-    check_mounts(plan, workspace, profile.limits, command.argv);
-    const Environment environment = clean_environment(environment_, home, std::move(command.environment));
+    check_mounts(plan, workspace, profile.limits, profile.proxy, command.argv);
+    Environment environment = clean_environment(environment_, home, std::move(command.environment));
+    if (!profile.proxy.empty()) {
+        add_proxy_variables(environment);
+    }
     Launch launch = launch_in(bwrap, plan, std::move(command), cwd, environment, Network::none);
     launch.layers.emplace_back("guarded-files");
+    if (!profile.proxy.empty()) {
+        launch.layers.emplace_back("network-proxy");
+    }
     const std::vector<std::string> limits = limit_layers(profile.limits);
     launch.layers.insert(launch.layers.end(), limits.begin(), limits.end());
     return launch;
@@ -396,7 +415,7 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
     }
     check_program(plan, command.argv.at(0), links);
     add_links(plan, links);
-    check_mounts(plan, workspace, Limits{}, command.argv);
+    check_mounts(plan, workspace, Limits{}, {}, command.argv);
     const Environment environment = clean_environment(own, home, std::move(command.environment));
     return launch_in(bwrap, plan, std::move(command), home, environment, profile.network);
 }

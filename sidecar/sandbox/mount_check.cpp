@@ -2,6 +2,7 @@
 
 #include "async/helper_program.hpp"
 #include "base/error.hpp"
+#include "sandbox/launcher.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +36,8 @@ std::string identity_of(const std::string& path) {
 
 } // namespace
 
-void check_mounts(MountPlan& plan, const std::string& workspace, const Limits& limits, std::vector<std::string>& argv) {
+void check_mounts(MountPlan& plan, const std::string& workspace, const Limits& limits, const std::string& proxy,
+                  std::vector<std::string>& argv) {
     std::string places;
     for (const MountPlan::Bind& bind : plan.binds_within(workspace)) {
         places += bind.place + '\0' + identity_of(bind.source) + '\0';
@@ -43,6 +45,9 @@ void check_mounts(MountPlan& plan, const std::string& workspace, const Limits& l
     plan.file(std::move(places), places_file);
     plan.program(async::helper_program(), helper_place);
     std::vector<std::string> start = {helper_place, "enter"};
+    if (!proxy.empty()) {
+        start.push_back(fmt::format("bridge={}:{}", proxy_port, proxy));
+    }
     const std::vector<std::string> arguments = limit_arguments(limits);
     start.insert(start.end(), arguments.begin(), arguments.end());
     start.emplace_back("--");

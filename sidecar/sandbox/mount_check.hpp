@@ -13,7 +13,9 @@
 namespace cellgate::sandbox {
 
 // Adds to `plan` the lists of what has to stand at the places in `workspace`, and puts the comparison before `argv`, as
-// well as `limits`, which hold from then on. Throws Error{sandbox_unavailable} when one of them has changed already.
-void check_mounts(MountPlan& plan, const std::string& workspace, const Limits& limits, std::vector<std::string>& argv);
+// well as a bridge to `proxy`, if there is one, and `limits`, which hold from then on. Throws
+// Error{sandbox_unavailable} when one of the files has changed already.
+void check_mounts(MountPlan& plan, const std::string& workspace, const Limits& limits, const std::string& proxy,
+                  std::vector<std::string>& argv);
 
 } // namespace cellgate::sandbox

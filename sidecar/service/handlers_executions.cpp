@@ -1,5 +1,7 @@
 // execute, execute/cancel, execution/get, output/read.
 
+#include "base/host.hpp"
+#include "base/visible_text.hpp"
 #include "large_data.hpp"
 #include "progress.hpp"
 #include "require.hpp"
@@ -16,6 +18,7 @@ namespace {
 constexpr Duration cancel_grace = std::chrono::seconds(5);
 // Code is kept as long as its execution is remembered.
 constexpr std::size_t most_code_bytes = std::size_t{4} << 20;
+constexpr std::size_t most_domains = 256;
 constexpr std::size_t longest_uri = std::size_t{64} << 10;
 constexpr std::uint64_t default_read_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_read_bytes = std::uint64_t{8} << 20;
@@ -68,6 +71,9 @@ struct Executions {
         require(!params.cell || params.cell->line >= 0, "params.cell.line: expected 0 or more");
         require(!params.cell || params.cell->uri.size() <= longest_uri,
                 "params.cell.uri: expected at most 65536 bytes");
+        if (params.allowed_domains) {
+            require_hosts(*params.allowed_domains);
+        }
         const std::shared_ptr<session::Session> session = co_await started_session(params);
         require_open_to(*session);
         if (params.execution_id) {
@@ -93,6 +99,18 @@ struct Executions {
         }
         co_await client.outputs.settled(execution->id);
         co_return execution->result;
+    }
+
+    static void require_hosts(const std::vector<std::string>& domains) {
+        require(domains.size() <= most_domains, "params.allowedDomains: expected at most 256");
+        for (std::size_t i = 0; i < domains.size(); ++i) {
+            if (!parse_host_pattern(domains[i])) {
+                throw Error(ErrorCode::invalid_params,
+                            fmt::format("params.allowedDomains[{}]: expected a host such as example.org, *.example.org "
+                                        "or 192.0.2.1:8080, found {}",
+                                        i, visible_text(domains[i])));
+            }
+        }
     }
 
     Task<std::shared_ptr<session::Session>> started_session(protocol::ExecuteParams params) {

@@ -63,7 +63,9 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
       gate(clock, gate_options(loop, root, directories, this)),
       registry(loop, clock, gate, tools::RegistryOptions{root, options.environment, {"cellgate", CELLGATE_VERSION}}),
       door(gate, registry), installs(loop, gate, directories, root, options.environment),
-      house{loop, clock, gate, door, *this, directories, journals, root, options.environment}, attendance(clock) {
+      network(egress::make_system_network(loop)),
+      house{loop, clock, gate, door, *network, *this, directories, journals, root, options.environment},
+      attendance(clock) {
     if (options.outlives_clients) {
         ledger.emplace(journals.directory());
     }

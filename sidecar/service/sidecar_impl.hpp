@@ -78,6 +78,7 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     tools::Registry registry;
     tools::Door door;
     exec::Installs installs;
+    std::unique_ptr<egress::Network> network;
     session::House house;
     std::shared_ptr<Trace> trace;
     Attendance attendance;

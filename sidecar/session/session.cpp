@@ -182,6 +182,7 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     running.session_id = options_.id;
     running.execution_id = execution->id;
     running.mode = execution->params.approvals.value_or(protocol::ApprovalMode::ask);
+    running.hosts = execution->params.allowed_domains.value_or(std::vector<std::string>{});
     running.on_pending = [execution](std::size_t pending) { execution->clock.set_pending(pending); };
     house_.gate.begin_execution(std::move(running));
 

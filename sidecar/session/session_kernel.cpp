@@ -178,6 +178,10 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         start->channel =
             std::make_unique<tools::Channel>(house_.loop, start->directory + "/tools.sock", house_.tools, *this);
         start->serving.spawn(start->channel->run());
+        if (options_.isolation != sandbox::Isolation::none) {
+            start->proxy = make_proxy(start->directory + "/net.sock");
+            start->serving.spawn(start->proxy->run());
+        }
 
         async::Command command;
         command.argv = jupyter::launch_argv(choice, connection.file, bootstrap);
@@ -197,6 +201,9 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         profile.session_dir = start->directory;
         profile.read_only = jupyter::folders_of(choice);
         profile.limits = options_.limits;
+        if (start->proxy) {
+            profile.proxy = start->directory + "/net.sock";
+        }
         profile.hidden = {house_.directories.state, house_.directories.config, house_.directories.runtime,
                           house_.directories.data};
         if (python_) {
@@ -219,15 +226,28 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
     } catch (...) {
         error = std::current_exception();
     }
-    if (start->channel) {
-        start->channel->close();
-        co_await shielded(start->serving.join());
-    }
+    start->close_doors();
+    co_await shielded(start->serving.join());
     if (!start->directory.empty()) {
         std::function<void()> remove = [&start] { store::remove_tree(start->directory); };
         co_await shielded(house_.loop.off_loop(std::move(remove)));
     }
     std::rethrow_exception(error);
+}
+
+std::unique_ptr<egress::Proxy> Session::make_proxy(std::string path) {
+    egress::ProxyOptions proxy;
+    proxy.path = std::move(path);
+    proxy.asker = [this] {
+        const tools::CallContext context = current_call(std::nullopt);
+        gate::Request request;
+        request.session_id = context.session_id;
+        request.execution_id = context.execution_id;
+        request.agent = context.agent;
+        return request;
+    };
+    return std::make_unique<egress::Proxy>(house_.loop, house_.loop.clock(), house_.network, house_.gate,
+                                           std::move(proxy));
 }
 
 void Session::lose_kernel(const std::string& reason) {
@@ -242,7 +262,7 @@ void Session::lose_kernel(const std::string& reason) {
 }
 
 Task<void> Session::end_kernel(std::shared_ptr<Start> start, Duration grace) {
-    start->channel->close();
+    start->close_doors();
     co_await start->kernel->stop(grace);
     co_await start->serving.join();
     std::function<void()> remove = [&start] { store::remove_tree(start->directory); };
@@ -329,7 +349,7 @@ Task<void> Session::close(std::string reason) {
     if (start_) {
         lose_kernel(reason);
         cancel_queued(std::nullopt, reason); // what came after an earlier loss waits too
-        start_->channel->close();
+        start_->close_doors();
     }
     tasks_.cancel();
     co_await shielded(tasks_.join());

@@ -8,10 +8,21 @@ namespace cellgate::session {
 struct Session::Start {
     std::string directory; // removed at the end
     std::unique_ptr<tools::Channel> channel;
-    TaskScope serving; // of the channel
+    std::unique_ptr<egress::Proxy> proxy; // in a sandbox
+    TaskScope serving;                    // of both
     std::unique_ptr<jupyter::Kernel> kernel;
     bool interrupt_by_signal = false;
     std::optional<std::string> lost; // why nothing more is to be run on it
+
+    // Nothing new comes out of it.
+    void close_doors() {
+        if (channel) {
+            channel->close();
+        }
+        if (proxy) {
+            proxy->close();
+        }
+    }
 };
 
 } // namespace cellgate::session

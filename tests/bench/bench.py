@@ -88,19 +88,22 @@ def printed(pieces):
 class Group:
     """Cases that are measured side by side: `rounds` rounds, in each `count` samples of each case."""
 
-    def __init__(self, name, rounds, count, warm_up=1, slow=()):
+    def __init__(self, name, rounds, count, warm_up=1, slow=(), settle=0):
         self.name = name
         self.rounds = rounds
         self.count = count
         self.warm_up = warm_up
         self.slow = slow  # cases that take a fifth as many samples
+        self.settle = settle  # seconds before each sample, in which the machine does away with what the last one left
 
     def samples(self, case):
         return max(1, self.count // 5) if case in self.slow else self.count
 
 
 GROUPS = [
-    Group("cold", 31, 1),
+    # Two kernels of the same kind, of which one is in a sandbox: their starts vary by more than what is between them.
+    Group("cold stock", 80, 1, settle=0.1),
+    Group("cold", 21, 1, settle=0.1),
     Group("execute", 10, 50, 20, slow=["server"]),
     Group("fake", 10, 200, 50),
     Group("flood", 9, 1),
@@ -139,7 +142,7 @@ PEERS = {
 }
 SHIPPED = "round trip of 1, as shipped"
 LINES = [
-    Line("cold", "cold session, stock kernel", "stock", "floor", 1.05),
+    Line("cold stock", "cold session, stock kernel", "stock", "floor", 1.05),
     Line("cold", "cold session, as shipped", "shipped", "jupyter", 0.4),
     Line("cold", "cold session, as shipped", "shipped", "server", 0.65),
     Line("execute", "round trip of 1, stock kernel", "stock", "floor", 1.1),
@@ -160,7 +163,7 @@ LINES = [
     Line("turns", "loop turns over 50 ms in all of this", "shipped", None, 0, ""),
 ]
 # Where the loop's turns are watched: all work, but not what is so short that loading the watch would count.
-WATCHED = ["cold", "execute", "fake", "flood", "picture", "tool", "unread"]
+WATCHED = ["cold stock", "cold", "execute", "fake", "flood", "picture", "tool", "unread"]
 
 
 class Place:
@@ -225,8 +228,8 @@ class Place:
         flood = [self.flood, self.flood_hash]
         picture = [self.picture, self.picture_hash]
         return {
-            ("cold", "floor"): ([*floor, "cold", *LAUNCHER], None),
-            ("cold", "stock"): ([*client, "cold", "stock"], None),
+            ("cold stock", "floor"): ([*floor, "cold", *LAUNCHER], None),
+            ("cold stock", "stock"): ([*client, "cold", "stock"], None),
             ("cold", "shipped"): ([*client, "cold", "default"], None),
             ("cold", "jupyter"): ([*jupyter, "cold", "python3"], "jupyter_client"),
             ("cold", "server"): ([*server, "cold"], "jupyter_server"),
@@ -339,6 +342,8 @@ def measure(group, cases, place, commands):
             # What a sample leaves behind (a kernel that ends, a namespace that is taken down) falls on the next one.
             order = random.Random(f"{group.name} {turn}").sample(list(workers), len(workers))
             for case in order:
+                if not place.quick:
+                    time.sleep(group.settle)
                 count = min(2, group.samples(case)) if place.quick else group.samples(case)
                 taken = attempt(case, lambda case=case, count=count: workers[case].take(count))
                 if taken is not None:

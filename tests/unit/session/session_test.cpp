@@ -168,7 +168,8 @@ struct Place {
     tools::Door door{gate, registry};
     Recorder recorder;
     store::Journals journals{folder.path, work_at_once};
-    House house{loop, loop.clock(), gate, door, recorder, directories, journals, root, environment};
+    std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
+    House house{loop, loop.clock(), gate, door, *network, recorder, directories, journals, root, environment};
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;

@@ -145,7 +145,8 @@ struct Place {
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;
-    House house{loop, clock, gate, door, recorder, directories, journals, root, environment};
+    std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
+    House house{loop, clock, gate, door, *network, recorder, directories, journals, root, environment};
 };
 
 Task<void> changes_in_order(Place* place) {

@@ -50,6 +50,7 @@ struct ExecuteParams {
     std::optional<CellPosition> cell;
     std::optional<double> timeout_seconds;
     std::optional<ApprovalMode> approvals;
+    std::optional<std::vector<std::string>> allowed_domains; // HostPatterns (base/host.hpp)
     std::optional<bool> silent;
     std::optional<bool> store_history;
     std::optional<bool> stop_on_error;
@@ -62,6 +63,7 @@ struct ExecuteParams {
         visit("cell", self.cell);
         visit("timeoutSeconds", self.timeout_seconds);
         visit("approvals", self.approvals);
+        visit("allowedDomains", self.allowed_domains);
         visit("silent", self.silent);
         visit("storeHistory", self.store_history);
         visit("stopOnError", self.stop_on_error);

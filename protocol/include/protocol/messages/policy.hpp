@@ -83,6 +83,7 @@ struct RuleSpec {
     std::optional<std::string> server;
     std::optional<std::string> tool;
     std::optional<std::map<std::string, Matcher>> arguments;
+    std::optional<std::string> host; // a HostPattern (base/host.hpp)
     std::optional<std::string> expires_at;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
@@ -91,6 +92,7 @@ struct RuleSpec {
         visit("server", self.server);
         visit("tool", self.tool);
         visit("arguments", self.arguments);
+        visit("host", self.host);
         visit("expiresAt", self.expires_at);
     }
 };
@@ -103,6 +105,7 @@ struct Rule {
     std::optional<std::string> server;
     std::optional<std::string> tool;
     std::optional<std::map<std::string, Matcher>> arguments;
+    std::optional<std::string> host;
     std::optional<std::string> payload_hash;
     std::optional<std::string> server_identity;
     std::optional<std::string> tool_identity;
@@ -119,6 +122,7 @@ struct Rule {
         visit("server", self.server);
         visit("tool", self.tool);
         visit("arguments", self.arguments);
+        visit("host", self.host);
         visit("payloadHash", self.payload_hash);
         visit("serverIdentity", self.server_identity);
         visit("toolIdentity", self.tool_identity);
@@ -144,6 +148,7 @@ struct Action {
     std::optional<std::vector<std::string>> folders;
     std::optional<std::string> host;
     std::optional<std::int64_t> port;
+    std::optional<std::string> program; // inside, which wants to connect; as it says
     std::optional<std::string> server_identity;
     std::optional<std::string> tool_identity;
     template <class Self, class Visit>
@@ -160,6 +165,7 @@ struct Action {
         visit("folders", self.folders);
         visit("host", self.host);
         visit("port", self.port);
+        visit("program", self.program);
         visit("serverIdentity", self.server_identity);
         visit("toolIdentity", self.tool_identity);
     }

@@ -13,12 +13,15 @@ namespace cellgate::async {
 // Takes ownership of both descriptors (they may be the same; pipes, sockets, terminals and files all work).
 std::unique_ptr<ByteStream> open_stream(Loop& loop, int read_fd, int write_fd);
 
-// A unix socket that has connected.
-struct UnixStream : ByteStream {
-    // The process that listens, by the system's word (SO_PEERCRED); 0 where it has none.
-    virtual std::int64_t listener() const = 0;
+struct SocketStream : ByteStream {
     // The other side reads the end, after what is queued; what it says is still read.
     virtual void close_output() = 0;
+};
+
+// A unix socket that has connected.
+struct UnixStream : SocketStream {
+    // The process that listens, by the system's word (SO_PEERCRED); 0 where it has none.
+    virtual std::int64_t listener() const = 0;
 };
 
 // Throws Error{internal_error} with errno's text. A path over 107 bytes is refused.
@@ -30,7 +33,7 @@ class UnixListener {
   public:
     UnixListener(Loop& loop, std::string path);
     ~UnixListener();
-    Task<std::unique_ptr<ByteStream>> accept(); // nullptr once closed
+    Task<std::unique_ptr<SocketStream>> accept(); // nullptr once closed
     void close();
 
   private:

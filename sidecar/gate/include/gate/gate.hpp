@@ -6,7 +6,7 @@
 //   - an answer without a rule covers exactly the payload that was shown, one with a rule what the rule says, bound to
 //     the identities of the tool server and of the tool's definition: a change voids it;
 //   - starting a program, shell, installs, network connections, and what writes or runs something on the host are
-//     covered by exact payload alone (exact_only());
+//     covered by exact payload alone (exact_only()); for a connection, naming the host is enough;
 //   - nobody attached, nobody expected back, and no rule: denied at once; a stored policy that cannot be read:
 //     everything is denied;
 //   - the first answer wins, an answer to several approvals answers all or none, and every client is told;
@@ -44,6 +44,8 @@ struct Request {
     std::optional<Agent> agent; // on whose behalf, when it is one's
     std::optional<protocol::Origin> origin;
     protocol::Hints hints; // as the tool server sent them; the gate makes them safe to show
+    // Where only a rule can allow it: why. Nobody is asked then, and this is the reason of the denial.
+    std::optional<std::string> only_by_rule;
     // The action with these arguments in place of its own: checks them against the tool's schema, resolves what depends
     // on them. Throws Error when they do not fit. Empty: the action cannot be edited.
     std::function<protocol::Action(const RawJson& arguments)> edit;
@@ -80,10 +82,12 @@ struct Elicitor {
 
 // An execution that starts to run. `allow` is a person's word: it is recorded as a grant of the execution, which covers
 // everything but starting a tool server. Whether the client may say it is checked before.
+// `hosts`, HostPatterns (base/host.hpp) that it may connect to, is such a grant too.
 struct RunningExecution {
     std::string session_id;
     std::string execution_id;
     protocol::ApprovalMode mode = protocol::ApprovalMode::ask;
+    std::vector<std::string> hosts;
     std::function<void(std::size_t pending)> on_pending; // how many of its calls wait for a person, at each change
 };
 
@@ -112,6 +116,8 @@ class Gate {
     // Error{internal_error} for an action that is not complete.
     Task<Decision> decide(Request request);
 
+    // The hosts that a person's settings allow and deny to the session, as rules of it. Throws Error{rule_invalid}.
+    void begin_session(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);
     void begin_execution(RunningExecution execution);
     // Its grants end. Calls that still wait go on waiting; an answer cannot cover the execution any more.
     void end_execution(const std::string& execution_id);

@@ -21,6 +21,9 @@ enum class Isolation {
     none,  // everything that the person can do
 };
 
+// Where programs in a sandbox find the way to the network, if there is one: on 127.0.0.1 of the sandbox.
+inline constexpr int proxy_port = 3128;
+
 // What one kernel may see. Paths are absolute, exist, and may go through symlinks.
 struct Profile {
     std::string workspace;              // read-write at its own path, save for its guarded files (guarded_files.hpp)
@@ -28,6 +31,7 @@ struct Profile {
     std::vector<std::string> read_only; // interpreter prefixes, the bootstrap: read-only wherever they are
     std::vector<std::string> hidden;    // the sidecar's own directories: a profile that would show one is refused
     Limits limits;
+    std::string proxy;    // a unix socket in session_dir that proxy_port leads to; empty: no way to the network
     std::string packages; // of these, the one folder that is shown, read-only; empty: none
 };
 

@@ -5,6 +5,7 @@
 // runs. Owned by the service; close() must have been awaited before it goes.
 
 #include "async/loop.hpp"
+#include "egress/proxy.hpp"
 #include "exec/python.hpp"
 #include "gate/gate.hpp"
 #include "jupyter/kernel.hpp"
@@ -42,6 +43,7 @@ struct House {
     Clock& clock; // of executions
     gate::Gate& gate;
     tools::Door& tools;
+    egress::Network& network;
     SessionObserver& observer;
     const store::Directories& directories;
     store::Journals& journals;
@@ -114,6 +116,7 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     // Throws Error{busy} when code of another agent is, or will be, in this kernel: they could use each other's grants.
     void require_only_guest(const gate::Agent& agent) const;
     Task<std::unique_ptr<Start>> start_kernel();
+    std::unique_ptr<egress::Proxy> make_proxy(std::string path);
     Task<jupyter::KernelChoice> choose_kernel();
     Task<void> allow_workspace_kernel(jupyter::KernelChoice choice, std::string identity);
     // Nothing more runs on the present kernel: what waits is cancelled. The first reason stays.

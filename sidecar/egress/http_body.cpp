@@ -1,0 +1,99 @@
+#include "http_body.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace cellgate::egress {
+
+namespace {
+
+constexpr std::size_t longest_line = 4096;
+constexpr std::size_t most_size_digits = 15;
+
+[[noreturn]] void refuse(const char* what) {
+    throw Error(ErrorCode::invalid_request, what);
+}
+
+// All of `digits`, in `base`.
+std::uint64_t number(std::string_view digits, int base) {
+    std::uint64_t value = 0;
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+    if (status != std::errc() || end != digits.data() + digits.size() || digits.size() > most_size_digits) {
+        refuse("expected the length of a body, found something else");
+    }
+    return value;
+}
+
+} // namespace
+
+RequestBody::RequestBody(const RequestHead& head) {
+    const std::optional<std::string> length = head.single("content-length");
+    const std::optional<std::string> coding = head.single("transfer-encoding");
+    if (coding && (length || *coding != "chunked" || head.minor_version == 0)) {
+        refuse("expected a body with one length: Content-Length, or Transfer-Encoding: chunked");
+    }
+    if (coding) {
+        state_ = State::size_line;
+    } else if (length) {
+        left_ = number(*length, 10);
+        state_ = left_ > 0 ? State::counted : State::ended;
+    }
+}
+
+std::size_t RequestBody::take(std::string_view bytes) {
+    std::size_t taken = 0;
+    while (state_ != State::ended && taken < bytes.size()) {
+        const std::string_view rest = bytes.substr(taken);
+        if (state_ == State::counted || state_ == State::chunk) {
+            const std::size_t count = std::min<std::uint64_t>(left_, rest.size());
+            taken += count;
+            left_ -= count;
+            if (left_ == 0) {
+                state_ = state_ == State::counted ? State::ended : State::chunk_end;
+            }
+        } else {
+            taken += take_line(rest);
+        }
+    }
+    return taken;
+}
+
+std::size_t RequestBody::take_line(std::string_view bytes) {
+    const std::size_t end = bytes.find('\n');
+    const std::size_t count = end == std::string_view::npos ? bytes.size() : end + 1;
+    line_ += bytes.substr(0, count);
+    if (line_.size() > longest_line) {
+        refuse("expected a short line between the chunks of a body, found a long one");
+    }
+    if (end != std::string_view::npos) {
+        end_of_line();
+        line_.clear();
+    }
+    return count;
+}
+
+void RequestBody::end_of_line() {
+    if (!line_.ends_with("\r\n") || line_.find('\r') != line_.size() - 2) {
+        refuse("expected a line between the chunks of a body to end in CR LF, found another end");
+    }
+    const std::string_view line = std::string_view(line_).substr(0, line_.size() - 2);
+    if (state_ == State::chunk_end) {
+        if (!line.empty()) {
+            refuse("expected a chunk of a body to end where its size says, found more");
+        }
+        state_ = State::size_line;
+    } else if (state_ == State::size_line) {
+        left_ = number(line.substr(0, line.find(';')), 16);
+        state_ = left_ > 0 ? State::chunk : State::trailer;
+    } else {
+        trailer_bytes_ += line_.size();
+        if (trailer_bytes_ > most_head_bytes) {
+            refuse("expected a short trailer, found a long one");
+        }
+        state_ = line.empty() ? State::ended : State::trailer;
+    }
+}
+
+} // namespace cellgate::egress

@@ -1,0 +1,36 @@
+#pragma once
+// The head of an HTTP/1 request, read as strictly as RFC 9112 lets us: what two readers could take for different
+// requests (folded lines, bare line feeds, repeated lengths, blanks before a colon) is refused.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cellgate::egress {
+
+inline constexpr std::size_t most_head_bytes = std::size_t{64} << 10;
+
+struct RequestHead {
+    std::string method;
+    std::string target;
+    int minor_version = 1;                                   // of HTTP/1
+    std::vector<std::pair<std::string, std::string>> fields; // names in lower case, in order
+
+    // The value of a field that may stand there once. Throws Error{invalid_request} when it is repeated.
+    std::optional<std::string> single(std::string_view name) const;
+};
+
+// Where the head at the beginning of `bytes` ends, or nothing yet. Throws Error{limit_exceeded} when it is too large.
+std::optional<std::size_t> head_size(std::string_view bytes);
+
+// `text` is a head with its empty line. Throws Error{invalid_request} with what is wrong.
+RequestHead parse_head(std::string_view text);
+
+// As it goes to the server at `host` ("example.org:8080", as a URL names it): for `path`, without what concerns this
+// connection alone, and asking the server to close it afterwards.
+std::string head_for_server(const RequestHead& head, std::string_view path, std::string_view host);
+
+} // namespace cellgate::egress

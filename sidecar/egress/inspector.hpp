@@ -1,0 +1,42 @@
+#pragma once
+// What a client says first in a tunnel, compared with where the tunnel leads: a TLS client has to ask for that host,
+// and so has one that speaks HTTP in the open. Other protocols name no host; they are passed as they are. What is
+// inside of TLS is not seen.
+
+#include "base/host.hpp"
+#include "http_body.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cellgate::egress {
+
+class Inspector {
+  public:
+    explicit Inspector(Endpoint endpoint) : endpoint_(std::move(endpoint)) {}
+    // Of a request whose head was looked at and passed on already.
+    Inspector(Endpoint endpoint, RequestBody body) : endpoint_(std::move(endpoint)), body_(std::move(body)) {}
+
+    // What of the client's bytes goes on to the server now; the next call goes on behind `bytes`. Throws
+    // Error{denied} for another host than the tunnel's, {invalid_request} for what cannot be read.
+    std::string pass(std::string_view bytes);
+    // No more bytes of the client are wanted: its one request is complete.
+    bool ended() const { return body_ && body_->ended(); }
+
+  private:
+    enum class Kind { unknown, tls, http, other };
+
+    Kind kind_of_first_line() const;
+    std::string pass_http();
+
+    Endpoint endpoint_;
+    bool open_ = false;               // nothing is looked at any more
+    std::string kept_;                // what cannot be judged yet; at the client's end, it is not passed
+    std::optional<RequestBody> body_; // of the one request
+};
+
+// Throws Error{denied} unless the request asks for `endpoint`, by its Host field.
+void require_host(const RequestHead& head, const Endpoint& endpoint);
+
+} // namespace cellgate::egress

@@ -1,0 +1,112 @@
+#include "egress/proxy.hpp"
+
+#include "async/stream.hpp"
+#include "base/log.hpp"
+#include "visit.hpp"
+
+#include <chrono>
+
+namespace cellgate::egress {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t most_connections = 128;
+
+} // namespace
+
+// Its tasks point at it: run() has it as long as they live.
+struct Proxy::Impl {
+    Impl(async::Loop& loop, Clock& clock_, Network& network, gate::Gate& gate, ProxyOptions options)
+        : clock(clock_), listener(loop, std::move(options.path)),
+          router(clock, network, gate, std::move(options.asker)) {}
+
+    Clock& clock;
+    async::UnixListener listener;
+    Router router;
+    std::size_t open = 0; // connections
+    bool closing = false;
+    Event connection_ended;
+    TaskScope connections;
+
+    static Task<void> run(std::shared_ptr<Impl> self);
+    Task<void> accept();
+    Task<void> serve(std::unique_ptr<async::SocketStream> client);
+};
+
+Task<void> Proxy::Impl::run(std::shared_ptr<Impl> self) {
+    std::exception_ptr cancelled;
+    try {
+        co_await self->accept();
+    } catch (const Cancelled&) {
+        cancelled = std::current_exception();
+    }
+    self->listener.close();
+    self->connections.cancel();
+    co_await shielded(self->connections.join());
+    co_await shielded(self->router.close());
+    if (cancelled) {
+        std::rethrow_exception(cancelled);
+    }
+}
+
+Task<void> Proxy::Impl::accept() {
+    while (true) {
+        while (open >= most_connections && !closing) {
+            connection_ended.reset();
+            co_await connection_ended.wait();
+        }
+        bool failed = false;
+        try {
+            std::unique_ptr<async::SocketStream> client = co_await listener.accept();
+            if (!client) {
+                co_return;
+            }
+            ++open;
+            connections.spawn(serve(std::move(client)));
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const Error& error) {
+            log_warning("a session's way to the network: {}", error.message);
+            failed = true;
+        }
+        if (failed) { // no descriptor left, most likely
+            co_await sleep_for(clock, 100ms);
+        }
+    }
+}
+
+Task<void> Proxy::Impl::serve(std::unique_ptr<async::SocketStream> client) {
+    Visit visit(clock, router, std::move(client));
+    std::exception_ptr cancelled;
+    try {
+        co_await visit.run();
+    } catch (const Cancelled&) {
+        cancelled = std::current_exception();
+    }
+    --open;
+    connection_ended.set();
+    if (cancelled) {
+        std::rethrow_exception(cancelled);
+    }
+}
+
+Proxy::Proxy(async::Loop& loop, Clock& clock, Network& network, gate::Gate& gate, ProxyOptions options)
+    : impl_(std::make_shared<Impl>(loop, clock, network, gate, std::move(options))) {}
+
+Proxy::~Proxy() {
+    close();
+}
+
+Task<void> Proxy::run() {
+    return Impl::run(impl_);
+}
+
+void Proxy::close() {
+    impl_->closing = true;
+    impl_->listener.close();
+    impl_->connection_ended.set();
+}
+
+} // namespace cellgate::egress

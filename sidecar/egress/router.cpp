@@ -1,0 +1,185 @@
+#include "router.hpp"
+
+#include "address.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace cellgate::egress {
+
+namespace {
+
+constexpr Duration connect_limit = std::chrono::seconds(15); // for one address
+
+// What is asked, and for whom: answers cover no more.
+std::string key_of(const gate::Request& request) {
+    return fmt::format("{}\n{}\n{}\n{}\n{}", request.action.host.value_or(""), request.action.port.value_or(0),
+                       request.session_id.value_or(""), request.execution_id.value_or(""),
+                       request.agent ? fmt::format("{}", request.agent->client) : std::string());
+}
+
+} // namespace
+
+struct Router::Question {
+    std::string key;
+    std::size_t asking = 0;
+    std::shared_ptr<CancelState> task;
+    Event settled;
+    std::optional<gate::Decision> decision;
+    std::exception_ptr error;
+};
+
+Router::Router(Clock& clock, Network& network, gate::Gate& gate, std::function<gate::Request()> asker)
+    : clock_(clock), network_(network), gate_(gate), asker_(std::move(asker)) {}
+
+Router::~Router() = default;
+
+Task<void> Router::close() {
+    tasks_.cancel();
+    co_await shielded(tasks_.join());
+}
+
+gate::Request Router::request_for(const Endpoint& endpoint) const {
+    gate::Request request = asker_();
+    request.from_code = true;
+    request.action.kind = protocol::ActionKind::network;
+    request.action.host = endpoint.host.name;
+    request.action.port = endpoint.port;
+    return request;
+}
+
+Task<std::unique_ptr<async::SocketStream>> Router::connect(Endpoint endpoint, std::string program) {
+    gate::Request request = request_for(endpoint);
+    if (!program.empty()) {
+        request.action.program = std::move(program);
+    }
+    const std::string_view what = endpoint.host.is_address       ? what_is_not_public(endpoint.host)
+                                  : is_local_name(endpoint.host) ? std::string_view("this machine")
+                                                                 : std::string_view();
+    if (!what.empty()) {
+        request.only_by_rule = fmt::format("{} is {}, and no rule names it", to_string(endpoint), what);
+    }
+    const gate::Decision decision = co_await ask(std::move(request));
+    if (!decision.allowed) {
+        throw Error(ErrorCode::denied, decision.reason);
+    }
+    // Only now: a question to a resolver leaves this machine, and its name can carry what it likes.
+    std::vector<Host> addresses = co_await network_.resolve(endpoint.host);
+    if (!endpoint.host.is_address) {
+        co_await judge_addresses(endpoint, addresses);
+    }
+    co_return co_await connect_to(endpoint.port, std::move(addresses));
+}
+
+Task<gate::Decision> Router::ask(gate::Request request) {
+    const std::string key = key_of(request);
+    std::shared_ptr<Question> question = questions_[key];
+    if (!question) {
+        question = std::make_shared<Question>();
+        question->key = key;
+        questions_[key] = question;
+        question->task = tasks_.spawn(decide(question, std::move(request)));
+    }
+    ++question->asking;
+    std::exception_ptr cancelled;
+    try {
+        co_await question->settled.wait();
+    } catch (const Cancelled&) {
+        cancelled = std::current_exception();
+    }
+    --question->asking;
+    if (cancelled) {
+        if (question->asking == 0 && !question->settled.is_set()) {
+            forget(*question);
+            question->task->cancel();
+        }
+        std::rethrow_exception(cancelled);
+    }
+    if (question->error) {
+        std::rethrow_exception(question->error);
+    }
+    co_return *question->decision;
+}
+
+Task<void> Router::decide(std::shared_ptr<Question> question, gate::Request request) {
+    try {
+        question->decision = co_await gate_.decide(std::move(request));
+    } catch (const Error&) {
+        question->error = std::current_exception();
+    }
+    forget(*question);
+    question->settled.set();
+}
+
+void Router::forget(const Question& question) {
+    const auto found = questions_.find(question.key);
+    if (found != questions_.end() && found->second.get() == &question) {
+        questions_.erase(found);
+    }
+}
+
+// All of them: a name that leads to several places, one of them in here, is not to be trusted with any.
+Task<void> Router::judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses) {
+    for (const Host& address : addresses) {
+        const std::string_view what = what_is_not_public(address);
+        const bool is_expected = is_local_name(endpoint.host) && what == "this machine";
+        if (what.empty() || is_expected) {
+            continue;
+        }
+        gate::Request request = request_for(Endpoint{address, endpoint.port});
+        request.only_by_rule = fmt::format("{} leads to {}, which is {}, and no rule names that address",
+                                           endpoint.host.name, address.name, what);
+        const gate::Decision decision = co_await gate_.decide(std::move(request));
+        if (!decision.allowed) {
+            throw Error(ErrorCode::denied, decision.reason);
+        }
+    }
+}
+
+Task<std::unique_ptr<async::SocketStream>> Router::connect_to(std::uint16_t port, std::vector<Host> addresses) {
+    std::optional<Error> failure;
+    for (const Host& address : addresses) {
+        const auto outcome = std::make_shared<Deferred<std::unique_ptr<async::SocketStream>>>();
+        const std::shared_ptr<CancelState> task = tasks_.spawn(connect_into(outcome, Endpoint{address, port}));
+        std::unique_ptr<async::SocketStream> stream;
+        std::exception_ptr cancelled;
+        const std::shared_ptr<CancelState> limit = tasks_.spawn(cancel_late(task));
+        try {
+            stream = co_await outcome->get();
+        } catch (const Cancelled&) {
+            cancelled = std::current_exception();
+        } catch (const Error& error) {
+            failure = error;
+        }
+        limit->cancel();
+        if (cancelled) {
+            task->cancel();
+            std::rethrow_exception(cancelled);
+        }
+        if (stream) {
+            co_return stream;
+        }
+    }
+    throw failure.value_or(Error(ErrorCode::internal_error, "there is no address to connect to"));
+}
+
+Task<void> Router::connect_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome,
+                                Endpoint endpoint) {
+    const std::string what = to_string(endpoint);
+    try {
+        outcome->resolve(co_await network_.connect(std::move(endpoint)));
+    } catch (const Cancelled&) {
+        outcome->reject(std::make_exception_ptr(
+            Error(ErrorCode::internal_error, fmt::format("cannot connect to {}: it does not answer", what))));
+    } catch (const Error&) {
+        outcome->reject(std::current_exception());
+    }
+}
+
+Task<void> Router::cancel_late(std::shared_ptr<CancelState> task) {
+    co_await sleep_for(clock_, connect_limit);
+    task->cancel();
+}
+
+} // namespace cellgate::egress

@@ -1,0 +1,50 @@
+#pragma once
+// The way from a host's name to a connection: the gate's yes, the name's addresses, the judgement of each, and then one
+// of these very addresses. What asks at the same time for the same is one question.
+
+#include "egress/network.hpp"
+#include "gate/gate.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace cellgate::egress {
+
+class Router {
+  public:
+    // `asker` says who asks now: a request without its action.
+    Router(Clock& clock, Network& network, gate::Gate& gate, std::function<gate::Request()> asker);
+    Router(const Router&) = delete;
+    Router& operator=(const Router&) = delete;
+    ~Router();
+
+    // `program`: what wants to connect, as the sandbox says it; may be empty. Throws Error{denied} with the reason, and
+    // Error{internal_error} when nothing is to be reached there. Cancelling withdraws the question.
+    Task<std::unique_ptr<async::SocketStream>> connect(Endpoint endpoint, std::string program);
+
+    // Ends what is asked; await it before the end.
+    Task<void> close();
+
+  private:
+    struct Question;
+
+    gate::Request request_for(const Endpoint& endpoint) const;
+    Task<gate::Decision> ask(gate::Request request);
+    Task<void> decide(std::shared_ptr<Question> question, gate::Request request);
+    void forget(const Question& question);
+    Task<void> judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses);
+    Task<std::unique_ptr<async::SocketStream>> connect_to(std::uint16_t port, std::vector<Host> addresses);
+    Task<void> connect_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome, Endpoint endpoint);
+    Task<void> cancel_late(std::shared_ptr<CancelState> task);
+
+    Clock& clock_;
+    Network& network_;
+    gate::Gate& gate_;
+    std::function<gate::Request()> asker_;
+    std::map<std::string, std::shared_ptr<Question>> questions_; // by what is asked, and for whom
+    TaskScope tasks_;
+};
+
+} // namespace cellgate::egress

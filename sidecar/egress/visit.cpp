@@ -1,0 +1,361 @@
+#include "visit.hpp"
+
+#include "base/log.hpp"
+#include "base/visible_text.hpp"
+#include "socks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace cellgate::egress {
+
+namespace {
+
+constexpr Duration head_limit = std::chrono::seconds(30);
+constexpr std::size_t most_unsent = std::size_t{256} << 10; // of one direction, before it waits
+constexpr std::size_t longest_reason = 300;
+
+// One line of ASCII, as a status line may hold.
+std::string reason_phrase(const std::string& text) {
+    std::string phrase;
+    for (const char c : visible_text(text).substr(0, longest_reason)) {
+        phrase += c >= ' ' && c <= '~' ? c : '?';
+    }
+    return phrase;
+}
+
+std::string http_answer(int status, const std::string& reason) {
+    const std::string text = "cellgate: " + visible_text(reason) + "\n";
+    return fmt::format("HTTP/1.1 {} {}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\n"
+                       "connection: close\r\n\r\n{}",
+                       status, reason_phrase(reason), text.size(), text);
+}
+
+int status_of(ErrorCode code) {
+    switch (code) {
+    case ErrorCode::denied:
+        return 403;
+    case ErrorCode::limit_exceeded:
+        return 431;
+    case ErrorCode::internal_error:
+        return 502;
+    default:
+        return 400;
+    }
+}
+
+// A fatal alert (RFC 8446), which every TLS client understands at any time.
+constexpr std::string_view tls_access_denied{"\x15\x03\x03\x00\x02\x02\x31", 7};
+
+Task<void> wait_for(Event& event) {
+    co_await event.wait();
+}
+
+struct Target {
+    Endpoint endpoint;
+    std::string path;
+};
+
+// Of an absolute URL of the scheme http.
+std::optional<Target> parse_target(std::string_view url) {
+    constexpr std::string_view scheme = "http://";
+    constexpr std::uint16_t http_port = 80;
+    if (url.size() < scheme.size() || !std::equal(scheme.begin(), scheme.end(), url.begin(),
+                                                  [](char a, char b) { return a == b || (a ^ ' ') == b; })) {
+        return std::nullopt;
+    }
+    url.remove_prefix(scheme.size());
+    const std::size_t end = std::min(url.find_first_of("/?"), url.size());
+    std::optional<Endpoint> endpoint = parse_endpoint(url.substr(0, end), http_port);
+    if (!endpoint) {
+        return std::nullopt;
+    }
+    std::string path(url.substr(end));
+    if (!path.starts_with('/')) {
+        path.insert(path.begin(), '/');
+    }
+    return Target{std::move(*endpoint), std::move(path)};
+}
+
+// As a Host field has it.
+std::string authority(const Endpoint& endpoint) {
+    const std::string text = to_string(endpoint);
+    return endpoint.port == 80 ? text.substr(0, text.size() - 3) : text;
+}
+
+} // namespace
+
+Visit::Visit(Clock& clock, Router& router, std::unique_ptr<async::SocketStream> client)
+    : clock_(clock), router_(router), client_(std::move(client)) {}
+
+Task<void> Visit::run() {
+    std::exception_ptr cancelled;
+    limit_ = tasks_.spawn(hang_up_late());
+    try {
+        co_await serve();
+    } catch (const Cancelled&) {
+        cancelled = std::current_exception();
+    } catch (const Error& error) {
+        refuse(error);
+    }
+    client_->close();
+    tasks_.cancel();
+    co_await shielded(tasks_.join());
+    if (cancelled) {
+        std::rethrow_exception(cancelled);
+    }
+}
+
+Task<void> Visit::hang_up_late() {
+    co_await sleep_for(clock_, head_limit);
+    client_->close();
+}
+
+Task<void> Visit::serve() {
+    co_await read_program();
+    co_await need(1);
+    if (in_.front() == socks_version) {
+        speaks_ = Speaks::socks;
+        co_await serve_socks();
+    } else {
+        speaks_ = Speaks::http;
+        co_await serve_http();
+    }
+}
+
+// What the bridge says of the client (helper/bridge.hpp); code that connects by itself may leave it out.
+Task<void> Visit::read_program() {
+    co_await need(1);
+    if (in_.front() != '\0') {
+        co_return;
+    }
+    constexpr std::size_t head = 2;
+    co_await need(head);
+    const std::size_t size = static_cast<unsigned char>(in_[1]);
+    co_await need(head + size);
+    program_ = visible_text(take(head + size).substr(head));
+}
+
+Task<void> Visit::need(std::size_t size) {
+    while (in_.size() < size) {
+        const std::string bytes = co_await client_->read();
+        if (bytes.empty()) {
+            throw Error(ErrorCode::invalid_request, "the connection ended before its request was complete");
+        }
+        in_ += bytes;
+    }
+}
+
+std::string Visit::take(std::size_t size) {
+    std::string taken = in_.substr(0, size);
+    in_.erase(0, size);
+    return taken;
+}
+
+Task<void> Visit::serve_socks() {
+    std::optional<std::size_t> greeting = socks_greeting_size(in_);
+    while (!greeting) {
+        co_await need(in_.size() + 1);
+        greeting = socks_greeting_size(in_);
+    }
+    const bool offered = offers_no_password(take(*greeting));
+    client_->write(std::string(offered ? socks_no_password : socks_no_method));
+    if (!offered) {
+        co_return;
+    }
+    std::optional<SocksRequest> request = read_socks_request(in_);
+    while (!request) {
+        co_await need(in_.size() + 1);
+        request = read_socks_request(in_);
+    }
+    if (request->refusal) {
+        client_->write(to_bytes(*request->refusal));
+        co_return;
+    }
+    take(request->size);
+    Endpoint endpoint = *request->endpoint;
+    std::unique_ptr<async::SocketStream> server = co_await route(endpoint);
+    client_->write(to_bytes(SocksReply::connected));
+    speaks_ = Speaks::tunnel;
+    Inspector inspector(std::move(endpoint));
+    co_await carry(std::move(server), std::move(inspector));
+}
+
+Task<void> Visit::serve_http() {
+    std::optional<std::size_t> size = head_size(in_);
+    while (!size) {
+        co_await need(in_.size() + 1);
+        size = head_size(in_);
+    }
+    const RequestHead head = parse_head(take(*size));
+    if (head.method == "CONNECT") {
+        co_await serve_connect(head);
+    } else {
+        co_await serve_request(head);
+    }
+}
+
+Task<void> Visit::serve_connect(const RequestHead& head) {
+    std::optional<Endpoint> endpoint = parse_endpoint(head.target, std::nullopt);
+    if (!endpoint || !RequestBody(head).ended()) {
+        throw Error(ErrorCode::invalid_request,
+                    fmt::format("expected CONNECT with a host and a port, and no body, found: {}",
+                                visible_text(std::string_view(head.target).substr(0, longest_reason))));
+    }
+    const std::optional<std::string> host = head.single("host");
+    if (host && parse_endpoint(*host, endpoint->port).value_or(Endpoint{}).host != endpoint->host) {
+        require_host(head, *endpoint); // says so
+    }
+    std::unique_ptr<async::SocketStream> server = co_await route(*endpoint);
+    client_->write("HTTP/1.1 200 Connection established\r\n\r\n");
+    speaks_ = Speaks::tunnel;
+    Inspector inspector(std::move(*endpoint));
+    co_await carry(std::move(server), std::move(inspector));
+}
+
+Task<void> Visit::serve_request(const RequestHead& head) {
+    const std::optional<Target> target = parse_target(head.target);
+    if (!target) {
+        throw Error(ErrorCode::invalid_request,
+                    fmt::format("expected a URL such as http://example.org/, found: {}",
+                                visible_text(std::string_view(head.target).substr(0, longest_reason))));
+    }
+    require_host(head, target->endpoint);
+    Inspector inspector(target->endpoint, RequestBody(head));
+    std::unique_ptr<async::SocketStream> server = co_await route(target->endpoint);
+    server->write(head_for_server(head, target->path, authority(target->endpoint)));
+    one_request_ = true;
+    co_await carry(std::move(server), std::move(inspector));
+}
+
+Task<std::unique_ptr<async::SocketStream>> Visit::route(Endpoint endpoint) {
+    limit_->cancel(); // how long a person thinks is not the client's fault
+    endpoint_ = endpoint;
+    const auto outcome = std::make_shared<Deferred<std::unique_ptr<async::SocketStream>>>();
+    const std::shared_ptr<CancelState> routing = tasks_.spawn(route_into(outcome, std::move(endpoint)));
+    const std::shared_ptr<CancelState> watching = tasks_.spawn(watch_client(routing));
+    std::unique_ptr<async::SocketStream> server;
+    std::exception_ptr error;
+    try {
+        server = co_await outcome->get();
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    watching->cancel();
+    co_await watched_.wait(); // there is one reader at a time
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    co_return server;
+}
+
+Task<void> Visit::route_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome,
+                             Endpoint endpoint) {
+    try {
+        outcome->resolve(co_await router_.connect(std::move(endpoint), program_));
+    } catch (const Cancelled&) {
+        outcome->reject(std::make_exception_ptr(Error(ErrorCode::request_cancelled, "the client has gone")));
+    } catch (const Error&) {
+        outcome->reject(std::current_exception());
+    }
+}
+
+// A client that goes withdraws its question.
+Task<void> Visit::watch_client(std::shared_ptr<CancelState> routing) {
+    try {
+        const std::string bytes = co_await client_->read();
+        in_ += bytes;
+        if (bytes.empty()) {
+            routing->cancel();
+        }
+    } catch (const Error& error) { // cancelled, most likely
+        if (error.code != ErrorCode::request_cancelled) {
+            routing->cancel();
+        }
+    }
+    watched_.set();
+}
+
+Task<void> Visit::carry(std::unique_ptr<async::SocketStream> server, Inspector inspector) {
+    Event down_ended;
+    const std::shared_ptr<CancelState> down = tasks_.spawn(carry_down(*server, down_ended));
+    std::exception_ptr error;
+    try {
+        co_await carry_up(*server, inspector);
+        co_await down_ended.wait();
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    if (error) {
+        refused_ = true;
+        down->cancel();
+        co_await shielded(wait_for(down_ended));
+    }
+    server->close();
+    if (error) {
+        std::rethrow_exception(error);
+    }
+}
+
+Task<void> Visit::carry_up(async::SocketStream& server, Inspector& inspector) {
+    std::string bytes = take(in_.size());
+    if (bytes.empty()) {
+        bytes = co_await client_->read();
+    }
+    while (!bytes.empty()) {
+        tls_ = tls_ || (speaks_ == Speaks::tunnel && bytes.front() == '\x16');
+        std::string passed;
+        if (!inspector.ended()) {
+            passed = inspector.pass(bytes);
+        }
+        if (!passed.empty()) {
+            server.write(std::move(passed));
+            co_await server.drained(most_unsent);
+        }
+        bytes = co_await client_->read();
+    }
+    server.close_output();
+}
+
+Task<void> Visit::carry_down(async::SocketStream& server, Event& ended) {
+    try {
+        std::string bytes = co_await server.read();
+        while (!bytes.empty()) {
+            client_->write(std::move(bytes));
+            co_await client_->drained(most_unsent);
+            bytes = co_await server.read();
+        }
+    } catch (const Error&) {
+        // It ended, in one way or another.
+    }
+    if (one_request_) {
+        client_->close();
+    } else if (!refused_) {
+        client_->close_output();
+    }
+    ended.set();
+}
+
+void Visit::refuse(const Error& error) {
+    const bool denied = error.code == ErrorCode::denied;
+    std::string reason = error.message;
+    if (denied && endpoint_) {
+        log_info("connection to {} refused: {}", to_string(*endpoint_), reason);
+        if (!endpoint_->host.is_address) {
+            reason = fmt::format("Failed to resolve '{}': {}", endpoint_->host.name, reason);
+        }
+    }
+    if (speaks_ == Speaks::socks) {
+        client_->write(to_bytes(denied                                    ? SocksReply::not_allowed
+                                : error.code == ErrorCode::internal_error ? SocksReply::host_unreachable
+                                                                          : SocksReply::failed));
+    } else if (tls_) {
+        client_->write(std::string(tls_access_denied));
+    } else if (speaks_ != Speaks::nothing && !one_request_) {
+        client_->write(http_answer(status_of(error.code), reason));
+    }
+}
+
+} // namespace cellgate::egress

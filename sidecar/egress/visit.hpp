@@ -1,0 +1,64 @@
+#pragma once
+// One connection out of a sandbox, from its first byte to its last. It may speak HTTP/1 as to a proxy (CONNECT, or one
+// request with a whole URL) or SOCKS5; what it says first is read with a limit in time and size, where it wants to go
+// is the Router's to allow, and what it says there first has to name the same host (Inspector). One request is one
+// connection: what comes behind it is not passed on.
+
+#include "inspector.hpp"
+#include "router.hpp"
+
+#include <memory>
+#include <string>
+
+namespace cellgate::egress {
+
+class Visit {
+  public:
+    Visit(Clock& clock, Router& router, std::unique_ptr<async::SocketStream> client);
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+
+    // To the end of the connection. Throws Cancelled only.
+    Task<void> run();
+
+  private:
+    enum class Speaks { nothing, http, socks, tunnel };
+
+    Task<void> serve();
+    Task<void> read_program();
+    Task<void> serve_socks();
+    Task<void> serve_http();
+    Task<void> serve_connect(const RequestHead& head);
+    Task<void> serve_request(const RequestHead& head);
+    // Waits for the first `size` bytes; throws Error{invalid_request} when they do not come.
+    Task<void> need(std::size_t size);
+    std::string take(std::size_t size);
+
+    Task<std::unique_ptr<async::SocketStream>> route(Endpoint endpoint);
+    Task<void> route_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome, Endpoint endpoint);
+    Task<void> watch_client(std::shared_ptr<CancelState> routing);
+
+    // Both directions until both have ended.
+    Task<void> carry(std::unique_ptr<async::SocketStream> server, Inspector inspector);
+    Task<void> carry_up(async::SocketStream& server, Inspector& inspector);
+    Task<void> carry_down(async::SocketStream& server, Event& ended);
+
+    void refuse(const Error& error);
+    Task<void> hang_up_late();
+
+    Clock& clock_;
+    Router& router_;
+    std::unique_ptr<async::SocketStream> client_;
+    std::string in_; // what was read of the client and not looked at
+    std::string program_;
+    Speaks speaks_ = Speaks::nothing;
+    bool one_request_ = false;
+    bool tls_ = false;     // in the tunnel
+    bool refused_ = false; // what it says in the tunnel
+    std::optional<Endpoint> endpoint_;
+    std::shared_ptr<CancelState> limit_;
+    Event watched_;
+    TaskScope tasks_;
+};
+
+} // namespace cellgate::egress

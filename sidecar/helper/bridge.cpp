@@ -1,0 +1,294 @@
+#include "bridge.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <list>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace cellgate::helper {
+
+namespace {
+
+constexpr std::size_t most_connections = 256; // the next ones wait in the listener's queue
+constexpr std::size_t longest_program = 100;
+
+std::string read_text(const std::string& path, std::size_t most) {
+    std::string text(most, '\0');
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const ssize_t size = fd < 0 ? 0 : ::read(fd, text.data(), text.size());
+    if (fd >= 0) {
+        ::close(fd);
+    }
+    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return text;
+}
+
+// The socket of who connected to the bridge from `port`, as links in /proc name it; empty when it has gone.
+std::string socket_at(unsigned port, unsigned bridge_port) {
+    std::string found;
+    if (std::FILE* table = std::fopen("/proc/net/tcp", "re")) {
+        char line[512];
+        while (found.empty() && std::fgets(line, sizeof line, table) != nullptr) {
+            unsigned local = 0;
+            unsigned remote = 0;
+            unsigned long inode = 0;
+            if (std::sscanf(line, " %*u: %*8X:%4X %*8X:%4X %*X %*s %*s %*s %*u %*u %lu", &local, &remote, &inode) ==
+                    3 &&
+                local == port && remote == bridge_port) {
+                found = "socket:[" + std::to_string(inode) + "]";
+            }
+        }
+        std::fclose(table);
+    }
+    return found;
+}
+
+bool holds_socket(const std::string& process, const std::string& socket) {
+    const std::string folder = process + "/fd";
+    bool found = false;
+    if (DIR* descriptors = ::opendir(folder.c_str())) {
+        while (const dirent* entry = found ? nullptr : ::readdir(descriptors)) {
+            char target[64];
+            const ssize_t size = ::readlinkat(::dirfd(descriptors), entry->d_name, target, sizeof target);
+            found = size > 0 && std::string(target, static_cast<std::size_t>(size)) == socket;
+        }
+        ::closedir(descriptors);
+    }
+    return found;
+}
+
+// "python3 fetch.py": its command line, without the folder of the program.
+std::string program_of(const std::string& process) {
+    std::string command = read_text(process + "/cmdline", 4 * longest_program);
+    while (command.ends_with('\0')) {
+        command.pop_back();
+    }
+    command.erase(0, command.rfind('/', command.find('\0')) + 1);
+    for (char& c : command) {
+        c = c == '\0' ? ' ' : c;
+    }
+    if (command.size() > longest_program) {
+        command.resize(longest_program);
+    }
+    return command;
+}
+
+std::string program_that_connects(int client) {
+    sockaddr_in peer{};
+    sockaddr_in own{};
+    socklen_t size = sizeof peer;
+    if (::getpeername(client, reinterpret_cast<sockaddr*>(&peer), &size) != 0 ||
+        ::getsockname(client, reinterpret_cast<sockaddr*>(&own), &size) != 0) {
+        return {};
+    }
+    const std::string socket = socket_at(ntohs(peer.sin_port), ntohs(own.sin_port));
+    std::string found;
+    if (DIR* processes = socket.empty() ? nullptr : ::opendir("/proc")) {
+        while (const dirent* entry = found.empty() ? ::readdir(processes) : nullptr) {
+            const std::string process = std::string("/proc/") + entry->d_name;
+            if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && holds_socket(process, socket)) {
+                found = program_of(process);
+            }
+        }
+        ::closedir(processes);
+    }
+    return found;
+}
+
+// A client and its connection to the proxy. Each side has what was read from it and the other has not taken yet.
+class Connection {
+  public:
+    Connection(int client, int proxy) : sides_{Side{client, {}, 0}, Side{proxy, {}, 0}} {
+        const std::string program = program_that_connects(client);
+        sides_[0].waiting.push_back('\0');
+        sides_[0].waiting.push_back(static_cast<char>(program.size()));
+        sides_[0].waiting += program;
+    }
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+    ~Connection() {
+        ::close(sides_[0].fd);
+        ::close(sides_[1].fd);
+    }
+
+    void ask(std::vector<pollfd>& sources) const {
+        for (int side = 0; side < 2; ++side) {
+            const bool reads = !sides_[side].ended && sides_[side].waiting.empty();
+            const bool writes = !sides_[1 - side].waiting.empty();
+            const auto events = static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
+            // One that nothing is wanted of would report its end again and again.
+            sources.push_back({events != 0 ? sides_[side].fd : -1, events, 0});
+        }
+    }
+
+    // False when it is over.
+    bool carry(const pollfd* sources) {
+        for (int side = 0; side < 2; ++side) {
+            const bool ready = sources[side].revents != 0;
+            if (ready && (((sources[side].events & POLLOUT) != 0 && !write_to(side)) ||
+                          ((sources[side].events & POLLIN) != 0 && !read_from(side)))) {
+                return false;
+            }
+        }
+        const bool client_is_done = is_done(0);
+        return !is_done(1) || !client_is_done;
+    }
+
+  private:
+    struct Side {
+        int fd;
+        std::string waiting;
+        std::size_t written; // of it
+        bool ended = false;
+        bool told = false; // the other side, of the end
+    };
+
+    bool is_done(int side) {
+        Side& from = sides_[side];
+        if (from.ended && from.waiting.empty() && !from.told) {
+            from.told = true;
+            ::shutdown(sides_[1 - side].fd, SHUT_WR);
+        }
+        return from.told;
+    }
+
+    bool read_from(int side) {
+        std::array<char, 65536> bytes; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by read()
+        const ssize_t size = ::read(sides_[side].fd, bytes.data(), bytes.size());
+        if (size < 0) {
+            return errno == EAGAIN || errno == EINTR;
+        }
+        sides_[side].ended = size == 0;
+        sides_[side].waiting.assign(bytes.data(), static_cast<std::size_t>(size));
+        return write_to(1 - side);
+    }
+
+    bool write_to(int side) {
+        Side& from = sides_[1 - side];
+        while (!from.waiting.empty()) {
+            const ssize_t size =
+                ::write(sides_[side].fd, from.waiting.data() + from.written, from.waiting.size() - from.written);
+            if (size < 0) {
+                return errno == EAGAIN || errno == EINTR;
+            }
+            from.written += static_cast<std::size_t>(size);
+            if (from.written == from.waiting.size()) {
+                from.waiting.clear();
+                from.written = 0;
+            }
+        }
+        return true;
+    }
+
+    Side sides_[2];
+};
+
+int connect_to(const sockaddr_un& proxy) {
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&proxy), sizeof proxy) == 0 &&
+        ::fcntl(fd, F_SETFL, O_NONBLOCK) == 0) {
+        return fd;
+    }
+    ::close(fd);
+    return -1;
+}
+
+[[noreturn]] void carry_all(int listener, const sockaddr_un& proxy) {
+    std::list<Connection> connections;
+    while (true) {
+        std::vector<pollfd> sources;
+        for (const Connection& connection : connections) {
+            connection.ask(sources);
+        }
+        sources.push_back({connections.size() < most_connections ? listener : -1, POLLIN, 0});
+        if (::poll(sources.data(), sources.size(), -1) < 0 && errno != EINTR) {
+            std::_Exit(1);
+        }
+        const pollfd* source = sources.data();
+        for (auto connection = connections.begin(); connection != connections.end(); source += 2) {
+            connection = connection->carry(source) ? std::next(connection) : connections.erase(connection);
+        }
+        if (sources.back().revents != 0) {
+            const int client = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+            const int out = client < 0 ? -1 : connect_to(proxy);
+            if (out >= 0) {
+                connections.emplace_back(client, out);
+            } else if (client >= 0) {
+                ::close(client);
+            }
+        }
+    }
+}
+
+[[noreturn]] void become_bridge(int listener, const sockaddr_un& proxy) {
+    ::prctl(PR_SET_NAME, "cellgate-bridge");
+    ::setsid();
+    ::signal(SIGPIPE, SIG_IGN);
+    // The kernel's stdio and what else it was given end with the kernel, not with this.
+    const int null = ::open("/dev/null", O_RDWR);
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        ::dup2(null, fd);
+    }
+    const int kept = ::dup2(listener, STDERR_FILENO + 1);
+    ::close_range(STDERR_FILENO + 2, ~0U, 0);
+    carry_all(kept, proxy);
+}
+
+} // namespace
+
+bool start_bridge(const char* way) {
+    char* colon = nullptr;
+    const unsigned long port = std::strtoul(way, &colon, 10);
+    if (*colon != ':' || port == 0 || port > 65535) {
+        errno = EINVAL;
+        return false;
+    }
+    const char* socket_path = colon + 1;
+    sockaddr_un proxy{};
+    proxy.sun_family = AF_UNIX;
+    if (std::strlen(socket_path) >= sizeof proxy.sun_path) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    std::strcpy(proxy.sun_path, socket_path);
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_port = htons(static_cast<std::uint16_t>(port));
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (listener < 0 || ::bind(listener, reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0 ||
+        ::listen(listener, SOMAXCONN) != 0) {
+        return false;
+    }
+    // Twice, so that it is no child of what this process becomes.
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const pid_t bridge = ::fork();
+        if (bridge == 0) {
+            become_bridge(listener, proxy);
+        }
+        std::_Exit(bridge < 0 ? 1 : 0);
+    }
+    int status = 1;
+    const bool started = child > 0 && ::waitpid(child, &status, 0) == child && status == 0;
+    ::close(listener);
+    return started;
+}
+
+} // namespace cellgate::helper

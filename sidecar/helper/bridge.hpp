@@ -1,0 +1,15 @@
+#pragma once
+// The way out of a sandbox that has no network: a process in it listens on 127.0.0.1 where programs expect a proxy, and
+// carries each connection to the unix socket of the sidecar's proxy (sidecar/egress), byte for byte. It decides
+// nothing, and code in the sandbox may do without it or end it: what leaves is judged at the other end.
+//
+// Before a connection's own bytes it writes a NUL, a length of one byte, and as many bytes of text: which program
+// connects, by what /proc says.
+
+namespace cellgate::helper {
+
+// `way`: "3128:/path/of/the/socket". Starts it as a child of nobody, with no descriptor of this process. True when it
+// listens; else errno says why.
+bool start_bridge(const char* way);
+
+} // namespace cellgate::helper

@@ -1,0 +1,349 @@
+"""The way from a cell to the network: what is asked, what is reached, and what no spelling gets out. Real programs reach
+real servers of this machine under names of the public network (own_network.py)."""
+
+import http.server
+import shutil
+import socketserver
+import ssl
+import subprocess
+import threading
+import unittest
+
+import own_network
+from cellgate_client import SharedSidecarTest
+
+FETCH = """
+import urllib.request
+def fetch(url):
+    try:
+        print(urllib.request.urlopen(url, timeout=60).read().decode())
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+OLD_NODE = (22, 21)
+
+
+class Page(http.server.SimpleHTTPRequestHandler):
+    """The files of a folder; /hello says which host was asked for. What was asked is kept."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.server.asked.append((self.headers["Host"], self.path))
+        if self.path.startswith("/hello"):
+            body = f"hello from {self.headers['Host']}".encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+        else:
+            super().do_GET()
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, folder, certificate=None, port=0):
+        self.asked = []
+        super().__init__(("0.0.0.0", port), lambda *rest: Page(*rest, directory=str(folder)))
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+        self.port = self.server_address[1]
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class NetworkTest(SharedSidecarTest):
+    @classmethod
+    def prepare(cls):
+        folder = cls.place.base / "served"
+        folder.mkdir()
+        authority, certificate = own_network.make_certificates(cls.place.base / "certificates",
+                                                               ["allowed.example", "other.example", "pypi.example"])
+        shutil.copy(authority, cls.place.root / "authority.crt")
+        cls.served = folder
+        cls.plain = Server(folder)
+        cls.secure = Server(folder, certificate, port=443)
+        cls.addClassCleanup(cls.plain.server_close)
+        cls.addClassCleanup(cls.secure.server_close)
+        cls.addClassCleanup(cls.plain.shutdown)
+        cls.addClassCleanup(cls.secure.shutdown)
+
+    def setUp(self):
+        self.plain.asked.clear()
+        self.secure.asked.clear()
+        self.url = f"http://allowed.example:{self.plain.port}/hello"
+
+    def fetched(self, url, **params):
+        return self.run_ok(FETCH + f"fetch({url!r})", **params).text().strip()
+
+
+class Asking(NetworkTest):
+    def test_an_unknown_host_is_asked_for_and_reached_after_the_yes(self):
+        execution = self.cellgate.execute(FETCH + f"fetch({self.url!r})")
+        approval = self.cellgate.approval()
+        action = approval["action"]
+        self.assertEqual((action["kind"], action["host"], action["port"]),
+                         ("network", "allowed.example", self.plain.port))
+        self.assertIn("python3", action["program"])
+        self.assertEqual((approval["sessionId"], approval["executionId"]), ("default", execution.id))
+        self.assertIn(f"connect to allowed.example port {self.plain.port}", approval["display"][0])
+        self.assertEqual(self.plain.asked, [])
+        self.cellgate.allow(approval)
+        self.assertEqual(execution.result()["status"], "ok")
+        self.assertEqual(execution.text().strip(), f"hello from allowed.example:{self.plain.port}")
+
+    def test_a_no_reaches_the_code_as_an_error_that_says_why(self):
+        execution = self.cellgate.execute(FETCH + "fetch('https://other.example/hello')")
+        self.cellgate.deny(self.cellgate.approval(), reason="not that one")
+        execution.result()
+        self.assertIn("URLError", execution.text())
+        self.assertIn("not that one", execution.text())
+        self.assertEqual(self.secure.asked, [])
+
+    def test_an_answer_holds_as_long_as_it_says(self):
+        execution = self.cellgate.execute(FETCH + f"fetch({self.url!r})\nfetch({self.url!r})")
+        self.cellgate.allow(self.cellgate.approval(), scope="execution")
+        self.assertEqual(execution.result()["status"], "ok")
+        self.assertEqual(execution.text().count("hello from"), 2)
+        again = self.cellgate.execute(FETCH + f"fetch({self.url!r})")
+        self.cellgate.deny(self.cellgate.approval())
+        self.assertIn("Forbidden" if "Forbidden" in again.text() else "HTTP", str(again.result()) + again.text())
+
+    def test_the_domains_of_one_execution_are_its_own(self):
+        domains = [f"*.example:{self.plain.port}"]
+        with self.assertRaises(Exception) as wrong:
+            self.fetched(self.url, allowedDomains=domains)
+        self.assertIn("allowedDomains[0]", str(wrong.exception))
+        domains = [f"allowed.example:{self.plain.port}"]
+        self.assertIn("hello from", self.fetched(self.url, allowedDomains=domains))
+        self.assertIn("nobody is asked", self.fetched(self.url, approvals="deny"))
+        self.assertIn("nobody is asked", self.fetched(self.url.replace("allowed", "other"), allowedDomains=domains,
+                                                      approvals="deny"))
+
+    def test_a_rule_of_a_person_answers(self):
+        rule = self.cellgate.request("policy/add", {"rule": {"effect": "deny", "kind": "network",
+                                                             "host": "allowed.example"}, "scope": "workspace"})
+        text = self.fetched(self.url, allowedDomains=["allowed.example"])
+        self.assertIn("HTTPError", text)
+        self.cellgate.request("policy/remove", {"ruleId": rule["id"]})
+        self.assertIn("hello from", self.fetched(self.url, allowedDomains=["allowed.example"]))
+
+
+class Programs(NetworkTest):
+    """What people's code uses, with the variables as the sandbox sets them and nothing else."""
+
+    def reached(self, code, expected="hello from allowed.example", host="allowed.example"):
+        """Its output when the host is allowed; when it is not, it reaches nothing."""
+        before = len(self.secure.asked) + len(self.plain.asked)
+        refused = self.cellgate.run(code, approvals="deny")
+        refused.result()
+        self.assertNotIn(expected, refused.text())
+        self.assertEqual(len(self.secure.asked) + len(self.plain.asked), before)
+        execution = self.cellgate.run(code, allowedDomains=[host])
+        execution.result()
+        self.assertIn(expected, execution.text(), execution.outputs())
+
+    def shell(self, command):
+        return ("import subprocess\n"
+                f"print(subprocess.run({command!r}, shell=True, text=True, stdout=subprocess.PIPE, "
+                "stderr=subprocess.STDOUT).stdout)")
+
+    @property
+    def authority(self):
+        return str(self.place.root / "authority.crt")
+
+    def test_urllib(self):
+        self.reached("import ssl, urllib.request\n"
+                     f"context = ssl.create_default_context(cafile={self.authority!r})\n"
+                     "print(urllib.request.urlopen('https://allowed.example/hello', context=context).read().decode())")
+
+    def test_requests(self):
+        self.reached("import requests\n"
+                     f"print(requests.get('https://allowed.example/hello', verify={self.authority!r}).text)")
+
+    def test_httpx(self):
+        self.reached("import httpx\n"
+                     f"print(httpx.get('https://allowed.example/hello', verify={self.authority!r}).text)")
+
+    def test_aiohttp(self):
+        self.reached("import aiohttp, ssl\n"
+                     f"context = ssl.create_default_context(cafile={self.authority!r})\n"
+                     "async with aiohttp.ClientSession(trust_env=True) as session:\n"
+                     "    async with session.get('https://allowed.example/hello', ssl=context) as response:\n"
+                     "        print(await response.text())")
+
+    def test_curl(self):
+        self.reached(self.shell(f"curl -sS --cacert {self.authority} https://allowed.example/hello"))
+        self.reached(self.shell(f"curl -sS {self.url}"))
+        self.reached(self.shell(f"curl -sS --socks5-hostname 127.0.0.1:3128 --noproxy '' {self.url}"))
+
+    def test_git(self):
+        source = self.place.base / "source"
+        subprocess.run(f"""git init -q {source} && cd {source} && echo content > file && git add file &&
+            git -c user.name=a -c user.email=a@example.org commit -qm first &&
+            git clone -q --bare {source} {self.served}/code.git && cd {self.served}/code.git && git update-server-info""",
+                       shell=True, check=True)
+        self.reached(self.shell(f"cd /tmp && rm -rf code && git -c http.sslCAInfo={self.authority} clone -q "
+                                "https://allowed.example/code.git && cat code/file"), "content")
+
+    def test_pip(self):
+        package = self.served / "tiny-1.0-py3-none-any.whl"
+        files = {"tiny.py": "", "tiny-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
+                 "tiny-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+                 "tiny-1.0.dist-info/RECORD": ""}
+        import zipfile
+        with zipfile.ZipFile(package, "w") as wheel:
+            for name, text in files.items():
+                wheel.writestr(name, text)
+        (self.served / "simple/tiny").mkdir(parents=True)
+        (self.served / "simple/tiny/index.html").write_text(f'<a href="../../{package.name}">{package.name}</a>')
+        self.reached(self.shell(f"cd /tmp && python3 -m pip download -q --no-cache-dir --cert {self.authority} "
+                                "--index-url https://pypi.example/simple/ tiny; ls *.whl"), package.name, "pypi.example")
+
+    def test_node(self):
+        node = shutil.which("node", path="/usr/bin:/usr/local/bin")
+        version = subprocess.run([node, "--version"], capture_output=True, text=True).stdout if node else ""
+        if not node or tuple(map(int, version.lstrip("v").split(".")[:2])) < OLD_NODE:
+            self.skipTest(f"node {version.strip() or 'is not there'}: since 22.21 it reads the proxy's variables")
+        self.reached(self.shell(f"NODE_EXTRA_CA_CERTS={self.authority} node -e "
+                                "'fetch(\"https://allowed.example/hello\").then(r => r.text()).then(console.log)'"))
+
+    def test_a_large_file_arrives_whole(self):
+        (self.served / "large").write_bytes(bytes(range(256)) * (20 << 12))
+        text = self.run_ok("import hashlib, urllib.request\n"
+                           f"bytes = urllib.request.urlopen('http://allowed.example:{self.plain.port}/large').read()\n"
+                           "print(len(bytes), bytes == __builtins__.bytes(range(256)) * (20 << 12))",
+                           allowedDomains=["allowed.example"]).text()
+        self.assertEqual(text.strip(), f"{20 << 20} True")
+
+
+class Spellings(NetworkTest):
+    """What a cell may try to get further than it was allowed. Each has its control: the same, as it should be."""
+
+    RAW = """
+import socket
+def raw(*texts):
+    with socket.create_connection(("127.0.0.1", 3128)) as s:
+        s.settimeout(60)
+        said = b""
+        for text in texts:
+            s.sendall(text.encode() if isinstance(text, str) else text)
+        try:
+            while part := s.recv(65536): said += part
+        except ConnectionError: pass
+        return said.decode(errors="replace")
+"""
+
+    def raw(self, *texts, domains=("allowed.example",)):
+        code = self.RAW + f"print(raw(*{texts!r}))"
+        return self.run_ok(code, allowedDomains=list(domains), approvals="deny").text()
+
+    def test_another_host_within_a_tunnel(self):
+        code = ("import ssl, socket\n"
+                "def ask(name):\n"
+                "    s = socket.create_connection(('127.0.0.1', 3128))\n"
+                "    s.sendall(b'CONNECT allowed.example:443 HTTP/1.1\\r\\n\\r\\n')\n"
+                "    s.recv(65536)\n"
+                f"    context = ssl.create_default_context(cafile={str(self.place.root / 'authority.crt')!r})\n"
+                "    try:\n"
+                "        with context.wrap_socket(s, server_hostname=name) as tls:\n"
+                "            tls.sendall(b'GET /hello HTTP/1.1\\r\\nHost: ' + name.encode() + b'\\r\\n\\r\\n')\n"
+                "            print(tls.recv(65536).decode().splitlines()[0])\n"
+                "    except ssl.SSLError as error: print(error.reason)\n"
+                "ask('allowed.example')\nask('other.example')")
+        text = self.run_ok(code, allowedDomains=["allowed.example:443"]).text()
+        self.assertEqual(text.splitlines(), ["HTTP/1.1 200 OK", "TLSV1_ALERT_ACCESS_DENIED"])
+        self.assertEqual([host for host, _ in self.secure.asked], ["allowed.example"])
+
+    def test_a_second_request_for_another_host(self):
+        port = self.plain.port
+        first = f"GET http://allowed.example:{port}/hello HTTP/1.1\r\nHost: allowed.example:{port}\r\n\r\n"
+        second = f"GET http://other.example:{port}/hello HTTP/1.1\r\nHost: other.example:{port}\r\n\r\n"
+        self.assertIn("hello from allowed", self.raw(first + second))
+        self.assertIn("hello from allowed", self.raw(first, second))
+        self.assertEqual({host for host, _ in self.plain.asked}, {f"allowed.example:{port}"})
+        self.assertIn("hello from other", self.raw(second, domains=["other.example"]))
+
+    def test_an_allowed_name_that_leads_to_this_machine(self):
+        port = self.plain.port
+        for name in ("rebind.example", "half.example"):
+            url = f"http://{name}:{port}/hello"
+            self.assertIn("403", self.fetched(url, allowedDomains=[name]))
+            self.assertEqual(self.plain.asked, [])
+            self.assertIn("hello", self.fetched(url, allowedDomains=[name, "127.0.0.1"]))
+            self.plain.asked.clear()
+
+    def test_addresses_of_this_machine_in_every_spelling(self):
+        port = self.plain.port
+        for host in ("127.0.0.1", "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]",
+                     "localhost", "0.0.0.0", "169.254.169.254", "127.0.0.1%00.allowed.example"):
+            answer = self.raw(f"CONNECT {host}:{port} HTTP/1.1\r\n\r\n", domains=["*.allowed.example"])
+            self.assertRegex(answer, "^HTTP/1.1 40[03]", host)
+        self.assertEqual(self.cellgate.asked(), 0)
+        request = f"GET http://127.0.0.1:{port}/hello HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"
+        self.assertIn("hello", self.raw(request, domains=[f"127.0.0.1:{port}"]))
+
+    def test_names_beside_the_pattern(self):
+        for host in ("evil-allowed.example", "allowed.example.evil.example", "allowed.example", "x.allowed.example.org"):
+            answer = self.raw(f"CONNECT {host}:443 HTTP/1.1\r\n\r\n", domains=["*.allowed.example"])
+            self.assertTrue(answer.startswith("HTTP/1.1 403"), answer)
+        self.assertTrue(self.raw("CONNECT ALLOWED.example.:443 HTTP/1.1\r\n\r\n\x16\3\1\0\0").startswith("HTTP/1.1 200"))
+
+    def test_nothing_goes_past_the_proxy(self):
+        code = ("import socket\n"
+                "def attempt(what):\n"
+                "    try: print('ESCAPED', what())\n"
+                "    except OSError as error: print(type(error).__name__)\n"
+                f"attempt(lambda: socket.create_connection(('{own_network.ADDRESS}', {self.plain.port}), 5))\n"
+                "attempt(lambda: socket.getaddrinfo('allowed.example', 80))\n"
+                f"attempt(lambda: socket.create_connection(('127.0.0.1', {self.plain.port}), 5))\n"
+                "attempt(lambda: socket.create_connection(('169.254.169.254', 80), 5))\n"
+                "attempt(lambda: socket.create_connection(('1.1.1.1', 443), 5))\n")
+        text = self.run_ok(code, allowedDomains=["allowed.example"]).text()
+        self.assertNotIn("ESCAPED", text)
+        self.assertEqual(len(text.splitlines()), 5)
+        self.cellgate.session("open", sandbox=False)
+        text = self.run_ok(code, sessionId="open").text()
+        self.assertEqual(text.count("ESCAPED"), 3, text)  # the control
+        text = self.run_ok("import os\nprint([name for name in os.environ if 'proxy' in name.lower()])",
+                           sessionId="open").text()
+        self.assertEqual(text.strip(), "[]")
+
+    def test_the_end_of_the_bridge_is_the_end_of_the_network_and_of_nothing_else(self):
+        kill = ("import os, signal\n"
+                "from pathlib import Path\n"
+                "for status in Path('/proc').glob('[0-9]*/comm'):\n"
+                "    if status.read_text() == 'cellgate-bridge\\n': os.kill(int(status.parent.name), signal.SIGKILL)\n")
+        self.cellgate.session("cut")
+        self.assertIn("hello", self.fetched(self.url, allowedDomains=["allowed.example"], sessionId="cut"))
+        self.run_ok(kill, sessionId="cut")
+        self.assertIn("refused", self.fetched(self.url, allowedDomains=["allowed.example"], sessionId="cut"))
+        self.assertIn("hello", self.fetched(self.url, allowedDomains=["allowed.example"]))
+        self.cellgate.request("session/restart", {"sessionId": "cut"})
+        self.assertIn("hello", self.fetched(self.url, allowedDomains=["allowed.example"], sessionId="cut"))
+
+    def test_many_connections_hold_up_nobody_else(self):
+        hammer = self.cellgate.execute(
+            self.RAW + "from concurrent.futures import ThreadPoolExecutor\n"
+            f"text = 'GET http://allowed.example:{self.plain.port}/hello HTTP/1.1\\r\\n"
+            f"Host: allowed.example:{self.plain.port}\\r\\n\\r\\n'\n"
+            "slow = [socket.create_connection(('127.0.0.1', 3128)) for _ in range(100)]\n"
+            "with ThreadPoolExecutor(20) as pool:\n"
+            "    print(sum('hello from' in answer for answer in pool.map(raw, [text] * 400)))",
+            allowedDomains=["allowed.example"])
+        hammer.wait_running()
+        self.cellgate.session("other")
+        self.assertEqual(self.run_ok("1 + 1", sessionId="other").result()["status"], "ok")
+        self.assertEqual(hammer.result()["status"], "ok", hammer.outputs())
+        self.assertEqual(hammer.text().strip(), "400")
+
+
+if __name__ == "__main__":
+    own_network.enter()
+    unittest.main()

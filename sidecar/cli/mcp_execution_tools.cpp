@@ -174,6 +174,11 @@ CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const st
     if (!ending.empty()) {
         page.content.add_text(ending);
     }
+    if (result.notes) {
+        for (const protocol::Note& note : *result.notes) {
+            page.content.add_text(fmt::format("[for your user: {}; {}]", note.text, note.remedy));
+        }
+    }
     CallToolResult answer;
     answer.content = page.content.blocks();
     if (result.status != ExecutionStatus::ok) {

@@ -58,6 +58,14 @@ void explain_result(const protocol::ExecuteResult& result, std::size_t cell, Out
     printer.note(text);
 }
 
+void print_notes(const protocol::ExecuteResult& result, OutputPrinter& printer) {
+    if (result.notes) {
+        for (const protocol::Note& note : *result.notes) {
+            printer.note(fmt::format("cellgate: {}\n  {}", note.text, note.remedy));
+        }
+    }
+}
+
 Task<void> interrupt_on_signal(async::Loop* loop, FileRun* run, TerminalClient* client) {
     while (true) {
         co_await async::wait_for_signal(*loop, SIGINT);
@@ -103,6 +111,7 @@ Task<void> run_cells(FileRun* run, std::string session_id, TerminalClient& clien
         run->executing = *params.execution_id;
         const protocol::ExecuteResult result = co_await client.sidecar().call<protocol::Execute>(std::move(params));
         run->executing.clear();
+        print_notes(result, client.printer());
         if (result.status != protocol::ExecutionStatus::ok) {
             explain_result(result, i, client.printer());
             run->exit_code = 1;

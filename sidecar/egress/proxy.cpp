@@ -20,7 +20,7 @@ constexpr std::size_t most_connections = 128;
 struct Proxy::Impl {
     Impl(async::Loop& loop, Clock& clock_, Network& network, gate::Gate& gate, ProxyOptions options)
         : clock(clock_), listener(loop, std::move(options.path)),
-          router(clock, network, gate, std::move(options.asker)) {}
+          router(clock, network, gate, std::move(options.asker), std::move(options.on_refused)) {}
 
     Clock& clock;
     async::UnixListener listener;

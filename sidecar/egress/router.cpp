@@ -30,8 +30,9 @@ struct Router::Question {
     std::exception_ptr error;
 };
 
-Router::Router(Clock& clock, Network& network, gate::Gate& gate, std::function<gate::Request()> asker)
-    : clock_(clock), network_(network), gate_(gate), asker_(std::move(asker)) {}
+Router::Router(Clock& clock, Network& network, gate::Gate& gate, std::function<gate::Request()> asker,
+               std::function<void(const Endpoint&, const gate::Decision&)> on_refused)
+    : clock_(clock), network_(network), gate_(gate), asker_(std::move(asker)), on_refused_(std::move(on_refused)) {}
 
 Router::~Router() = default;
 
@@ -61,9 +62,7 @@ Task<std::unique_ptr<async::SocketStream>> Router::connect(Endpoint endpoint, st
         request.only_by_rule = fmt::format("{} is {}, and no rule names it", to_string(endpoint), what);
     }
     const gate::Decision decision = co_await ask(std::move(request));
-    if (!decision.allowed) {
-        throw Error(ErrorCode::denied, decision.reason);
-    }
+    require_allowed(endpoint, decision);
     // Only now: a question to a resolver leaves this machine, and its name can carry what it likes.
     std::vector<Host> addresses = co_await network_.resolve(endpoint.host);
     if (!endpoint.host.is_address) {
@@ -131,9 +130,14 @@ Task<void> Router::judge_addresses(const Endpoint& endpoint, const std::vector<H
         request.only_by_rule = fmt::format("{} leads to {}, which is {}, and no rule names that address",
                                            endpoint.host.name, address.name, what);
         const gate::Decision decision = co_await gate_.decide(std::move(request));
-        if (!decision.allowed) {
-            throw Error(ErrorCode::denied, decision.reason);
-        }
+        require_allowed(Endpoint{address, endpoint.port}, decision);
+    }
+}
+
+void Router::require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const {
+    if (!decision.allowed) {
+        on_refused_(endpoint, decision);
+        throw Error(ErrorCode::denied, decision.reason);
     }
 }
 

@@ -15,7 +15,8 @@ namespace cellgate::egress {
 class Router {
   public:
     // `asker` says who asks now: a request without its action.
-    Router(Clock& clock, Network& network, gate::Gate& gate, std::function<gate::Request()> asker);
+    Router(Clock& clock, Network& network, gate::Gate& gate, std::function<gate::Request()> asker,
+           std::function<void(const Endpoint&, const gate::Decision&)> on_refused);
     Router(const Router&) = delete;
     Router& operator=(const Router&) = delete;
     ~Router();
@@ -34,6 +35,8 @@ class Router {
     Task<gate::Decision> ask(gate::Request request);
     Task<void> decide(std::shared_ptr<Question> question, gate::Request request);
     void forget(const Question& question);
+    // Throws Error{denied} unless `decision` allows it.
+    void require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const;
     Task<void> judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses);
     Task<std::unique_ptr<async::SocketStream>> connect_to(std::uint16_t port, std::vector<Host> addresses);
     Task<void> connect_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome, Endpoint endpoint);
@@ -43,6 +46,7 @@ class Router {
     Network& network_;
     gate::Gate& gate_;
     std::function<gate::Request()> asker_;
+    std::function<void(const Endpoint&, const gate::Decision&)> on_refused_;
     std::map<std::string, std::shared_ptr<Question>> questions_; // by what is asked, and for whom
     TaskScope tasks_;
 };

@@ -1,8 +1,8 @@
 #pragma once
-// `cellgate enter [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…`: the first program in a sandbox. It compares the files
-// that are mounted there with those that were meant, starts a bridge to the sidecar's proxy (bridge.hpp), limits itself
-// (memory: bytes of each process; processes: processes and threads together; cpu: seconds of each process; never a core
-// dump), and becomes COMMAND. What was meant stands in
+// `cellgate enter [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…`: the first program in a sandbox. It compares the
+// files that are mounted there with those that were meant, starts a bridge to the sidecar's proxy (bridge.hpp), limits
+// itself (memory: bytes of each process; processes: processes and threads together; cpu: seconds of each process; never
+// a core dump), and becomes COMMAND. What was meant stands in
 // /.cellgate/places: a path and its "<device>:<inode>" for each, every text ended by a NUL.
 
 namespace cellgate::helper {

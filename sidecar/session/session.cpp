@@ -5,6 +5,7 @@
 #include "base/names.hpp"
 #include "base/visible_text.hpp"
 #include "memory_kills.hpp"
+#include "notes.hpp"
 #include "output_records.hpp"
 #include "session_start.hpp"
 
@@ -220,6 +221,10 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     co_await shielded(helpers_.join());
     const bool stop_others =
         result.status == protocol::ExecutionStatus::error && execution->params.stop_on_error.value_or(true);
+    if (std::optional<protocol::Note> note = note_of_install(execution->params.code)) {
+        add_note(execution->notes, std::move(*note));
+    }
+    result.notes = std::move(execution->notes);
     running_ = nullptr;
     finish(execution, std::move(result));
     if (stop_others) {

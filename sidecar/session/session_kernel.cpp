@@ -6,6 +6,7 @@
 #include "base/visible_text.hpp"
 #include "bootstrap_text.hpp"
 #include "exec/packages.hpp"
+#include "notes.hpp"
 #include "session_start.hpp"
 #include "tools/workspace_programs.hpp"
 
@@ -245,6 +246,11 @@ std::unique_ptr<egress::Proxy> Session::make_proxy(std::string path) {
         request.execution_id = context.execution_id;
         request.agent = context.agent;
         return request;
+    };
+    proxy.on_refused = [this](const Endpoint& endpoint, const gate::Decision& decision) {
+        if (running_ && decision.by != protocol::ResolvedBy::person && decision.by != protocol::ResolvedBy::cancelled) {
+            add_note(running_->notes, note_of_refusal(endpoint, decision.reason));
+        }
     };
     return std::make_unique<egress::Proxy>(house_.loop, house_.loop.clock(), house_.network, house_.gate,
                                            std::move(proxy));

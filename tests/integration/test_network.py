@@ -106,6 +106,20 @@ class Asking(NetworkTest):
         self.assertIn("not that one", execution.text())
         self.assertEqual(self.secure.asked, [])
 
+    def test_what_was_refused_without_a_person_is_said_beside_the_output(self):
+        execution = self.cellgate.run(FETCH + f"fetch('http://10.0.0.5:{self.plain.port}/')\nfetch({self.url!r})",
+                                      approvals="deny")
+        notes = execution.result()["notes"]
+        self.assertEqual([note["rule"]["host"] for note in notes],
+                         [f"10.0.0.5:{self.plain.port}", f"allowed.example:{self.plain.port}"])
+        self.assertIn("a private network", notes[0]["text"])
+        self.assertNotIn("to allow it", execution.text())
+        rule = self.cellgate.request("policy/add", {"rule": notes[1]["rule"], "scope": "workspace"})
+        self.assertIn("hello from", self.fetched(self.url, approvals="deny"))
+        self.cellgate.request("policy/remove", {"ruleId": rule["id"]})
+        [note] = self.cellgate.run("%pip install tiny", approvals="deny").result()["notes"][-1:]
+        self.assertIn("cellgate install tiny", note["remedy"])
+
     def test_an_answer_holds_as_long_as_it_says(self):
         execution = self.cellgate.execute(FETCH + f"fetch({self.url!r})\nfetch({self.url!r})")
         self.cellgate.allow(self.cellgate.approval(), scope="execution")

@@ -1,9 +1,13 @@
 """However the sidecar ends, nothing that it started goes on. Each test starts something that tries to."""
 
+import contextlib
 import os
+import random
 import signal
 import subprocess
+import time
 import unittest
+from pathlib import Path
 
 from cellgate_client import (PlaceTest, Sidecar, assert_no_strays, command_of, descendants, processes_with, stat_of,
                              wait_until)
@@ -117,6 +121,58 @@ class End(PlaceTest):
         self.wait_for_daemon("orphan")
         self.assertEqual(self.cellgate.run("os._exit(1)").result()["status"], "killed")
         wait_until(lambda: not self.daemons("orphan"), "the end of the dead kernel's daemon")
+
+
+class Kills(PlaceTest):
+    """SIGKILL to one of our own processes while a sandbox starts, runs or ends, at seeded moments; CELLGATE_KILLS says how
+    many."""
+
+    OURS = {"sidecar": "cellgate serve", "supervisor": "supervise", "launcher": "bwrap", "bridge": "cellgate-bridge"}
+
+    def names(self, pid):
+        with contextlib.suppress(OSError):
+            return command_of(pid) + " " + Path(f"/proc/{pid}/comm").read_text()
+        return ""
+
+    def left(self):
+        """What a start makes: sockets and folders, groups, mounts that we see, files of the workspace."""
+        mounts = Path("/proc/self/mounts").read_text()
+        return ([str(path) for path in (self.place.runtime / "cellgate").glob("k-*")]
+                + [line for line in mounts.splitlines() if str(self.place.base) in line]
+                + [name for name in self.place.files() if name != "cell.txt"])
+
+    def round(self, seed):
+        draw = random.Random(seed)
+        victim = draw.choice(list(self.OURS))
+        sidecar = Sidecar(self.place)
+        if draw.random() < 0.7:
+            sidecar.execute("open('cell.txt', 'w').write('x')\nimport time\ntime.sleep(1000)")
+        else:
+            sidecar.start("session/create", {"sessionId": "default"})
+        time.sleep(draw.random() * 0.8)  # a random moment: nothing to wait for
+        started = {sidecar.process.pid} | descendants(sidecar.process.pid)
+        chosen = sorted(pid for pid in started if self.OURS[victim] in self.names(pid))
+        for pid in chosen[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if victim == "sidecar":
+            self.assertEqual(sidecar.wait_end(), -signal.SIGKILL)
+        else:
+            sidecar.request("session/list")  # it lives, and ends as usual
+            sidecar.request("shutdown")
+            sidecar.notify("exit")
+            self.assertEqual(sidecar.wait_end(), 0)
+        wait_until(lambda: not any(stat_of(pid) and stat_of(pid)[0] != "Z" for pid in started), "the end of all of it")
+        assert_no_strays()
+        if victim == "sidecar":
+            with Sidecar(self.place):  # which clears up
+                pass
+        self.assertEqual(self.left(), [], victim)
+        return bool(chosen)
+
+    def test_whatever_is_killed_nothing_is_left(self):
+        kills = int(os.environ.get("CELLGATE_KILLS", "12"))
+        self.assertGreater(sum(self.round(seed) for seed in range(kills)), kills // 3)
 
 
 class TheControl(PlaceTest):

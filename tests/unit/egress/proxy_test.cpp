@@ -126,6 +126,10 @@ struct Stage {
             request.session_id = "session";
             return request;
         };
+        options.on_refused = [this](const Endpoint& endpoint, const gate::Decision& decision) {
+            refused.push_back(to_string(endpoint));
+            CHECK(!decision.reason.empty());
+        };
         Proxy proxy(loop, clock, network, *gate, std::move(options));
         TaskScope scope;
         scope.spawn(proxy.run());
@@ -203,6 +207,7 @@ struct Stage {
     std::vector<std::string> received;
     OwnNetwork network{loop, ""};
     int wanted = 0; // connections
+    std::vector<std::string> refused;
 };
 
 struct Scene : Stage {
@@ -301,6 +306,8 @@ TEST_CASE("a public name that leads in here is refused, whatever else it leads t
         const std::string answer = scene.said(connect_to(std::string(name) + ":443"));
         CHECK(is_refused(answer, "403"));
         CHECK(answer.find("leads to") != std::string::npos);
+        REQUIRE(scene.refused.size() == 1); // what a rule would have to name
+        CHECK(scene.refused[0] == (std::string(name) == "inside.example" ? "10.0.0.5:443" : "127.0.0.1:443"));
         CHECK(scene.network.connected.empty());
     }
     // The control: with the address listed it is reached, so nothing else stood in the way.

@@ -2,6 +2,7 @@
 // Executions: running code, its output, its result.
 
 #include "base/json_codec.hpp"
+#include "protocol/messages/policy.hpp"
 #include "protocol/peer.hpp"
 
 #include <optional>
@@ -97,6 +98,19 @@ struct ExecutionError {
     }
 };
 
+// What was refused to an execution, by what, and what would allow it.
+struct Note {
+    std::string text;
+    std::string remedy;
+    std::optional<RuleSpec> rule; // that would
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("text", self.text);
+        visit("remedy", self.remedy);
+        visit("rule", self.rule);
+    }
+};
+
 struct ExecuteResult {
     std::string execution_id;
     ExecutionStatus status = ExecutionStatus::ok;
@@ -109,6 +123,7 @@ struct ExecuteResult {
     double duration_seconds = 0;
     double waited_seconds = 0;
     std::vector<std::string> layers;
+    std::optional<std::vector<Note>> notes;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("executionId", self.execution_id);
@@ -122,6 +137,7 @@ struct ExecuteResult {
         visit("durationSeconds", self.duration_seconds);
         visit("waitedSeconds", self.waited_seconds);
         visit("layers", self.layers);
+        visit("notes", self.notes);
     }
 };
 

@@ -18,6 +18,7 @@ namespace cellgate::egress {
 struct ProxyOptions {
     std::string path;                     // of the socket: at most 107 bytes
     std::function<gate::Request()> asker; // who asks at this moment: a request without its action
+    std::function<void(const Endpoint& endpoint, const gate::Decision& decision)> on_refused;
 };
 
 class Proxy {

@@ -36,6 +36,7 @@ struct Execution {
     StopReason stop = StopReason::none;
     store::Journal journal;
     ExecutionClock clock;
+    std::optional<std::vector<protocol::Note>> notes; // while it runs
     protocol::ExecuteResult result; // once finished
     Event finished;
 };

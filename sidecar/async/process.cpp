@@ -217,6 +217,9 @@ void Process::Impl::start(const std::shared_ptr<Impl>& self, const Command& comm
     for (const auto& [number, fd] : command.descriptors) {
         arguments.push_back(std::to_string(number));
     }
+    for (const std::string& group : command.groups) {
+        arguments.insert(arguments.end(), {"--group", group});
+    }
     arguments.emplace_back("--");
     arguments.insert(arguments.end(), command.argv.begin(), command.argv.end());
     std::vector<std::string> environment;

@@ -8,10 +8,12 @@
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
+#include <signal.h>
 #include <string>
 #include <string_view>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace cellgate::helper {
@@ -64,8 +66,8 @@ bool set_limit(decltype(RLIMIT_CORE) which, rlim_t value, rlim_t more = 0) {
     return ::setrlimit(which, &limit) == 0;
 }
 
-// "memory=1073741824"
-bool limit_by(std::string_view text) {
+// "memory=1073741824". One of processor time is only noted: it is not this program's, but COMMAND's.
+bool limit_by(std::string_view text, std::optional<rlim_t>& cpu_seconds) {
     const std::size_t equals = text.find('=');
     const std::string_view name = text.substr(0, equals);
     const std::string_view digits = equals == std::string_view::npos ? "" : text.substr(equals + 1);
@@ -74,10 +76,57 @@ bool limit_by(std::string_view text) {
     if (status != std::errc() || end != digits.data() + digits.size()) {
         return false;
     }
-    constexpr rlim_t last_seconds = 2; // after SIGXCPU, until SIGKILL
+    if (name == "cpu") {
+        cpu_seconds = value;
+        return true;
+    }
     return (name == "memory" && set_limit(RLIMIT_DATA, value)) ||
            (name == "processes" && set_limit(RLIMIT_NPROC, value)) ||
-           (name == "cpu" && set_limit(RLIMIT_CPU, value, last_seconds));
+           (name == "open-files" && set_limit(RLIMIT_NOFILE, value)) ||
+           (name == "file-size" && set_limit(RLIMIT_FSIZE, value));
+}
+
+// Of one process with all its threads, also when it has ended and nobody has reaped it. 0 when it cannot be told.
+rlim_t used_cpu_seconds(pid_t pid) {
+    const int fd = ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+    char text[1024];
+    const ssize_t size = fd < 0 ? -1 : ::read(fd, text, sizeof text - 1);
+    ::close(fd);
+    text[size > 0 ? size : 0] = 0;
+    const char* fields = std::strrchr(text, ')'); // ends the name, which may hold anything
+    rlim_t user = 0;
+    rlim_t system = 0;
+    if (fields == nullptr ||
+        std::sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2) {
+        return 0;
+    }
+    return (user + system) / static_cast<rlim_t>(::sysconf(_SC_CLK_TCK));
+}
+
+// Runs the rest of the program in a child with that limit. This process waits for it and ends as it did, in the way of
+// shells; only that a process which went on after SIGXCPU, and was killed for it, ends by SIGXCPU too: nobody outside
+// could tell such a SIGKILL from any other.
+void go_on_with_cpu_limit(rlim_t seconds) {
+    const pid_t child = ::fork();
+    constexpr rlim_t last_seconds = 2; // after SIGXCPU, until SIGKILL
+    if (child <= 0) {
+        if (child < 0 || !set_limit(RLIMIT_CPU, seconds, last_seconds)) {
+            std::fprintf(stderr, "cellgate: cannot limit processor time: %s\n", std::strerror(errno));
+            ::_exit(cannot_prepare);
+        }
+        return;
+    }
+    ::close_range(0, ~0U, 0); // they are the child's alone
+    ::signal(SIGINT, SIG_IGN);
+    siginfo_t ended{};
+    while (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+    constexpr int signals = 128;
+    if (ended.si_code == CLD_EXITED) {
+        ::_exit(ended.si_status);
+    }
+    const bool by_limit = ended.si_status == SIGKILL && used_cpu_seconds(child) >= seconds;
+    ::_exit(signals + (by_limit ? SIGXCPU : ended.si_status));
 }
 
 } // namespace
@@ -111,13 +160,17 @@ int enter_main(int argc, char** argv) {
                      std::strerror(errno));
         return cannot_prepare;
     }
+    std::optional<rlim_t> cpu_seconds;
     for (; limit != limits_end; ++limit) {
-        if (!limit_by(*limit)) {
+        if (!limit_by(*limit, cpu_seconds)) {
             std::fprintf(stderr, "cellgate: cannot limit %s: %s\n", *limit, std::strerror(errno));
             return cannot_prepare;
         }
     }
     set_limit(RLIMIT_CORE, 0);
+    if (cpu_seconds) {
+        go_on_with_cpu_limit(*cpu_seconds);
+    }
     ::execvp(command[0], command);
     const int error = errno;
     std::fprintf(stderr, "cellgate: cannot start %s: %s\n", command[0], std::strerror(error));

@@ -1,9 +1,11 @@
 #pragma once
 // `cellgate enter [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…`: the first program in a sandbox. It compares the
 // files that are mounted there with those that were meant, starts a bridge to the sidecar's proxy (bridge.hpp), limits
-// itself (memory: bytes of each process; processes: processes and threads together; cpu: seconds of each process; never
-// a core dump), and becomes COMMAND. What was meant stands in
-// /.cellgate/places: a path and its "<device>:<inode>" for each, every text ended by a NUL.
+// itself (memory: bytes of each process; processes: processes and threads together; open-files: of each process;
+// file-size: bytes of each file; cpu: seconds of each process; never a core dump), and becomes COMMAND. With a limit of
+// processor time it starts COMMAND instead, waits, and ends as that did: by SIGXCPU when it was killed for going on
+// beyond its time. What was meant stands in /.cellgate/places: a path and its "<device>:<inode>" for each, every text
+// ended by a NUL.
 
 namespace cellgate::helper {
 

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <string>
 #include <string_view>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -220,8 +221,40 @@ void close_all_but(std::vector<int> keep) {
     }
 }
 
-[[noreturn]] void become_command(char** command, pid_t supervisor, int control_fd) {
+// As it does so itself, before it becomes the command, nothing of the command ever runs outside of the group.
+bool join_group(const char* group) {
+    const int fd = ::open((std::string(group) + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
+    const bool joined = fd >= 0 && ::write(fd, "0", 1) == 1;
+    if (!joined) {
+        ::dprintf(STDERR_FILENO, "cellgate: cannot join the control group %s: %s\n", group, std::strerror(errno));
+    }
+    ::close(fd);
+    return joined;
+}
+
+// Whoever made the group holds its lock, for as long as it wants to look at it, and then removes it. When that one is
+// gone, this is the last that knows of it.
+void remove_abandoned_group(const char* group) {
+    const int fd = ::open(group, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        // Who has ended leaves its group a moment later.
+        constexpr int most_tries = 200;
+        const timespec moment{0, 5'000'000};
+        for (int tries = 0; ::rmdir(group) != 0 && errno == EBUSY && tries < most_tries; ++tries) {
+            ::nanosleep(&moment, nullptr);
+        }
+    }
+    ::close(fd);
+}
+
+[[noreturn]] void become_command(char** command, const std::vector<const char*>& groups, pid_t supervisor,
+                                 int control_fd) {
     ::close(control_fd);
+    for (const char* group : groups) {
+        if (!join_group(group)) {
+            ::_exit(cannot_execute);
+        }
+    }
     // Nothing of the terminal that the sidecar runs on reaches the command: a ^C there is not meant for it.
     ::setsid();
     // When the supervisor itself is killed. Its parent may have done so before this call.
@@ -258,8 +291,13 @@ void close_all_but(std::vector<int> keep) {
 
 int supervise_main(int argc, char** argv) {
     std::vector<int> descriptors;
+    std::vector<const char*> groups;
     int next = 1;
     for (; next < argc && std::string_view(argv[next]) != "--"; ++next) {
+        if (std::string_view(argv[next]) == "--group" && next + 1 < argc) {
+            groups.push_back(argv[++next]);
+            continue;
+        }
         const std::optional<int> fd = to_number(argv[next]);
         if (!fd || *fd <= STDERR_FILENO) {
             break;
@@ -267,7 +305,7 @@ int supervise_main(int argc, char** argv) {
         descriptors.push_back(*fd);
     }
     if (descriptors.empty() || next + 1 >= argc || std::string_view(argv[next]) != "--") {
-        std::fputs("usage: cellgate supervise CONTROL_FD [KEPT_FD…] -- COMMAND…\n", stderr);
+        std::fputs("usage: cellgate supervise CONTROL_FD [KEPT_FD…] [--group FOLDER]… -- COMMAND…\n", stderr);
         return usage_error;
     }
     close_all_but(descriptors);
@@ -290,7 +328,7 @@ int supervise_main(int argc, char** argv) {
         return cannot_execute;
     }
     if (command == 0) {
-        become_command(argv + next + 1, self, control_fd);
+        become_command(argv + next + 1, groups, self, control_fd);
     }
 
     // The ends of the command's pipes must be the command's alone, or nobody sees when it closes them.
@@ -307,6 +345,9 @@ int supervise_main(int argc, char** argv) {
         ::sigaddset(&watched, signal);
     }
     const int status = Supervisor(control_fd, command).run(watched);
+    for (const char* group : groups) {
+        remove_abandoned_group(group);
+    }
     if (WIFSIGNALED(status)) {
         die_by(WTERMSIG(status));
     }

@@ -26,7 +26,6 @@ namespace cellgate::sandbox {
 
 namespace {
 
-constexpr std::uint64_t home_bytes = 512ULL << 20;
 constexpr const char* system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 // bwrap takes 9,000 arguments; before that, its time grows with the square of the mounts: these take about two seconds.
 constexpr std::size_t most_arguments = 9'000;
@@ -310,6 +309,20 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
     return launch;
 }
 
+// The last step: a group that is made for nothing has to be removed again.
+void limit(Launch& launch, const Limits& limits) {
+    std::string problem;
+    launch.group = ControlGroup::make(find_group_places(), group_limits(limits), problem);
+    require_enforceable(limits, launch.group.get(), problem);
+    if (launch.group) {
+        launch.command.groups = launch.group->folders();
+        const std::vector<std::string> layers = launch.group->layers();
+        launch.layers.insert(launch.layers.end(), layers.begin(), layers.end());
+    }
+    const std::vector<std::string> layers = limit_layers(limits);
+    launch.layers.insert(launch.layers.end(), layers.begin(), layers.end());
+}
+
 } // namespace
 
 void BwrapLauncher::check() {
@@ -317,7 +330,6 @@ void BwrapLauncher::check() {
 }
 
 Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
-    require_enforceable(profile.limits);
     const Bwrap bwrap = available_bwrap(environment_);
     Links links;
     const std::vector<std::string> homes = real_homes(environment_);
@@ -336,8 +348,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
 
     MountPlan plan;
     std::string home = private_home(homes);
-    add_system(plan, home);
-    plan.scratch(home, home_bytes, "0700");
+    add_system(plan, home, profile.limits.disk_bytes);
     add_workspace(plan, workspace);
     for (const std::string& given : profile.read_only) {
         std::string path = canonical_path(given, "a read-only path of the sandbox", links);
@@ -376,8 +387,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     if (!profile.proxy.empty()) {
         launch.layers.emplace_back("network-proxy");
     }
-    const std::vector<std::string> limits = limit_layers(profile.limits);
-    launch.layers.insert(launch.layers.end(), limits.begin(), limits.end());
+    limit(launch, profile.limits);
     return launch;
 }
 
@@ -391,8 +401,7 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
 
     MountPlan plan;
     const std::string home = private_home(homes);
-    add_system(plan, home);
-    plan.scratch(home, home_bytes, "0700");
+    add_system(plan, home, std::nullopt);
     if (profile.network == Network::host) {
         add_names_of_the_network(plan);
     }
@@ -417,7 +426,9 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
     add_links(plan, links);
     check_mounts(plan, workspace, Limits{}, {}, command.argv);
     const Environment environment = clean_environment(own, home, std::move(command.environment));
-    return launch_in(bwrap, plan, std::move(command), home, environment, profile.network);
+    Launch launch = launch_in(bwrap, plan, std::move(command), home, environment, profile.network);
+    limit(launch, Limits{});
+    return launch;
 }
 
 async::ExitStatus BwrapLauncher::exit_of(async::ExitStatus outer) const {

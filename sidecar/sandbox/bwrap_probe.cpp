@@ -191,7 +191,7 @@ std::string version_of(const std::string& bwrap) {
 
 std::vector<std::string> probe(const std::string& bwrap) {
     MountPlan plan;
-    add_system(plan, "/home/user");
+    add_system(plan, "/home/user", std::nullopt);
     MountPlan::Arguments mounts = plan.arguments(3);
     std::vector<std::string> argv = {bwrap};
     std::vector<std::string> isolation = isolation_arguments(Network::none);

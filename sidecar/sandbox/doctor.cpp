@@ -2,11 +2,32 @@
 
 #include "base/error.hpp"
 #include "bwrap_probe.hpp"
+#include "sandbox/control_group.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace cellgate::sandbox {
+
+namespace {
+
+// No machine is refused for want of control groups: limits of each process hold anyway.
+Finding examine_limits() {
+    const GroupPlaces places = find_group_places();
+    const auto describe = [](const char* what, const std::optional<GroupPlace>& place) {
+        return place ? fmt::format("{} by a control group below {} (version {})", what, place->folder,
+                                   place->version == GroupVersion::one ? 1 : 2)
+                     : fmt::format("{} of each process only", what);
+    };
+    Finding finding{"limits", true, describe("memory", places.memory), places.hint};
+    finding.detail += ", " + describe("processes", places.processes);
+    if (!places.problem.empty()) {
+        finding.detail += ": " + places.problem;
+    }
+    return finding;
+}
+
+} // namespace
 
 std::vector<Finding> examine(const Environment& environment) {
     std::vector<Finding> findings;
@@ -22,7 +43,9 @@ std::vector<Finding> examine(const Environment& environment) {
         findings.push_back({"sandbox", true, fmt::format("{}", fmt::join(probe(bwrap), ", ")), {}});
     } catch (const Error& error) {
         findings.push_back({"sandbox", false, error.message, error.hint});
+        return findings;
     }
+    findings.push_back(examine_limits());
     return findings;
 }
 

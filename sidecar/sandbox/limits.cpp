@@ -8,6 +8,28 @@
 
 namespace cellgate::sandbox {
 
+namespace {
+
+// bubblewrap's own two, which are in the group and not within.
+constexpr std::uint64_t processes_around = 2;
+
+bool counts_processes_by_user() {
+    return ::geteuid() != 0;
+}
+
+} // namespace
+
+std::uint64_t default_memory_bytes() {
+    const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
+    const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    return pages * page_bytes / 4 * 3;
+}
+
+GroupLimits group_limits(const Limits& limits) {
+    return {limits.memory_bytes.value_or(default_memory_bytes()),
+            limits.process_count.value_or(default_process_count) + processes_around};
+}
+
 std::vector<std::string> limit_arguments(const Limits& limits) {
     std::vector<std::string> arguments;
     const auto add = [&arguments](const char* name, const std::optional<std::uint64_t>& value) {
@@ -16,29 +38,38 @@ std::vector<std::string> limit_arguments(const Limits& limits) {
         }
     };
     add("memory", limits.memory_bytes);
-    add("processes", limits.process_count);
+    if (counts_processes_by_user()) {
+        add("processes", limits.process_count.value_or(default_process_count));
+    }
+    add("open-files", limits.open_files);
+    add("file-size", limits.file_bytes);
     add("cpu", limits.cpu_seconds);
     return arguments;
 }
 
 std::vector<std::string> limit_layers(const Limits& limits) {
     std::vector<std::string> layers;
-    if (limits.memory_bytes) {
-        layers.emplace_back("memory-limit");
-    }
-    if (limits.process_count) {
-        layers.emplace_back("process-limit");
-    }
-    if (limits.cpu_seconds) {
-        layers.emplace_back("cpu-limit");
-    }
+    const auto add = [&layers](const char* name, bool holds) {
+        if (holds) {
+            layers.emplace_back(name);
+        }
+    };
+    add("process-limit", counts_processes_by_user());
+    add("cpu-limit", limits.cpu_seconds.has_value());
+    add("open-files-limit", limits.open_files.has_value());
+    add("file-size-limit", limits.file_bytes.has_value());
+    add("disk-limit", limits.disk_bytes.has_value());
+    add("memory-limit", limits.memory_bytes.has_value());
     return layers;
 }
 
-void require_enforceable(const Limits& limits) {
-    if (limits.process_count && ::geteuid() == 0) {
+void require_enforceable(const Limits& limits, const ControlGroup* group, const std::string& problem) {
+    const bool counted = counts_processes_by_user() || (group != nullptr && group->holds().process_count);
+    if (limits.process_count && !counted) {
         throw Error(ErrorCode::sandbox_unavailable,
-                    "a limit of processes was asked for, and the system does not count those of root",
+                    fmt::format("a limit of processes was asked for, and the system does not count those of root "
+                                "without a control group: {}",
+                                problem),
                     "Run cellgate as an ordinary user, or leave out limits.processCount.");
     }
 }

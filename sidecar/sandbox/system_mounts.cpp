@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_of_a_table = std::size_t{1} << 20;
 constexpr std::uint64_t tmp_bytes = 1ULL << 30;
 constexpr std::uint64_t shared_memory_bytes = 512ULL << 20;
+constexpr std::uint64_t home_bytes = 512ULL << 20;
 
 // Not all of /etc: it holds tokens, keys and names of other machines.
 constexpr std::array etc_names = {"alternatives",
@@ -99,7 +100,7 @@ void add_proc(MountPlan& plan) {
 
 } // namespace
 
-void add_system(MountPlan& plan, const std::string& home) {
+void add_system(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes) {
     plan.read_only("/usr");
     for (const char* path : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
         add_as_it_is(plan, path);
@@ -107,8 +108,9 @@ void add_system(MountPlan& plan, const std::string& home) {
     add_etc(plan, home);
     add_proc(plan);
     plan.devices();
-    plan.scratch("/dev/shm", shared_memory_bytes, "1777");
-    plan.scratch("/tmp", tmp_bytes, "1777");
+    plan.scratch("/dev/shm", scratch_bytes.value_or(shared_memory_bytes), "1777");
+    plan.scratch("/tmp", scratch_bytes.value_or(tmp_bytes), "1777");
+    plan.scratch(home, scratch_bytes.value_or(home_bytes), "0700");
     plan.symlink("../tmp", "/var/tmp");
 }
 

@@ -4,10 +4,13 @@
 
 #include "mount_plan.hpp"
 
+#include <cstdint>
+#include <optional>
+
 namespace cellgate::sandbox {
 
-// `home` is the private home that /etc/passwd names.
-void add_system(MountPlan& plan, const std::string& home);
+// `home` is the private home that /etc/passwd names. `scratch_bytes`: how much /tmp, /dev/shm and the home hold, each.
+void add_system(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes);
 
 // For a sandbox with the machine's network: where its names are looked up.
 void add_names_of_the_network(MountPlan& plan);

@@ -7,8 +7,10 @@
 #include "sidecar_impl.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace cellgate::service {
@@ -19,12 +21,18 @@ constexpr std::string_view agent_prefix = "agent-";
 constexpr double most_seconds = 365.0 * 24 * 3600;
 constexpr std::ptrdiff_t most_of_an_agent = 8;
 
+constexpr std::int64_t least_open_files = 64; // a kernel has about 50
+constexpr std::int64_t most_open_files = std::int64_t{1} << 20;
+constexpr std::int64_t least_file_bytes = std::int64_t{1} << 20; // a kernel writes a few itself
+constexpr std::array limit_names = {"memoryBytes",   "processCount", "cpuSeconds", "openFiles",
+                                    "fileSizeBytes", "diskBytes",    "wallSeconds"};
+
 // Throws Error{invalid_params}, also for a limit that is not known: it would not hold.
-sandbox::Limits read_limits(const RawJson& limits) {
+protocol::Limits read_limits(const RawJson& limits) {
     for (const auto& [name, value] : json_members(limits.text())) {
-        if (name != "memoryBytes" && name != "processCount" && name != "cpuSeconds") {
+        if (std::find(limit_names.begin(), limit_names.end(), name) == limit_names.end()) {
             throw Error(ErrorCode::invalid_params,
-                        fmt::format("params.limits: expected memoryBytes, processCount or cpuSeconds, found {}",
+                        fmt::format("params.limits: expected {}, found {}", fmt::join(limit_names, ", "),
                                     visible_text(name.substr(0, 60))));
         }
     }
@@ -33,13 +41,41 @@ sandbox::Limits read_limits(const RawJson& limits) {
     require(asked.process_count.value_or(1) > 0, "params.limits.processCount: expected 1 or more");
     require(asked.cpu_seconds.value_or(1) > 0 && asked.cpu_seconds.value_or(1) <= most_seconds,
             "params.limits.cpuSeconds: expected more than 0, and at most a year");
-    sandbox::Limits read;
-    read.memory_bytes = asked.memory_bytes;
-    read.process_count = asked.process_count;
+    const std::int64_t files = asked.open_files.value_or(least_open_files);
+    require(files >= least_open_files && files <= most_open_files, "params.limits.openFiles: expected 64 to 1048576");
+    require(asked.file_size_bytes.value_or(least_file_bytes) >= least_file_bytes,
+            "params.limits.fileSizeBytes: expected 1048576 or more");
+    require(asked.disk_bytes.value_or(least_file_bytes) >= least_file_bytes,
+            "params.limits.diskBytes: expected 1048576 or more");
+    require(asked.wall_seconds.value_or(1) > 0 && asked.wall_seconds.value_or(1) <= most_seconds,
+            "params.limits.wallSeconds: expected more than 0, and at most a year");
+    return asked;
+}
+
+sandbox::Limits for_sandbox(const protocol::Limits& asked) {
+    sandbox::Limits limits;
+    limits.memory_bytes = asked.memory_bytes;
+    limits.process_count = asked.process_count;
     if (asked.cpu_seconds) { // the system counts whole ones
-        read.cpu_seconds = static_cast<std::uint64_t>(std::ceil(*asked.cpu_seconds));
+        limits.cpu_seconds = static_cast<std::uint64_t>(std::ceil(*asked.cpu_seconds));
     }
-    return read;
+    limits.open_files = asked.open_files;
+    limits.file_bytes = asked.file_size_bytes;
+    limits.disk_bytes = asked.disk_bytes;
+    return limits;
+}
+
+// What holds without being asked for can be lowered by anybody, and widened by a person. Throws Error{limit_exceeded}.
+void require_within_defaults(const sandbox::Limits& limits) {
+    const auto require_at_most = [](const char* name, std::uint64_t asked, std::uint64_t most) {
+        if (asked > most) {
+            throw Error(ErrorCode::limit_exceeded,
+                        fmt::format("params.limits.{}: expected at most {} of an agent, found {}", name, most, asked),
+                        "ask for less, or leave it out");
+        }
+    };
+    require_at_most("memoryBytes", limits.memory_bytes.value_or(0), sandbox::default_memory_bytes());
+    require_at_most("processCount", limits.process_count.value_or(0), sandbox::default_process_count);
 }
 
 struct Sessions {
@@ -92,7 +128,12 @@ struct Sessions {
             options.isolation = sandbox::Isolation::none;
         }
         if (params.limits) {
-            options.limits = read_limits(*params.limits);
+            const protocol::Limits asked = read_limits(*params.limits);
+            options.limits = for_sandbox(asked);
+            options.wall_seconds = asked.wall_seconds;
+            if (client.role != protocol::Role::person) {
+                require_within_defaults(options.limits);
+            }
         }
         Progress progress(client.peer, params.work_done_token, "Starting the kernel");
         const std::shared_ptr<session::Session> session = co_await sidecar.create(std::move(options));

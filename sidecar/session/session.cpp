@@ -34,6 +34,12 @@ constexpr Duration begun_after = std::chrono::seconds(1);
 
 constexpr Duration look_at_memory_every = std::chrono::seconds(1);
 
+// "512 MiB"
+std::string describe_bytes(std::uint64_t bytes) {
+    constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+    return bytes % mebibyte == 0 ? fmt::format("{} MiB", bytes / mebibyte) : fmt::format("{} bytes", bytes);
+}
+
 std::optional<std::string> line_of(const std::string& code, std::int64_t line) {
     std::size_t start = 0;
     for (; line > 0; --line) {
@@ -102,6 +108,10 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
         throw Error(ErrorCode::busy,
                     fmt::format("{} bytes of code wait in the session \"{}\" already", queued_code_, options_.id),
                     "wait for some executions to finish, or cancel them");
+    }
+    if (options_.wall_seconds) {
+        params.timeout_seconds =
+            std::min(params.timeout_seconds.value_or(*options_.wall_seconds), *options_.wall_seconds);
     }
     auto execution = std::make_shared<Execution>(id, std::move(params), client, options_.id, house_.journals, clock_);
     execution->agent = std::move(agent);
@@ -174,7 +184,7 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     execution->clock.start();
     house_.observer.on_execution_changed(*execution, std::nullopt);
     set_status(protocol::SessionStatus::busy);
-    note_memory_kills();
+    note_memory_kills(*start_);
 
     if (execution->agent && !options_.agent) {
         guest_ = execution->agent;
@@ -248,15 +258,9 @@ Task<protocol::ExecuteResult> Session::end_with_kernel(std::shared_ptr<Execution
         reason = "it did not stop when it was interrupted: its kernel was ended";
     } else if (start->kernel->has_died()) {
         const jupyter::Death death = co_await start->kernel->died();
-        if (death.status.signal == SIGXCPU && options_.limits.cpu_seconds) {
-            reason =
-                fmt::format("the kernel used its {} s of processor time, and the system ended it; its variables are "
-                            "gone",
-                            *options_.limits.cpu_seconds);
-        }
-        if (death.status.signal == SIGKILL && memory_kills(house_.vmstat) > memory_kills_) {
-            status = protocol::ExecutionStatus::oom;
-            reason = "the memory ran out, and the system ended the kernel; its variables are gone";
+        if (std::optional<LimitMet> met = limit_met(*start, death)) {
+            status = met->status;
+            reason = std::move(met->reason);
         }
     }
     lose_kernel(reason);
@@ -274,11 +278,35 @@ Task<void> Session::restore_cwd(std::shared_ptr<Start> start) {
     }
 }
 
-void Session::note_memory_kills() {
+void Session::note_memory_kills(const Start& start) {
     if (!memory_looked_at_ || clock_.now() - *memory_looked_at_ > look_at_memory_every) {
         memory_looked_at_ = clock_.now();
-        memory_kills_ = memory_kills(house_.vmstat);
+        memory_kills_ = memory_kills(start);
     }
+}
+
+std::uint64_t Session::memory_kills(const Start& start) const {
+    const bool counts = start.group && start.group->holds().memory_bytes;
+    return counts ? start.group->memory_kills() : session::memory_kills(house_.vmstat);
+}
+
+std::optional<Session::LimitMet> Session::limit_met(const Start& start, const jupyter::Death& death) const {
+    if (death.status.signal == SIGXCPU && options_.limits.cpu_seconds) {
+        return LimitMet{protocol::ExecutionStatus::killed,
+                        fmt::format("the kernel met the limit of processor time, {} s, and the system ended it; its "
+                                    "variables are gone",
+                                    *options_.limits.cpu_seconds)};
+    }
+    if (death.status.signal != SIGKILL || memory_kills(start) <= memory_kills_) {
+        return std::nullopt;
+    }
+    std::string reason = "the memory ran out, and the system ended the kernel; its variables are gone";
+    if (start.group && start.group->memory_limit_was_met()) {
+        reason = fmt::format("the kernel and what it started met the limit of memory, {}, and the system ended the "
+                             "kernel; its variables are gone",
+                             describe_bytes(*start.group->holds().memory_bytes));
+    }
+    return LimitMet{protocol::ExecutionStatus::oom, std::move(reason)};
 }
 
 protocol::ExecuteResult Session::result_of(const Execution& execution, const jupyter::ExecuteReply& reply) {

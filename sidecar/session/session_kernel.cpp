@@ -217,6 +217,8 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         };
         sandbox::Launch launch = co_await house_.loop.off_loop(std::move(wrap));
         layers_ = launch.layers;
+        start->group = std::move(launch.group);
+        memory_looked_at_.reset();
         const Instant deadline = house_.loop.clock().now() + start_limit;
         start->kernel =
             co_await jupyter::start_kernel(house_.loop, std::move(launch.command), connection, *this, deadline);
@@ -230,7 +232,10 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
     start->close_doors();
     co_await shielded(start->serving.join());
     if (!start->directory.empty()) {
-        std::function<void()> remove = [&start] { store::remove_tree(start->directory); };
+        std::function<void()> remove = [&start] {
+            start->group.reset();
+            store::remove_tree(start->directory);
+        };
         co_await shielded(house_.loop.off_loop(std::move(remove)));
     }
     std::rethrow_exception(error);
@@ -271,7 +276,10 @@ Task<void> Session::end_kernel(std::shared_ptr<Start> start, Duration grace) {
     start->close_doors();
     co_await start->kernel->stop(grace);
     co_await start->serving.join();
-    std::function<void()> remove = [&start] { store::remove_tree(start->directory); };
+    std::function<void()> remove = [&start] {
+        start->group.reset();
+        store::remove_tree(start->directory);
+    };
     co_await house_.loop.off_loop(std::move(remove));
 }
 
@@ -282,7 +290,8 @@ Task<void> Session::watch_kernel(std::shared_ptr<Start> start) {
     }
     replacing_ = true;
     if (!running_) { // who waits for the kernel's answer knows more
-        lose_kernel(fmt::format("the kernel ended: {}", death.status.describe()));
+        const std::optional<LimitMet> met = limit_met(*start, death);
+        lose_kernel(met ? met->reason : fmt::format("the kernel ended: {}", death.status.describe()));
     }
     co_await replace_kernel(start, Duration::zero());
 }

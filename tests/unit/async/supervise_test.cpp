@@ -48,6 +48,17 @@ Task<void> kill_the_supervisor(Loop* loop) {
     CHECK(wait_for_end(std::stoi(pid)));
 }
 
+Task<void> join_no_group(Loop* loop, std::string folder) {
+    Command command = shell("echo ran");
+    command.groups = {folder};
+    const std::unique_ptr<Process> process = start_process(*loop, std::move(command));
+    const std::string out = co_await process->stdio().read();
+    CHECK(out.empty());
+    const ExitStatus status = co_await process->exited();
+    CHECK(status.code == 127);
+    CHECK(process->stderr_tail().find("cannot join the control group " + folder) != std::string::npos);
+}
+
 Task<void> sessions(Loop* loop) {
     const std::unique_ptr<Process> process = start_process(*loop, shell("echo $$; read line"));
     const int child = std::stoi(co_await process->stdio().read());
@@ -158,6 +169,11 @@ TEST_CASE("a descendant that forks and ends all the time is caught") {
 TEST_CASE("supervisor and child have sessions of their own, which no terminal's ^C reaches") {
     Loop loop;
     loop.run(sessions(&loop));
+}
+
+TEST_CASE("a command that cannot be put into its control group does not run") {
+    Loop loop;
+    loop.run(join_no_group(&loop, "/nonexistent/group"));
 }
 
 TEST_CASE("the signals that ask for an end are passed on to the child, and no other") {

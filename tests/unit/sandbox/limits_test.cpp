@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <unistd.h>
 
@@ -21,6 +22,19 @@ std::pair<Ran, Ran> run_both(const Limits& limits, const std::string& program) {
     machine.profile.limits = limits;
     Ran limited = machine.python(Isolation::bwrap, program);
     return {std::move(free), std::move(limited)};
+}
+
+// Whether a control group can be had here; else it is said why not.
+bool have_groups() {
+    const GroupPlaces places = find_group_places();
+    if (!places.memory || !places.processes) {
+        MESSAGE("no control groups here: " << places.problem);
+    }
+    return places.memory && places.processes;
+}
+
+bool has_layer(const Ran& ran, const std::string& name) {
+    return std::find(ran.layers.begin(), ran.layers.end(), name) != ran.layers.end();
 }
 
 constexpr const char* forks = R"(
@@ -66,10 +80,29 @@ print("done")
     CHECK(free.out == "done\n");
     CHECK(limited.out.find("done") == std::string::npos);
     CHECK(limited.out.starts_with("caught\n"));
-    CHECK_FALSE(limited.status.success());
+    CHECK(free.status.success());
+    CHECK(limited.status.signal == SIGXCPU); // it caught that and was killed; the cause is told all the same
 }
 
-TEST_CASE("more processes than the limit cannot be made" * doctest::skip(::geteuid() == 0)) {
+TEST_CASE("with a limit of processor time, a program ends as it would without") {
+    Limits limits;
+    limits.cpu_seconds = 100;
+    const auto ending = [&limits](const char* program) {
+        const auto [free, limited] = run_both(limits, program);
+        CHECK(limited.status.code == free.status.code);
+        CHECK(limited.status.signal == free.status.signal);
+        return limited.status;
+    };
+    CHECK(ending("os._exit(7)").code == 7);
+    CHECK(ending("os.kill(os.getpid(), 9)").signal == SIGKILL);
+    CHECK(ending("os.kill(os.getpid(), 11)").signal == SIGSEGV);
+    CHECK(ending("pass").success());
+}
+
+TEST_CASE("more processes than the limit cannot be made") {
+    if (::geteuid() == 0 && !have_groups()) {
+        return;
+    }
     Limits limits;
     limits.process_count = 20;
     const auto [free, limited] = run_both(limits, forks);
@@ -77,11 +110,167 @@ TEST_CASE("more processes than the limit cannot be made" * doctest::skip(::geteu
     CHECK_MESSAGE(limited.out == "Resource temporarily unavailable\nTrue\n", limited.error);
 }
 
-TEST_CASE("a limit of processes is refused to root, for whom it would not hold" * doctest::skip(::geteuid() != 0)) {
+TEST_CASE("more threads than the limit cannot be made") {
+    if (::geteuid() == 0 && !have_groups()) {
+        return;
+    }
+    Limits limits;
+    limits.process_count = 20;
+    const auto [free, limited] = run_both(limits, R"(
+import threading
+end = threading.Event()
+threads = [threading.Thread(target=end.wait, daemon=True) for i in range(60)]
+try:
+    for thread in threads: thread.start()
+    print("all")
+except RuntimeError as error: print(error)
+end.set()
+)");
+    CHECK_MESSAGE(free.out == "all\n", free.error);
+    CHECK_MESSAGE(limited.out == "can't start new thread\n", limited.error);
+}
+
+TEST_CASE("a fork bomb stays within the limit, and all of it ends with the program") {
+    if (::geteuid() == 0 && !have_groups()) {
+        return;
+    }
+    // Each child does the same; what they have made is counted from outside of the bomb, by the first program.
+    const char* bomb = R"(
+import signal
+first = os.getpid()
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+refused_read, refused_write = os.pipe()
+if os.fork() == 0:
+    while True:
+        try: os.fork()
+        except OSError:
+            os.write(refused_write, b"x")
+            time.sleep(60)
+for i in range(3): os.read(refused_read, 1)
+print(sum(name.isdigit() for name in os.listdir("/proc")) <= 42)
+)";
     Machine machine;
-    machine.profile.limits.process_count = 20;
-    CHECK_THROWS_WITH_AS(machine.python(Isolation::bwrap, forks), doctest::Contains("does not count those of root"),
-                         Error);
+    machine.profile.limits.process_count = 40;
+    const Ran ran = machine.python(Isolation::bwrap, bomb);
+    CHECK_MESSAGE(ran.out == "True\n", ran.error);
+    CHECK(ran.status.success());
+}
+
+TEST_CASE("a limit of processes is refused where it would not hold: to root, without a group for it") {
+    Limits limits;
+    limits.process_count = 20;
+    const std::string problem = "this machine has none";
+    if (::geteuid() == 0) {
+        CHECK_THROWS_WITH_AS(require_enforceable(limits, nullptr, problem),
+                             doctest::Contains("does not count those of root without a control group: this machine"),
+                             Error);
+    } else {
+        CHECK_NOTHROW(require_enforceable(limits, nullptr, problem));
+    }
+    CHECK_NOTHROW(require_enforceable(Limits{}, nullptr, problem));
+}
+
+TEST_CASE("what is not counted as a process's own memory is counted in a group, and told from other kills") {
+    if (!have_groups()) {
+        return;
+    }
+    Limits limits;
+    limits.memory_bytes = 256ULL << 20;
+    for (const char* program : {
+             // memory files, each within any limit of a file's size
+             "block = b'x' * (1 << 20)\nfor i in range(10):\n    fd = os.memfd_create('x')\n"
+             "    for j in range(50): os.write(fd, block)\nprint('all')",
+             // shared memory
+             "import mmap\nm = mmap.mmap(-1, 500 << 20)\nfor i in range(0, len(m), 4096): m[i] = 1\nprint('all')",
+             "with open('/dev/shm/x', 'wb') as f:\n    for i in range(500): f.write(b'x' * (1 << 20))\nprint('all')",
+             // scratch files
+             "with open('/tmp/x', 'wb') as f:\n    for i in range(500): f.write(b'x' * (1 << 20))\nprint('all')",
+             // many processes, each within the limit
+             "children = []\nfor i in range(10):\n    child = os.fork()\n    if child == 0:\n"
+             "        memory = bytearray(b'x' * (50 << 20)); os.write(1, b''); time.sleep(60)\n"
+             "    children.append(child)\nwhile True: os.wait(); os.kill(os.getpid(), 9)",
+         }) {
+        CAPTURE(program);
+        const bool waits_for_a_kill = std::string_view(program).find("os.wait") != std::string_view::npos;
+        Machine machine;
+        if (!waits_for_a_kill) {
+            CHECK(machine.python(Isolation::bwrap, program).out == "all\n"); // the control
+        }
+        machine.profile.limits = limits;
+        const Ran limited = machine.python(Isolation::bwrap, program);
+        CHECK(limited.out.empty());
+        CHECK(limited.status.signal == SIGKILL);
+        CHECK(limited.memory_kills > 0);
+        CHECK(limited.memory_limit_was_met);
+        CHECK(has_layer(limited, "memory-cgroup"));
+    }
+    Machine machine;
+    machine.profile.limits = limits;
+    const Ran killed = machine.python(Isolation::bwrap, "os.kill(os.getpid(), 9)");
+    CHECK(killed.status.signal == SIGKILL);
+    CHECK(killed.memory_kills == 0);
+}
+
+TEST_CASE("without being asked, a group holds a sandbox to what leaves the machine usable") {
+    if (!have_groups()) {
+        return;
+    }
+    const GroupLimits defaults = group_limits(Limits{});
+    CHECK(*defaults.memory_bytes == default_memory_bytes());
+    CHECK(*defaults.process_count == default_process_count + 2); // bwrap's own two
+    Machine machine;
+    const Ran ran = machine.python(Isolation::bwrap, "print(open('/proc/self/cgroup').read())");
+    CHECK(has_layer(ran, "memory-cgroup"));
+    CHECK(has_layer(ran, "process-cgroup"));
+    // And the code is not told where its group is, nor can it see any.
+    CHECK(ran.out.find("cellgate-") == std::string::npos);
+    const Ran looks = machine.python(Isolation::bwrap, "T(lambda: os.listdir('/sys/fs/cgroup'))");
+    CHECK(looks.out.starts_with("HELD"));
+}
+
+TEST_CASE("a program cannot leave its group, nor raise its limits" * doctest::skip(::geteuid() != 0)) {
+    const char* attack = R"(
+def attack():
+    for path in ("/sys/fs/cgroup/unified/cgroup.procs", "/sys/fs/cgroup/memory/cgroup.procs", "/sys/fs/cgroup/cgroup.procs"):
+        try: os.close(os.open(path, os.O_WRONLY)); return path
+        except OSError: pass
+T(attack))";
+    Machine machine;
+    const Ran bare = machine.python(Isolation::none, attack);
+    if (!bare.out.starts_with("ESCAPED")) {
+        MESSAGE("control groups cannot be written here: " << bare.out);
+    }
+    CHECK(machine.python(Isolation::bwrap, attack).out.starts_with("HELD"));
+}
+
+TEST_CASE("open files, the size of files and scratch space have the limits that were asked for") {
+    Limits limits;
+    limits.open_files = 64;
+    limits.file_bytes = 8 << 20;
+    limits.disk_bytes = 16 << 20;
+    const auto [free, limited] = run_both(limits, R"(
+def attempt(name, attack):
+    try: attack(); print(name, "all")
+    except OSError as error: print(name, error.strerror)
+def fill(path, files):
+    for i in range(files):
+        with open(f"{path}/fill{i}", "wb") as file: file.write(b"x" * (6 << 20))
+files = []
+attempt("open", lambda: [files.append(open("/dev/null")) for i in range(100)])
+files.clear()
+attempt("size", lambda: open(W + "/big", "wb").write(b"x" * (9 << 20)))
+attempt("memory", lambda: os.ftruncate(os.memfd_create("x"), 9 << 20))
+for path in ("/tmp", "/dev/shm", H): attempt(path if path != H else "home", lambda: fill(path, 4))
+)");
+    CHECK_MESSAGE(free.out == "open all\nsize all\nmemory all\n/tmp all\n/dev/shm all\nhome all\n", free.error);
+    CHECK_MESSAGE(limited.out == "open Too many open files\nsize File too large\nmemory File too large\n"
+                                 "/tmp No space left on device\n/dev/shm No space left on device\n"
+                                 "home No space left on device\n",
+                  limited.error);
+    for (const char* layer : {"open-files-limit", "file-size-limit", "disk-limit"}) {
+        CHECK(has_layer(limited, layer));
+        CHECK_FALSE(has_layer(free, layer));
+    }
 }
 
 TEST_CASE("without a sandbox there is no limit, and one that is asked for is refused") {

@@ -108,6 +108,10 @@ Ran Machine::start(const Launcher& launcher, const Launch& launch) {
     async::Loop loop;
     loop.run(run_to_end(&loop, launch.command, &ran));
     ran.status = launcher.exit_of(ran.status);
+    if (launch.group) {
+        ran.memory_kills = launch.group->memory_kills();
+        ran.memory_limit_was_met = launch.group->memory_limit_was_met();
+    }
     return ran;
 }
 

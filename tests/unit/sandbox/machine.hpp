@@ -17,6 +17,8 @@ struct Ran {
     std::string out;
     std::string error;
     std::vector<std::string> layers;
+    std::uint64_t memory_kills = 0; // by its control group
+    bool memory_limit_was_met = false;
 };
 
 class Machine {

@@ -85,15 +85,18 @@ TEST_CASE("a session directory that others can enter, or that lies in the worksp
 TEST_CASE("a program or a working directory that cannot be seen inside is refused before the start") {
     Machine machine;
     machine.write(machine.home / "bin/python", "");
-    CHECK(mentions(
-        refusal(machine,
-                async::Command{.argv = {machine.home / "bin/python"}, .environment = {}, .cwd = {}, .descriptors = {}}),
-        "cannot be seen in the sandbox"));
-    CHECK(
-        mentions(refusal(machine,
-                         async::Command{
-                             .argv = {"/usr/bin/python3"}, .environment = {}, .cwd = machine.home, .descriptors = {}}),
-                 "cannot be seen in the sandbox"));
+    CHECK(mentions(refusal(machine, async::Command{.argv = {machine.home / "bin/python"},
+                                                   .environment = {},
+                                                   .cwd = {},
+                                                   .descriptors = {},
+                                                   .groups = {}}),
+                   "cannot be seen in the sandbox"));
+    CHECK(mentions(refusal(machine, async::Command{.argv = {"/usr/bin/python3"},
+                                                   .environment = {},
+                                                   .cwd = machine.home,
+                                                   .descriptors = {},
+                                                   .groups = {}}),
+                   "cannot be seen in the sandbox"));
     machine.profile.workspace = machine.root / "absent";
     CHECK(mentions(refusal(machine), "No such file"));
 }

@@ -94,11 +94,14 @@ TEST_CASE("every known cause of a refusal has its own fix") {
     }
 }
 
-TEST_CASE("the doctor names bwrap's version and the layers that hold") {
+TEST_CASE("the doctor names bwrap's version, the layers that hold, and what limits count") {
     std::vector<Finding> findings = examine(process_environment());
-    REQUIRE(findings.size() == 2);
+    REQUIRE(findings.size() == 3);
     CHECK(findings[0].good);
     CHECK(mentions(findings[0].detail, "0."));
     CHECK(findings[1].good);
     CHECK(mentions(findings[1].detail, "no-nested-namespaces"));
+    CHECK(findings[2].good); // there are always limits of each process
+    CHECK(mentions(findings[2].detail, "memory "));
+    CHECK(mentions(findings[2].detail, "processes "));
 }

@@ -143,7 +143,8 @@ TEST_CASE("a virtual environment in the workspace runs, and cannot be changed") 
                                                               machine.workspace / ".venv"},
                                                      .environment = {},
                                                      .cwd = {},
-                                                     .descriptors = {}})
+                                                     .descriptors = {},
+                                                     .groups = {}})
                 .status.success());
     machine.profile.read_only = {machine.workspace / ".venv"};
     async::Command command;
@@ -211,8 +212,29 @@ TEST_CASE("a program that dies by a signal is reported so, not as exit code 137"
 TEST_CASE("the layers are those that hold") {
     Machine machine;
     CHECK(machine.python(Isolation::none, "").layers == std::vector<std::string>{"none"});
-    CHECK(machine.python(Isolation::bwrap, "").layers ==
-          std::vector<std::string>{"bwrap", "user-namespace", "mount-namespace", "network-namespace", "pid-namespace",
-                                   "ipc-namespace", "uts-namespace", "capabilities", "no-new-privileges", "seccomp",
-                                   "no-nested-namespaces", "private-home", "clean-environment", "guarded-files"});
+    std::vector<std::string> layers = {"bwrap",
+                                       "user-namespace",
+                                       "mount-namespace",
+                                       "network-namespace",
+                                       "pid-namespace",
+                                       "ipc-namespace",
+                                       "uts-namespace",
+                                       "capabilities",
+                                       "no-new-privileges",
+                                       "seccomp",
+                                       "no-nested-namespaces",
+                                       "private-home",
+                                       "clean-environment",
+                                       "guarded-files"};
+    const GroupPlaces places = find_group_places();
+    if (places.memory) {
+        layers.emplace_back("memory-cgroup");
+    }
+    if (places.processes) {
+        layers.emplace_back("process-cgroup");
+    }
+    if (::geteuid() != 0) { // root's are not counted so
+        layers.emplace_back("process-limit");
+    }
+    CHECK(machine.python(Isolation::bwrap, "").layers == layers);
 }

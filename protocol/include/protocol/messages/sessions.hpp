@@ -40,11 +40,19 @@ struct Limits {
     std::optional<std::int64_t> memory_bytes;
     std::optional<std::int64_t> process_count;
     std::optional<double> cpu_seconds;
+    std::optional<std::int64_t> open_files;
+    std::optional<std::int64_t> file_size_bytes;
+    std::optional<std::int64_t> disk_bytes;
+    std::optional<double> wall_seconds;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("memoryBytes", self.memory_bytes);
         visit("processCount", self.process_count);
         visit("cpuSeconds", self.cpu_seconds);
+        visit("openFiles", self.open_files);
+        visit("fileSizeBytes", self.file_size_bytes);
+        visit("diskBytes", self.disk_bytes);
+        visit("wallSeconds", self.wall_seconds);
     }
 };
 

@@ -20,6 +20,7 @@ struct Command {
     // Descriptors that the child gets at the given numbers (3 and up), beside stdio. Duplicated; the caller keeps its
     // own.
     std::map<int, int> descriptors;
+    std::vector<std::string> groups; // control groups (their folders), all of which it is in before it runs
 };
 
 struct ExitStatus {

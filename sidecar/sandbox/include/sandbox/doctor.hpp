@@ -9,10 +9,10 @@
 namespace cellgate::sandbox {
 
 struct Finding {
-    std::string subject; // "bubblewrap", "sandbox"
+    std::string subject; // "bubblewrap", "sandbox", "limits"
     bool good = false;
     std::string detail; // what was found
-    std::string hint;   // what to do; empty when good
+    std::string hint;   // what to do; when good, what there could be beyond it, or nothing
 };
 
 std::vector<Finding> examine(const Environment& environment);

@@ -40,6 +40,8 @@ struct Launch {
     async::Command command;
     std::vector<std::string> layers;
     std::vector<Descriptor> descriptors;
+    // What all that runs in there counts for; nothing where none can be had. To be kept until the process has ended.
+    std::unique_ptr<ControlGroup> group;
 };
 
 class Launcher {

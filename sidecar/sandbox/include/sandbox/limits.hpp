@@ -1,6 +1,10 @@
 #pragma once
-// What a kernel, and what it starts, may use. Each is the system's own limit of a process (setrlimit), set inside of
-// the sandbox, so that nothing outside is counted and nothing inside can raise it.
+// What a kernel, and what it starts, may use. Most are the system's own limits of a process (setrlimit), set inside of
+// the sandbox, so that nothing outside is counted and nothing inside can raise it. Where a control group can be had
+// (control_group.hpp), memory and processes are limited in it as well: of all together, whatever kind of memory it is,
+// and root's too.
+
+#include "sandbox/control_group.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -13,15 +17,27 @@ struct Limits {
     std::optional<std::uint64_t> memory_bytes;  // private memory of each process: beyond it, Python has a MemoryError
     std::optional<std::uint64_t> process_count; // processes and threads together, the kernel's own included
     std::optional<std::uint64_t> cpu_seconds;   // of each process: beyond it, the process ends by SIGXCPU
+    std::optional<std::uint64_t> open_files;    // of each process
+    std::optional<std::uint64_t> file_bytes;    // of each file
+    std::optional<std::uint64_t> disk_bytes;    // in each of /tmp, /dev/shm and the private home
 
-    bool any() const { return memory_bytes || process_count || cpu_seconds; }
+    bool any() const { return memory_bytes || process_count || cpu_seconds || open_files || file_bytes || disk_bytes; }
 };
 
-// As the helper takes them (helper/enter.hpp): "memory=1073741824".
+// What holds without being asked for: most of the machine's memory, and more processes than anybody needs. They are
+// there so that the machine, and with it the person, can go on.
+std::uint64_t default_memory_bytes();
+inline constexpr std::uint64_t default_process_count = 4096;
+
+// The limits of a control group: those that were asked for, else the defaults.
+GroupLimits group_limits(const Limits& limits);
+// As the helper takes them (helper/enter.hpp): "memory=1073741824". One of processes also when nobody asked, save for
+// root, whose processes the system does not count so.
 std::vector<std::string> limit_arguments(const Limits& limits);
 // "memory-limit" and so on: the layers that hold with them.
 std::vector<std::string> limit_layers(const Limits& limits);
-// Throws Error{sandbox_unavailable} for what the system would not enforce here.
-void require_enforceable(const Limits& limits);
+// `group` has what a control group holds. Throws Error{sandbox_unavailable} for what the system would not enforce here;
+// `problem` says why the group does not.
+void require_enforceable(const Limits& limits, const ControlGroup* group, const std::string& problem);
 
 } // namespace cellgate::sandbox

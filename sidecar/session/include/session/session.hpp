@@ -61,6 +61,7 @@ struct SessionOptions {
     std::map<std::string, std::string> environment;
     sandbox::Isolation isolation = sandbox::Isolation::bwrap;
     sandbox::Limits limits;
+    std::optional<double> wall_seconds; // the longest that an execution may run, whatever timeout it names
     std::optional<std::vector<std::string>> tool_servers; // the only ones that its code may call
     std::optional<gate::Agent> agent;                     // whose session it is
 };
@@ -148,7 +149,15 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
                                       std::optional<std::string> reason) const;
     protocol::ExecuteResult result_of(const Execution& execution, const jupyter::ExecuteReply& reply);
     void set_status(protocol::SessionStatus status, std::optional<std::string> reason = {});
-    void note_memory_kills();
+    // A kernel that ended for having met a limit, as far as the system tells.
+    struct LimitMet {
+        protocol::ExecutionStatus status = protocol::ExecutionStatus::killed;
+        std::string reason;
+    };
+    std::optional<LimitMet> limit_met(const Start& start, const jupyter::Death& death) const;
+    // In the kernel's control group; where it has none, on the whole machine.
+    std::uint64_t memory_kills(const Start& start) const;
+    void note_memory_kills(const Start& start);
 
     House& house_;
     SessionOptions options_;

@@ -1,0 +1,72 @@
+#pragma once
+// A control group: what is in it counts together, whatever each process may use for itself. It holds what the limits of
+// processes cannot: memory files, shared mappings, scratch space, and root's processes. Groups are made below the one
+// that this process is in itself, so that what limits us limits them. Of version 2 of control groups ours must have
+// been given to us (delegated); of version 1 its folders must be ours to write, which they are for root.
+
+#include "sandbox/descriptor.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+enum class GroupVersion { one, two };
+
+// Where groups of this process can be made.
+struct GroupPlace {
+    GroupVersion version = GroupVersion::two;
+    std::string folder;
+};
+
+struct GroupPlaces {
+    std::optional<GroupPlace> memory;
+    std::optional<GroupPlace> processes;
+    std::string problem; // why one of them is not there, and what would help
+    std::string hint;
+};
+
+// What this process may do: of `root` come proc/self/cgroup, proc/self/mountinfo and what they lead to. Changes
+// nothing.
+GroupPlaces find_group_places(const std::string& root = "/");
+
+struct GroupLimits {
+    std::optional<std::uint64_t> memory_bytes;  // of all together: memory, caches that are in use, scratch files
+    std::optional<std::uint64_t> process_count; // processes and threads of all together
+};
+
+class ControlGroup {
+  public:
+    // With those of the limits that a group can be had for. Nothing when that is none of them; `problem` then says why.
+    // Clears away what sidecars left that are gone.
+    static std::unique_ptr<ControlGroup> make(const GroupPlaces& places, const GroupLimits& limits,
+                                              std::string& problem);
+    ControlGroup(const ControlGroup&) = delete;
+    ControlGroup& operator=(const ControlGroup&) = delete;
+    // Removes it, when nothing runs in it any more; else its supervisor will (async::Command::groups).
+    ~ControlGroup();
+
+    const std::vector<std::string>& folders() const { return folders_; }
+    const GroupLimits& holds() const { return holds_; } // the limits that it does have
+    std::vector<std::string> layers() const;            // "memory-cgroup", "process-cgroup"
+
+    // How many of its processes the system ended for want of memory so far.
+    std::uint64_t memory_kills() const;
+    // Whether it was this group's own limit that its memory met, and not the machine's end.
+    bool memory_limit_was_met() const;
+
+  private:
+    ControlGroup() = default;
+    void make_folder(const std::string& parent, const std::string& name);
+
+    std::vector<std::string> folders_;
+    std::vector<Descriptor> locks_; // one for each folder: as long as they are held, nobody else removes it
+    GroupLimits holds_;
+    GroupVersion memory_version_ = GroupVersion::two;
+    std::string memory_folder_;
+};
+
+} // namespace cellgate::sandbox

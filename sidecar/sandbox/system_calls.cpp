@@ -1,147 +1,224 @@
 #include "system_calls.hpp"
 
+#include "base/error.hpp"
+
+#include <seccomp.h>
+
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <string_view>
+#include <fcntl.h>
+#include <memory>
+#include <sched.h>
+#include <string>
 #include <sys/ioctl.h>
+#include <sys/personality.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 namespace cellgate::sandbox {
 
 namespace {
 
-#if defined(__x86_64__)
-constexpr std::uint32_t our_architecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t our_architecture = AUDIT_ARCH_AARCH64;
-#else
-#error "the numbers of this architecture's system calls are not known"
-#endif
-
-// Of x86: the same calls once more, under other numbers, for 32-bit pointers.
-constexpr std::uint32_t second_numbers = 0x40000000;
-
 struct Refusal {
-    std::uint32_t call;
-    std::uint32_t error;
+    int call;
+    int error;
 };
 
-// ENOSYS where programs know what to do without.
-constexpr Refusal refusals[] = {
+// Newer than the library's table; the same number on every architecture.
+constexpr int call_fchmodat2 = 452;
+constexpr int call_open_tree_attr = 467;
+
+// ENOSYS where programs know what to do without. A call that this architecture does not have is left out by the
+// library.
+const Refusal refusals[] = {
     // reach beyond the namespaces
-    {SYS_keyctl, EPERM},
-    {SYS_add_key, EPERM},
-    {SYS_request_key, EPERM},
-    {SYS_open_by_handle_at, EPERM},
-    {SYS_bpf, EPERM},
-    {SYS_perf_event_open, EPERM},
-    {SYS_userfaultfd, ENOSYS},
-    {SYS_io_uring_setup, ENOSYS},
-    {SYS_io_uring_enter, ENOSYS},
-    {SYS_io_uring_register, ENOSYS},
+    {SCMP_SYS(keyctl), EPERM},
+    {SCMP_SYS(add_key), EPERM},
+    {SCMP_SYS(request_key), EPERM},
+    {SCMP_SYS(open_by_handle_at), EPERM},
+    {SCMP_SYS(bpf), EPERM},
+    {SCMP_SYS(perf_event_open), EPERM},
+    {SCMP_SYS(fanotify_init), EPERM},
+    {SCMP_SYS(kcmp), EPERM},
+    {SCMP_SYS(lookup_dcookie), EPERM},
+    {SCMP_SYS(userfaultfd), ENOSYS},
+    {SCMP_SYS(io_uring_setup), ENOSYS},
+    {SCMP_SYS(io_uring_enter), ENOSYS},
+    {SCMP_SYS(io_uring_register), ENOSYS},
     // change mounts and namespaces
-    {SYS_mount, EPERM},
-    {SYS_umount2, EPERM},
-    {SYS_pivot_root, EPERM},
-    {SYS_open_tree, EPERM},
-    {SYS_move_mount, EPERM},
-    {SYS_fsopen, EPERM},
-    {SYS_fsconfig, EPERM},
-    {SYS_fsmount, EPERM},
-    {SYS_fspick, EPERM},
-    {SYS_mount_setattr, EPERM},
-    {SYS_setns, EPERM},
+    {SCMP_SYS(mount), EPERM},
+    {SCMP_SYS(umount), EPERM},
+    {SCMP_SYS(umount2), EPERM},
+    {SCMP_SYS(pivot_root), EPERM},
+    {SCMP_SYS(chroot), EPERM},
+    {SCMP_SYS(open_tree), EPERM},
+    {call_open_tree_attr, EPERM},
+    {SCMP_SYS(move_mount), EPERM},
+    {SCMP_SYS(fsopen), EPERM},
+    {SCMP_SYS(fsconfig), EPERM},
+    {SCMP_SYS(fsmount), EPERM},
+    {SCMP_SYS(fspick), EPERM},
+    {SCMP_SYS(mount_setattr), EPERM},
+    {SCMP_SYS(setns), EPERM},
+    {SCMP_SYS(clone3), ENOSYS}, // its flags cannot be seen from here; clone's are, and everybody falls back to it
     // change the machine
-    {SYS_init_module, EPERM},
-    {SYS_finit_module, EPERM},
-    {SYS_delete_module, EPERM},
-    {SYS_kexec_load, EPERM},
-#ifdef SYS_kexec_file_load
-    {SYS_kexec_file_load, EPERM},
-#endif
-    {SYS_reboot, EPERM},
-    {SYS_swapon, EPERM},
-    {SYS_swapoff, EPERM},
-    {SYS_acct, EPERM},
-    {SYS_syslog, EPERM},
-    {SYS_settimeofday, EPERM},
-    {SYS_clock_settime, EPERM},
+    {SCMP_SYS(init_module), EPERM},
+    {SCMP_SYS(finit_module), EPERM},
+    {SCMP_SYS(delete_module), EPERM},
+    {SCMP_SYS(kexec_load), EPERM},
+    {SCMP_SYS(kexec_file_load), EPERM},
+    {SCMP_SYS(reboot), EPERM},
+    {SCMP_SYS(swapon), EPERM},
+    {SCMP_SYS(swapoff), EPERM},
+    {SCMP_SYS(acct), EPERM},
+    {SCMP_SYS(quotactl), EPERM},
+    {SCMP_SYS(quotactl_fd), EPERM},
+    {SCMP_SYS(syslog), EPERM},
+    {SCMP_SYS(settimeofday), EPERM},
+    {SCMP_SYS(stime), EPERM},
+    {SCMP_SYS(clock_settime), EPERM},
+    {SCMP_SYS(clock_adjtime), EPERM},
+    {SCMP_SYS(adjtimex), EPERM},
+    {SCMP_SYS(vhangup), EPERM},
+    {SCMP_SYS(ioperm), EPERM},
+    {SCMP_SYS(iopl), EPERM},
+    // what programs of former times needed
+    {SCMP_SYS(modify_ldt), ENOSYS},
+    {SCMP_SYS(uselib), ENOSYS},
+    {SCMP_SYS(_sysctl), ENOSYS},
+    {SCMP_SYS(nfsservctl), ENOSYS},
+    {SCMP_SYS(vm86), ENOSYS},
+    {SCMP_SYS(vm86old), ENOSYS},
 };
 
-class Program {
-  public:
-    // The low half of an argument is all that the kernel looks at where it takes an int. Both are little-endian.
-    void load(std::size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)); }
-    void load_argument(int number) {
-        load(offsetof(seccomp_data, args) + static_cast<std::size_t>(number) * sizeof(std::uint64_t));
-    }
-    void allow() { add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW); }
-    void refuse(std::uint32_t error) { add(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error); }
-    // The next `count` instructions are for this value only.
-    void if_equal(std::uint32_t value, std::uint8_t count) { add(BPF_JMP | BPF_JEQ | BPF_K, value, 0, count); }
-    void unless_equal(std::uint32_t value, std::uint8_t count) { add(BPF_JMP | BPF_JEQ | BPF_K, value, count, 0); }
-    void if_at_least(std::uint32_t value, std::uint8_t count) { add(BPF_JMP | BPF_JGE | BPF_K, value, 0, count); }
+constexpr std::uint64_t low_half = 0xffff'ffff; // all that the kernel looks at where it takes an int
 
-    std::string_view bytes() const {
-        return {reinterpret_cast<const char*>(code_.data()), code_.size() * sizeof(sock_filter)};
+class Filter {
+  public:
+    Filter() : context_(::seccomp_init(SCMP_ACT_ALLOW), &::seccomp_release) {
+        if (!context_) {
+            throw Error(ErrorCode::sandbox_unavailable, "cannot make a filter of system calls");
+        }
+        // Of x86 this is also what becomes of the second numbers, those for 32-bit pointers.
+        require(::seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS)));
+    }
+
+    template <class... Conditions>
+    void refuse(int error, int call, Conditions... conditions) {
+        const std::array<scmp_arg_cmp, sizeof...(conditions)> all = {conditions...};
+        require(::seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), call,
+                                         static_cast<unsigned>(all.size()), all.data()));
+    }
+
+    std::string compiled() const {
+        const Descriptor file = anonymous_file("");
+        require(::seccomp_export_bpf(context_.get(), file.get()));
+        std::string bytes(static_cast<std::size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
+        if (::pread(file.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+            throw system_error(ErrorCode::sandbox_unavailable, "cannot read the filter of system calls", errno);
+        }
+        return bytes;
     }
 
   private:
-    void add(std::uint16_t code, std::uint32_t value, std::uint8_t then = 0, std::uint8_t otherwise = 0) {
-        code_.push_back(sock_filter{code, then, otherwise, value});
+    static void require(int result) {
+        if (result != 0) {
+            throw system_error(ErrorCode::sandbox_unavailable, "cannot make the filter of system calls", -result);
+        }
     }
-    std::vector<sock_filter> code_;
+    std::unique_ptr<void, decltype(&::seccomp_release)> context_;
 };
+
+// Argument `number`, all bits of `bits` set.
+scmp_arg_cmp has_bits(unsigned number, std::uint64_t bits) {
+    return {number, SCMP_CMP_MASKED_EQ, bits, bits};
+}
+scmp_arg_cmp is(unsigned number, std::uint64_t value) {
+    return {number, SCMP_CMP_MASKED_EQ, low_half, value};
+}
+
+// Input put into a terminal as if it was typed, and the console's keys.
+void refuse_typing(Filter& filter) {
+    filter.refuse(EPERM, SCMP_SYS(ioctl), is(1, TIOCSTI));
+    filter.refuse(EPERM, SCMP_SYS(ioctl), is(1, TIOCLINUX));
+}
+
+void refuse_namespaces(Filter& filter) {
+    constexpr int new_time_namespace = 0x80; // for clone it would be a part of the signal
+    filter.refuse(EPERM, SCMP_SYS(unshare), has_bits(0, new_time_namespace));
+    for (const int flag :
+         {CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET}) {
+        const auto bit = static_cast<std::uint64_t>(flag);
+        filter.refuse(EPERM, SCMP_SYS(unshare), has_bits(0, bit));
+        filter.refuse(EPERM, SCMP_SYS(clone), has_bits(0, bit));
+    }
+}
+
+// A file of the workspace with such a bit would run with our rights for whoever starts it outside.
+void refuse_set_id_bits(Filter& filter) {
+    for (const std::uint64_t bit : {S_ISUID, S_ISGID}) {
+        filter.refuse(EPERM, SCMP_SYS(chmod), has_bits(1, bit));
+        filter.refuse(EPERM, SCMP_SYS(fchmod), has_bits(1, bit));
+        filter.refuse(EPERM, SCMP_SYS(fchmodat), has_bits(2, bit));
+        filter.refuse(EPERM, call_fchmodat2, has_bits(2, bit));
+        filter.refuse(EPERM, SCMP_SYS(mknod), has_bits(1, bit));
+        filter.refuse(EPERM, SCMP_SYS(mknodat), has_bits(2, bit));
+        filter.refuse(EPERM, SCMP_SYS(creat), has_bits(1, bit));
+        // Otherwise there is no mode, and whatever stands in its place.
+        for (const std::uint64_t making : {O_CREAT, O_TMPFILE & ~O_DIRECTORY}) {
+            filter.refuse(EPERM, SCMP_SYS(open), has_bits(1, making), has_bits(2, bit));
+            filter.refuse(EPERM, SCMP_SYS(openat), has_bits(2, making), has_bits(3, bit));
+        }
+    }
+    filter.refuse(ENOSYS, SCMP_SYS(openat2)); // its mode cannot be seen from here
+}
+
+// The families that the network namespace makes harmless, or that are asked for. Netlink, of which only the question
+// for the interfaces is asked: ZeroMQ and the C library want it.
+void refuse_sockets(Filter& filter, Network network) {
+    std::vector<int> families = {AF_INET, AF_INET6, AF_NETLINK};
+    if (network == Network::none) {
+        families.push_back(AF_UNIX);
+    }
+    const int last = *std::max_element(families.begin(), families.end());
+    for (int family = 0; family <= last; ++family) {
+        if (std::find(families.begin(), families.end(), family) == families.end()) {
+            filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), is(0, static_cast<std::uint64_t>(family)));
+        }
+    }
+    filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), SCMP_A0_64(SCMP_CMP_GT, static_cast<std::uint64_t>(last)));
+    // 0 is NETLINK_ROUTE.
+    filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), is(0, AF_NETLINK), SCMP_A2_64(SCMP_CMP_NE, 0));
+}
+
+std::string compile(Network network) {
+    Filter filter;
+    for (const Refusal& refusal : refusals) {
+        filter.refuse(refusal.error, refusal.call);
+    }
+    refuse_typing(filter);
+    refuse_namespaces(filter);
+    refuse_set_id_bits(filter);
+    refuse_sockets(filter, network);
+    // To ask for one's personality is to set this one.
+    constexpr std::uint64_t just_asking = 0xffff'ffff;
+    filter.refuse(EPERM, SCMP_SYS(personality), SCMP_A0_64(SCMP_CMP_NE, just_asking));
+    return filter.compiled();
+}
 
 } // namespace
 
 Descriptor system_call_filter(Network network) {
-    Program program;
-    program.load(offsetof(seccomp_data, arch));
-    program.unless_equal(our_architecture, 1);
-    program.refuse(ENOSYS);
-    program.load(offsetof(seccomp_data, nr));
-    program.if_at_least(second_numbers, 1);
-    program.refuse(ENOSYS);
-    for (const Refusal& refusal : refusals) {
-        program.if_equal(refusal.call, 1);
-        program.refuse(refusal.error);
-    }
-    // Input put into a terminal as if it was typed, and the console's keys.
-    program.if_equal(SYS_ioctl, 6);
-    program.load_argument(1);
-    program.if_equal(TIOCSTI, 1);
-    program.refuse(EPERM);
-    program.if_equal(TIOCLINUX, 1);
-    program.refuse(EPERM);
-    program.allow();
-    // The families that the network namespace makes harmless, or that are asked for. Netlink, of which only the
-    // question for the interfaces is asked: ZeroMQ and the C library want it.
-    std::vector<int> families = {AF_INET, AF_INET6};
+    // Compiled once: it takes longer than to start a sandbox.
+    static const std::string without_network = compile(Network::none);
     if (network == Network::none) {
-        families.push_back(AF_UNIX);
+        return anonymous_file(without_network);
     }
-    program.if_equal(SYS_socket, static_cast<std::uint8_t>(7 + 2 * families.size()));
-    program.load_argument(0);
-    for (const int family : families) {
-        program.if_equal(static_cast<std::uint32_t>(family), 1);
-        program.allow();
-    }
-    program.unless_equal(AF_NETLINK, 1);
-    program.refuse(EAFNOSUPPORT);
-    program.load_argument(2);
-    // 0 is NETLINK_ROUTE.
-    program.unless_equal(0, 1);
-    program.refuse(EAFNOSUPPORT);
-    program.allow();
-    program.allow(); // all other calls
-    return anonymous_file(program.bytes());
+    static const std::string with_network = compile(Network::host);
+    return anonymous_file(with_network);
 }
 
 } // namespace cellgate::sandbox

@@ -1,8 +1,9 @@
 #pragma once
 // Which system calls nobody in a sandbox may make: those that reach what no namespace holds apart (virtual machine
-// sockets, keyrings), that change the machine or its mounts, or that honest code can do without and kernels had most
-// of their flaws in. A list of what is refused, not of what is allowed: it must never break a program that has no harm
-// in mind. Beside the namespaces, not in their place.
+// sockets, keyrings), that change the machine, its mounts or namespaces, that leave something on the disk which runs
+// with another's rights (set-user-id bits), or that honest code can do without and kernels had most of their flaws in.
+// A list of what is refused, not of what is allowed: it must never break a program that has no harm in mind. Debuggers
+// (ptrace, process_vm_readv …) work: a PID namespace bounds them. Beside the namespaces, not in their place.
 
 #include "sandbox/build.hpp"
 #include "sandbox/descriptor.hpp"
@@ -12,6 +13,7 @@ namespace cellgate::sandbox {
 // The compiled filter, for bwrap's --seccomp. For the architecture that we are built for; programs of another one,
 // which would number their calls otherwise, get an error for every call. With the machine's network there are no unix
 // sockets but pairs: abstract ones (a desktop's bus, its display) belong to the network and would be in reach.
+// Throws Error{sandbox_unavailable}.
 Descriptor system_call_filter(Network network);
 
 } // namespace cellgate::sandbox

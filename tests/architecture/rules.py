@@ -20,6 +20,7 @@ LIBRARY_HOME = {
     "nlohmann/": "base",
     "sqlite3.h": "store",
     "CLI/": "cli",
+    "seccomp.h": "sandbox",
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 # Brackets keep these patterns from finding themselves.

@@ -2,6 +2,7 @@
 it succeeds; so that a wall that is not there cannot look like one that holds."""
 
 import http.server
+import importlib.util
 import json
 import os
 import shutil
@@ -279,6 +280,56 @@ class NotToBeHad(PlaceTest):
         else:
             code = "try:\n    x = bytearray(2 << 30)\n    print('had')\nexcept MemoryError: print('refused')"
             self.assertEqual(cellgate.run(code, sessionId=info["sessionId"]).text(), "refused\n")
+
+
+class Work(SharedSidecarTest):
+    """What honest code does, in a real kernel behind the filter of system calls."""
+
+    def assert_prints(self, code, text):
+        self.assertEqual(self.run_ok(code).text(), text)
+
+    def test_numpy_computes_in_threads(self):
+        if not importlib.util.find_spec("numpy"):
+            self.skipTest("there is no numpy in /usr/bin/python3: apt install python3-numpy")
+        self.assert_prints("import numpy\na = numpy.ones((700, 700))\nprint(int((a @ a).sum()), "
+                           "int(numpy.linalg.inv(numpy.eye(300)).trace()))", f"{700 ** 3} 300\n")
+
+    def test_programs_run(self):
+        self.assert_prints("import subprocess\nprint(subprocess.run('ls -d / | tr / x', shell=True, "
+                           "capture_output=True, text=True).stdout, end='')", "x\n")
+        self.assert_prints("import os\nprint(os.system('exit 3') >> 8, os.popen('echo a').read(), end='')", "3 a\n")
+        self.assertIn("a", self.run_ok("!echo a").text())
+
+    def test_threads_run(self):
+        self.assert_prints("from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(40) as pool: "
+                           "print(sum(pool.map(abs, range(-1000, 0))))", "500500\n")
+
+    def test_asyncio_waits_runs_programs_and_serves(self):
+        self.assert_prints("""
+import asyncio
+async def serve(reader, writer):
+    writer.write((await reader.readline()).upper()); writer.close()
+server = await asyncio.start_server(serve, "127.0.0.1", 0)
+reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+writer.write(b"hello\\n")
+print((await reader.read()).decode(), end="")
+server.close()
+process = await asyncio.create_subprocess_exec("echo", "child", stdout=asyncio.subprocess.PIPE)
+print((await process.communicate())[0].decode(), end="")
+print(await asyncio.to_thread(abs, -1), await asyncio.wait_for(asyncio.sleep(0, 2), 10))
+""", "HELLO\nchild\n1 2\n")
+
+    def test_processes_are_forked_and_spawned(self):
+        for method in ("fork", "spawn", "forkserver"):
+            with self.subTest(method):
+                self.assert_prints(f"""
+import multiprocessing, operator
+context = multiprocessing.get_context({method!r})
+with context.Pool(2) as pool: print(pool.map(operator.neg, [1, 2]))
+queue = context.Queue()
+process = context.Process(target=queue.put, args=("said",))
+process.start(); print(queue.get()); process.join(); print(process.exitcode)
+""", "[-1, -2]\nsaid\n0\n")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <unistd.h>
+
 namespace cellgate::sandbox {
 
 namespace {
@@ -14,13 +16,14 @@ namespace {
 // No machine is refused for want of control groups: limits of each process hold anyway.
 Finding examine_limits() {
     const GroupPlaces places = find_group_places();
-    const auto describe = [](const char* what, const std::optional<GroupPlace>& place) {
+    const auto describe = [](const char* what, const std::optional<GroupPlace>& place, const char* otherwise) {
         return place ? fmt::format("{} by a control group below {} (version {})", what, place->folder,
                                    place->version == GroupVersion::one ? 1 : 2)
-                     : fmt::format("{} of each process only", what);
+                     : fmt::format("{} {}", what, otherwise);
     };
-    Finding finding{"limits", true, describe("memory", places.memory), places.hint};
-    finding.detail += ", " + describe("processes", places.processes);
+    const char* counted = ::geteuid() == 0 ? "not at all, as root's are not counted" : "by the sandbox's own count";
+    Finding finding{"limits", true, describe("memory", places.memory, "of each process only"), places.hint};
+    finding.detail += ", " + describe("processes", places.processes, counted);
     if (!places.problem.empty()) {
         finding.detail += ": " + places.problem;
     }

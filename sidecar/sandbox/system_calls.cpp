@@ -132,12 +132,18 @@ class Filter {
     std::unique_ptr<void, decltype(&::seccomp_release)> context_;
 };
 
-// Argument `number`, all bits of `bits` set.
+// Argument `number`: all bits of `bits` set; its low half this value; as a whole beyond it, or another one.
 scmp_arg_cmp has_bits(unsigned number, std::uint64_t bits) {
     return {number, SCMP_CMP_MASKED_EQ, bits, bits};
 }
 scmp_arg_cmp is(unsigned number, std::uint64_t value) {
     return {number, SCMP_CMP_MASKED_EQ, low_half, value};
+}
+scmp_arg_cmp is_beyond(unsigned number, std::uint64_t value) {
+    return {number, SCMP_CMP_GT, value, 0};
+}
+scmp_arg_cmp is_not(unsigned number, std::uint64_t value) {
+    return {number, SCMP_CMP_NE, value, 0};
 }
 
 // Input put into a terminal as if it was typed, and the console's keys.
@@ -189,9 +195,9 @@ void refuse_sockets(Filter& filter, Network network) {
             filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), is(0, static_cast<std::uint64_t>(family)));
         }
     }
-    filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), SCMP_A0_64(SCMP_CMP_GT, static_cast<std::uint64_t>(last)));
+    filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), is_beyond(0, static_cast<std::uint64_t>(last)));
     // 0 is NETLINK_ROUTE.
-    filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), is(0, AF_NETLINK), SCMP_A2_64(SCMP_CMP_NE, 0));
+    filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), is(0, AF_NETLINK), is_not(2, 0));
 }
 
 std::string compile(Network network) {
@@ -205,7 +211,7 @@ std::string compile(Network network) {
     refuse_sockets(filter, network);
     // To ask for one's personality is to set this one.
     constexpr std::uint64_t just_asking = 0xffff'ffff;
-    filter.refuse(EPERM, SCMP_SYS(personality), SCMP_A0_64(SCMP_CMP_NE, just_asking));
+    filter.refuse(EPERM, SCMP_SYS(personality), is_not(0, just_asking));
     return filter.compiled();
 }
 

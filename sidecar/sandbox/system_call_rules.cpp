@@ -1,0 +1,225 @@
+#include "system_call_rules.hpp"
+
+#include <seccomp.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <memory>
+#include <sched.h>
+#include <string>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+namespace {
+
+[[noreturn]] void fail(const char* what, int error) {
+    throw std::system_error(error, std::generic_category(), what);
+}
+
+struct Refusal {
+    int call;
+    int error;
+};
+
+// Newer than the library's table; the same number on every architecture.
+constexpr int call_fchmodat2 = 452;
+constexpr int call_open_tree_attr = 467;
+
+// ENOSYS where programs know what to do without. A call that this architecture does not have is left out by the
+// library.
+const Refusal refusals[] = {
+    // reach beyond the namespaces
+    {SCMP_SYS(keyctl), EPERM},
+    {SCMP_SYS(add_key), EPERM},
+    {SCMP_SYS(request_key), EPERM},
+    {SCMP_SYS(open_by_handle_at), EPERM},
+    {SCMP_SYS(bpf), EPERM},
+    {SCMP_SYS(perf_event_open), EPERM},
+    {SCMP_SYS(fanotify_init), EPERM},
+    {SCMP_SYS(kcmp), EPERM},
+    {SCMP_SYS(lookup_dcookie), EPERM},
+    {SCMP_SYS(userfaultfd), ENOSYS},
+    {SCMP_SYS(io_uring_setup), ENOSYS},
+    {SCMP_SYS(io_uring_enter), ENOSYS},
+    {SCMP_SYS(io_uring_register), ENOSYS},
+    // change mounts and namespaces
+    {SCMP_SYS(mount), EPERM},
+    {SCMP_SYS(umount), EPERM},
+    {SCMP_SYS(umount2), EPERM},
+    {SCMP_SYS(pivot_root), EPERM},
+    {SCMP_SYS(chroot), EPERM},
+    {SCMP_SYS(open_tree), EPERM},
+    {call_open_tree_attr, EPERM},
+    {SCMP_SYS(move_mount), EPERM},
+    {SCMP_SYS(fsopen), EPERM},
+    {SCMP_SYS(fsconfig), EPERM},
+    {SCMP_SYS(fsmount), EPERM},
+    {SCMP_SYS(fspick), EPERM},
+    {SCMP_SYS(mount_setattr), EPERM},
+    {SCMP_SYS(setns), EPERM},
+    {SCMP_SYS(clone3), ENOSYS}, // its flags cannot be seen from here; clone's are, and everybody falls back to it
+    // change the machine
+    {SCMP_SYS(init_module), EPERM},
+    {SCMP_SYS(finit_module), EPERM},
+    {SCMP_SYS(delete_module), EPERM},
+    {SCMP_SYS(kexec_load), EPERM},
+    {SCMP_SYS(kexec_file_load), EPERM},
+    {SCMP_SYS(reboot), EPERM},
+    {SCMP_SYS(swapon), EPERM},
+    {SCMP_SYS(swapoff), EPERM},
+    {SCMP_SYS(acct), EPERM},
+    {SCMP_SYS(quotactl), EPERM},
+    {SCMP_SYS(quotactl_fd), EPERM},
+    {SCMP_SYS(syslog), EPERM},
+    {SCMP_SYS(settimeofday), EPERM},
+    {SCMP_SYS(stime), EPERM},
+    {SCMP_SYS(clock_settime), EPERM},
+    {SCMP_SYS(clock_adjtime), EPERM},
+    {SCMP_SYS(adjtimex), EPERM},
+    {SCMP_SYS(vhangup), EPERM},
+    {SCMP_SYS(ioperm), EPERM},
+    {SCMP_SYS(iopl), EPERM},
+    // what programs of former times needed
+    {SCMP_SYS(modify_ldt), ENOSYS},
+    {SCMP_SYS(uselib), ENOSYS},
+    {SCMP_SYS(_sysctl), ENOSYS},
+    {SCMP_SYS(nfsservctl), ENOSYS},
+    {SCMP_SYS(vm86), ENOSYS},
+    {SCMP_SYS(vm86old), ENOSYS},
+};
+
+constexpr std::uint64_t low_half = 0xffff'ffff; // all that the kernel looks at where it takes an int
+
+class Filter {
+  public:
+    Filter() : context_(::seccomp_init(SCMP_ACT_ALLOW), &::seccomp_release) {
+        if (!context_) {
+            fail("cannot make a filter of system calls", ENOMEM);
+        }
+        // Of x86 this is also what becomes of the second numbers, those for 32-bit pointers.
+        require(::seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS)));
+    }
+
+    template <class... Conditions>
+    void refuse(int error, int call, Conditions... conditions) {
+        const std::array<scmp_arg_cmp, sizeof...(conditions)> all = {conditions...};
+        require(::seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), call,
+                                         static_cast<unsigned>(all.size()), all.data()));
+    }
+
+    std::string compiled() const {
+        const int file = ::memfd_create("filter", MFD_CLOEXEC); // 2.5 of the library writes to descriptors only
+        require(::seccomp_export_bpf(context_.get(), file));
+        std::string bytes(static_cast<std::size_t>(::lseek(file, 0, SEEK_END)), '\0');
+        const ssize_t size = ::pread(file, bytes.data(), bytes.size(), 0);
+        ::close(file);
+        if (size != static_cast<ssize_t>(bytes.size())) {
+            fail("cannot read the filter of system calls", errno);
+        }
+        return bytes;
+    }
+
+  private:
+    static void require(int result) {
+        if (result != 0) {
+            fail("cannot make the filter of system calls", -result);
+        }
+    }
+    std::unique_ptr<void, decltype(&::seccomp_release)> context_;
+};
+
+// Argument `number`: all bits of `bits` set; its low half this value; as a whole beyond it, or another one.
+scmp_arg_cmp has_bits(unsigned number, std::uint64_t bits) {
+    return {number, SCMP_CMP_MASKED_EQ, bits, bits};
+}
+scmp_arg_cmp is(unsigned number, std::uint64_t value) {
+    return {number, SCMP_CMP_MASKED_EQ, low_half, value};
+}
+scmp_arg_cmp is_beyond(unsigned number, std::uint64_t value) {
+    return {number, SCMP_CMP_GT, value, 0};
+}
+scmp_arg_cmp is_not(unsigned number, std::uint64_t value) {
+    return {number, SCMP_CMP_NE, value, 0};
+}
+
+// Input put into a terminal as if it was typed, and the console's keys.
+void refuse_typing(Filter& filter) {
+    filter.refuse(EPERM, SCMP_SYS(ioctl), is(1, TIOCSTI));
+    filter.refuse(EPERM, SCMP_SYS(ioctl), is(1, TIOCLINUX));
+}
+
+void refuse_namespaces(Filter& filter) {
+    constexpr int new_time_namespace = 0x80; // for clone it would be a part of the signal
+    filter.refuse(EPERM, SCMP_SYS(unshare), has_bits(0, new_time_namespace));
+    for (const int flag :
+         {CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET}) {
+        const auto bit = static_cast<std::uint64_t>(flag);
+        filter.refuse(EPERM, SCMP_SYS(unshare), has_bits(0, bit));
+        filter.refuse(EPERM, SCMP_SYS(clone), has_bits(0, bit));
+    }
+}
+
+// A file of the workspace with such a bit would run with our rights for whoever starts it outside.
+void refuse_set_id_bits(Filter& filter) {
+    for (const std::uint64_t bit : {S_ISUID, S_ISGID}) {
+        filter.refuse(EPERM, SCMP_SYS(chmod), has_bits(1, bit));
+        filter.refuse(EPERM, SCMP_SYS(fchmod), has_bits(1, bit));
+        filter.refuse(EPERM, SCMP_SYS(fchmodat), has_bits(2, bit));
+        filter.refuse(EPERM, call_fchmodat2, has_bits(2, bit));
+        filter.refuse(EPERM, SCMP_SYS(mknod), has_bits(1, bit));
+        filter.refuse(EPERM, SCMP_SYS(mknodat), has_bits(2, bit));
+        filter.refuse(EPERM, SCMP_SYS(creat), has_bits(1, bit));
+        // Otherwise there is no mode, and whatever stands in its place.
+        for (const std::uint64_t making : {O_CREAT, O_TMPFILE & ~O_DIRECTORY}) {
+            filter.refuse(EPERM, SCMP_SYS(open), has_bits(1, making), has_bits(2, bit));
+            filter.refuse(EPERM, SCMP_SYS(openat), has_bits(2, making), has_bits(3, bit));
+        }
+    }
+    filter.refuse(ENOSYS, SCMP_SYS(openat2)); // its mode cannot be seen from here
+}
+
+// The families that the network namespace makes harmless, or that are asked for. Netlink, of which only the question
+// for the interfaces is asked: ZeroMQ and the C library want it.
+void refuse_sockets(Filter& filter, bool with_unix_sockets) {
+    std::vector<int> families = {AF_INET, AF_INET6, AF_NETLINK};
+    if (with_unix_sockets) {
+        families.push_back(AF_UNIX);
+    }
+    const int last = *std::max_element(families.begin(), families.end());
+    for (int family = 0; family <= last; ++family) {
+        if (std::find(families.begin(), families.end(), family) == families.end()) {
+            filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), is(0, static_cast<std::uint64_t>(family)));
+        }
+    }
+    filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), is_beyond(0, static_cast<std::uint64_t>(last)));
+    // 0 is NETLINK_ROUTE.
+    filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), is(0, AF_NETLINK), is_not(2, 0));
+}
+
+} // namespace
+
+std::string compile_system_call_filter(bool with_unix_sockets) {
+    Filter filter;
+    for (const Refusal& refusal : refusals) {
+        filter.refuse(refusal.error, refusal.call);
+    }
+    refuse_typing(filter);
+    refuse_namespaces(filter);
+    refuse_set_id_bits(filter);
+    refuse_sockets(filter, with_unix_sockets);
+    // To ask for one's personality is to set this one.
+    constexpr std::uint64_t just_asking = 0xffff'ffff;
+    filter.refuse(EPERM, SCMP_SYS(personality), is_not(0, just_asking));
+    return filter.compiled();
+}
+
+} // namespace cellgate::sandbox

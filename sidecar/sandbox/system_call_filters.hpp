@@ -1,5 +1,5 @@
 #pragma once
-// The compiled filters of system calls: written by the build (make_filters.cpp).
+// The compiled filters of system calls: written by the build (filters/make_filters.cpp).
 
 #include <string_view>
 

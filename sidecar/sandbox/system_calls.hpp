@@ -10,10 +10,10 @@
 
 namespace cellgate::sandbox {
 
-// The compiled filter, for bwrap's --seccomp (system_call_rules.cpp has the rules). For the architecture that we are
-// built for; programs of another one, which would number their calls otherwise, get an error for every call. With the
-// machine's network there are no unix sockets but pairs: abstract ones (a desktop's bus, its display) belong to the
-// network and would be in reach.
+// The compiled filter, for bwrap's --seccomp (filters/system_call_rules.cpp has the rules). For the architecture that
+// we are built for; programs of another one, which would number their calls otherwise, get an error for every call.
+// With the machine's network there are no unix sockets but pairs: abstract ones (a desktop's bus, its display) belong
+// to the network and would be in reach.
 Descriptor system_call_filter(Network network);
 
 } // namespace cellgate::sandbox

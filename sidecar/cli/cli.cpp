@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
     add_install(app, invocation);
     add_kernels(app, invocation);
     add_doctor(app, invocation);
+    add_sandbox(app, invocation);
     add_demo(app, invocation);
     add_mcp(app, invocation);
     add_connect(app, invocation);

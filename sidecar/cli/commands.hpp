@@ -33,6 +33,7 @@ void add_call(CLI::App& app, Invocation& invocation);
 void add_install(CLI::App& app, Invocation& invocation);
 void add_kernels(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);
+void add_sandbox(CLI::App& app, Invocation& invocation);
 void add_demo(CLI::App& app, Invocation& invocation);
 void add_mcp(CLI::App& app, Invocation& invocation);
 

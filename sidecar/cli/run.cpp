@@ -5,6 +5,7 @@
 #include "cells.hpp"
 #include "commands.hpp"
 #include "protocol/messages/sessions.hpp"
+#include "sandbox_config_option.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 
@@ -22,6 +23,7 @@ struct RunArguments {
     std::string file;
     std::string kernel;
     bool no_sandbox = false;
+    std::string sandbox_config;
     double timeout = 0;
 };
 
@@ -89,11 +91,16 @@ Task<std::string> create_session(FileRun* run, TerminalClient& client) {
         create.kernel = choice;
     }
     if (run->arguments.no_sandbox) {
-        create.sandbox = false;
+        create.sandbox = protocol::SandboxChoice{false, std::nullopt};
+    } else if (!run->arguments.sandbox_config.empty()) {
+        create.sandbox = protocol::SandboxChoice{true, std::filesystem::absolute(run->arguments.sandbox_config)};
     }
     const protocol::SessionInfo session = co_await client.sidecar().call<protocol::SessionCreate>(std::move(create));
     if (run->arguments.no_sandbox) {
         client.printer().note("cellgate: no sandbox: the code can do everything that you can");
+    }
+    for (const std::string& notice : session.sandbox_notices.value_or(std::vector<std::string>{})) {
+        client.printer().note(fmt::format("cellgate: {}: {}", run->arguments.sandbox_config, notice));
     }
     co_return session.session_id;
 }
@@ -165,7 +172,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
                        : "expected a number of seconds greater than 0, found " + text;
         })
         ->type_name("SECONDS");
-    command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
+    CLI::Option* none = command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
+    add_sandbox_config(*command, arguments->sandbox_config)->excludes(none);
     command
         ->add_option("--server", arguments->sidecar.server,
                      "The name of the tool server that COMMAND starts. For more than one: --mcp-config")

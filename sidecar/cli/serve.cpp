@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "log_level_option.hpp"
 #include "sandbox/launcher.hpp"
+#include "sandbox_config_option.hpp"
 #include "service/sidecar.hpp"
 
 #include <csignal>
@@ -20,6 +21,7 @@ struct ServeArguments {
     bool stdio = false;
     std::string root = ".";
     std::string trace;
+    std::string sandbox_config;
     LogLevel log_level = LogLevel::warning;
 };
 
@@ -68,6 +70,7 @@ void add_serve(CLI::App& app, Invocation& invocation) {
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
     command->add_option("--trace", arguments->trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
+    add_sandbox_config(*command, arguments->sandbox_config);
     add_log_level(*command, arguments->log_level, "What is logged to stderr");
     command->callback([arguments, &invocation] {
         invocation.run = [arguments] {
@@ -77,6 +80,9 @@ void add_serve(CLI::App& app, Invocation& invocation) {
             options.environment = sandbox::process_environment();
             if (!arguments->trace.empty()) {
                 options.trace_file = arguments->trace;
+            }
+            if (!arguments->sandbox_config.empty()) {
+                options.sandbox_config = arguments->sandbox_config;
             }
             async::Loop loop;
             int exit_code = 1;

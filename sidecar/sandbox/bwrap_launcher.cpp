@@ -2,9 +2,11 @@
 
 #include "base/error.hpp"
 #include "bwrap_probe.hpp"
+#include "kernel_mounts.hpp"
 #include "mount_check.hpp"
 #include "mount_plan.hpp"
 #include "paths.hpp"
+#include "private_places.hpp"
 #include "sandbox/build.hpp"
 #include "sandbox/guarded_files.hpp"
 #include "system_calls.hpp"
@@ -29,7 +31,6 @@ namespace {
 constexpr const char* system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 // bwrap takes 9,000 arguments; before that, its time grows with the square of the mounts: these take about two seconds.
 constexpr std::size_t most_arguments = 9'000;
-constexpr std::size_t most_workspace_mounts = 500;
 constexpr std::array passed_variables = {"LANG", "LANGUAGE", "TZ", "TERM"};
 
 using Links = std::map<std::string, std::string>;
@@ -39,85 +40,6 @@ void refuse_nul(std::string_view text, std::string_view what) {
     if (text.find('\0') != std::string_view::npos) {
         throw Error(ErrorCode::config_invalid, fmt::format("{} holds a NUL byte", what), "Remove it.");
     }
-}
-
-// The person's own home directories: HOME, and the one that the system knows, if HOME was changed.
-std::vector<std::string> real_homes(const Environment& environment) {
-    std::vector<std::string> homes;
-    auto home = environment.find("HOME");
-    if (home != environment.end()) {
-        homes.push_back(home->second);
-    }
-    if (const passwd* entry = ::getpwuid(::geteuid())) {
-        homes.emplace_back(entry->pw_dir);
-    }
-    std::erase_if(homes, [](std::string& path) {
-        char* resolved = path.starts_with('/') ? ::realpath(path.c_str(), nullptr) : nullptr;
-        path = resolved == nullptr ? "/" : resolved;
-        ::free(resolved);
-        return path == "/";
-    });
-    return homes;
-}
-
-// `what`: "the session's directory".
-void check_private(const std::string& path, std::string_view what) {
-    struct stat status = {};
-    if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
-        (status.st_mode & 077) != 0) {
-        throw Error(ErrorCode::sandbox_unavailable,
-                    fmt::format("{} '{}' must be a directory of this user with mode 0700", what, path),
-                    "Remove it and try again.");
-    }
-}
-
-// `shown` is about to appear in the sandbox: nothing private may be in it, nor it in something private.
-void refuse_if_private(const std::string& shown, std::string_view what, const std::vector<std::string>& homes,
-                       const std::vector<std::string>& hidden) {
-    for (const std::string& home : homes) {
-        if (is_within(home, shown)) {
-            throw Error(
-                ErrorCode::config_invalid,
-                fmt::format("{} '{}' contains your home directory '{}', which a cell must not see", what, shown, home),
-                "Open a folder below your home directory, one for each project.");
-        }
-    }
-    for (const std::string& path : hidden) {
-        if (is_within(path, shown) || is_within(shown, path)) {
-            throw Error(ErrorCode::config_invalid,
-                        fmt::format("{} '{}' would show cellgate's own files in '{}' to a cell", what, shown, path),
-                        "Open another folder, or move cellgate's by XDG_STATE_HOME, XDG_CONFIG_HOME, XDG_DATA_HOME "
-                        "and XDG_RUNTIME_DIR.");
-        }
-    }
-}
-
-void refuse_system_workspace(const std::string& workspace) {
-    for (std::string_view path : {"/usr", "/etc", "/tmp", "/var", "/run", "/home", "/root", "/boot", "/opt"}) {
-        if (is_within(path, workspace)) {
-            throw Error(
-                ErrorCode::config_invalid,
-                fmt::format("'{}' cannot be a workspace: it is, or contains, the system's '{}'", workspace, path),
-                "Open a folder that holds your project only.");
-        }
-    }
-    for (std::string_view path : {"/proc", "/sys", "/dev"}) {
-        if (is_within(workspace, path)) {
-            throw Error(ErrorCode::config_invalid,
-                        fmt::format("'{}' cannot be a workspace: '{}' is the machine's", workspace, path),
-                        "Open a folder that holds your project only.");
-        }
-    }
-}
-
-// Where the person's own would be, so that ~/project in a cell is what it is outside; but not on top of what the
-// sandbox shows of the system (the homes of service users).
-std::string private_home(const std::vector<std::string>& homes) {
-    bool usable = !homes.empty();
-    for (std::string_view path : {"/usr", "/etc", "/proc", "/dev", "/sys"}) {
-        usable = usable && !is_within(homes.front(), path);
-    }
-    return usable ? homes.front() : "/home/user";
 }
 
 Environment clean_environment(const Environment& own, const std::string& home, Environment added) {
@@ -153,48 +75,6 @@ void add_proxy_variables(Environment& environment) {
         environment.emplace(name, "localhost,127.0.0.1,::1"); // the sandbox's own
     }
     environment.emplace("NODE_USE_ENV_PROXY", "1"); // or Node reads none of these
-}
-
-void add_workspace(MountPlan& plan, const std::string& workspace) {
-    plan.read_write(workspace);
-    GuardedFiles guarded = find_guarded_files(workspace);
-    for (const std::string& path : guarded.read_only) {
-        plan.read_only(path);
-    }
-    std::string wrappers = workspace + "/mcptools";
-    struct stat status = {};
-    if (::lstat(wrappers.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
-        plan.read_only(wrappers);
-    }
-    for (const std::string& path : guarded.secret_directories) {
-        plan.unreadable_directory(path);
-    }
-    for (const std::string& path : guarded.secret_files) {
-        plan.unreadable_file(path);
-    }
-}
-
-// Once all is planned that lies in the workspace.
-void settle_workspace(MountPlan& plan, const std::string& workspace) {
-    plan.pin_folders(workspace);
-    const std::vector<std::filesystem::path> places = plan.places_below(workspace);
-    if (places.size() <= most_workspace_mounts) {
-        return;
-    }
-    std::map<std::filesystem::path, std::size_t> folders;
-    for (const std::filesystem::path& place : places) {
-        ++folders[place.parent_path()];
-    }
-    const auto [folder, count] = *std::max_element(folders.begin(), folders.end(),
-                                                   [](const auto& a, const auto& b) { return a.second < b.second; });
-    throw Error(
-        ErrorCode::sandbox_unavailable,
-        fmt::format("expected at most {} files and folders to guard in the workspace {} (secrets, what programs "
-                    "outside run or obey, and the folders above them), found {}; most of them, {}, lie in {}",
-                    most_workspace_mounts, workspace, places.size(), count, folder.string()),
-        fmt::format("Look at {}: a cell may have made them. Remove what is not needed, move it out of the "
-                    "workspace, or open a folder further down.",
-                    folder.string()));
 }
 
 // The program as it was named must lead to a file that can be seen in there.
@@ -241,23 +121,6 @@ Bwrap available_bwrap(const Environment& environment) {
     std::string program = find_bwrap(bwrap_directories(environment));
     std::vector<std::string> layers = layers_of(program);
     return Bwrap{std::move(program), std::move(layers)};
-}
-
-std::vector<std::string> real_paths(const std::vector<std::string>& paths) {
-    std::vector<std::string> real;
-    for (const std::string& path : paths) {
-        // One that is not there yet may be made while the kernel runs.
-        real.push_back(std::filesystem::weakly_canonical(path).string());
-    }
-    return real;
-}
-
-void add_links(MountPlan& plan, const Links& links) {
-    for (const auto& [place, target] : links) {
-        if (!plan.shows(place)) {
-            plan.symlink(target, place);
-        }
-    }
 }
 
 // bwrap's own command for a plan that is complete. `command.argv` is what runs inside, `environment` all that it gets.
@@ -331,43 +194,10 @@ void BwrapLauncher::check() {
 
 Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     const Bwrap bwrap = available_bwrap(environment_);
-    Links links;
-    const std::vector<std::string> homes = real_homes(environment_);
-    const std::vector<std::string> hidden = real_paths(profile.hidden);
-    std::string workspace = canonical_path(profile.workspace, "the workspace", links);
-    std::string session_dir = canonical_path(profile.session_dir, "the session's directory", links);
-    refuse_system_workspace(workspace);
-    refuse_if_private(workspace, "the workspace", homes, hidden);
-    check_private(session_dir, "the session's directory");
-    if (is_within(session_dir, workspace) || is_within(workspace, session_dir)) {
-        throw Error(
-            ErrorCode::config_invalid,
-            fmt::format("the session's directory '{}' and the workspace '{}' must lie apart", session_dir, workspace),
-            "Set XDG_RUNTIME_DIR to a directory outside the workspace.");
-    }
-
-    MountPlan plan;
-    std::string home = private_home(homes);
-    add_system(plan, home, profile.limits.disk_bytes);
-    add_workspace(plan, workspace);
-    for (const std::string& given : profile.read_only) {
-        std::string path = canonical_path(given, "a read-only path of the sandbox", links);
-        refuse_if_private(path, "the read-only path", homes, hidden);
-        if (path == workspace) {
-            throw Error(
-                ErrorCode::config_invalid,
-                fmt::format("the workspace '{}' is itself the interpreter's prefix, so it could not be written", path),
-                "Make the environment in a folder of its own, such as '.venv'.");
-        }
-        if (!plan.shows(path) || is_within(path, workspace)) {
-            plan.read_only(path);
-        }
-    }
-    settle_workspace(plan, workspace);
-    if (!profile.packages.empty()) {
-        plan.read_only(canonical_path(profile.packages, "the folder of installed packages", links));
-    }
-    plan.read_write(session_dir);
+    KernelMounts mounts = plan_kernel_mounts(profile, environment_);
+    MountPlan& plan = mounts.plan;
+    Links& links = mounts.links;
+    const std::string& workspace = mounts.workspace;
     check_program(plan, command.argv.at(0), links);
 
     std::string cwd = canonical_path(command.cwd.empty() ? workspace : command.cwd, "the working directory", links);
@@ -377,12 +207,13 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
                     "Choose one in the workspace.");
     }
     add_links(plan, links);
-    check_mounts(plan, workspace, profile.limits, profile.proxy, command.argv);
-    Environment environment = clean_environment(environment_, home, std::move(command.environment));
+    check_mounts(plan, mounts.exchangeable, profile.limits, profile.proxy, command.argv);
+    Environment environment = clean_environment(environment_, mounts.home, std::move(command.environment));
     if (!profile.proxy.empty()) {
         add_proxy_variables(environment);
     }
     Launch launch = launch_in(bwrap, plan, std::move(command), cwd, environment, Network::none);
+    launch.notices = std::move(mounts.notices);
     launch.layers.emplace_back("guarded-files");
     if (!profile.proxy.empty()) {
         launch.layers.emplace_back("network-proxy");
@@ -394,20 +225,20 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
 Launch wrap_build(async::Command command, const BuildProfile& profile, const Environment& own) {
     const Bwrap bwrap = available_bwrap(own);
     Links links;
-    const std::vector<std::string> homes = real_homes(own);
-    const std::vector<std::string> hidden = real_paths(profile.hidden);
+    const PrivatePlaces places = private_places(own, profile.hidden);
     Links not_shown;
     const std::string workspace = canonical_path(profile.workspace, "the workspace", not_shown);
 
     MountPlan plan;
-    const std::string home = private_home(homes);
+    const std::string home = private_home(places);
     add_system(plan, home, std::nullopt);
+    add_home(plan, home, std::nullopt);
     if (profile.network == Network::host) {
         add_names_of_the_network(plan);
     }
     for (const std::string& given : profile.read_only) {
         const std::string path = canonical_path(given, "a read-only path of the build sandbox", links);
-        refuse_if_private(path, "the read-only path", homes, hidden);
+        refuse_if_private(path, "the read-only path", places);
         if (is_within(workspace, path)) {
             throw Error(ErrorCode::config_invalid,
                         fmt::format("'{}' would show the workspace '{}' to a build", path, workspace),
@@ -424,7 +255,7 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
     }
     check_program(plan, command.argv.at(0), links);
     add_links(plan, links);
-    check_mounts(plan, workspace, Limits{}, {}, command.argv);
+    check_mounts(plan, {workspace}, Limits{}, {}, command.argv);
     const Environment environment = clean_environment(own, home, std::move(command.environment));
     Launch launch = launch_in(bwrap, plan, std::move(command), home, environment, profile.network);
     limit(launch, Limits{});

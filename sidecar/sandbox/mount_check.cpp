@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <map>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,11 +37,17 @@ std::string identity_of(const std::string& path) {
 
 } // namespace
 
-void check_mounts(MountPlan& plan, const std::string& workspace, const Limits& limits, const std::string& proxy,
-                  std::vector<std::string>& argv) {
+void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const Limits& limits,
+                  const std::string& proxy, std::vector<std::string>& argv) {
+    std::map<std::string, std::string> sources; // a top may lie in another one
+    for (const std::string& top : tops) {
+        for (MountPlan::Bind& bind : plan.binds_within(top)) {
+            sources[std::move(bind.place)] = std::move(bind.source);
+        }
+    }
     std::string places;
-    for (const MountPlan::Bind& bind : plan.binds_within(workspace)) {
-        places += bind.place + '\0' + identity_of(bind.source) + '\0';
+    for (const auto& [place, source] : sources) {
+        places += place + '\0' + identity_of(source) + '\0';
     }
     plan.file(std::move(places), places_file);
     plan.program(async::helper_program(), helper_place);

@@ -12,10 +12,10 @@
 
 namespace cellgate::sandbox {
 
-// Adds to `plan` the lists of what has to stand at the places in `workspace`, and puts the comparison before `argv`, as
-// well as a bridge to `proxy`, if there is one, and `limits`, which hold from then on. Throws
-// Error{sandbox_unavailable} when one of the files has changed already.
-void check_mounts(MountPlan& plan, const std::string& workspace, const Limits& limits, const std::string& proxy,
+// Adds to `plan` the list of what has to stand at the places in `tops`, all that a cell of any session may be able to
+// exchange, and puts the comparison before `argv`, as well as a bridge to `proxy`, if there is one, and `limits`, which
+// hold from then on. Throws Error{sandbox_unavailable} when one of the files has changed already.
+void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const Limits& limits, const std::string& proxy,
                   std::vector<std::string>& argv);
 
 } // namespace cellgate::sandbox

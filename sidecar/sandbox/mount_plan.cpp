@@ -8,48 +8,79 @@ namespace cellgate::sandbox {
 
 namespace fs = std::filesystem;
 
+void MountPlan::put(const std::string& place, Entry entry) {
+    entry.reason = reason_;
+    entries_[place] = std::move(entry);
+}
+
 void MountPlan::read_only(const std::string& source, const std::string& place) {
-    entries_[place] = Entry{.arguments = {"--ro-bind", source}, .from_machine = true};
+    put(place, Entry{.arguments = {"--ro-bind", source}, .kind = Kind::machine});
 }
 
 void MountPlan::read_write(const std::string& source, const std::string& place) {
-    entries_[place] = Entry{.arguments = {"--bind", source}, .from_machine = true, .writable = true};
+    put(place, Entry{.arguments = {"--bind", source}, .kind = Kind::machine, .writable = true});
 }
 
 void MountPlan::scratch(const std::string& place, std::uint64_t bytes, const char* permissions) {
-    entries_[place] = Entry{.arguments = {"--perms", permissions, "--size", std::to_string(bytes), "--tmpfs"}};
+    put(place, Entry{.arguments = {"--perms", permissions, "--size", std::to_string(bytes), "--tmpfs"},
+                     .kind = Kind::scratch});
 }
 
 void MountPlan::symlink(const std::string& target, const std::string& place) {
-    entries_[place] = Entry{.arguments = {"--symlink", target}};
+    put(place, Entry{.arguments = {"--symlink", target}, .kind = Kind::link});
 }
 
 void MountPlan::file(std::string content, const std::string& place) {
-    entries_[place] = Entry{.arguments = {"--perms", "0444", "--file"},
-                            .content = [content = std::move(content)] { return anonymous_file(content); }};
+    put(place, Entry{.arguments = {"--perms", "0444", "--file"},
+                     .content = [content = std::move(content)] { return anonymous_file(content); }});
 }
 
 void MountPlan::program(int descriptor, const std::string& place) {
-    entries_[place] =
-        Entry{.arguments = {"--perms", "0555", "--file"}, .content = [descriptor] { return read_anew(descriptor); }};
+    put(place,
+        Entry{.arguments = {"--perms", "0555", "--file"}, .content = [descriptor] { return read_anew(descriptor); }});
 }
 
 void MountPlan::unreadable_file(const std::string& place) {
     // bwrap mounts without devices, so opening it fails with "Permission denied", for root too.
-    entries_[place] = Entry{.arguments = {"--ro-bind", "/dev/null"}};
+    put(place, Entry{.arguments = {"--ro-bind", "/dev/null"}, .kind = Kind::unreadable});
 }
 
 void MountPlan::unreadable_directory(const std::string& place) {
-    entries_[place] = Entry{.arguments = {"--perms", "0000", "--size", "4096", "--tmpfs"}, .sealed = true};
+    put(place, Entry{.arguments = {"--perms", "0000", "--size", "4096", "--tmpfs"},
+                     .kind = Kind::unreadable,
+                     .sealed = true,
+                     .closed = true});
+}
+
+void MountPlan::open_passage(const std::string& place) {
+    const auto entry = entries_.find(place);
+    if (entry != entries_.end() && entry->second.closed) {
+        entry->second.arguments = {"--perms", "0111", "--size", "4096", "--tmpfs"};
+        entry->second.closed = false;
+    }
+}
+
+void MountPlan::forbid_writing(const std::string& place) {
+    const auto above = nearest(place);
+    if (above != entries_.end() && above->second.writable && above->first != place) {
+        read_only(place);
+    }
+    for (auto& [each, entry] : entries_) {
+        if (entry.writable && is_within(each.native(), place)) {
+            entry.arguments[0] = "--ro-bind";
+            entry.writable = false;
+            entry.reason = reason_;
+        }
+    }
 }
 
 void MountPlan::proc() {
-    entries_["/proc"] = Entry{.arguments = {"--proc"}, .sealed = true};
+    put("/proc", Entry{.arguments = {"--proc"}, .sealed = true});
 }
 
 void MountPlan::devices() {
     // Sealed, as it is a tmpfs without a size.
-    entries_["/dev"] = Entry{.arguments = {"--dev"}, .sealed = true};
+    put("/dev", Entry{.arguments = {"--dev"}, .sealed = true});
 }
 
 void MountPlan::pin_folders(const std::string& top) {
@@ -60,9 +91,10 @@ void MountPlan::pin_folders(const std::string& top) {
         }
     }
     for (const std::string& folder : folders) {
-        const Entry* entry = nearest(folder);
+        const auto entry = nearest(folder);
         // What is read-only is not renamed.
-        if (!entries_.contains(folder) && entry != nullptr && entry->writable) {
+        if (!entries_.contains(folder) && entry != entries_.end() && entry->second.writable) {
+            because(entry->second.reason);
             read_write(folder);
         }
     }
@@ -70,15 +102,17 @@ void MountPlan::pin_folders(const std::string& top) {
 
 bool MountPlan::shows(const std::string& path) const {
     // The nearest mount above decides: home is empty although the machine's lies below it.
-    const Entry* entry = nearest(path);
-    return entry != nullptr && entry->from_machine;
+    const auto entry = nearest(path);
+    return entry != entries_.end() && entry->second.kind == Kind::machine;
 }
 
 std::vector<MountPlan::Bind> MountPlan::binds_within(const std::string& top) const {
     std::vector<Bind> binds;
     for (const auto& [place, entry] : entries_) {
         const bool bound = entry.arguments.size() == 2 && entry.arguments[0].ends_with("bind");
-        if (bound && is_within(place.native(), top) && (place == top || shows(place.parent_path().string()))) {
+        const auto above = nearest(place.parent_path().string());
+        const bool reached = place == top || above == entries_.end() || !above->second.closed;
+        if (bound && is_within(place.native(), top) && reached) {
             binds.push_back({entry.arguments[1], place.native()});
         }
     }
@@ -95,13 +129,23 @@ std::vector<fs::path> MountPlan::places_below(const std::string& top) const {
     return places;
 }
 
-const MountPlan::Entry* MountPlan::nearest(const std::string& path) const {
-    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-        if (is_within(path, entry->first.native())) {
-            return &entry->second;
+std::optional<MountPlan::Mounted> MountPlan::at(const std::string& path) const {
+    const auto entry = nearest(path);
+    if (entry == entries_.end()) {
+        return std::nullopt;
+    }
+    const std::vector<std::string>& arguments = entry->second.arguments;
+    return Mounted{entry->first.native(), entry->second.kind, entry->second.writable,
+                   arguments.size() == 2 ? arguments[1] : std::string(), entry->second.reason};
+}
+
+MountPlan::Entries::const_iterator MountPlan::nearest(const std::string& path) const {
+    for (fs::path each = path;; each = each.parent_path()) {
+        const auto entry = entries_.find(each);
+        if (entry != entries_.end() || each == each.parent_path()) {
+            return entry;
         }
     }
-    return nullptr;
 }
 
 MountPlan::Arguments MountPlan::arguments(int first_descriptor) const {
@@ -122,6 +166,14 @@ MountPlan::Arguments MountPlan::arguments(int first_descriptor) const {
     // The root is a tmpfs without a size too: what is not a mount of its own cannot be written.
     result.arguments.insert(result.arguments.end(), {"--remount-ro", "/"});
     return result;
+}
+
+void add_links(MountPlan& plan, const std::map<std::string, std::string>& links) {
+    for (const auto& [place, target] : links) {
+        if (!plan.shows(place)) {
+            plan.symlink(target, place);
+        }
+    }
 }
 
 } // namespace cellgate::sandbox

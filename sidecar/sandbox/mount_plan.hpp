@@ -1,6 +1,7 @@
 #pragma once
 // What a sandbox's file system is made of: one entry for each place, in any order; the arguments for bwrap come out
-// with parents before children, so that nothing covers what was put below it. The last entry for a place wins.
+// with parents before children, so that nothing covers what was put below it. The last entry for a place wins. Each
+// entry knows why it is there, so that what is told of a path is what is mounted.
 
 #include "sandbox/descriptor.hpp"
 
@@ -8,13 +9,24 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cellgate::sandbox {
 
+// Why an entry is in a plan.
+struct Reason {
+    std::string text;   // "the workspace"
+    bool guard = false; // it keeps something from the cell that nobody asked to keep
+};
+
 class MountPlan {
   public:
+    // Of the entries that follow.
+    void because(Reason reason) { reason_ = std::move(reason); }
+
     void read_only(const std::string& source, const std::string& place);
     void read_only(const std::string& path) { read_only(path, path); }
     void read_write(const std::string& source, const std::string& place);
@@ -26,6 +38,12 @@ class MountPlan {
     void program(int descriptor, const std::string& place);
     void unreadable_file(const std::string& place);
     void unreadable_directory(const std::string& place);
+    // Lets through an unreadable directory to what is mounted below it; its names stay hidden.
+    void open_passage(const std::string& place);
+    // What is mounted at `place`; what lies below stays.
+    void remove(const std::string& place) { entries_.erase(place); }
+    // From now on nothing that is the machine's can be written at `place` and below it.
+    void forbid_writing(const std::string& place);
     void proc();
     void devices();
 
@@ -40,11 +58,28 @@ class MountPlan {
         std::string source;
         std::string place;
     };
-    // Those of `top` and below it, without what lies in something unreadable.
+    // Those of `top` and below it, without what lies in something that cannot be entered.
     std::vector<Bind> binds_within(const std::string& top) const;
 
     // All that is mounted below `top`.
     std::vector<std::filesystem::path> places_below(const std::string& top) const;
+
+    enum class Kind {
+        machine,    // files of the machine
+        scratch,    // empty and writable at first, gone at the end
+        own,        // made for the sandbox
+        link,       // a symlink
+        unreadable, // hidden
+    };
+    struct Mounted {
+        std::string place;
+        Kind kind = Kind::own;
+        bool writable = false;
+        std::string source; // of a link, what it holds
+        Reason reason;
+    };
+    // What decides about `path`: mounted at it or, nearest, above it.
+    std::optional<Mounted> at(const std::string& path) const;
 
     // `first_descriptor` is the number under which bwrap finds the first of `files`.
     struct Arguments {
@@ -56,14 +91,23 @@ class MountPlan {
   private:
     struct Entry {
         std::vector<std::string> arguments; // the place comes last and is added
-        bool from_machine = false;
+        Kind kind = Kind::own;
         bool writable = false;                         // and the machine's
         std::function<Descriptor()> content = nullptr; // of a file that bwrap reads from a descriptor
         bool sealed = false;                           // made read-only once all is mounted
+        bool closed = false;                           // a directory that cannot be entered
+        Reason reason = {};
     };
-    const Entry* nearest(const std::string& path) const; // at `path` or above it
+    using Entries = std::map<std::filesystem::path, Entry>; // paths compare by component: parents come first
 
-    std::map<std::filesystem::path, Entry> entries_; // paths compare by component: parents come first
+    void put(const std::string& place, Entry entry);
+    Entries::const_iterator nearest(const std::string& path) const; // at `path` or above it; else end()
+
+    Entries entries_;
+    Reason reason_;
 };
+
+// Makes the paths as they were given work: each link (where it lies, what it holds) that nothing shows yet.
+void add_links(MountPlan& plan, const std::map<std::string, std::string>& links);
 
 } // namespace cellgate::sandbox

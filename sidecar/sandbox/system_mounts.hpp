@@ -9,8 +9,12 @@
 
 namespace cellgate::sandbox {
 
-// `home` is the private home that /etc/passwd names. `scratch_bytes`: how much /tmp, /dev/shm and the home hold, each.
+// `home` is the private home that /etc/passwd names. `scratch_bytes`: how much /tmp, /dev/shm, and below the home, hold
+// each.
 void add_system(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes);
+
+// The private home: empty, writable, with a size.
+void add_home(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes);
 
 // For a sandbox with the machine's network: where its names are looked up.
 void add_names_of_the_network(MountPlan& plan);

@@ -124,8 +124,12 @@ struct Sessions {
         options.environment = params.env.value_or(std::map<std::string, std::string>{});
         options.tool_servers = params.tool_servers;
         options.agent = client.agent;
-        if (!params.sandbox.value_or(true)) {
+        if (params.sandbox && params.sandbox->config_file) {
+            std::string file = sidecar.resolve_path(*params.sandbox->config_file);
+            options.settings = co_await sidecar.read_settings(std::move(file));
+        } else if (params.sandbox && !params.sandbox->isolated) {
             options.isolation = sandbox::Isolation::none;
+            options.settings = nullptr;
         }
         if (params.limits) {
             const protocol::Limits asked = read_limits(*params.limits);
@@ -171,7 +175,11 @@ struct Sessions {
         Progress progress(client.peer, params.work_done_token, "Restarting the kernel");
         std::optional<std::string> id = std::move(params.session_id);
         const std::shared_ptr<session::Session> session = co_await sidecar.find_or_start(std::move(id));
-        co_await session->restart(); // goes on without this client too
+        std::shared_ptr<const sandbox::Settings> settings;
+        if (std::string file = session->settings_file(); !file.empty() && client.role == protocol::Role::person) {
+            settings = co_await sidecar.read_settings(std::move(file));
+        }
+        co_await session->restart(std::move(settings)); // goes on without this client too
         co_return session->info();
     }
 

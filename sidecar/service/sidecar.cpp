@@ -72,6 +72,9 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
     if (options.trace_file) {
         trace = std::make_shared<Trace>(clock, *options.trace_file);
     }
+    if (options.sandbox_config) {
+        settings = sandbox::read_settings(std::filesystem::absolute(*options.sandbox_config));
+    }
     for (const protocol::RuleSpec& rule : options.rules) {
         gate.configure(rule, protocol::RuleSource::command_line);
     }
@@ -119,7 +122,13 @@ session::SessionOptions Sidecar::Impl::default_session() const {
     session::SessionOptions session_options;
     session_options.id = default_session_id;
     session_options.cwd = root;
+    session_options.settings = settings;
     return session_options;
+}
+
+Task<std::shared_ptr<const sandbox::Settings>> Sidecar::Impl::read_settings(std::string file) {
+    std::function<std::shared_ptr<const sandbox::Settings>()> work = [&file] { return sandbox::read_settings(file); };
+    co_return co_await loop.off_loop(std::move(work));
 }
 
 std::shared_ptr<Sidecar::Impl::Entry> Sidecar::Impl::add(session::SessionOptions session_options) {

@@ -48,6 +48,8 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     Task<void> close();
 
     session::SessionOptions default_session() const;
+    // Off the loop. Throws Error{config_invalid}.
+    Task<std::shared_ptr<const sandbox::Settings>> read_settings(std::string file);
     // Tool servers that a person gave: starting them needs no further yes. Throws Error{config_invalid}; then none was
     // added. A server of the same name is replaced.
     void add_trusted_servers(const std::map<std::string, protocol::McpServerConfig>& servers,
@@ -82,6 +84,8 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     session::House house;
     std::shared_ptr<Trace> trace;
     Attendance attendance;
+
+    std::shared_ptr<const sandbox::Settings> settings; // of sessions that name none
 
     std::map<session::ClientId, std::shared_ptr<Client>> clients;
     session::ClientId next_client = 1;

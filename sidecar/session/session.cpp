@@ -69,6 +69,10 @@ protocol::SessionInfo Session::info() const {
     info.sandbox =
         options_.isolation == sandbox::Isolation::bwrap ? protocol::SandboxKind::bwrap : protocol::SandboxKind::none;
     info.layers = layers_;
+    if (options_.settings) {
+        info.sandbox_config = options_.settings->file;
+        info.sandbox_notices = sandbox_notices_;
+    }
     info.execution_count = execution_count_;
     info.queue_length = static_cast<std::int64_t>(queue_.size());
     info.created_at = to_rfc3339(created_at_);

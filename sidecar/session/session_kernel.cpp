@@ -81,6 +81,14 @@ std::string identity_of(const jupyter::KernelChoice& choice, const SessionOption
 
 } // namespace
 
+void Session::note_settings(const std::vector<std::string>& notices) {
+    sandbox_notices_.clear();
+    for (const std::string& notice : notices) {
+        sandbox_notices_.push_back(visible_text(notice));
+        log_warning("session {}: {}", options_.id, sandbox_notices_.back());
+    }
+}
+
 Task<void> Session::start() {
     start_ = co_await start_kernel();
     kernel_ready_.set();
@@ -205,6 +213,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         if (start->proxy) {
             profile.proxy = start->directory + "/net.sock";
         }
+        profile.settings = options_.settings;
         profile.hidden = {house_.directories.state, house_.directories.config, house_.directories.runtime,
                           house_.directories.data};
         if (python_) {
@@ -219,6 +228,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         layers_ = launch.layers;
         start->group = std::move(launch.group);
         memory_looked_at_.reset();
+        note_settings(launch.notices);
         const Instant deadline = house_.loop.clock().now() + start_limit;
         start->kernel =
             co_await jupyter::start_kernel(house_.loop, std::move(launch.command), connection, *this, deadline);
@@ -322,13 +332,16 @@ Task<void> Session::replace_kernel(std::shared_ptr<Start> start, Duration grace)
     replaced_.set();
 }
 
-Task<void> Session::restart() {
+Task<void> Session::restart(std::shared_ptr<const sandbox::Settings> settings) {
     require_open();
     if (replacing_) {
         throw Error(ErrorCode::busy, fmt::format("session {} is being restarted already", options_.id));
     }
     replacing_ = true;
     replaced_.reset();
+    if (settings) {
+        options_.settings = std::move(settings);
+    }
     lose_kernel("the session was restarted");
     tasks_.spawn(replace_kernel(start_, shutdown_grace));
     co_await replaced_.wait();

@@ -26,7 +26,8 @@ def nested(path, value):
 
 def merged(into, more):
     for name, value in more.items():
-        into[name] = merged(dict(into.get(name) or {}), value) if isinstance(value, dict) else value
+        before = into.get(name)
+        into[name] = merged(dict(before) if isinstance(before, dict) else {}, value) if isinstance(value, dict) else value
     return into
 
 

@@ -251,6 +251,166 @@ class Workspaces(PlaceTest):
             self.assertEqual(ended.returncode, 1 if word else 0, ended.stdout)
 
 
+class SettingsFiles(PlaceTest):
+    """Settings in srt's format, as ipybox documents them; a person names the file."""
+
+    OF_IPYBOX = {
+        "enableWeakerNestedSandbox": False,
+        "allowPty": True,
+        "filesystem": {"denyRead": [".env"], "allowWrite": [".", "~/Library/Jupyter", "~/.ipython"], "denyWrite": []},
+        "network": {"allowedDomains": [], "deniedDomains": [], "allowLocalBinding": True},
+    }
+
+    def setUp(self):
+        super().setUp()
+        (self.place.home / "data").mkdir()
+        (self.place.home / "data/a.csv").write_text("1,2")
+        (self.place.home / ".ssh").mkdir()
+        (self.place.home / ".ssh/id_rsa").write_text("PRIVATE KEY")
+        self.place.write(".env", "TOKEN=hidden")
+        self.place.write("notes.txt", "notes")
+
+    def settings(self, changes=(), **filesystem):
+        content = {**self.OF_IPYBOX, **dict(changes)}
+        content["filesystem"] = {**content["filesystem"], **filesystem}
+        path = self.place.base / "sandbox.json"
+        path.write_text(json.dumps(content))
+        return str(path)
+
+    def outcome(self, cellgate, code, session):
+        """What the cell prints, or the name of its exception."""
+        indented = "".join(f"    {line}\n" for line in code.splitlines())
+        execution = cellgate.run(f"try:\n{indented}except Exception as problem:\n    print(type(problem).__name__, problem)",
+                                 sessionId=session)
+        self.assertEqual(execution.result()["status"], "ok", execution.outputs())
+        return execution.text().strip()
+
+    def test_ipyboxs_default_settings_do_what_its_page_promises(self):
+        (self.place.home / ".ipython/profile_default/startup").mkdir(parents=True)
+        cellgate = self.sidecar()
+        file = self.settings()
+        info = cellgate.session("s", sandbox={"configFile": file})
+        self.assertEqual((info["sandbox"], info["sandboxConfig"]), ("bwrap", file))
+        self.assertLessEqual(BWRAP_LAYERS, set(info["layers"]))
+        said = "\n".join(info["sandboxNotices"])
+        for word in ("allowPty", "~/Library/Jupyter", "~/.ipython"):
+            self.assertIn(word, said)
+        cellgate.session("open", sandbox=False)
+        env = "print(open('.env').read())"
+        self.assertEqual(self.outcome(cellgate, env, "open"), "TOKEN=hidden")  # the control
+        self.assertRegex(self.outcome(cellgate, env, "s"), "^PermissionError")
+        self.assertEqual(self.outcome(cellgate, "print(open('made', 'w').write('here'))", "s"), "4")
+        self.assertEqual((self.place.root / "made").read_text(), "here")
+        name = "import urllib.request\nurllib.request.urlopen('http://example.org', timeout=20)"
+        self.assertRegex(self.outcome(cellgate, name, "s"), "URLError.*(Name or service not known|name resolution)")
+        local = ("import socket\nserver = socket.create_server(('127.0.0.1', 0))\n"
+                 "client = socket.create_connection(server.getsockname())\nprint('connected')")
+        self.assertEqual(self.outcome(cellgate, local, "s"), "connected")
+        startup = self.place.home / ".ipython/profile_default/startup/evil.py"
+        plant = f"import os\nos.makedirs({str(startup.parent)!r}, exist_ok=True)\nopen({str(startup)!r}, 'w').write('x')"
+        self.outcome(cellgate, plant, "s")
+        self.assertFalse(startup.exists())
+        self.outcome(cellgate, plant, "open")
+        self.assertTrue(startup.exists())
+
+    def test_a_file_of_ones_own_shows_and_hides(self):
+        cellgate = self.sidecar()
+        data = self.place.home / "data/a.csv"
+        read, write = f"print(open({str(data)!r}).read())", f"open({str(data)!r}, 'a').write('x')"
+        cellgate.session("plain")
+        self.assertRegex(self.outcome(cellgate, read, "plain"), "^FileNotFoundError")  # the control
+        self.assertEqual(self.outcome(cellgate, "print(open('notes.txt').read())", "plain"), "notes")
+        cellgate.session("shows", sandbox={"configFile": self.settings(allowRead=["~/data"], denyRead=["notes.txt"])})
+        self.assertEqual(self.outcome(cellgate, read, "shows"), "1,2")
+        self.assertRegex(self.outcome(cellgate, write, "shows"), "^OSError.*Read-only")
+        self.assertRegex(self.outcome(cellgate, "open('notes.txt')", "shows"), "^PermissionError")
+        self.assertRegex(self.outcome(cellgate, "open('.env')", "shows"), "^PermissionError")
+        key = f"open({str(self.place.home / '.ssh/id_rsa')!r})"
+        self.assertRegex(self.outcome(cellgate, key, "shows"), "^FileNotFoundError")
+        cellgate.session("writes", sandbox={"configFile": self.settings(allowWrite=["~/data"])})
+        self.outcome(cellgate, write, "writes")
+        self.assertEqual(data.read_text(), "1,2x")
+        self.assertRegex(self.outcome(cellgate, "open('made', 'w')", "writes"), "^OSError.*Read-only")
+
+    def test_the_file_counts_as_it_was_when_a_person_started_the_kernel(self):
+        cellgate = self.sidecar()
+        file = self.settings()
+        cellgate.session("s", sandbox={"configFile": file})
+        read = f"print(open({str(self.place.home / 'data/a.csv')!r}).read())"
+        self.settings(allowRead=["~/data"])
+        self.assertRegex(self.outcome(cellgate, read, "s"), "^FileNotFoundError")
+        # A kernel that ends by itself starts by what was read before: its code cannot have it read anew.
+        cellgate.run("import os\nos._exit(1)", sessionId="s").result()
+        self.assertRegex(self.outcome(cellgate, read, "s"), "^FileNotFoundError")
+        cellgate.request("session/restart", {"sessionId": "s"})
+        self.assertEqual(self.outcome(cellgate, read, "s"), "1,2")
+        (self.place.base / "sandbox.json").write_text("{")
+        with self.assertRaises(RpcError) as caught:
+            cellgate.request("session/restart", {"sessionId": "s"})
+        self.assertEqual(caught.exception.code, 1021, caught.exception)
+        self.assertEqual(self.outcome(cellgate, read, "s"), "1,2")  # the old one goes on
+
+    def test_settings_that_would_not_hold_start_nothing(self):
+        cellgate = self.sidecar()
+        masks = {"credentials": {"files": [{"path": "~/x", "mode": "mask"}]}}
+        for word, write in (("credentials", lambda: self.settings(masks)),
+                            ("home directory", lambda: self.settings(allowRead=["~"])),
+                            ("allowWrite", lambda: self.settings(allowWrite=[".", "/usr"])),
+                            ("absent.json", lambda: str(self.place.base / "absent.json"))):
+            with self.subTest(word):
+                with self.assertRaises(RpcError) as caught:
+                    cellgate.session("s", sandbox={"configFile": write()})
+                self.assertEqual(caught.exception.code, 1021, caught.exception)
+                self.assertIn(word, caught.exception.message)
+        self.assertEqual(cellgate.request("session/list"), {"sessions": []})
+
+    def test_serve_and_run_take_a_file_for_their_sessions(self):
+        read = f"print(open({str(self.place.home / 'data/a.csv')!r}).read())"
+        file = self.settings(allowRead=["~/data"])
+        cellgate = self.sidecar(arguments=["--sandbox-config", file])
+        self.assertEqual(cellgate.run(read).text().strip(), "1,2")  # the default session
+        self.assertEqual(cellgate.session("s")["sandboxConfig"], file)
+        self.assertNotIn("sandboxConfig", cellgate.session("open", sandbox=False))
+        script = self.place.write("cell.py", read)
+
+        def run(*arguments):
+            return subprocess.run([CELLGATE, "run", str(script), "--root", str(self.place.root), *arguments],
+                                  env=self.place.environment(), stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, start_new_session=True)
+        ended = run("--sandbox-config", file)
+        self.assertEqual((ended.returncode, ended.stdout.strip()), (0, "1,2"), ended.stderr)
+        self.assertIn("allowPty is not used", ended.stderr)
+        self.assertEqual(run().returncode, 1)  # the control
+        self.assertEqual(run("--sandbox-config", file, "--no-sandbox").returncode, 2)
+
+    def test_explain_says_of_a_path_what_a_cell_sees(self):
+        file = self.settings({"network": {"allowedDomains": ["example.org"], "deniedDomains": ["*.evil.org"]}},
+                             allowRead=["~/data"], denyRead=[".env", "notes.txt"])
+        cellgate = self.sidecar(arguments=["--sandbox-config", file])
+
+        def explain(subject, *arguments):
+            ended = subprocess.run([CELLGATE, "sandbox", "explain", subject, "--root", str(self.place.root), *arguments],
+                                   env=self.place.environment(), capture_output=True, text=True)
+            self.assertIn(ended.returncode, (0, 1), ended.stderr)
+            return ended.returncode, ended.stdout
+        for path, word in ((".env", "cannot be read"), ("notes.txt", "denyRead[1]"), ("cell", "is not there"),
+                           (".", "can be read and written"), (str(self.place.home / "data/a.csv"), "allowRead[0]"),
+                           (str(self.place.home / ".ssh/id_rsa"), "is not there"), ("/etc/passwd", "sandbox's own"),
+                           ("/usr/bin/env", "read, not written"), ("/etc/shadow", "is not there")):
+            with self.subTest(path):
+                seen = cellgate.run("import os\np = " + repr(path) + "\ntry:\n    os.listdir(p) if os.path.isdir(p) "
+                                    "else open(p).close()\n    print(0)\nexcept OSError:\n    print(1)").text().strip()
+                code, said = explain(path, "--sandbox-config", file)
+                self.assertEqual(str(code), seen, said)
+                self.assertIn(word, said)
+        self.assertEqual(explain("notes.txt")[0], 0)
+        for host, code, word in (("example.org", 0, "allowedDomains[0]"), ("a.evil.org:443", 1, "deniedDomains[0]"),
+                                 ("other.org", 1, "asked")):
+            got, said = explain(host, "--sandbox-config", file)
+            self.assertEqual(got, code, said)
+            self.assertIn(word, said)
+
+
 class NotToBeHad(PlaceTest):
     """What was asked for and cannot be had is an error, and nothing runs."""
 

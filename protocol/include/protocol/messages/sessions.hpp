@@ -56,6 +56,34 @@ struct Limits {
     }
 };
 
+// true, false, or {"configFile": …}: in the sandbox, in none, or in the sandbox by a settings file.
+struct SandboxChoice {
+    bool isolated = true;
+    std::optional<std::string> config_file;
+};
+struct SandboxFile {
+    std::string config_file;
+    static constexpr bool closed = true;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("configFile", self.config_file);
+    }
+};
+inline void read(std::string_view text, const std::string& path, SandboxChoice& out) {
+    if (json_type(text) == "object") {
+        out.config_file = from_json<SandboxFile>(text, path).config_file;
+        return;
+    }
+    codec::read(text, path, out.isolated);
+}
+inline void write(std::string& out, const SandboxChoice& value) {
+    if (value.config_file) {
+        append_json(out, SandboxFile{*value.config_file});
+        return;
+    }
+    codec::write(out, value.isolated);
+}
+
 struct SessionCreateParams {
     std::optional<std::string> session_id;
     std::optional<std::string> language;
@@ -63,7 +91,7 @@ struct SessionCreateParams {
     std::optional<std::string> cwd;
     std::optional<bool> restore_cwd;
     std::optional<std::map<std::string, std::string>> env;
-    std::optional<bool> sandbox;
+    std::optional<SandboxChoice> sandbox;
     std::optional<RawJson> limits; // Limits, of which an unknown one is refused
     std::optional<std::vector<std::string>> tool_servers;
     std::optional<RawJson> work_done_token;
@@ -103,6 +131,8 @@ struct SessionInfo {
     std::string cwd;
     SandboxKind sandbox = SandboxKind::bwrap;
     std::vector<std::string> layers;
+    std::optional<std::string> sandbox_config; // the settings file
+    std::optional<std::vector<std::string>> sandbox_notices;
     std::int64_t execution_count = 0;
     std::int64_t queue_length = 0;
     std::string created_at;
@@ -115,6 +145,8 @@ struct SessionInfo {
         visit("cwd", self.cwd);
         visit("sandbox", self.sandbox);
         visit("layers", self.layers);
+        visit("sandboxConfig", self.sandbox_config);
+        visit("sandboxNotices", self.sandbox_notices);
         visit("executionCount", self.execution_count);
         visit("queueLength", self.queue_length);
         visit("createdAt", self.created_at);

@@ -6,6 +6,7 @@
 #include "async/process.hpp"
 #include "sandbox/descriptor.hpp"
 #include "sandbox/limits.hpp"
+#include "sandbox/settings.hpp"
 
 #include <map>
 #include <memory>
@@ -33,12 +34,14 @@ struct Profile {
     Limits limits;
     std::string proxy;    // a unix socket in session_dir that proxy_port leads to; empty: no way to the network
     std::string packages; // of these, the one folder that is shown, read-only; empty: none
+    std::shared_ptr<const Settings> settings = nullptr; // a person's, if there are some
 };
 
 // For one start. Keep it until start_process() has returned: the command's descriptors are owned here.
 struct Launch {
     async::Command command;
     std::vector<std::string> layers;
+    std::vector<std::string> notices; // what the settings ask for and do not get; for persons to read
     std::vector<Descriptor> descriptors;
     // What all that runs in there counts for; nothing where none can be had. To be kept until the process has ended.
     std::unique_ptr<ControlGroup> group;

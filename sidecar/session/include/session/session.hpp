@@ -60,6 +60,7 @@ struct SessionOptions {
     bool restore_cwd = false;
     std::map<std::string, std::string> environment;
     sandbox::Isolation isolation = sandbox::Isolation::bwrap;
+    std::shared_ptr<const sandbox::Settings> settings; // a person's, of the sandbox
     sandbox::Limits limits;
     std::optional<double> wall_seconds; // the longest that an execution may run, whatever timeout it names
     std::optional<std::vector<std::string>> tool_servers; // the only ones that its code may call
@@ -79,9 +80,12 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
 
     // Starts the kernel. Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, denied}.
     Task<void> start();
-    // Ends the kernel, cancels what waits, and starts a new one. Throws Error{busy} while that is under way, and what
-    // start() throws: then the session is dead until it is restarted.
-    Task<void> restart();
+    // The settings file that the sandbox follows; empty: none.
+    std::string settings_file() const { return options_.settings ? options_.settings->file : std::string(); }
+    // Ends the kernel, cancels what waits, and starts a new one, by `settings` if there are some, else by those of
+    // before. Throws Error{busy} while that is under way, and what start() throws: then the session is dead until it is
+    // restarted.
+    Task<void> restart(std::shared_ptr<const sandbox::Settings> settings = nullptr);
     // Interrupts what runs now; what waits stays.
     void interrupt();
     // Ends the kernel; everything that has not finished ends as killed or cancelled. `reason` says why. Not while
@@ -118,6 +122,7 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     void require_only_guest(const gate::Agent& agent) const;
     Task<std::unique_ptr<Start>> start_kernel();
     std::unique_ptr<egress::Proxy> make_proxy(std::string path);
+    void note_settings(const std::vector<std::string>& notices);
     Task<jupyter::KernelChoice> choose_kernel();
     Task<void> allow_workspace_kernel(jupyter::KernelChoice choice, std::string identity);
     // Nothing more runs on the present kernel: what waits is cancelled. The first reason stays.
@@ -170,6 +175,7 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     protocol::SessionKernel kernel_;
     std::optional<exec::Python> python_;
     std::vector<std::string> layers_;
+    std::vector<std::string> sandbox_notices_;
     std::int64_t execution_count_ = 0;
     std::optional<Instant> memory_looked_at_;
     std::uint64_t memory_kills_ = 0; // then

@@ -1,0 +1,149 @@
+// `cellgate sandbox explain PATH|HOST`: what a cell would see of a path or could reach of a host, and by which line.
+
+#include "base/visible_text.hpp"
+#include "commands.hpp"
+#include "exec/packages.hpp"
+#include "exec/python.hpp"
+#include "jupyter/kernel_choice.hpp"
+#include "sandbox/explain.hpp"
+#include "sandbox_config_option.hpp"
+#include "service/sidecar.hpp"
+#include "store/directories.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace cellgate::cli {
+
+namespace {
+
+struct ExplainArguments {
+    std::string subject;
+    std::string root = ".";
+    std::string sandbox_config;
+};
+
+constexpr const char* examples = R"(Examples:
+  cellgate sandbox explain .env
+  cellgate sandbox explain ~/.ssh/id_ed25519
+  cellgate sandbox explain /data --sandbox-config sandbox.json
+  cellgate sandbox explain example.org:443 --sandbox-config sandbox.json
+
+A word without a slash is a path if it is one in the workspace, and else a host if it looks like one; ./NAME is always a
+path. The exit code is 0 for what can be read or reached, 1 for what cannot.)";
+
+// Nothing for a path.
+std::optional<sandbox::HostAndPort> as_host(const std::string& subject, const std::string& root) {
+    std::error_code ignored;
+    const bool like_one = subject.find_first_of(".:") != std::string::npos || subject == "localhost";
+    const bool like_a_path = subject.find('/') != std::string::npos || subject.starts_with('.') ||
+                             subject.starts_with('~') ||
+                             std::filesystem::exists(std::filesystem::symlink_status(root + "/" + subject, ignored));
+    return like_a_path || !like_one ? std::nullopt : sandbox::parse_host(subject);
+}
+
+std::string without_tilde(const std::string& path, const sandbox::Environment& environment) {
+    const auto home = environment.find("HOME");
+    const bool tilde = path == "~" || path.starts_with("~/");
+    return tilde && home != environment.end() ? home->second + path.substr(1) : path;
+}
+
+int say_host(const std::string& subject, const sandbox::HostAndPort& host, const sandbox::Settings* settings) {
+    constexpr const char* words[] = {"allowed", "denied", "asked about"};
+    const sandbox::HostExplanation explained = sandbox::explain_host(settings, host);
+    fmt::print("{}: {}\n  by: {}\n", visible_text(subject), words[static_cast<int>(explained.reach)], explained.reason);
+    fmt::print("  but: there is no proxy yet, so a cell reaches no host at all\n");
+    return explained.reach == sandbox::Reach::allowed ? 0 : 1;
+}
+
+int say_path(const sandbox::PathExplanation& explained) {
+    constexpr const char* words[] = {"can be read and written", "can be read, not written",
+                                     "is the sandbox's own, not that of the machine", "cannot be read", "is not there"};
+    fmt::print("{}: {}\n  by: {}\n", visible_text(explained.path), words[static_cast<int>(explained.sight)],
+               visible_text(explained.reason));
+    return explained.sight == sandbox::Sight::unreadable || explained.sight == sandbox::Sight::absent ? 1 : 0;
+}
+
+Task<void> find_kernel(async::Loop* loop, jupyter::KernelRequest request,
+                       std::optional<jupyter::KernelChoice>* choice) {
+    try {
+        *choice = co_await jupyter::find_kernel(*loop, std::move(request));
+    } catch (const Error& error) {
+        fmt::print(stderr, "cellgate: without a kernel's interpreter, as none was found: {}\n",
+                   visible_text(error.message));
+    }
+}
+
+int explain(const ExplainArguments& arguments) {
+    const sandbox::Environment environment = sandbox::process_environment();
+    const std::string root = service::canonical_root(arguments.root);
+    std::shared_ptr<const sandbox::Settings> settings;
+    if (!arguments.sandbox_config.empty()) {
+        settings = sandbox::read_settings(std::filesystem::absolute(arguments.sandbox_config));
+    }
+    if (const std::optional<sandbox::HostAndPort> host = as_host(arguments.subject, root)) {
+        return say_host(arguments.subject, *host, settings.get());
+    }
+
+    jupyter::KernelRequest request;
+    request.workspace = root;
+    request.environment = environment;
+    std::optional<jupyter::KernelChoice> choice;
+    async::Loop loop;
+    loop.run(find_kernel(&loop, std::move(request), &choice));
+
+    const store::Directories directories = store::find_directories(environment);
+    for (const std::string& path : {directories.state, directories.config, directories.runtime}) {
+        store::make_private_directory(path);
+    }
+    sandbox::Profile profile;
+    profile.workspace = root;
+    profile.session_dir = store::make_unique_directory(directories.runtime, "e-");
+    profile.hidden = {directories.state, directories.config, directories.runtime, directories.data};
+    profile.settings = std::move(settings);
+    sandbox::Explained explained;
+    std::exception_ptr error;
+    try {
+        if (choice) {
+            profile.read_only = jupyter::folders_of(*choice);
+            if (const std::optional<exec::Python> python = exec::python_of(*choice)) {
+                profile.packages = exec::Packages(directories, root, *python).shown();
+            }
+        }
+        explained = sandbox::explain_paths(profile, environment, {without_tilde(arguments.subject, environment)});
+    } catch (...) {
+        error = std::current_exception();
+    }
+    store::remove_tree(profile.session_dir);
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    for (const std::string& notice : explained.notices) {
+        fmt::print(stderr, "cellgate: {}: {}\n", visible_text(arguments.sandbox_config), visible_text(notice));
+    }
+    return say_path(explained.paths.front());
+}
+
+} // namespace
+
+void add_sandbox(CLI::App& app, Invocation& invocation) {
+    auto arguments = std::make_shared<ExplainArguments>();
+    CLI::App* group = app.add_subcommand("sandbox", "Explain what the sandbox shows");
+    group->require_subcommand(1);
+    CLI::App* command = group->add_subcommand(
+        "explain", "Say what a cell would see of a path, or could reach of a host, and by which line");
+    command->add_option("PATH|HOST", arguments->subject, "A path, from the workspace if relative, or a host")
+        ->required()
+        ->type_name("");
+    add_sandbox_config(*command, arguments->sandbox_config);
+    command->add_option("--root", arguments->root, "The workspace; default: the current directory")
+        ->check(CLI::ExistingDirectory.description({}))
+        ->type_name("DIR");
+    command->footer(examples);
+    command->callback([arguments, &invocation] { invocation.run = [arguments] { return explain(*arguments); }; });
+}
+
+} // namespace cellgate::cli

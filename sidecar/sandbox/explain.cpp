@@ -1,0 +1,189 @@
+#include "sandbox/explain.hpp"
+
+#include "base/visible_text.hpp"
+#include "kernel_mounts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cellgate::sandbox {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_links = 40; // as the kernel's own limit
+
+// Whether files' own permissions let this user read (4) or go through (1). Root has no more in a sandbox than others.
+bool permits(const struct stat& status, mode_t what) {
+    std::vector<gid_t> groups(static_cast<std::size_t>(std::max(0, ::getgroups(0, nullptr))));
+    groups.resize(static_cast<std::size_t>(std::max(0, ::getgroups(static_cast<int>(groups.size()), groups.data()))));
+    groups.push_back(::getegid());
+    const bool in_group = std::find(groups.begin(), groups.end(), status.st_gid) != groups.end();
+    const int shift = status.st_uid == ::geteuid() ? 6 : in_group ? 3 : 0;
+    return (status.st_mode >> shift & what) == what;
+}
+
+// Walks a path as a process in the sandbox would.
+class Walk {
+  public:
+    Walk(const MountPlan& plan, const std::string& path) : plan_(plan) { push_front(path); }
+
+    PathExplanation run() {
+        while (true) {
+            if (rest_.empty()) {
+                return end();
+            }
+            const fs::path part = std::move(rest_.front());
+            rest_.pop_front();
+            if (part.empty() || part == ".") {
+                continue;
+            }
+            if (part == "..") {
+                current_ = current_.parent_path();
+                continue;
+            }
+            if (std::optional<PathExplanation> stopped = step(current_ / part)) {
+                return std::move(*stopped);
+            }
+        }
+    }
+
+  private:
+    void push_front(const fs::path& path) {
+        const fs::path relative = path.relative_path();
+        rest_.insert(rest_.begin(), relative.begin(), relative.end());
+    }
+
+    std::optional<PathExplanation> step(const fs::path& next) {
+        const std::optional<MountPlan::Mounted> there = plan_.at(next);
+        const bool mounted_here = there && there->place == next.native();
+        if (mounted_here && there->kind == MountPlan::Kind::link) {
+            return follow(there->source, next);
+        }
+        if (there && there->kind == MountPlan::Kind::machine) {
+            return step_in_machine(next, *there);
+        }
+        const bool holds_mounts = !plan_.places_below(next).empty();
+        const bool closed = there && there->kind == MountPlan::Kind::unreadable && !holds_mounts && !rest_.empty();
+        if ((mounted_here && !closed) || holds_mounts || in_own_system(there)) {
+            current_ = next;
+            return std::nullopt;
+        }
+        if (there && there->kind == MountPlan::Kind::unreadable) {
+            return PathExplanation{Sight::unreadable, whole(next), there->reason.text};
+        }
+        return PathExplanation{Sight::absent, whole(next),
+                               there ? there->reason.text : "nothing of the machine is shown there"};
+    }
+
+    // Of /proc and /dev: what is in there is not ours to list.
+    static bool in_own_system(const std::optional<MountPlan::Mounted>& there) {
+        return there && (there->place == "/proc" || there->place == "/dev");
+    }
+
+    std::optional<PathExplanation> step_in_machine(const fs::path& next, const MountPlan::Mounted& there) {
+        struct stat status{};
+        if (::lstat(next.c_str(), &status) != 0) {
+            return PathExplanation{Sight::absent, whole(next), "it does not exist, in " + there.reason.text};
+        }
+        if (S_ISLNK(status.st_mode)) {
+            std::error_code error;
+            return follow(fs::read_symlink(next, error), next);
+        }
+        if (S_ISDIR(status.st_mode) && !rest_.empty() && !permits(status, 1)) {
+            return PathExplanation{Sight::unreadable, whole(next), "the permissions of the files themselves"};
+        }
+        current_ = next;
+        return std::nullopt;
+    }
+
+    std::optional<PathExplanation> follow(const fs::path& target, const fs::path& link) {
+        if (links_left_-- == 0) {
+            return PathExplanation{Sight::absent, whole(link), "too many symbolic links"};
+        }
+        if (target.is_absolute()) {
+            current_ = "/";
+        }
+        push_front(target);
+        return std::nullopt;
+    }
+
+    PathExplanation end() const {
+        const std::optional<MountPlan::Mounted> there = plan_.at(current_);
+        const std::string path = current_.string();
+        if (!there || there->kind == MountPlan::Kind::link) {
+            return {Sight::own, path, "the sandbox's own folder, for what is mounted below it"};
+        }
+        switch (there->kind) {
+        case MountPlan::Kind::machine: {
+            struct stat status{};
+            if (::stat(path.c_str(), &status) != 0 || !permits(status, 4)) {
+                return {Sight::unreadable, path, "the permissions of the files themselves"};
+            }
+            return {there->writable ? Sight::read_write : Sight::read_only, path, there->reason.text};
+        }
+        case MountPlan::Kind::unreadable:
+            return {Sight::unreadable, path, there->reason.text};
+        default:
+            return {Sight::own, path, there->reason.text};
+        }
+    }
+
+    std::string whole(fs::path path) const {
+        for (const fs::path& part : rest_) {
+            path /= part;
+        }
+        return path.string();
+    }
+
+    const MountPlan& plan_;
+    fs::path current_ = "/";
+    std::deque<fs::path> rest_;
+    int links_left_ = most_links;
+};
+
+} // namespace
+
+Explained explain_paths(const Profile& profile, const Environment& environment, const std::vector<std::string>& paths) {
+    KernelMounts mounts = plan_kernel_mounts(profile, environment);
+    mounts.plan.because({"a link on the way to what is shown"});
+    add_links(mounts.plan, mounts.links);
+    Explained explained;
+    for (const std::string& path : paths) {
+        explained.paths.push_back(
+            Walk(mounts.plan, path.starts_with('/') ? path : mounts.workspace + "/" + path).run());
+    }
+    explained.notices = std::move(mounts.notices);
+    return explained;
+}
+
+HostExplanation explain_host(const Settings* settings, const HostAndPort& host) {
+    if (settings == nullptr) {
+        return {Reach::asked, "no settings file names hosts"};
+    }
+    const auto covering = [&](const std::vector<std::string>& entries) {
+        return std::find_if(entries.begin(), entries.end(),
+                            [&](const std::string& entry) { return domain_covers(entry, host); });
+    };
+    const auto reason = [&](const char* list, const std::vector<std::string>& entries, auto entry) {
+        return fmt::format("{}[{}] \"{}\" of {}", list, entry - entries.begin(), *entry, visible_text(settings->file));
+    };
+    const std::vector<std::string>& denied = settings->network.denied_domains;
+    if (const auto entry = covering(denied); entry != denied.end()) {
+        return {Reach::denied, reason("network.deniedDomains", denied, entry)};
+    }
+    const std::vector<std::string>& allowed = settings->network.allowed_domains;
+    if (const auto entry = covering(allowed); entry != allowed.end()) {
+        return {Reach::allowed, reason("network.allowedDomains", allowed, entry)};
+    }
+    return {Reach::asked, fmt::format("no line of {} names it", visible_text(settings->file))};
+}
+
+} // namespace cellgate::sandbox

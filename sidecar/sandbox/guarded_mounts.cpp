@@ -1,0 +1,35 @@
+#include "guarded_mounts.hpp"
+
+#include "sandbox/guarded_files.hpp"
+
+#include <filesystem>
+
+namespace cellgate::sandbox {
+
+void show_guarded(MountPlan& plan, const std::string& top, bool writable, const std::string& reason) {
+    plan.because({reason});
+    if (writable) {
+        plan.read_write(top);
+    } else {
+        plan.read_only(top);
+    }
+    if (!std::filesystem::is_directory(top)) {
+        return;
+    }
+    const GuardedFiles guarded = find_guarded_files(top);
+    if (writable) {
+        plan.because({"guarded: programs outside of the sandbox run or obey it", true});
+        for (const std::string& path : guarded.read_only) {
+            plan.read_only(path);
+        }
+    }
+    plan.because({"guarded: a secret, by its name", true});
+    for (const std::string& path : guarded.secret_directories) {
+        plan.unreadable_directory(path);
+    }
+    for (const std::string& path : guarded.secret_files) {
+        plan.unreadable_file(path);
+    }
+}
+
+} // namespace cellgate::sandbox

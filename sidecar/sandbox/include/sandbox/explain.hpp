@@ -1,0 +1,44 @@
+#pragma once
+// What a cell would see of a path, or could reach of a host, and by which line: of the settings file, of cellgate's own
+// guards, or of what every sandbox has. The answer for a path is read off the same plan that is mounted.
+
+#include "sandbox/domains.hpp"
+#include "sandbox/launcher.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+enum class Sight {
+    read_write,
+    read_only,
+    own,        // the sandbox has one of its own there: the home, /tmp, /dev
+    unreadable, // it exists, and is hidden or not for this user
+    absent,
+};
+
+struct PathExplanation {
+    Sight sight = Sight::absent;
+    std::string path; // with all links resolved as a cell would
+    std::string reason;
+};
+
+struct Explained {
+    std::vector<PathExplanation> paths; // in the order that they were asked for
+    std::vector<std::string> notices;
+};
+
+// `paths`: absolute, or from the workspace. Throws what Launcher::wrap() does about the profile.
+Explained explain_paths(const Profile& profile, const Environment& environment, const std::vector<std::string>& paths);
+
+enum class Reach { allowed, denied, asked };
+
+struct HostExplanation {
+    Reach reach = Reach::asked;
+    std::string reason;
+};
+
+HostExplanation explain_host(const Settings* settings, const HostAndPort& host);
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,46 @@
+#pragma once
+// The settings files of srt (@anthropic-ai/sandbox-runtime), which ipybox's sandbox.json are, read as they are. Nothing
+// in them is passed over in silence: a key is enforced, or a notice says that it is not and does no harm, or it is an
+// error that says what to do. What the lists of paths mean here is in settings_mounts.hpp, and that the result is never
+// wider than a person's word: only a person may name such a file.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+// One entry of a list of paths. Relative ones are from the workspace, `~` is the person's home.
+struct PathRule {
+    std::string where; // filesystem.denyRead[0] ".env"
+    std::string path;
+    bool literal = false; // no character of it stands for others
+};
+
+// Which hosts a cell may reach; the texts are checked, in lower case, and for domain_covers() (domains.hpp).
+struct NetworkSettings {
+    bool configured = false;
+    std::vector<std::string> allowed_domains;
+    std::vector<std::string> denied_domains;
+    bool allow_local_binding = false;
+};
+
+struct Settings {
+    std::string file; // absolute
+    std::vector<PathRule> deny_read;
+    std::vector<PathRule> allow_read;
+    std::vector<PathRule> allow_write;
+    std::vector<PathRule> deny_write;
+    NetworkSettings network;
+    std::vector<std::string> notices; // what is not enforced, and why that does no harm
+};
+
+// `file` names the text in errors. Throws Error{config_invalid} with the path in the JSON and what to do.
+Settings parse_settings(std::string_view text, const std::string& file);
+
+// `file` is absolute. Reads a file of at most 1 MiB, without waiting for anybody. Throws as parse_settings() does, also
+// for a file that is missing or empty.
+std::shared_ptr<const Settings> read_settings(const std::string& file);
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,27 @@
+#pragma once
+// What a kernel's sandbox shows of the machine, as a plan: the system, an empty home, the workspace with its guards,
+// the interpreter, and what a settings file adds or takes away. Launchers mount it, `cellgate sandbox explain` reads
+// it.
+
+#include "mount_plan.hpp"
+#include "sandbox/launcher.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+struct KernelMounts {
+    MountPlan plan;
+    std::string workspace; // canonical
+    std::string home;
+    std::map<std::string, std::string> links; // on the way to what is shown: where they lie, what they hold
+    std::vector<std::string> exchangeable;    // places in which a cell may have exchanged something (mount_check.hpp)
+    std::vector<std::string> notices;         // what the settings file asks for and does not get
+};
+
+// Throws Error{config_invalid, sandbox_unavailable} as Launcher::wrap() does.
+KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& environment);
+
+} // namespace cellgate::sandbox

@@ -1,0 +1,82 @@
+#pragma once
+// What a settings file changes in the file system of a kernel's sandbox, which shows less than srt's to begin with.
+//
+// allowRead and allowWrite show further places, with their guarded files kept; denyRead hides, denyWrite makes
+// read-only. Of two entries for reading the deeper one counts, and of two for the same place the one that denies; for
+// writing, denying always counts. The workspace is writable if allowWrite has it. allowRead, when it names a secret
+// exactly, shows it. What would break a promise of the sandbox (cellgate's own directories, the home as a whole, the
+// system's files, sockets of /run) is an error; what is guarded anyway stays so, and a notice says it. Writable places
+// and denyWrite are literal; "x/**" is x everywhere.
+//
+// A cell may exchange what lies in a place that it can write: a link from there never leads an entry out of it.
+
+#include "base/error.hpp"
+#include "mount_plan.hpp"
+#include "private_places.hpp"
+#include "sandbox/settings.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+class SettingsMounts {
+  public:
+    // All canonical; `settings` outlives it. Throws Error{config_invalid, sandbox_unavailable}.
+    SettingsMounts(const Settings& settings, const PrivatePlaces& places, std::string workspace);
+
+    bool workspace_is_writable() const;
+    // Once the workspace is planned. Throws as the constructor does.
+    void show(MountPlan& plan);
+    // `needed`: what has to be seen for anything to run, the interpreter for one; it stays. Throws as the constructor
+    // does, also for settings that hide the workspace.
+    void hide(MountPlan& plan, const std::vector<std::string>& needed);
+
+    // The places that were shown.
+    std::vector<std::string> tops() const;
+    const std::vector<std::string>& notices() const { return notices_; }
+    // Symlinks on the way to them: where they lie, what they hold.
+    const std::map<std::string, std::string>& links() const { return links_; }
+
+  private:
+    using Links = std::map<std::string, std::string>;
+
+    struct Allowed {
+        std::string path;
+        const PathRule* rule = nullptr;
+        bool writable = false;
+        bool exact = true; // no wildcard found it
+        Links links;
+    };
+
+    struct Anchored {
+        std::string base; // canonical: the root, the workspace or the home
+        std::string rest; // may be empty
+        std::string path() const { return base + "/" + rest; }
+    };
+
+    Anchored anchored(const PathRule& rule) const;
+    std::string reason(const PathRule& rule) const;
+    void notice(const PathRule& rule, const std::string& text);
+    Error invalid(const PathRule& rule, const std::string& why, std::string hint) const;
+    static bool find(const PathRule& rule, const std::string& path, Allowed& found);
+    void allow(const PathRule& rule, bool writable);
+    bool accepts(const Allowed& asked);
+    void refuse_links_out_of(const std::string& top) const;
+    void unhide(MountPlan& plan, const Allowed& allowed);
+    std::vector<std::string> matches(MountPlan& plan, const PathRule& rule, const std::vector<std::string>& needed);
+    void forbid_writing(MountPlan& plan);
+    void hide_one(MountPlan& plan, const std::string& path, const PathRule& rule,
+                  const std::vector<std::string>& needed);
+
+    const Settings& settings_;
+    const PrivatePlaces& places_;
+    std::string workspace_;
+    std::vector<Allowed> allowed_; // parents first
+    std::vector<std::string> notices_;
+    Links links_;
+    int entries_left_;
+};
+
+} // namespace cellgate::sandbox

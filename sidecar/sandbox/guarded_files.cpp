@@ -85,7 +85,7 @@ GuardedFiles find_guarded_files(const std::string& workspace) {
         for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
             if (--entries_left < 0) {
                 throw Error(ErrorCode::sandbox_unavailable,
-                            fmt::format("expected at most {} files and folders in the workspace {}, found more: its "
+                            fmt::format("expected at most {} files and folders in {}, found more: its "
                                         "secrets cannot all be found and hidden",
                                         most_entries, workspace),
                             "Make a folder further down the root, or move bulk data out of it; without a sandbox "

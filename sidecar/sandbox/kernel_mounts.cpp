@@ -118,9 +118,10 @@ void settle(MountPlan& plan, const std::string& workspace, const std::vector<std
                                                    [](const auto& a, const auto& b) { return a.second < b.second; });
     throw Error(
         ErrorCode::sandbox_unavailable,
-        fmt::format("expected at most {} files and folders to guard in the workspace {} (secrets, what programs "
+        fmt::format("expected at most {} files and folders to guard in the workspace {}{} (secrets, what programs "
                     "outside run or obey, and the folders above them), found {}; most of them, {}, lie in {}",
-                    most_mounts, workspace, places.size(), count, folder.string()),
+                    most_mounts, workspace, tops.size() == 1 ? "" : " and in what its settings show", places.size(),
+                    count, folder.string()),
         fmt::format("Look at {}: a cell may have made them. Remove what is not needed, move it out of the "
                     "workspace, or open a folder further down.",
                     folder.string()));

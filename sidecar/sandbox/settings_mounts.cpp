@@ -64,11 +64,14 @@ SettingsMounts::SettingsMounts(const Settings& settings, const PrivatePlaces& pl
     for (const PathRule& rule : settings_.allow_read) {
         allow(rule, false);
     }
-    refuse_links_out_of(workspace_);
+    std::vector<std::string> tops = {workspace_};
     for (const Allowed& allowed : allowed_) {
         if (allowed.writable) {
-            refuse_links_out_of(allowed.path);
+            tops.push_back(allowed.path);
         }
+    }
+    for (const std::string& top : tops) {
+        refuse_links_in(top);
     }
     // Of one place the writable entry comes last, and wins.
     std::sort(allowed_.begin(), allowed_.end(), [](const Allowed& a, const Allowed& b) {
@@ -203,17 +206,22 @@ bool SettingsMounts::accepts(const Allowed& asked) {
     return true;
 }
 
-void SettingsMounts::refuse_links_out_of(const std::string& top) const {
-    for (const Allowed& allowed : allowed_) {
-        for (const auto& [place, target] : allowed.links) {
-            if (is_within(place, top) && !is_within(allowed.path, top)) {
-                throw invalid(*allowed.rule,
-                              fmt::format("it leads out of '{}', through the link '{}', which a cell may have made",
-                                          visible_text(top), visible_text(place)),
-                              fmt::format("If '{}' is meant, write that.", visible_text(allowed.path)));
-            }
+void SettingsMounts::refuse_links_in(const std::string& top) {
+    std::erase_if(allowed_, [&](const Allowed& allowed) {
+        const auto link = std::find_if(allowed.links.begin(), allowed.links.end(),
+                                       [&](const auto& each) { return is_within(each.first, top); });
+        if (link == allowed.links.end()) {
+            return false;
         }
-    }
+        if (allowed.exact) {
+            throw invalid(
+                *allowed.rule,
+                fmt::format("it goes through the link '{}', which a cell may have made", visible_text(link->first)),
+                fmt::format("If '{}' is meant, write that.", visible_text(allowed.path)));
+        }
+        notice(*allowed.rule, fmt::format("skipped '{}': a link that a cell may have made", visible_text(link->first)));
+        return true;
+    });
 }
 
 bool SettingsMounts::workspace_is_writable() const {

@@ -8,7 +8,7 @@
 // system's files, sockets of /run) is an error; what is guarded anyway stays so, and a notice says it. Writable places
 // and denyWrite are literal; "x/**" is x everywhere.
 //
-// A cell may exchange what lies in a place that it can write: a link from there never leads an entry out of it.
+// A cell may exchange what lies in a place that it can write: what is allowed is never reached through a link from there.
 
 #include "base/error.hpp"
 #include "mount_plan.hpp"
@@ -63,7 +63,8 @@ class SettingsMounts {
     static bool find(const PathRule& rule, const std::string& path, Allowed& found);
     void allow(const PathRule& rule, bool writable);
     bool accepts(const Allowed& asked);
-    void refuse_links_out_of(const std::string& top) const;
+    // `top` is a place that cells may write.
+    void refuse_links_in(const std::string& top);
     void unhide(MountPlan& plan, const Allowed& allowed);
     std::vector<std::string> matches(MountPlan& plan, const PathRule& rule, const std::vector<std::string>& needed);
     void forbid_writing(MountPlan& plan);

@@ -344,14 +344,33 @@ TEST_CASE("a link that a cell puts in the place of what a settings file names le
     machine.write(machine.home / "papers/will", "CANARY");
     use(machine, writing("results"));
     CHECK(works(machine, "(os.rename(W + '/results', W + '/r2'), os.symlink(H + '/papers', W + '/results'), 1)[2]"));
-    for (const Lists& lists : {writing("results"), reading("results"), reading("results/will"), reading("result*")}) {
-        CHECK(mentions(refusal(machine, lists), "leads out of"));
+    for (const Lists& lists : {writing("results"), reading("results"), reading("results/will")}) {
+        CHECK(mentions(refusal(machine, lists), "goes through the link"));
     }
+    CHECK(mentions(notices(machine, reading("result*")), "skipped"));
+    CHECK_FALSE(works(machine, reads(machine.home / "papers/will")));
     CHECK(refusal(machine, hiding("results")) == "");
     CHECK_FALSE(works(machine, reads(machine.home / "papers/will")));
     CHECK(refusal(machine, reading("r2")) == ""); // the control
     use(machine, reading("~/papers"));
     CHECK(works(machine, reads(machine.workspace / "results/will")));
+    // Nor to what is hidden in the workspace itself.
+    machine.write(machine.workspace / "vault/y", "CANARY");
+    fs::create_symlink(".env", machine.workspace / "public");
+    fs::create_directory_symlink("vault/y", machine.workspace / "open");
+    Lists lists = hiding("vault");
+    for (const char* entry : {"public", "open"}) {
+        lists.allow_read = std::string("[\"") + entry + "\"]";
+        CHECK(mentions(refusal(machine, lists), "goes through the link"));
+    }
+    lists.allow_read = R"(["p*", "o*"])";
+    use(machine, lists);
+    CHECK_FALSE(works(machine, reads(machine.workspace / ".env")));
+    CHECK_FALSE(works(machine, reads(machine.workspace / "vault/y")));
+    lists.allow_read = R"([".env", "vault/y"])"; // the control
+    use(machine, lists);
+    CHECK(works(machine, reads(machine.workspace / ".env")));
+    CHECK(works(machine, reads(machine.workspace / "vault/y")));
 }
 
 TEST_CASE("a folder that settings show and that is exchanged after it was planned is noticed") {

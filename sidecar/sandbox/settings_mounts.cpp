@@ -45,6 +45,19 @@ bool is_one_of(std::string_view path, const Places& places) {
     return std::find(places.begin(), places.end(), path) != places.end();
 }
 
+// Whether `name` is one of the parts that stand before the first wildcard.
+bool names_literally(const std::string& pattern, const std::string& name) {
+    for (const fs::path& part : fs::path(pattern)) {
+        if (is_glob(part.native())) {
+            return false;
+        }
+        if (part.native() == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // "src/**" is src.
 std::string_view without_all_below(std::string_view path) {
     while (path.size() > 3 && path.ends_with("/**")) {
@@ -195,7 +208,7 @@ bool SettingsMounts::accepts(const Allowed& asked) {
                                             : "programs outside of the sandbox run or obey it"));
             return false;
         }
-        if (secret && !asked.exact && rule.path.find(name) == std::string::npos) {
+        if (secret && !asked.exact && !names_literally(rule.path, name)) {
             return false; // shown only by its whole name
         }
     }

@@ -173,9 +173,13 @@ TEST_CASE("allowRead shows a secret only by its whole name, and read-only") {
     Machine machine;
     machine.write(machine.workspace / ".aws/credentials", "CANARY");
     machine.write(machine.workspace / ".aws/config", "CANARY");
-    for (const char* entry : {".", "*", "**/.e*", "deploy"}) {
+    machine.write(machine.home / "other/.env", "CANARY");
+    for (const char* entry : {".", "*", "**/.e*", "deploy", "deploy/secrets/*", "~/**/.env", "~/o*/.env", "~/.s*/*"}) {
         CAPTURE(entry);
         use(machine, reading(entry));
+        CHECK_FALSE(works(machine, reads(machine.workspace / "deploy/secrets/prod")));
+        CHECK_FALSE(works(machine, reads(machine.home / "other/.env")));
+        CHECK_FALSE(works(machine, reads(machine.home / ".ssh/id_rsa")));
         CHECK_FALSE(works(machine, reads(machine.workspace / ".env")));
         CHECK_FALSE(works(machine, reads(machine.workspace / "deploy/.env.production")));
     }
@@ -187,6 +191,12 @@ TEST_CASE("allowRead shows a secret only by its whole name, and read-only") {
     CHECK(works(machine, reads(machine.workspace / ".aws/config")));
     CHECK_FALSE(works(machine, reads(machine.workspace / ".aws/credentials")));
     CHECK_FALSE(works(machine, "os.listdir(W + '/.aws')"));
+    use(machine, reading("~/other/.env"));
+    CHECK(works(machine, reads(machine.home / "other/.env")));
+    machine.write(machine.home / ".ssh/id_rsa.pub", "1");
+    use(machine, reading("~/.ssh/*"));
+    CHECK(works(machine, reads(machine.home / ".ssh/id_rsa.pub")));
+    CHECK_FALSE(works(machine, reads(machine.home / ".ssh/id_rsa")));
     use(machine, reading("~/.ssh"));
     CHECK(works(machine, "os.listdir(H + '/.ssh')"));
     CHECK_FALSE(works(machine, reads(machine.home / ".ssh/id_rsa")));
@@ -242,6 +252,7 @@ TEST_CASE("only what allowWrite has can be written, the workspace too; denyWrite
     machine.write(machine.home / "results/old", "1");
     machine.write(machine.home / "results/.git/config", "1");
     machine.write(machine.home / "results/keep/x", "1");
+    machine.write(machine.home / "results/part/.vscode/tasks.json", "{}");
     const std::string in_workspace = writes(machine.workspace / "data.txt");
     CHECK(works(machine, in_workspace)); // the control
     Lists lists;
@@ -259,6 +270,7 @@ TEST_CASE("only what allowWrite has can be written, the workspace too; denyWrite
     CHECK_FALSE(works(machine, writes(machine.home / "results/.git/config")));
     CHECK_FALSE(works(machine, writes(machine.home / "results/keep/x")));
     CHECK_FALSE(works(machine, "os.rename(H + '/results/keep', H + '/results/k2') or True"));
+    CHECK_FALSE(works(machine, "os.rename(H + '/results/part', H + '/results/p2') or True"));
     lists.deny_write = R"(["~"])";
     use(machine, lists);
     CHECK_FALSE(works(machine, writes(machine.workspace / "build/made")));

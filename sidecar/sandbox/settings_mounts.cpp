@@ -115,7 +115,10 @@ std::string SettingsMounts::reason(const PathRule& rule) const {
 }
 
 void SettingsMounts::notice(const PathRule& rule, const std::string& text) {
-    notices_.push_back(fmt::format("{}: {}", rule.where, text));
+    std::string line = fmt::format("{}: {}", rule.where, text);
+    if (std::find(notices_.begin(), notices_.end(), line) == notices_.end()) {
+        notices_.push_back(std::move(line));
+    }
 }
 
 Error SettingsMounts::invalid(const PathRule& rule, const std::string& why, std::string hint) const {
@@ -209,7 +212,8 @@ bool SettingsMounts::accepts(const Allowed& asked) {
             return false;
         }
         if (secret && !asked.exact && !names_literally(rule.path, name)) {
-            return false; // shown only by its whole name
+            notice(rule, "secrets that it matches stay hidden: they are shown only by their whole names");
+            return false;
         }
     }
     if (asked.writable && is_within(path, workspace_ + "/mcptools")) {

@@ -8,7 +8,8 @@
 // system's files, sockets of /run) is an error; what is guarded anyway stays so, and a notice says it. Writable places
 // and denyWrite are literal; "x/**" is x everywhere.
 //
-// A cell may exchange what lies in a place that it can write: what is allowed is never reached through a link from there.
+// A cell may exchange what lies in a place that it can write: what is allowed is never reached through a link from
+// there.
 
 #include "base/error.hpp"
 #include "mount_plan.hpp"

@@ -27,7 +27,8 @@ def nested(path, value):
 def merged(into, more):
     for name, value in more.items():
         before = into.get(name)
-        into[name] = merged(dict(before) if isinstance(before, dict) else {}, value) if isinstance(value, dict) else value
+        inner = dict(before) if isinstance(before, dict) else {}
+        into[name] = merged(inner, value) if isinstance(value, dict) else value
     return into
 
 

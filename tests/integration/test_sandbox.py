@@ -280,8 +280,8 @@ class SettingsFiles(PlaceTest):
     def outcome(self, cellgate, code, session):
         """What the cell prints, or the name of its exception."""
         indented = "".join(f"    {line}\n" for line in code.splitlines())
-        execution = cellgate.run(f"try:\n{indented}except Exception as problem:\n    print(type(problem).__name__, problem)",
-                                 sessionId=session)
+        execution = cellgate.run(f"try:\n{indented}except Exception as problem:\n"
+                                 "    print(type(problem).__name__, problem)", sessionId=session)
         self.assertEqual(execution.result()["status"], "ok", execution.outputs())
         return execution.text().strip()
 
@@ -307,7 +307,8 @@ class SettingsFiles(PlaceTest):
                  "client = socket.create_connection(server.getsockname())\nprint('connected')")
         self.assertEqual(self.outcome(cellgate, local, "s"), "connected")
         startup = self.place.home / ".ipython/profile_default/startup/evil.py"
-        plant = f"import os\nos.makedirs({str(startup.parent)!r}, exist_ok=True)\nopen({str(startup)!r}, 'w').write('x')"
+        plant = (f"import os\nos.makedirs({str(startup.parent)!r}, exist_ok=True)\n"
+                 f"open({str(startup)!r}, 'w').write('x')")
         self.outcome(cellgate, plant, "s")
         self.assertFalse(startup.exists())
         self.outcome(cellgate, plant, "open")
@@ -389,8 +390,8 @@ class SettingsFiles(PlaceTest):
         cellgate = self.sidecar(arguments=["--sandbox-config", file])
 
         def explain(subject, *arguments):
-            ended = subprocess.run([CELLGATE, "sandbox", "explain", subject, "--root", str(self.place.root), *arguments],
-                                   env=self.place.environment(), capture_output=True, text=True)
+            command = [CELLGATE, "sandbox", "explain", subject, "--root", str(self.place.root), *arguments]
+            ended = subprocess.run(command, env=self.place.environment(), capture_output=True, text=True)
             self.assertIn(ended.returncode, (0, 1), ended.stderr)
             return ended.returncode, ended.stdout
         for path, word in ((".env", "cannot be read"), ("notes.txt", "denyRead[1]"), ("cell", "is not there"),

@@ -183,6 +183,7 @@ TEST_CASE("allowRead shows a secret only by its whole name, and read-only") {
         CHECK_FALSE(works(machine, reads(machine.workspace / ".env")));
         CHECK_FALSE(works(machine, reads(machine.workspace / "deploy/.env.production")));
     }
+    CHECK(mentions(notices(machine, reading("~/o*/.env")), "secrets that it matches stay hidden"));
     use(machine, reading(".env"));
     CHECK(works(machine, reads(machine.workspace / ".env")));
     CHECK_FALSE(works(machine, writes(machine.workspace / ".env")));

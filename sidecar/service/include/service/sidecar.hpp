@@ -24,7 +24,7 @@ struct SidecarOptions {
     std::vector<protocol::RuleSpec> rules;                         // from the command line
     std::map<std::string, protocol::McpServerConfig> tool_servers; // from the command line: their start is allowed
     std::optional<std::string> sandbox_config; // a settings file for the sandbox of every session that names none
-    std::optional<std::string> trace_file;                         // every message of every client, as JSON lines
+    std::optional<std::string> trace_file;     // every message of every client, as JSON lines
     // Whether clients may come back to what it did: if it crashes, the next one tells them what was lost. Not for a
     // sidecar that is part of its only client.
     bool outlives_clients = true;

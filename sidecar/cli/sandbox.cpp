@@ -36,13 +36,13 @@ A word without a slash is a path if it is one in the workspace, and else a host 
 path. The exit code is 0 for what can be read or reached, 1 for what cannot.)";
 
 // Nothing for a path.
-std::optional<sandbox::HostAndPort> as_host(const std::string& subject, const std::string& root) {
+std::optional<sandbox::HostQuery> as_host(const std::string& subject, const std::string& root) {
     std::error_code ignored;
     const bool like_one = subject.find_first_of(".:") != std::string::npos || subject == "localhost";
     const bool like_a_path = subject.find('/') != std::string::npos || subject.starts_with('.') ||
                              subject.starts_with('~') ||
                              std::filesystem::exists(std::filesystem::symlink_status(root + "/" + subject, ignored));
-    return like_a_path || !like_one ? std::nullopt : sandbox::parse_host(subject);
+    return like_a_path || !like_one ? std::nullopt : sandbox::parse_host_query(subject);
 }
 
 std::string without_tilde(const std::string& path, const sandbox::Environment& environment) {
@@ -51,11 +51,10 @@ std::string without_tilde(const std::string& path, const sandbox::Environment& e
     return tilde && home != environment.end() ? home->second + path.substr(1) : path;
 }
 
-int say_host(const std::string& subject, const sandbox::HostAndPort& host, const sandbox::Settings* settings) {
+int say_host(const std::string& subject, const sandbox::HostQuery& host, const sandbox::Settings* settings) {
     constexpr const char* words[] = {"allowed", "denied", "asked about"};
     const sandbox::HostExplanation explained = sandbox::explain_host(settings, host);
     fmt::print("{}: {}\n  by: {}\n", visible_text(subject), words[static_cast<int>(explained.reach)], explained.reason);
-    fmt::print("  but: there is no proxy yet, so a cell reaches no host at all\n");
     return explained.reach == sandbox::Reach::allowed ? 0 : 1;
 }
 
@@ -84,7 +83,7 @@ int explain(const ExplainArguments& arguments) {
     if (!arguments.sandbox_config.empty()) {
         settings = sandbox::read_settings(std::filesystem::absolute(arguments.sandbox_config));
     }
-    if (const std::optional<sandbox::HostAndPort> host = as_host(arguments.subject, root)) {
+    if (const std::optional<sandbox::HostQuery> host = as_host(arguments.subject, root)) {
         return say_host(arguments.subject, *host, settings.get());
     }
 

@@ -19,8 +19,8 @@ Task<Decision> Gate::decide(Request request) {
     return Impl::decide(impl_, std::move(request));
 }
 
-void Gate::begin_session(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {
-    impl_->book.begin_session(session_id, rules);
+void Gate::set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {
+    impl_->book.set_session_rules(session_id, rules);
 }
 
 void Gate::begin_execution(RunningExecution execution) {

@@ -263,7 +263,7 @@ Task<void> RuleBook::remove(std::string rule_id) {
     }
 }
 
-void RuleBook::begin_session(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {
+void RuleBook::set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {
     std::vector<Rule> made;
     for (const protocol::RuleSpec& spec : rules) {
         Rule rule = make_rule(spec, RuleSource::session, clock_.wall());
@@ -271,7 +271,16 @@ void RuleBook::begin_session(const std::string& session_id, const std::vector<pr
         check_new_rule(rule, clock_.wall());
         made.push_back(std::move(rule));
     }
-    append(sessions_[session_id], made, clock_.wall());
+    std::vector<Rule>& all = sessions_[session_id];
+    std::vector<std::string>& ids = from_settings_[session_id];
+    for (const std::string& id : ids) {
+        erase(all, id);
+    }
+    ids.clear();
+    for (Rule& rule : made) {
+        ids.push_back(rule.id);
+        all.push_back(std::move(rule));
+    }
 }
 
 void RuleBook::begin_execution(const std::string& session_id, const std::string& execution_id,
@@ -309,6 +318,7 @@ void RuleBook::end_execution(const std::string& execution_id) {
 void RuleBook::end_session(const std::string& session_id) {
     forget(sessions_[session_id]);
     sessions_.erase(session_id);
+    from_settings_.erase(session_id);
     last_modes_.erase(session_id);
     std::erase_if(executions_, [&](const auto& entry) {
         const bool ends = entry.second.session_id == session_id;

@@ -62,7 +62,7 @@ class RuleBook {
     // Throws Error{rule_invalid} when there is none, or it is built in. Await it shielded.
     Task<void> remove(std::string rule_id);
 
-    void begin_session(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);
+    void set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);
     void begin_execution(const std::string& session_id, const std::string& execution_id, protocol::ApprovalMode mode,
                          const std::vector<std::string>& hosts);
     void end_execution(const std::string& execution_id);
@@ -92,6 +92,7 @@ class RuleBook {
     RuleStore workspace_;
     std::vector<protocol::Rule> configured_;
     std::map<std::string, std::vector<protocol::Rule>> sessions_;
+    std::map<std::string, std::vector<std::string>> from_settings_; // of these, by session
     std::map<std::string, protocol::ApprovalMode> last_modes_; // of each session's executions the one that began last
     std::map<std::string, Execution> executions_;
     std::map<std::string, Beneficiary> given_to_; // by the id of a rule

@@ -164,7 +164,7 @@ Explained explain_paths(const Profile& profile, const Environment& environment, 
     return explained;
 }
 
-HostExplanation explain_host(const Settings* settings, const HostAndPort& host) {
+HostExplanation explain_host(const Settings* settings, const HostQuery& host) {
     if (settings == nullptr) {
         return {Reach::asked, "no settings file names hosts"};
     }

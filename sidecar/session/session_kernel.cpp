@@ -7,6 +7,7 @@
 #include "bootstrap_text.hpp"
 #include "exec/packages.hpp"
 #include "notes.hpp"
+#include "sandbox/domains.hpp"
 #include "session_start.hpp"
 #include "tools/workspace_programs.hpp"
 
@@ -53,6 +54,26 @@ std::vector<std::string> folders_outside(const jupyter::KernelChoice& choice, co
         });
     }
     return folders;
+}
+
+// What a settings file says about hosts.
+std::vector<protocol::RuleSpec> network_rules(const sandbox::Settings* settings) {
+    std::vector<protocol::RuleSpec> rules;
+    const auto add = [&rules](protocol::Effect effect, const std::vector<std::string>& domains) {
+        for (const std::string& domain : domains) {
+            protocol::RuleSpec& rule = rules.emplace_back();
+            rule.effect = effect;
+            rule.kind = protocol::ActionKind::network;
+            if (domain != sandbox::every_host) {
+                rule.host = domain;
+            }
+        }
+    };
+    if (settings != nullptr) {
+        add(protocol::Effect::deny, settings->network.denied_domains);
+        add(protocol::Effect::allow, settings->network.allowed_domains);
+    }
+    return rules;
 }
 
 // What a person agrees to when the workspace decides which kernel starts.
@@ -229,6 +250,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         start->group = std::move(launch.group);
         memory_looked_at_.reset();
         note_settings(launch.notices);
+        house_.gate.set_session_rules(options_.id, network_rules(options_.settings.get()));
         const Instant deadline = house_.loop.clock().now() + start_limit;
         start->kernel =
             co_await jupyter::start_kernel(house_.loop, std::move(launch.command), connection, *this, deadline);

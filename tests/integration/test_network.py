@@ -2,6 +2,7 @@
 real servers of this machine under names of the public network (own_network.py)."""
 
 import http.server
+import json
 import shutil
 import socketserver
 import ssl
@@ -139,6 +140,24 @@ class Asking(NetworkTest):
         self.assertIn("nobody is asked", self.fetched(self.url, approvals="deny"))
         self.assertIn("nobody is asked", self.fetched(self.url.replace("allowed", "other"), allowedDomains=domains,
                                                       approvals="deny"))
+
+    def test_a_settings_file_answers_for_its_session(self):
+        settings = self.place.base / "sandbox.json"
+
+        def write(allowed, denied):
+            settings.write_text(json.dumps({"filesystem": {"denyRead": [".env"], "allowWrite": ["."], "denyWrite": []},
+                                            "network": {"allowedDomains": allowed, "deniedDomains": denied}}))
+
+        write(["allowed.example"], ["other.example"])
+        self.cellgate.session("set", sandbox={"configFile": str(settings)})
+        self.assertIn("hello from", self.fetched(self.url, sessionId="set"))
+        other = self.url.replace("allowed", "other")
+        self.assertIn("403", self.fetched(other, sessionId="set", allowedDomains=["other.example"]))
+        self.assertIn("403", self.fetched(self.url, approvals="deny"))  # another session
+        write([], ["*"])
+        self.cellgate.request("session/restart", {"sessionId": "set"})
+        self.assertIn("403", self.fetched(self.url, sessionId="set", allowedDomains=["allowed.example"]))
+        self.assertEqual(self.cellgate.asked(), 0)
 
     def test_a_rule_of_a_person_answers(self):
         rule = self.cellgate.request("policy/add", {"rule": {"effect": "deny", "kind": "network",

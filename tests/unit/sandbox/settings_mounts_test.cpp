@@ -612,10 +612,10 @@ TEST_CASE("hosts are explained by the line that names them, and denying counts f
     settings.file = "/s.json";
     settings.network.allowed_domains = {"example.org", "*.a.b:443"};
     settings.network.denied_domains = {"bad.a.b"};
-    const auto ask = [&](const char* host) { return explain_host(&settings, parse_host(host).value()); };
+    const auto ask = [&](const char* host) { return explain_host(&settings, parse_host_query(host).value()); };
     CHECK(ask("example.org").reach == Reach::allowed);
     CHECK(mentions(ask("x.a.b:443").reason, "network.allowedDomains[1] \"*.a.b:443\" of /s.json"));
     CHECK(ask("x.a.b:80").reach == Reach::asked);
     CHECK(ask("bad.a.b:443").reach == Reach::denied);
-    CHECK(explain_host(nullptr, parse_host("a.b").value()).reach == Reach::asked);
+    CHECK(explain_host(nullptr, parse_host_query("a.b").value()).reach == Reach::asked);
 }

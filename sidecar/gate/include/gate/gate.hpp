@@ -116,8 +116,9 @@ class Gate {
     // Error{internal_error} for an action that is not complete.
     Task<Decision> decide(Request request);
 
-    // The hosts that a person's settings allow and deny to the session, as rules of it. Throws Error{rule_invalid}.
-    void begin_session(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);
+    // What a person's settings allow and deny to the session, as rules of it, in place of those that this gave before.
+    // Throws Error{rule_invalid}.
+    void set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);
     void begin_execution(RunningExecution execution);
     // Its grants end. Calls that still wait go on waiting; an answer cannot cover the execution any more.
     void end_execution(const std::string& execution_id);

@@ -39,6 +39,6 @@ struct HostExplanation {
     std::string reason;
 };
 
-HostExplanation explain_host(const Settings* settings, const HostAndPort& host);
+HostExplanation explain_host(const Settings* settings, const HostQuery& host);
 
 } // namespace cellgate::sandbox

@@ -101,6 +101,8 @@ class FileOutput final : public OutputEnd, public std::enable_shared_from_this<F
         }
     }
 
+    bool peer_gone() const override { return false; }
+    void abort() override { close_output(); }
     void limit_linger() override {} // a file takes what it is given, or fails
 
   private:

@@ -16,6 +16,8 @@ class ConnectedSocket : public Base {
     std::size_t write_queue_size() const override { return stream_.write_queue_size(); }
     Task<void> drained(std::size_t below) override { return stream_.drained(below); }
     void close_output() override { stream_.close_output(); }
+    bool peer_gone() const override { return stream_.peer_gone(); }
+    void abort() override { stream_.abort(); }
     void close() override { stream_.close(); }
 
   private:

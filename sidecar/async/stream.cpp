@@ -47,6 +47,8 @@ class UvStream final : public InputEnd, public OutputEnd, public std::enable_sha
     Task<void> drained(std::size_t below) override { return wait_drained(shared_from_this(), below); }
     void close_output() override;
     void limit_linger() override;
+    bool peer_gone() const override { return peer_gone_ || closed(); }
+    void abort() override { close_now(); }
 
   private:
     struct Write {

@@ -21,6 +21,8 @@ struct OutputEnd {
     virtual Task<void> drained(std::size_t below) = 0;
     // What is queued is still written, for as long as it takes.
     virtual void close_output() = 0;
+    virtual bool peer_gone() const = 0;
+    virtual void abort() = 0;
     // After close_output(): gives up on a peer that takes nothing for some seconds.
     virtual void limit_linger() = 0;
 };
@@ -37,6 +39,11 @@ class SystemStream final : public ByteStream {
     void close() override;
     // The other direction stays open. Of one descriptor for both, only a socket tells its peer.
     void close_output() { output_->close_output(); }
+    bool peer_gone() const { return output_->peer_gone(); }
+    void abort() {
+        close();
+        output_->abort();
+    }
 
   private:
     std::shared_ptr<InputEnd> input_;

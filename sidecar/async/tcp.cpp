@@ -11,10 +11,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <resolv.h>
 #include <sys/socket.h>
+#include <thread>
 
 namespace cellgate::async {
 
@@ -29,9 +32,14 @@ std::string text_of(const sockaddr& address) {
     return text.data();
 }
 
+// A question to the system's resolver, which nothing can stop: it has a thread of its own, and is left alone when nobody
+// waits for it any more. At the end of the process nobody waits for it either.
 struct Lookup {
-    uv_getaddrinfo_t request{};
-    Event ended;
+    std::string name;
+    Event ended; // on the loop
+    uv_async_t wake{};
+    std::mutex mutex; // of what follows: the thread writes it
+    bool wanted = true;
     int status = 0;
     std::vector<Host> found;
 
@@ -44,6 +52,25 @@ struct Lookup {
             if (host && std::find(found.begin(), found.end(), *host) == found.end()) {
                 found.push_back(std::move(*host));
             }
+        }
+    }
+
+    void run() {
+        // The name as it was judged, and not with a domain of this machine's behind it.
+        ::res_init();
+        _res.options &= ~static_cast<unsigned long>(RES_DNSRCH | RES_DEFNAMES);
+        addrinfo hints{};
+        hints.ai_socktype = SOCK_STREAM;
+        addrinfo* addresses = nullptr;
+        const int result = ::getaddrinfo(name.c_str(), nullptr, &hints, &addresses);
+        const std::lock_guard lock(mutex);
+        status = result;
+        if (result == 0) {
+            take(addresses);
+            ::freeaddrinfo(addresses);
+        }
+        if (wanted) {
+            uv_async_send(&wake);
         }
     }
 };
@@ -93,27 +120,32 @@ Task<std::vector<Host>> resolve_host(Loop& loop, Host host) {
         co_return itself;
     }
     const auto lookup = std::make_shared<Lookup>();
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    adopt(lookup->request, lookup);
-    const auto done = [](uv_getaddrinfo_t* request, int status, addrinfo* addresses) {
-        const std::unique_ptr<std::shared_ptr<Lookup>> held(static_cast<std::shared_ptr<Lookup>*>(request->data));
-        const std::shared_ptr<Lookup> ended = *held;
-        ended->status = status;
-        ended->take(addresses);
-        uv_freeaddrinfo(addresses);
-        ended->ended.set();
-    };
-    const int status = uv_getaddrinfo(loop.raw(), &lookup->request, done, host.name.c_str(), nullptr, &hints);
-    if (status != 0) {
-        delete static_cast<std::shared_ptr<Lookup>*>(lookup->request.data);
-        throw uv_error(fmt::format("cannot look up {}", host.name), status);
+    lookup->name = host.name;
+    const int begun = uv_async_init(loop.raw(), &lookup->wake,
+                                    [](uv_async_t* handle) { owner_of<Lookup>(handle)->ended.set(); });
+    if (begun != 0) {
+        throw uv_error(fmt::format("cannot look up {}", host.name), begun);
     }
-    co_await lookup->ended.wait();
+    adopt(lookup->wake, lookup);
+    std::exception_ptr failure;
+    try {
+        std::thread([lookup] { lookup->run(); }).detach();
+        co_await lookup->ended.wait();
+    } catch (const std::exception&) { // cancelled, or no thread to be had
+        failure = std::current_exception();
+    }
+    {
+        const std::lock_guard lock(lookup->mutex);
+        lookup->wanted = false;
+    }
+    close_handle<Lookup>(lookup->wake);
+    if (failure) {
+        std::rethrow_exception(failure);
+    }
     if (lookup->status != 0 || lookup->found.empty()) {
         throw Error(ErrorCode::internal_error,
                     fmt::format("cannot look up {}: {}", host.name,
-                                lookup->status != 0 ? uv_strerror(lookup->status) : "it has no address"));
+                                lookup->status != 0 ? ::gai_strerror(lookup->status) : "it has no address"));
     }
     co_return std::move(lookup->found);
 }

@@ -25,18 +25,25 @@ constexpr std::uint32_t ip(std::uint32_t a, std::uint32_t b, std::uint32_t c, st
     return a << 24 | b << 16 | c << 8 | d;
 }
 
-constexpr std::array ranges4 = {
-    Range4{ip(127, 0, 0, 0), 8, this_machine},       Range4{ip(0, 0, 0, 0), 8, this_machine},
-    Range4{ip(10, 0, 0, 0), 8, private_network},     Range4{ip(172, 16, 0, 0), 12, private_network},
-    Range4{ip(192, 168, 0, 0), 16, private_network}, Range4{ip(100, 64, 0, 0), 10, private_network},
-    Range4{ip(169, 254, 0, 0), 16, link_local},      Range4{ip(192, 0, 0, 0), 24, special},
-    Range4{ip(192, 0, 2, 0), 24, special},           Range4{ip(192, 88, 99, 0), 24, special},
-    Range4{ip(198, 18, 0, 0), 15, special},          Range4{ip(198, 51, 100, 0), 24, special},
-    Range4{ip(203, 0, 113, 0), 24, special},         Range4{ip(224, 0, 0, 0), 3, special}};
+constexpr std::array ranges4 = {Range4{ip(127, 0, 0, 0), 8, this_machine},
+                                Range4{ip(0, 0, 0, 0), 8, this_machine},
+                                Range4{ip(10, 0, 0, 0), 8, private_network},
+                                Range4{ip(172, 16, 0, 0), 12, private_network},
+                                Range4{ip(192, 168, 0, 0), 16, private_network},
+                                Range4{ip(100, 64, 0, 0), 10, private_network},
+                                Range4{ip(169, 254, 0, 0), 16, link_local},
+                                Range4{ip(168, 63, 129, 16), 32, link_local},
+                                Range4{ip(192, 0, 0, 0), 24, special},
+                                Range4{ip(192, 0, 2, 0), 24, special},
+                                Range4{ip(192, 88, 99, 0), 24, special},
+                                Range4{ip(198, 18, 0, 0), 15, special},
+                                Range4{ip(198, 51, 100, 0), 24, special},
+                                Range4{ip(203, 0, 113, 0), 24, special},
+                                Range4{ip(224, 0, 0, 0), 3, special}};
 
 std::string_view of_v4(std::uint32_t address) {
     for (const Range4& range : ranges4) {
-        if ((address ^ range.first) >> (32 - range.bits) == 0) {
+        if (((address ^ range.first) >> (32 - range.bits)) == 0) {
             return range.what;
         }
     }

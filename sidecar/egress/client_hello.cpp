@@ -91,8 +91,12 @@ std::optional<ClientHello> read_client_hello(std::string_view bytes) {
     constexpr char version_3 = 0x03;
     constexpr std::size_t record_head = 5;
     constexpr std::size_t message_head = 4;
+    constexpr int most_records = 16;
     std::string message; // of one or more records
-    while (true) {
+    for (int records = 0;; ++records) {
+        if (records > most_records) {
+            refuse("expected a TLS ClientHello in a few records, found many");
+        }
         if (message.size() > most_bytes) {
             refuse("expected a TLS ClientHello of at most 64 KiB, found a larger one");
         }

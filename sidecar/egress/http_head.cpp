@@ -146,6 +146,11 @@ RequestHead parse_head(std::string_view text) {
     return head;
 }
 
+void check_request_line(std::string_view line) {
+    RequestHead head;
+    parse_request_line(take_line(line), head);
+}
+
 std::string head_for_server(const RequestHead& head, std::string_view path, std::string_view host) {
     std::string text = fmt::format("{} {} HTTP/1.{}\r\nhost: {}\r\n", head.method, path, head.minor_version, host);
     for (const auto& [name, value] : head.fields) {

@@ -29,6 +29,9 @@ std::optional<std::size_t> head_size(std::string_view bytes);
 // `text` is a head with its empty line. Throws Error{invalid_request} with what is wrong.
 RequestHead parse_head(std::string_view text);
 
+// `line` is the first one of a head, with its end. Throws as parse_head() does.
+void check_request_line(std::string_view line);
+
 // As it goes to the server at `host` ("example.org:8080", as a URL names it): for `path`, without what concerns this
 // connection alone, and asking the server to close it afterwards.
 std::string head_for_server(const RequestHead& head, std::string_view path, std::string_view host);

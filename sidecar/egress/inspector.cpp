@@ -6,14 +6,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace cellgate::egress {
 
 namespace {
 
 constexpr char tls_handshake = 0x16;
-constexpr std::size_t longest_first_line = 8192;
+constexpr std::size_t most_read_over = 16; // bytes before a method
+constexpr std::size_t longest_method = 24; // and they are shorter
 
 [[noreturn]] void refuse_other(const Endpoint& endpoint, std::string_view asks, std::string_view what) {
     throw Error(ErrorCode::denied, fmt::format("the connection to {} asks for another host in {}: {}",
@@ -54,7 +53,7 @@ std::string Inspector::pass(std::string_view bytes) {
         return std::string(bytes.substr(0, body_->take(bytes)));
     }
     kept_ += bytes;
-    switch (kind_of_first_line()) {
+    switch (kind_of_beginning()) {
     case Kind::unknown:
         return {};
     case Kind::http:
@@ -72,37 +71,41 @@ std::string Inspector::pass(std::string_view bytes) {
     return std::exchange(kept_, {});
 }
 
-Inspector::Kind Inspector::kind_of_first_line() const {
+// Whatever begins like a method of HTTP and a blank is HTTP, and has to be read as that: servers read over what stands
+// before it, over a missing version, over bytes that have no place there, and each of them over others.
+Inspector::Kind Inspector::kind_of_beginning() const {
     if (kept_.empty()) {
         return Kind::unknown;
     }
     if (kept_.front() == tls_handshake) {
         return Kind::tls;
     }
-    // Servers read over empty lines before a request.
-    const std::size_t begin = kept_.find_first_not_of("\r\n");
-    if (begin == std::string::npos) {
-        return kept_.size() > longest_first_line ? Kind::http : Kind::unknown; // refused there
+    const auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-'; };
+    const auto is_odd = [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte <= ' ' || byte >= 0x7f;
+    };
+    // White space and the mark of UTF-8; binary protocols begin with other bytes.
+    constexpr std::string_view read_over = "\t\n\v\f\r \xef\xbb\xbf";
+    std::size_t at = 0;
+    while (at < kept_.size() && at < most_read_over && read_over.find(kept_[at]) != std::string_view::npos) {
+        ++at;
     }
-    const std::size_t end = kept_.find('\n', begin);
-    const std::string_view line = std::string_view(kept_).substr(begin, end == std::string::npos ? end : end - begin);
-    const auto is_text = [](char c) { return c == '\t' || c == '\r' || (c >= ' ' && c <= '~'); };
-    for (const char c : line) {
-        if (!is_text(c)) {
-            return Kind::other;
-        }
+    const std::size_t begin = at;
+    while (at < kept_.size() && at - begin < longest_method && is_letter(kept_[at])) {
+        ++at;
     }
-    if (end == std::string::npos) {
-        return line.size() <= longest_first_line ? Kind::unknown : Kind::http; // refused there
+    if (at == kept_.size()) {
+        return Kind::unknown;
     }
-    // Whatever its case: some servers are lenient.
-    const auto same = [](char a, char b) { return (a | ' ') == (b | ' '); };
-    constexpr std::string_view version = "http/";
-    const bool names_http = std::search(line.begin(), line.end(), version.begin(), version.end(), same) != line.end();
-    return names_http ? Kind::http : Kind::other;
+    return at > begin && is_odd(kept_[at]) && kept_[at] != '\r' && kept_[at] != '\n' ? Kind::http : Kind::other;
 }
 
 std::string Inspector::pass_http() {
+    const std::size_t line = kept_.find('\n');
+    if (line != std::string::npos) {
+        check_request_line(std::string_view(kept_).substr(0, line + 1));
+    }
     const std::optional<std::size_t> size = head_size(kept_);
     if (!size) {
         return {};

@@ -21,13 +21,17 @@ class Inspector {
     // What of the client's bytes goes on to the server now; the next call goes on behind `bytes`. Throws
     // Error{denied} for another host than the tunnel's, {invalid_request} for what cannot be read.
     std::string pass(std::string_view bytes);
+    // It is HTTP in the open.
+    bool speaks_http() const { return body_.has_value(); }
+    // Something was kept back, until more comes.
+    bool waits() const { return !kept_.empty(); }
     // No more bytes of the client are wanted: its one request is complete.
     bool ended() const { return body_ && body_->ended(); }
 
   private:
     enum class Kind { unknown, tls, http, other };
 
-    Kind kind_of_first_line() const;
+    Kind kind_of_beginning() const;
     std::string pass_http();
 
     Endpoint endpoint_;

@@ -5,6 +5,8 @@
 #include "visit.hpp"
 
 #include <chrono>
+#include <set>
+#include <vector>
 
 namespace cellgate::egress {
 
@@ -12,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_connections = 128;
+constexpr std::size_t most_connections = 64;
 
 } // namespace
 
@@ -25,14 +27,19 @@ struct Proxy::Impl {
     Clock& clock;
     async::UnixListener listener;
     Router router;
-    std::size_t open = 0; // connections
+    struct Connection {
+        Visit* visit = nullptr;
+        std::shared_ptr<CancelState> task;
+    };
+    std::set<std::shared_ptr<Connection>> open;
     bool closing = false;
     Event connection_ended;
     TaskScope connections;
 
     static Task<void> run(std::shared_ptr<Impl> self);
     Task<void> accept();
-    Task<void> serve(std::unique_ptr<async::SocketStream> client);
+    Task<void> serve(std::unique_ptr<async::SocketStream> client, std::shared_ptr<Connection> connection);
+    void hang_up(const std::function<bool(const Visit&)>& which) const;
 };
 
 Task<void> Proxy::Impl::run(std::shared_ptr<Impl> self) {
@@ -53,7 +60,7 @@ Task<void> Proxy::Impl::run(std::shared_ptr<Impl> self) {
 
 Task<void> Proxy::Impl::accept() {
     while (true) {
-        while (open >= most_connections && !closing) {
+        while (open.size() >= most_connections && !closing) {
             connection_ended.reset();
             co_await connection_ended.wait();
         }
@@ -63,8 +70,9 @@ Task<void> Proxy::Impl::accept() {
             if (!client) {
                 co_return;
             }
-            ++open;
-            connections.spawn(serve(std::move(client)));
+            const auto connection = std::make_shared<Connection>();
+            open.insert(connection);
+            connection->task = connections.spawn(serve(std::move(client), connection));
         } catch (const Cancelled&) {
             throw;
         } catch (const Error& error) {
@@ -77,18 +85,31 @@ Task<void> Proxy::Impl::accept() {
     }
 }
 
-Task<void> Proxy::Impl::serve(std::unique_ptr<async::SocketStream> client) {
+Task<void> Proxy::Impl::serve(std::unique_ptr<async::SocketStream> client, std::shared_ptr<Connection> connection) {
     Visit visit(clock, router, std::move(client));
+    connection->visit = &visit;
     std::exception_ptr cancelled;
     try {
         co_await visit.run();
     } catch (const Cancelled&) {
         cancelled = std::current_exception();
     }
-    --open;
+    open.erase(connection);
     connection_ended.set();
     if (cancelled) {
         std::rethrow_exception(cancelled);
+    }
+}
+
+void Proxy::Impl::hang_up(const std::function<bool(const Visit&)>& which) const {
+    std::vector<std::shared_ptr<CancelState>> found;
+    for (const std::shared_ptr<Connection>& connection : open) {
+        if (connection->visit != nullptr && which(*connection->visit)) {
+            found.push_back(connection->task);
+        }
+    }
+    for (const std::shared_ptr<CancelState>& task : found) {
+        task->cancel();
     }
 }
 
@@ -101,6 +122,14 @@ Proxy::~Proxy() {
 
 Task<void> Proxy::run() {
     return Impl::run(impl_);
+}
+
+void Proxy::end_execution(const std::string& execution_id) {
+    impl_->hang_up([&execution_id](const Visit& visit) { return visit.execution_id() == execution_id; });
+}
+
+void Proxy::hang_up() {
+    impl_->hang_up([](const Visit&) { return true; });
 }
 
 void Proxy::close() {

@@ -10,13 +10,22 @@ namespace cellgate::egress {
 
 namespace {
 
+constexpr Duration lookup_limit = std::chrono::seconds(20);
 constexpr Duration connect_limit = std::chrono::seconds(15); // for one address
+// Of one session: a resolver that does not answer keeps a thread for each, also of those who gave up.
+constexpr int most_lookups = 4;
 
 // What is asked, and for whom: answers cover no more.
 std::string key_of(const gate::Request& request) {
-    return fmt::format("{}\n{}\n{}\n{}\n{}", request.action.host.value_or(""), request.action.port.value_or(0),
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", request.action.host.value_or(""), request.action.port.value_or(0),
                        request.session_id.value_or(""), request.execution_id.value_or(""),
-                       request.agent ? fmt::format("{}", request.agent->client) : std::string());
+                       request.agent ? fmt::format("{}", request.agent->client) : std::string(),
+                       request.action.program.value_or(""));
+}
+
+Task<void> cancel_late(Clock* clock, Duration limit, std::shared_ptr<CancelState> task) {
+    co_await sleep_for(*clock, limit);
+    task->cancel();
 }
 
 } // namespace
@@ -27,6 +36,7 @@ struct Router::Question {
     std::shared_ptr<CancelState> task;
     Event settled;
     std::optional<gate::Decision> decision;
+    bool taken = false; // a yes, by one of those who asked
     std::exception_ptr error;
 };
 
@@ -50,55 +60,66 @@ gate::Request Router::request_for(const Endpoint& endpoint) const {
     return request;
 }
 
-Task<std::unique_ptr<async::SocketStream>> Router::connect(Endpoint endpoint, std::string program) {
+Task<Route> Router::connect(Endpoint endpoint, std::string program) {
     gate::Request request = request_for(endpoint);
     if (!program.empty()) {
         request.action.program = std::move(program);
     }
+    Route route;
+    route.execution_id = request.execution_id;
     const std::string_view what = endpoint.host.is_address       ? what_is_not_public(endpoint.host)
                                   : is_local_name(endpoint.host) ? std::string_view("this machine")
                                                                  : std::string_view();
     if (!what.empty()) {
-        request.only_by_rule = fmt::format("{} is {}, and no rule names it", to_string(endpoint), what);
+        request.only_by_name = fmt::format("{} is {}, and no rule names it", to_string(endpoint), what);
     }
     const gate::Decision decision = co_await ask(std::move(request));
     require_allowed(endpoint, decision);
+    if (decision.rule_source && *decision.rule_source != protocol::RuleSource::execution) {
+        route.execution_id.reset();
+    }
     // Only now: a question to a resolver leaves this machine, and its name can carry what it likes.
-    std::vector<Host> addresses = co_await network_.resolve(endpoint.host);
+    std::vector<Host> addresses = co_await look_up(endpoint.host);
     if (!endpoint.host.is_address) {
         co_await judge_addresses(endpoint, addresses);
     }
-    co_return co_await connect_to(endpoint.port, std::move(addresses));
+    route.server = co_await connect_to(endpoint.port, std::move(addresses));
+    co_return std::move(route);
 }
 
 Task<gate::Decision> Router::ask(gate::Request request) {
     const std::string key = key_of(request);
-    std::shared_ptr<Question> question = questions_[key];
-    if (!question) {
-        question = std::make_shared<Question>();
-        question->key = key;
-        questions_[key] = question;
-        question->task = tasks_.spawn(decide(question, std::move(request)));
-    }
-    ++question->asking;
-    std::exception_ptr cancelled;
-    try {
-        co_await question->settled.wait();
-    } catch (const Cancelled&) {
-        cancelled = std::current_exception();
-    }
-    --question->asking;
-    if (cancelled) {
-        if (question->asking == 0 && !question->settled.is_set()) {
-            forget(*question);
-            question->task->cancel();
+    while (true) {
+        std::shared_ptr<Question> question = questions_[key];
+        if (!question) {
+            question = std::make_shared<Question>();
+            question->key = key;
+            questions_[key] = question;
+            question->task = tasks_.spawn(decide(question, request));
         }
-        std::rethrow_exception(cancelled);
+        ++question->asking;
+        std::exception_ptr cancelled;
+        try {
+            co_await question->settled.wait();
+        } catch (const Cancelled&) {
+            cancelled = std::current_exception();
+        }
+        --question->asking;
+        if (cancelled) {
+            if (question->asking == 0 && !question->settled.is_set()) {
+                forget(*question);
+                question->task->cancel();
+            }
+            std::rethrow_exception(cancelled);
+        }
+        if (question->error) {
+            std::rethrow_exception(question->error);
+        }
+        // A yes is for one; the others ask again, and a rule may have the answer now. A no is for all that asked.
+        if (!question->decision->allowed || !std::exchange(question->taken, true)) {
+            co_return *question->decision;
+        }
     }
-    if (question->error) {
-        std::rethrow_exception(question->error);
-    }
-    co_return *question->decision;
 }
 
 Task<void> Router::decide(std::shared_ptr<Question> question, gate::Request request) {
@@ -118,26 +139,71 @@ void Router::forget(const Question& question) {
     }
 }
 
-// All of them: a name that leads to several places, one of them in here, is not to be trusted with any.
-Task<void> Router::judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses) {
-    for (const Host& address : addresses) {
-        const std::string_view what = what_is_not_public(address);
-        const bool is_expected = is_local_name(endpoint.host) && what == "this machine";
-        if (what.empty() || is_expected) {
-            continue;
-        }
-        gate::Request request = request_for(Endpoint{address, endpoint.port});
-        request.only_by_rule = fmt::format("{} leads to {}, which is {}, and no rule names that address",
-                                           endpoint.host.name, address.name, what);
-        const gate::Decision decision = co_await gate_.decide(std::move(request));
-        require_allowed(Endpoint{address, endpoint.port}, decision);
-    }
-}
-
 void Router::require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const {
     if (!decision.allowed) {
         on_refused_(endpoint, decision);
         throw Error(ErrorCode::denied, decision.reason);
+    }
+}
+
+Task<std::vector<Host>> Router::look_up(Host host) {
+    if (host.is_address) {
+        std::vector<Host> itself;
+        itself.push_back(std::move(host));
+        co_return itself;
+    }
+    while (lookups_ >= most_lookups) {
+        lookup_ended_.reset();
+        co_await lookup_ended_.wait();
+    }
+    ++lookups_;
+    const auto outcome = std::make_shared<Deferred<std::vector<Host>>>();
+    const std::shared_ptr<CancelState> limit = tasks_.spawn(reject_late(outcome, host.name));
+    tasks_.spawn(look_up_into(outcome, std::move(host)));
+    std::exception_ptr error;
+    std::vector<Host> addresses;
+    try {
+        addresses = co_await outcome->get();
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    limit->cancel();
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    co_return addresses;
+}
+
+// To its end, also when nobody waits for it any more: until then it counts.
+Task<void> Router::look_up_into(std::shared_ptr<Deferred<std::vector<Host>>> outcome, Host host) {
+    try {
+        outcome->resolve(co_await network_.resolve(std::move(host)));
+    } catch (const Error&) {
+        outcome->reject(std::current_exception());
+    }
+    --lookups_;
+    lookup_ended_.set();
+}
+
+Task<void> Router::reject_late(std::shared_ptr<Deferred<std::vector<Host>>> outcome, std::string name) {
+    co_await sleep_for(clock_, lookup_limit);
+    outcome->reject(std::make_exception_ptr(
+        Error(ErrorCode::internal_error, fmt::format("cannot look up {}: the resolver does not answer", name))));
+}
+
+// All of them: a name that leads to several places, one of them in here, is not to be trusted with any.
+Task<void> Router::judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses) {
+    for (const Host& address : addresses) {
+        const std::string_view what = what_is_not_public(address);
+        gate::Request request = request_for(Endpoint{address, endpoint.port});
+        if (what.empty() || (is_local_name(endpoint.host) && what == "this machine")) {
+            request.unless_denied = true;
+        } else {
+            request.only_by_name = fmt::format("{} leads to {}, which is {}, and no rule names that address",
+                                               endpoint.host.name, address.name, what);
+        }
+        const gate::Decision decision = co_await gate_.decide(std::move(request));
+        require_allowed(Endpoint{address, endpoint.port}, decision);
     }
 }
 
@@ -146,9 +212,9 @@ Task<std::unique_ptr<async::SocketStream>> Router::connect_to(std::uint16_t port
     for (const Host& address : addresses) {
         const auto outcome = std::make_shared<Deferred<std::unique_ptr<async::SocketStream>>>();
         const std::shared_ptr<CancelState> task = tasks_.spawn(connect_into(outcome, Endpoint{address, port}));
+        const std::shared_ptr<CancelState> limit = tasks_.spawn(cancel_late(&clock_, connect_limit, task));
         std::unique_ptr<async::SocketStream> stream;
         std::exception_ptr cancelled;
-        const std::shared_ptr<CancelState> limit = tasks_.spawn(cancel_late(task));
         try {
             stream = co_await outcome->get();
         } catch (const Cancelled&) {
@@ -179,11 +245,6 @@ Task<void> Router::connect_into(std::shared_ptr<Deferred<std::unique_ptr<async::
     } catch (const Error&) {
         outcome->reject(std::current_exception());
     }
-}
-
-Task<void> Router::cancel_late(std::shared_ptr<CancelState> task) {
-    co_await sleep_for(clock_, connect_limit);
-    task->cancel();
 }
 
 } // namespace cellgate::egress

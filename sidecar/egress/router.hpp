@@ -1,6 +1,7 @@
 #pragma once
 // The way from a host's name to a connection: the gate's yes, the name's addresses, the judgement of each, and then one
-// of these very addresses. What asks at the same time for the same is one question.
+// of these very addresses. What a program asks at the same time for the same is one question; a yes to it is for one of
+// them, if no rule covers the others.
 
 #include "egress/network.hpp"
 #include "gate/gate.hpp"
@@ -11,6 +12,12 @@
 #include <string>
 
 namespace cellgate::egress {
+
+struct Route {
+    std::unique_ptr<async::SocketStream> server;
+    // The execution with which the permission ends; nothing when a rule of more than an execution allows the host.
+    std::optional<std::string> execution_id;
+};
 
 class Router {
   public:
@@ -23,7 +30,7 @@ class Router {
 
     // `program`: what wants to connect, as the sandbox says it; may be empty. Throws Error{denied} with the reason, and
     // Error{internal_error} when nothing is to be reached there. Cancelling withdraws the question.
-    Task<std::unique_ptr<async::SocketStream>> connect(Endpoint endpoint, std::string program);
+    Task<Route> connect(Endpoint endpoint, std::string program);
 
     // Ends what is asked; await it before the end.
     Task<void> close();
@@ -37,10 +44,12 @@ class Router {
     void forget(const Question& question);
     // Throws Error{denied} unless `decision` allows it.
     void require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const;
+    Task<std::vector<Host>> look_up(Host host);
     Task<void> judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses);
     Task<std::unique_ptr<async::SocketStream>> connect_to(std::uint16_t port, std::vector<Host> addresses);
+    Task<void> look_up_into(std::shared_ptr<Deferred<std::vector<Host>>> outcome, Host host);
+    Task<void> reject_late(std::shared_ptr<Deferred<std::vector<Host>>> outcome, std::string name);
     Task<void> connect_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome, Endpoint endpoint);
-    Task<void> cancel_late(std::shared_ptr<CancelState> task);
 
     Clock& clock_;
     Network& network_;
@@ -48,6 +57,8 @@ class Router {
     std::function<gate::Request()> asker_;
     std::function<void(const Endpoint&, const gate::Decision&)> on_refused_;
     std::map<std::string, std::shared_ptr<Question>> questions_; // by what is asked, and for whom
+    int lookups_ = 0;                                            // under way
+    Event lookup_ended_;
     TaskScope tasks_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "base/visible_text.hpp"
+#include "response_mark.hpp"
 #include "socks.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,10 @@ namespace cellgate::egress {
 namespace {
 
 constexpr Duration head_limit = std::chrono::seconds(30);
-constexpr std::size_t most_unsent = std::size_t{256} << 10; // of one direction, before it waits
+constexpr Duration parting_limit = std::chrono::seconds(3);
+constexpr Duration silence_limit = std::chrono::seconds(60); // of a server whose client says nothing more
+constexpr std::size_t most_early = std::size_t{256} << 10;   // of a client that does not wait to be connected
+constexpr std::size_t most_unsent = std::size_t{256} << 10;  // of one direction, before it waits
 constexpr std::size_t longest_reason = 300;
 
 // One line of ASCII, as a status line may hold.
@@ -92,15 +96,22 @@ Visit::Visit(Clock& clock, Router& router, std::unique_ptr<async::SocketStream> 
 
 Task<void> Visit::run() {
     std::exception_ptr cancelled;
-    limit_ = tasks_.spawn(hang_up_late());
+    limit_time(head_limit);
     try {
-        co_await serve();
+        try {
+            co_await serve();
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const Error& error) {
+            refuse(error);
+        }
+        co_await part();
     } catch (const Cancelled&) {
         cancelled = std::current_exception();
-    } catch (const Error& error) {
-        refuse(error);
+    } catch (const Error&) {
+        // The client has gone.
     }
-    client_->close();
+    client_->abort();
     tasks_.cancel();
     co_await shielded(tasks_.join());
     if (cancelled) {
@@ -108,9 +119,26 @@ Task<void> Visit::run() {
     }
 }
 
-Task<void> Visit::hang_up_late() {
-    co_await sleep_for(clock_, head_limit);
-    client_->close();
+Task<void> Visit::part() {
+    limit_time(parting_limit);
+    client_->close_output();
+    co_await client_->drained(0);
+    std::string ignored = co_await client_->read();
+    while (!ignored.empty()) {
+        ignored = co_await client_->read();
+    }
+}
+
+void Visit::limit_time(Duration limit) {
+    if (limit_) {
+        limit_->cancel();
+    }
+    limit_ = tasks_.spawn(hang_up_late(limit));
+}
+
+Task<void> Visit::hang_up_late(Duration limit) {
+    co_await sleep_for(clock_, limit);
+    client_->abort();
 }
 
 Task<void> Visit::serve() {
@@ -176,7 +204,7 @@ Task<void> Visit::serve_socks() {
     }
     take(request->size);
     Endpoint endpoint = *request->endpoint;
-    std::unique_ptr<async::SocketStream> server = co_await route(endpoint);
+    std::unique_ptr<async::SocketStream> server = co_await route(endpoint, false);
     client_->write(to_bytes(SocksReply::connected));
     speaks_ = Speaks::tunnel;
     Inspector inspector(std::move(endpoint));
@@ -208,7 +236,7 @@ Task<void> Visit::serve_connect(const RequestHead& head) {
     if (host && parse_endpoint(*host, endpoint->port).value_or(Endpoint{}).host != endpoint->host) {
         require_host(head, *endpoint); // says so
     }
-    std::unique_ptr<async::SocketStream> server = co_await route(*endpoint);
+    std::unique_ptr<async::SocketStream> server = co_await route(*endpoint, false);
     client_->write("HTTP/1.1 200 Connection established\r\n\r\n");
     speaks_ = Speaks::tunnel;
     Inspector inspector(std::move(*endpoint));
@@ -224,22 +252,23 @@ Task<void> Visit::serve_request(const RequestHead& head) {
     }
     require_host(head, target->endpoint);
     Inspector inspector(target->endpoint, RequestBody(head));
-    std::unique_ptr<async::SocketStream> server = co_await route(target->endpoint);
+    const bool complete = inspector.ended();
+    std::unique_ptr<async::SocketStream> server = co_await route(target->endpoint, complete);
     server->write(head_for_server(head, target->path, authority(target->endpoint)));
     one_request_ = true;
     co_await carry(std::move(server), std::move(inspector));
 }
 
-Task<std::unique_ptr<async::SocketStream>> Visit::route(Endpoint endpoint) {
+Task<std::unique_ptr<async::SocketStream>> Visit::route(Endpoint endpoint, bool complete) {
     limit_->cancel(); // how long a person thinks is not the client's fault
     endpoint_ = endpoint;
-    const auto outcome = std::make_shared<Deferred<std::unique_ptr<async::SocketStream>>>();
+    const auto outcome = std::make_shared<Deferred<Route>>();
     const std::shared_ptr<CancelState> routing = tasks_.spawn(route_into(outcome, std::move(endpoint)));
-    const std::shared_ptr<CancelState> watching = tasks_.spawn(watch_client(routing));
-    std::unique_ptr<async::SocketStream> server;
+    const std::shared_ptr<CancelState> watching = tasks_.spawn(watch_client(routing, complete));
+    Route route;
     std::exception_ptr error;
     try {
-        server = co_await outcome->get();
+        route = co_await outcome->get();
     } catch (const Error&) {
         error = std::current_exception();
     }
@@ -248,11 +277,11 @@ Task<std::unique_ptr<async::SocketStream>> Visit::route(Endpoint endpoint) {
     if (error) {
         std::rethrow_exception(error);
     }
-    co_return server;
+    execution_id_ = std::move(route.execution_id);
+    co_return std::move(route.server);
 }
 
-Task<void> Visit::route_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome,
-                             Endpoint endpoint) {
+Task<void> Visit::route_into(std::shared_ptr<Deferred<Route>> outcome, Endpoint endpoint) {
     try {
         outcome->resolve(co_await router_.connect(std::move(endpoint), program_));
     } catch (const Cancelled&) {
@@ -263,37 +292,44 @@ Task<void> Visit::route_into(std::shared_ptr<Deferred<std::unique_ptr<async::Soc
 }
 
 // A client that goes withdraws its question.
-Task<void> Visit::watch_client(std::shared_ptr<CancelState> routing) {
+Task<void> Visit::watch_client(std::shared_ptr<CancelState> routing, bool complete) {
+    bool gone = false;
     try {
-        const std::string bytes = co_await client_->read();
-        in_ += bytes;
-        if (bytes.empty()) {
-            routing->cancel();
+        while (!gone && in_.size() < most_early) {
+            const std::string bytes = co_await client_->read();
+            in_ += bytes;
+            gone = bytes.empty();
         }
     } catch (const Error& error) { // cancelled, most likely
-        if (error.code != ErrorCode::request_cancelled) {
-            routing->cancel();
-        }
+        gone = error.code != ErrorCode::request_cancelled;
+    }
+    if (gone && !complete) {
+        routing->cancel();
     }
     watched_.set();
 }
 
 Task<void> Visit::carry(std::unique_ptr<async::SocketStream> server, Inspector inspector) {
     Event down_ended;
-    const std::shared_ptr<CancelState> down = tasks_.spawn(carry_down(*server, down_ended));
+    const std::shared_ptr<CancelState> down = tasks_.spawn(carry_down(*server, inspector, down_ended));
     std::exception_ptr error;
+    std::shared_ptr<CancelState> silence;
     try {
         co_await carry_up(*server, inspector);
+        silence = tasks_.spawn(hang_up_when_silent(server.get()));
         co_await down_ended.wait();
     } catch (const Error&) {
         error = std::current_exception();
+    }
+    if (silence) {
+        silence->cancel();
     }
     if (error) {
         refused_ = true;
         down->cancel();
         co_await shielded(wait_for(down_ended));
     }
-    server->close();
+    server->abort();
     if (error) {
         std::rethrow_exception(error);
     }
@@ -306,9 +342,15 @@ Task<void> Visit::carry_up(async::SocketStream& server, Inspector& inspector) {
     }
     while (!bytes.empty()) {
         tls_ = tls_ || (speaks_ == Speaks::tunnel && bytes.front() == '\x16');
+        const bool waited = inspector.waits();
         std::string passed;
         if (!inspector.ended()) {
             passed = inspector.pass(bytes);
+        }
+        if (inspector.waits() && !waited) {
+            limit_time(head_limit); // what is said first has to come whole
+        } else if (waited && !inspector.waits()) {
+            limit_->cancel();
         }
         if (!passed.empty()) {
             server.write(std::move(passed));
@@ -316,26 +358,42 @@ Task<void> Visit::carry_up(async::SocketStream& server, Inspector& inspector) {
         }
         bytes = co_await client_->read();
     }
+    limit_->cancel();
     server.close_output();
 }
 
-Task<void> Visit::carry_down(async::SocketStream& server, Event& ended) {
+Task<void> Visit::carry_down(async::SocketStream& server, const Inspector& inspector, Event& ended) {
+    ResponseMark mark;
     try {
         std::string bytes = co_await server.read();
-        while (!bytes.empty()) {
-            client_->write(std::move(bytes));
+        while (!bytes.empty() && !client_->peer_gone()) {
+            server_spoke_ = true;
+            client_->write(inspector.speaks_http() ? mark.pass(bytes) : std::move(bytes));
             co_await client_->drained(most_unsent);
             bytes = co_await server.read();
         }
     } catch (const Error&) {
         // It ended, in one way or another.
     }
-    if (one_request_) {
-        client_->close();
-    } else if (!refused_) {
+    if (!refused_) {
         client_->close_output();
+        if (one_request_ || client_->peer_gone()) {
+            server.abort();
+            limit_time(parting_limit); // for whoever goes on sending
+        } else {
+            limit_time(silence_limit);
+        }
     }
     ended.set();
+}
+
+// Whether the client has gone or waits for the server cannot be told while the server says nothing.
+Task<void> Visit::hang_up_when_silent(async::SocketStream* server) {
+    do {
+        server_spoke_ = false;
+        co_await sleep_for(clock_, silence_limit);
+    } while (server_spoke_);
+    server->abort();
 }
 
 void Visit::refuse(const Error& error) {
@@ -343,7 +401,7 @@ void Visit::refuse(const Error& error) {
     std::string reason = error.message;
     if (denied && endpoint_) {
         log_info("connection to {} refused: {}", to_string(*endpoint_), reason);
-        if (!endpoint_->host.is_address) {
+        if (!endpoint_->host.is_address && speaks_ != Speaks::tunnel) {
             reason = fmt::format("Failed to resolve '{}': {}", endpoint_->host.name, reason);
         }
     }

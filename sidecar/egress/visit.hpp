@@ -20,6 +20,8 @@ class Visit {
 
     // To the end of the connection. Throws Cancelled only.
     Task<void> run();
+    // The execution with which its permission ends; nothing before it is connected, or when a wider rule allows it.
+    const std::optional<std::string>& execution_id() const { return execution_id_; }
 
   private:
     enum class Speaks { nothing, http, socks, tunnel };
@@ -34,17 +36,22 @@ class Visit {
     Task<void> need(std::size_t size);
     std::string take(std::size_t size);
 
-    Task<std::unique_ptr<async::SocketStream>> route(Endpoint endpoint);
-    Task<void> route_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome, Endpoint endpoint);
-    Task<void> watch_client(std::shared_ptr<CancelState> routing);
+    // `complete`: all that the client will say is there, so its end does not mean that it has gone.
+    Task<std::unique_ptr<async::SocketStream>> route(Endpoint endpoint, bool complete);
+    Task<void> route_into(std::shared_ptr<Deferred<Route>> outcome, Endpoint endpoint);
+    Task<void> watch_client(std::shared_ptr<CancelState> routing, bool complete);
 
     // Both directions until both have ended.
     Task<void> carry(std::unique_ptr<async::SocketStream> server, Inspector inspector);
     Task<void> carry_up(async::SocketStream& server, Inspector& inspector);
-    Task<void> carry_down(async::SocketStream& server, Event& ended);
+    Task<void> carry_down(async::SocketStream& server, const Inspector& inspector, Event& ended);
 
     void refuse(const Error& error);
-    Task<void> hang_up_late();
+    // Sees to it that what was said last is read: a socket that is closed with something unread takes it back.
+    Task<void> part();
+    void limit_time(Duration limit);
+    Task<void> hang_up_late(Duration limit);
+    Task<void> hang_up_when_silent(async::SocketStream* server);
 
     Clock& clock_;
     Router& router_;
@@ -56,7 +63,9 @@ class Visit {
     bool tls_ = false;     // in the tunnel
     bool refused_ = false; // what it says in the tunnel
     std::optional<Endpoint> endpoint_;
+    std::optional<std::string> execution_id_;
     std::shared_ptr<CancelState> limit_;
+    bool server_spoke_ = false;
     Event watched_;
     TaskScope tasks_;
 };

@@ -29,7 +29,7 @@ inline constexpr std::string_view nobody = "nobody is attached who can answer, a
 
 inline Place place_of(const Request& request) {
     return Place{request.session_id, request.execution_id, request.from_code,
-                 request.agent ? Beneficiary(request.agent->client) : std::nullopt};
+                 request.agent ? Beneficiary(request.agent->client) : std::nullopt, request.only_by_name.has_value()};
 }
 
 // A call that waits: first for its turn, then, as an approval with an id, for a person.

@@ -38,6 +38,7 @@ Decision decision_by(const Ruling& ruling, const Action& action) {
     decision.by = ResolvedBy::rule;
     if (ruling.rule) {
         decision.rule_id = ruling.rule->id;
+        decision.rule_source = ruling.rule->source;
     }
     return decision;
 }
@@ -63,14 +64,23 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
         co_await self->resolver.resolve(paths);
         ruling = self->book.rule_on(question->payload, question->place(), paths);
     }
+    if (question->request.only_by_name && !ruling.rule) {
+        co_return denied(question->request.action, ResolvedBy::rule, *question->request.only_by_name);
+    }
+    if (question->request.unless_denied) {
+        self->book.require_readable();
+    }
+    if (question->request.unless_denied && !(ruling.effect == Effect::deny && ruling.rule)) {
+        ruling = Ruling{Effect::allow, std::nullopt, "no rule denies it"};
+    }
     if (ruling.effect != Effect::ask) {
         co_return decision_by(ruling, question->request.action);
     }
+    if (question->request.only_by_name) { // a rule says "ask"
+        co_return denied(question->request.action, ResolvedBy::rule, *question->request.only_by_name);
+    }
     if (self->closed) {
         co_return denied(question->request.action, ResolvedBy::cancelled, "cellgate is ending");
-    }
-    if (question->request.only_by_rule) {
-        co_return denied(question->request.action, ResolvedBy::rule, *question->request.only_by_rule);
     }
     if (self->nobody_answers() && !self->can_elicit(question->request)) {
         co_return denied(question->request.action, ResolvedBy::no_client, reason_of_nobody(question->request));

@@ -146,7 +146,9 @@ Ruling RuleBook::rule_on(const Payload& payload, const Place& place, Paths& path
     const Rule* best = nullptr;
     for (const std::vector<Rule>* rules : rules_for(place)) {
         for (const Rule& rule : *rules) {
-            if ((best == nullptr || rank(rule) > rank(*best)) && !is_expired(rule, now) && is_for(rule, place) &&
+            const bool too_wide = place.only_by_name && rule.effect == Effect::allow && !rule.host;
+            if ((best == nullptr || rank(rule) > rank(*best)) && !too_wide && !is_expired(rule, now) &&
+                is_for(rule, place) &&
                 applies(rule, payload, paths)) {
                 best = &rule;
                 if (rank(rule) == highest_rank) {

@@ -35,6 +35,7 @@ struct Place {
     std::optional<std::string> execution_id;
     bool from_code = false;           // code in the session's kernel makes it
     Beneficiary agent = std::nullopt; // on whose behalf
+    bool only_by_name = false;        // no allow counts but one that names the host
 };
 
 class RuleBook {

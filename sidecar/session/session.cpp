@@ -191,6 +191,9 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     note_memory_kills(*start_);
 
     if (execution->agent && !options_.agent) {
+        if (!guest_ && start_->proxy) {
+            start_->proxy->hang_up(); // a person's connections are not for an agent's code
+        }
         guest_ = execution->agent;
     }
     gate::RunningExecution running;
@@ -446,6 +449,9 @@ void Session::finish(const std::shared_ptr<Execution>& execution, protocol::Exec
     execution->state = protocol::ExecutionState::finished;
     execution->journal.rest();
     house_.gate.end_execution(execution->id);
+    if (start_ && start_->proxy) {
+        start_->proxy->end_execution(execution->id);
+    }
     remember(*execution);
     house_.observer.on_execution_changed(*execution, std::nullopt);
     execution->finished.set();

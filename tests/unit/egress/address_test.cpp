@@ -45,6 +45,7 @@ TEST_CASE("addresses of the public network are told from all others") {
                                 "127.0.0.1",
                                 "127.255.255.255",
                                 "169.254.169.254",
+                                "168.63.129.16",
                                 "172.16.0.1",
                                 "172.31.255.255",
                                 "192.0.0.8",

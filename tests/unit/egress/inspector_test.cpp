@@ -58,7 +58,14 @@ TEST_CASE("HTTP in a tunnel asks the tunnel's host, once") {
           std::string("GET http://evil.example/ HTTP/1.1\r\nHost: example.org\r\n\r\n"),
           std::string("\r\nGET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n"),
           std::string("GET /a http/1.1\r\nHost: evil.example\r\n\r\n"), std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-          std::string(100'000, 'A')}) {
+
+          std::string("GET /hello\r\nHost: evil.example\r\n\r\n"),
+          std::string("GET /h\xc3\xa9 HTTP/1.1\r\nHost: evil.example\r\n\r\n"),
+          std::string("\x0cGET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n"),
+          std::string("\xef\xbb\xbfGET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n"),
+          std::string("GET /a HTTQ/1.1\r\nHost: evil.example\r\n\r\n"),
+          std::string("GET /a\0b HTTP/1.1\r\nHost: evil.example\r\n\r\n", 45),
+          std::string("GET\t/a HTTP/1.1\r\nHost: evil.example\r\n\r\n"), "GET /" + std::string(100'000, 'A')}) {
         CAPTURE(text.substr(0, 100));
         CHECK_THROWS_AS(passed(plain, text), Error);
     }
@@ -66,8 +73,9 @@ TEST_CASE("HTTP in a tunnel asks the tunnel's host, once") {
 
 TEST_CASE("protocols that name no host pass as they are") {
     const Endpoint other{Host{"example.org"}, 22};
-    for (const std::string& text : {std::string("SSH-2.0-client\r\nmore"), std::string("\0\0\0\x08\x04", 5),
-                                    std::string("*1\r\n$4\r\nPING\r\n"), std::string("\xff\xfe")}) {
+    for (const std::string& text :
+         {std::string("SSH-2.0-client\r\nmore"), std::string("\0\0\0\x08\x04", 5), std::string("*1\r\n$4\r\nPING\r\n"),
+          std::string("PING\r\n"), std::string(1000, 'A'), std::string("\xff\xfe")}) {
         CAPTURE(text);
         CHECK(passed(other, text, 1) == text);
     }

@@ -32,6 +32,9 @@ struct OwnNetwork final : Network {
             co_return std::vector<Host>(1, host);
         }
         looked_up.push_back(host.name);
+        if (host.name.ends_with(".stuck.example")) {
+            co_await nothing.wait();
+        }
         std::vector<Host> found;
         for (const std::string& address : names[host.name]) {
             found.push_back(parse_host(address).value());
@@ -73,16 +76,18 @@ struct Person final : gate::Answerer {
         }
     }
     void on_resolved(const protocol::ApprovalResolvedParams& params) override { resolved.push_back(params); }
-    void respond(Verdict verdict) {
+    void respond(Verdict verdict) { respond(verdict, requested.back()); }
+    void respond(Verdict verdict, const protocol::Approval& approval) {
         protocol::ApprovalRespondParams params;
-        params.approval_ids = {requested.back().approval_id};
+        params.approval_ids = {approval.approval_id};
         params.decision = verdict;
-        params.scope = protocol::Scope::once;
+        params.scope = scope;
         answers.spawn(gate.respond(std::move(params)));
     }
 
     gate::Gate& gate;
     std::optional<Verdict> answer = Verdict::allow;
+    protocol::Scope scope = protocol::Scope::once;
     std::vector<protocol::Approval> requested;
     std::vector<protocol::ApprovalResolvedParams> resolved;
     Event asked;
@@ -124,15 +129,16 @@ struct Stage {
             ++wanted;
             gate::Request request;
             request.session_id = "session";
+            request.execution_id = execution;
             return request;
         };
         options.on_refused = [this](const Endpoint& endpoint, const gate::Decision& decision) {
             refused.push_back(to_string(endpoint));
             CHECK(!decision.reason.empty());
         };
-        Proxy proxy(loop, clock, network, *gate, std::move(options));
+        proxy.emplace(loop, clock, network, *gate, std::move(options));
         TaskScope scope;
-        scope.spawn(proxy.run());
+        scope.spawn(proxy->run());
         TaskScope visits;
         scope.spawn(serve(&listener, &visits));
         std::exception_ptr error;
@@ -141,12 +147,13 @@ struct Stage {
         } catch (const std::exception&) {
             error = std::current_exception();
         }
-        proxy.close();
+        proxy->close();
         listener.close();
         scope.cancel();
         co_await scope.join();
         visits.cancel();
         co_await visits.join();
+        proxy.reset();
         network.nothing.set();
         co_await person->answers.join();
         co_await gate->close();
@@ -173,6 +180,11 @@ struct Stage {
             }
             received[number] += bytes;
         }
+        while (ignores_the_end && !stream->peer_gone()) {
+            stream->write("x");
+            co_await loop.yield();
+        }
+        ++ended;
         stream->write("the answer");
         stream->close();
     }
@@ -207,6 +219,10 @@ struct Stage {
     std::vector<std::string> received;
     OwnNetwork network{loop, ""};
     int wanted = 0; // connections
+    int ended = 0;  // of the server's
+    bool ignores_the_end = false;
+    std::optional<std::string> execution;
+    std::optional<Proxy> proxy;
     std::vector<std::string> refused;
 };
 
@@ -418,25 +434,169 @@ TEST_CASE("SOCKS5 leads to the same gate") {
     CHECK(locked.said(std::string("\5\1\2", 3)) == std::string("\5\xff", 2));
 }
 
-TEST_CASE("who asks at the same time for the same is one question") {
+TEST_CASE("who asks at the same time for the same is one question, and a yes to one connection is for one") {
+    for (const protocol::Scope scope : {protocol::Scope::session, protocol::Scope::once}) {
+        Scene scene;
+        scene.person->answer.reset();
+        scene.person->scope = scope;
+        std::vector<std::string> answers(20);
+        scene.play([&]() -> Task<void> {
+            TaskScope clients;
+            for (std::string& answer : answers) {
+                clients.spawn(Stage::keep(&answer, scene.say(get("http://example.org/", "example.org"))));
+            }
+            while (scene.wanted < 20) {
+                co_await scene.loop.yield();
+            }
+            CHECK(scene.person->requested.size() == 1);
+            scene.person->answer = Verdict::allow;
+            scene.person->respond(Verdict::allow);
+            co_await clients.join();
+        });
+        for (const std::string& answer : answers) {
+            CHECK(answer == "the answer");
+        }
+        CHECK(scene.person->requested.size() == (scope == protocol::Scope::once ? 20 : 1));
+    }
+}
+
+TEST_CASE("a question names one program, and its answer is for that one") {
     Scene scene;
     scene.person->answer.reset();
+    std::vector<std::string> answers(2);
+    scene.play([&]() -> Task<void> {
+        TaskScope clients;
+        clients.spawn(Stage::keep(&answers[0], scene.say(std::string("\0\x03pip", 5) + connect_to("example.org:443"))));
+        clients.spawn(
+            Stage::keep(&answers[1], scene.say(std::string("\0\x04", 2) + "evil" + connect_to("example.org:443"))));
+        while (scene.person->requested.size() < 2) {
+            co_await scene.loop.yield();
+        }
+        for (const protocol::Approval& approval : scene.person->requested) {
+            scene.person->respond(Verdict::deny, approval);
+        }
+        co_await clients.join();
+    });
+    CHECK(is_refused(answers[0], "403"));
+    CHECK(is_refused(answers[1], "403"));
+}
+
+TEST_CASE("a grant for everything does not reach what only a rule can name") {
+    Scene scene;
+    gate::RunningExecution running;
+    running.session_id = "session";
+    running.execution_id = "execution";
+    running.mode = protocol::ApprovalMode::allow;
+    scene.gate->begin_execution(std::move(running));
+    scene.execution = "execution";
+    std::vector<std::string> answers;
+    scene.play([&]() -> Task<void> {
+        answers.push_back(co_await scene.say(get("http://example.org/", "example.org")));
+        answers.push_back(co_await scene.say(connect_to("127.0.0.1:80")));
+        answers.push_back(co_await scene.say(connect_to("inside.example:80")));
+    });
+    CHECK(answers[0] == "the answer"); // the control
+    CHECK(is_refused(answers[1], "403"));
+    CHECK(is_refused(answers[2], "403"));
+}
+
+TEST_CASE("a rule that denies an address holds for the names that lead there") {
+    Scene scene;
+    scene.rule(Effect::allow, "two.example");
+    scene.rule(Effect::deny, "93.184.215.17");
+    CHECK(is_refused(scene.said(connect_to("two.example:443")), "403"));
+    CHECK(scene.network.connected.empty());
+}
+
+TEST_CASE("what an execution was allowed ends with it, and what a rule allows goes on") {
+    for (const bool by_rule : {false, true}) {
+        CAPTURE(by_rule);
+        Scene scene;
+        if (by_rule) {
+            scene.rule(Effect::allow, "example.org");
+        }
+        scene.execution = "execution";
+        scene.awaited = "never";
+        scene.play([&]() -> Task<void> {
+            const std::unique_ptr<async::UnixStream> stream =
+                co_await async::connect_unix(scene.loop, (scene.folder / "proxy").string());
+            stream->write(connect_to("example.org:443"));
+            CHECK(co_await stream->read() == established);
+            scene.proxy->end_execution("another");
+            scene.proxy->end_execution("execution");
+            if (by_rule) {
+                stream->write(client_hello("example.org"));
+                while (scene.received.empty() || scene.received[0].empty()) {
+                    co_await scene.loop.yield();
+                }
+                scene.proxy->hang_up();
+            }
+            CHECK(co_await stream->read() == "");
+        });
+    }
+}
+
+TEST_CASE("a client that ends its request is answered, and one that has gone is not waited for") {
+    Scene scene;
+    scene.rule(Effect::allow, "example.org");
+    std::string answer;
+    scene.play([&]() -> Task<void> {
+        const std::unique_ptr<async::UnixStream> stream =
+            co_await async::connect_unix(scene.loop, (scene.folder / "proxy").string());
+        stream->write(get("http://example.org/", "example.org"));
+        stream->close_output();
+        answer = co_await stream->read();
+    });
+    CHECK(answer == "the answer");
+    Scene quiet;
+    quiet.rule(Effect::allow, "example.org");
+    quiet.awaited = "never";
+    quiet.ignores_the_end = true;
+    quiet.play([&]() -> Task<void> {
+        {
+            const std::unique_ptr<async::UnixStream> stream =
+                co_await async::connect_unix(quiet.loop, (quiet.folder / "proxy").string());
+            stream->write(connect_to("example.org:443") + client_hello("example.org"));
+            while (quiet.received.empty() || quiet.received[0].empty()) {
+                co_await quiet.loop.yield();
+            }
+            stream->close();
+        }
+        while (quiet.clock.sleepers() == 0) {
+            co_await quiet.loop.yield();
+        }
+        while (quiet.ended == 0) { // the server sees that nobody is there any more
+            quiet.clock.advance(std::chrono::seconds(61));
+            co_await quiet.loop.yield();
+        }
+    });
+    CHECK(quiet.ended == 1);
+}
+
+TEST_CASE("names that no resolver answers for are few at a time, and are given up") {
+    Scene scene;
+    scene.rule(Effect::allow, "*.stuck.example");
     std::vector<std::string> answers(20);
     scene.play([&]() -> Task<void> {
         TaskScope clients;
-        for (std::string& answer : answers) {
-            clients.spawn(Stage::keep(&answer, scene.say(get("http://example.org/", "example.org"))));
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+            clients.spawn(
+                Stage::keep(&answers[i], scene.say(connect_to("n" + std::to_string(i) + ".stuck.example:443"))));
         }
-        while (scene.wanted < 20) {
+        while (scene.network.looked_up.size() < 4) {
             co_await scene.loop.yield();
         }
-        scene.person->respond(Verdict::allow);
+        scene.clock.advance(std::chrono::seconds(21));
+        while (answers[0].empty()) {
+            co_await scene.loop.yield();
+        }
+        CHECK(scene.network.looked_up.size() == 4);
+        scene.network.nothing.set(); // the resolver answers at last, that there is none
         co_await clients.join();
     });
     for (const std::string& answer : answers) {
-        CHECK(answer == "the answer");
+        CHECK(is_refused(answer, "502"));
     }
-    CHECK(scene.person->requested.size() == 1);
 }
 
 TEST_CASE("a client that goes withdraws its question") {

@@ -16,6 +16,10 @@ std::unique_ptr<ByteStream> open_stream(Loop& loop, int read_fd, int write_fd);
 struct SocketStream : ByteStream {
     // The other side reads the end, after what is queued; what it says is still read.
     virtual void close_output() = 0;
+    // The other side takes nothing more: what is written is dropped.
+    virtual bool peer_gone() const = 0;
+    // close(), at once: what is queued is dropped.
+    virtual void abort() = 0;
 };
 
 // A unix socket that has connected.

@@ -3,7 +3,7 @@
 // bridge inside of the sandbox (helper/bridge.hpp) leads to. The socket is the session's alone, so who connects is who
 // the session says. Every connection is an action of kind `network` for the gate; a name is looked up after the yes,
 // here, once, and connected to is one of the addresses that were judged. Every byte on the socket is untrusted. At most
-// 128 connections; the next ones wait. Owned by the session, one for each start of its kernel.
+// 64 connections; the next ones wait. Owned by the session, one for each start of its kernel.
 
 #include "async/loop.hpp"
 #include "egress/network.hpp"
@@ -31,6 +31,10 @@ class Proxy {
 
     // Serves until close(), or until cancelled; then every connection is closed and every question withdrawn.
     Task<void> run();
+    // Ends the connections that only an answer or a grant for this execution allows. What waits for an answer stays.
+    void end_execution(const std::string& execution_id);
+    // Ends all connections: from now on, others may use what the code has open.
+    void hang_up();
     void close();
 
   private:

@@ -44,8 +44,11 @@ struct Request {
     std::optional<Agent> agent; // on whose behalf, when it is one's
     std::optional<protocol::Origin> origin;
     protocol::Hints hints; // as the tool server sent them; the gate makes them safe to show
-    // Where only a rule can allow it: why. Nobody is asked then, and this is the reason of the denial.
-    std::optional<std::string> only_by_rule;
+    // Where only a rule that names the host can allow it: why. Nobody is asked then, no wider grant counts, and this is
+    // the reason of the denial.
+    std::optional<std::string> only_by_name;
+    // Only a deny rule can stop it: what it is a part of was allowed already. Nobody is asked.
+    bool unless_denied = false;
     // The action with these arguments in place of its own: checks them against the tool's schema, resolves what depends
     // on them. Throws Error when they do not fit. Empty: the action cannot be edited.
     std::function<protocol::Action(const RawJson& arguments)> edit;
@@ -58,6 +61,7 @@ struct Decision {
     std::string reason; // why, in words; for the code when it is denied
     protocol::ResolvedBy by = protocol::ResolvedBy::rule;
     std::optional<std::string> rule_id;
+    std::optional<protocol::RuleSource> rule_source;
 };
 
 // A client of a person that can answer. Called from inside the gate, in order; may call back into it.

@@ -133,8 +133,11 @@ std::string to_string(const Endpoint& endpoint) {
 std::optional<HostPattern> parse_host_pattern(std::string_view text) {
     const Parts parts = split(text);
     HostPattern pattern;
-    if (parts.port && !(pattern.port = parse_port(*parts.port))) {
-        return std::nullopt;
+    if (parts.port) {
+        pattern.port = parse_port(*parts.port);
+        if (!pattern.port) {
+            return std::nullopt;
+        }
     }
     pattern.below = parts.host.starts_with("*.");
     std::optional<Host> host = parse_host(parts.host.substr(pattern.below ? 2 : 0));

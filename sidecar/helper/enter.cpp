@@ -155,10 +155,13 @@ int enter_main(int argc, char** argv) {
     }
     char** limit = argv + 1;
     constexpr std::string_view bridge = "bridge=";
-    if (std::string_view(*limit).starts_with(bridge) && !start_bridge(*limit++ + bridge.size())) {
-        std::fprintf(stderr, "cellgate: cannot listen for the network inside of the sandbox: %s\n",
-                     std::strerror(errno));
-        return cannot_prepare;
+    if (std::string_view(*limit).starts_with(bridge)) {
+        if (!start_bridge(*limit + bridge.size())) {
+            std::fprintf(stderr, "cellgate: cannot listen for the network inside of the sandbox: %s\n",
+                         std::strerror(errno));
+            return cannot_prepare;
+        }
+        ++limit;
     }
     std::optional<rlim_t> cpu_seconds;
     for (; limit != limits_end; ++limit) {

@@ -111,20 +111,28 @@ std::string program_that_connects(int client) {
     return found;
 }
 
+constexpr int client_side = 0;
+constexpr int proxy_side = 1;
+
 // A client and its connection to the proxy. Each side has what was read from it and the other has not taken yet.
+//
+// The two directions end one by one. A proxy that takes no more (it answered before an upload's end, say) is heard to
+// its end; what the client sends meanwhile is thrown away, and its socket stays open until it ends: to close it with
+// something unread would reset the connection, and destroy the answer. A client ends by a reset or after its own end.
 class Connection {
   public:
     Connection(int client, int proxy) : sides_{Side{client, {}, 0}, Side{proxy, {}, 0}} {
         const std::string program = program_that_connects(client);
-        sides_[0].waiting.push_back('\0');
-        sides_[0].waiting.push_back(static_cast<char>(program.size()));
-        sides_[0].waiting += program;
+        std::string& preface = sides_[client_side].waiting;
+        preface.push_back('\0');
+        preface.push_back(static_cast<char>(program.size()));
+        preface += program;
     }
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
     ~Connection() {
-        ::close(sides_[0].fd);
-        ::close(sides_[1].fd);
+        ::close(sides_[client_side].fd);
+        ::close(sides_[proxy_side].fd);
     }
 
     void ask(std::vector<pollfd>& sources) const {
@@ -132,22 +140,29 @@ class Connection {
             const bool reads = !sides_[side].ended && sides_[side].waiting.empty();
             const bool writes = !sides_[1 - side].waiting.empty();
             const auto events = static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
-            // One that nothing is wanted of would report its end again and again.
-            sources.push_back({events != 0 ? sides_[side].fd : -1, events, 0});
+            // One that nothing is wanted of is asked whether it is gone, but not again and again.
+            const bool asked = events != 0 || !sides_[side].hung_up;
+            sources.push_back({asked ? sides_[side].fd : -1, events, 0});
         }
     }
 
     // False when it is over.
     bool carry(const pollfd* sources) {
         for (int side = 0; side < 2; ++side) {
-            const bool ready = sources[side].revents != 0;
-            if (ready && (((sources[side].events & POLLOUT) != 0 && !write_to(side)) ||
-                          ((sources[side].events & POLLIN) != 0 && !read_from(side)))) {
+            const short found = sources[side].revents;
+            if (found == 0) {
+                continue;
+            }
+            if ((found & (POLLERR | POLLHUP)) != 0 && !hang_up(side, (found & POLLERR) != 0)) {
+                return false;
+            }
+            if (((sources[side].events & POLLOUT) != 0 && !write_to(side)) ||
+                ((sources[side].events & POLLIN) != 0 && !read_from(side))) {
                 return false;
             }
         }
-        const bool client_is_done = is_done(0);
-        return !is_done(1) || !client_is_done;
+        const bool client_is_done = is_done(client_side);
+        return !is_done(proxy_side) || !client_is_done;
     }
 
   private:
@@ -156,8 +171,28 @@ class Connection {
         std::string waiting;
         std::size_t written; // of it
         bool ended = false;
-        bool told = false; // the other side, of the end
+        bool told = false;      // the other side, of the end
+        bool hung_up = false;   // nothing new comes from it or goes to it; something may be left to be read
+        bool takes_more = true; // else what is for it is thrown away
     };
+
+    // What follows returns false when the connection is over.
+
+    // A client is reset by an error. The proxy's means that it closed with something of ours unread: its answer may be
+    // there to be read all the same.
+    bool hang_up(int side, bool with_error) {
+        sides_[side].hung_up = true;
+        if (side == proxy_side) {
+            send_no_more_to_proxy();
+        }
+        return side == proxy_side || !with_error;
+    }
+
+    void send_no_more_to_proxy() {
+        sides_[proxy_side].takes_more = false;
+        sides_[client_side].waiting.clear();
+        sides_[client_side].written = 0;
+    }
 
     bool is_done(int side) {
         Side& from = sides_[side];
@@ -171,10 +206,16 @@ class Connection {
     bool read_from(int side) {
         std::array<char, 65536> bytes; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by read()
         const ssize_t size = ::read(sides_[side].fd, bytes.data(), bytes.size());
-        if (size < 0) {
-            return errno == EAGAIN || errno == EINTR;
+        if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
+            return true;
         }
-        sides_[side].ended = size == 0;
+        if (size < 0 && side == client_side) {
+            return false;
+        }
+        sides_[side].ended = size <= 0;
+        if (size <= 0 || !sides_[1 - side].takes_more) {
+            return true;
+        }
         sides_[side].waiting.assign(bytes.data(), static_cast<std::size_t>(size));
         return write_to(1 - side);
     }
@@ -184,8 +225,15 @@ class Connection {
         while (!from.waiting.empty()) {
             const ssize_t size =
                 ::write(sides_[side].fd, from.waiting.data() + from.written, from.waiting.size() - from.written);
+            if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
+                return true;
+            }
+            if (size < 0 && side == client_side) {
+                return false;
+            }
             if (size < 0) {
-                return errno == EAGAIN || errno == EINTR;
+                send_no_more_to_proxy();
+                return true;
             }
             from.written += static_cast<std::size_t>(size);
             if (from.written == from.waiting.size()) {

@@ -9,6 +9,7 @@
 #include "notes.hpp"
 #include "sandbox/domains.hpp"
 #include "session_start.hpp"
+#include "store/owned_directory.hpp"
 #include "tools/workspace_programs.hpp"
 
 #include <fmt/format.h>
@@ -200,7 +201,12 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
     start->interrupt_by_signal = choice.interrupt_by_signal;
     std::exception_ptr error;
     try {
-        start->directory = store::make_unique_directory(house_.directories.runtime, "k-");
+        std::function<store::OwnedDirectory()> make = [this] {
+            return store::make_owned_directory(house_.directories.runtime, "k-");
+        };
+        store::OwnedDirectory own = co_await house_.loop.off_loop(std::move(make));
+        start->directory = std::move(own.path);
+        start->lock = std::move(own.lock);
         jupyter::ConnectionInfo connection = jupyter::create_connection(start->directory);
         connection.kernel_keeps_output = choice.interpreter.has_value(); // bootstrap.py sees to that
         const std::string bootstrap = start->directory + "/bootstrap.py";

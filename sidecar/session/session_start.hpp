@@ -2,11 +2,13 @@
 // One start of a session's kernel, with all that belongs to it alone: its directory, its tool channel, its process.
 
 #include "session/session.hpp"
+#include "store/directory_lock.hpp"
 
 namespace cellgate::session {
 
 struct Session::Start {
-    std::string directory; // removed at the end
+    std::string directory;                      // removed at the end
+    std::unique_ptr<store::DirectoryLock> lock; // on it
     std::unique_ptr<tools::Channel> channel;
     std::unique_ptr<egress::Proxy> proxy;         // in a sandbox
     TaskScope serving;                            // of both

@@ -72,6 +72,16 @@ class Directory {
     DIR* stream_;
 };
 
+// A directory that its owner may not write can be neither emptied nor moved. Who put it there may have another thing
+// there by now, such as a link.
+void make_writable(int parent, const std::string& name) {
+    const int fd = ::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0) {
+        ::chmod(fmt::format("/proc/self/fd/{}", fd).c_str(), 0700);
+        ::close(fd);
+    }
+}
+
 // Removes some of what lies in `directory`, if anything does. Directories below it are moved up into `top` first, so
 // that a tree of any depth takes two descriptors and no stack.
 bool remove_some(const Directory& directory, const Directory& top) {
@@ -83,8 +93,7 @@ bool remove_some(const Directory& directory, const Directory& top) {
         if (errno != EISDIR) {
             throw system_error(ErrorCode::store_failed, fmt::format("cannot remove {}", name), errno);
         }
-        // A directory that its owner may not write can be neither emptied nor moved.
-        ::fchmodat(directory.fd(), name.c_str(), 0700, 0);
+        make_writable(directory.fd(), name);
         if (&directory != &top) {
             if (::renameat(directory.fd(), name.c_str(), top.fd(), random_id().c_str()) != 0) {
                 throw system_error(ErrorCode::store_failed, fmt::format("cannot move {}", name), errno);

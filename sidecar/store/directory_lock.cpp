@@ -2,14 +2,26 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 namespace cellgate::store {
 
+namespace {
+
+bool is_ours_at(int fd, const std::string& path) {
+    struct stat locked{};
+    struct stat named{};
+    return ::fstat(fd, &locked) == 0 && ::lstat(path.c_str(), &named) == 0 && locked.st_dev == named.st_dev &&
+           locked.st_ino == named.st_ino && locked.st_uid == ::geteuid();
+}
+
+} // namespace
+
 DirectoryLock::DirectoryLock(const std::string& path)
     : fd_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)) {
-    if (fd_ >= 0 && ::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (fd_ >= 0 && (::flock(fd_, LOCK_EX | LOCK_NB) != 0 || !is_ours_at(fd_, path))) {
         ::close(std::exchange(fd_, -1));
     }
 }

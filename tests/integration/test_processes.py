@@ -165,8 +165,8 @@ class Kills(PlaceTest):
         wait_until(lambda: not any(stat_of(pid) and stat_of(pid)[0] != "Z" for pid in started), "the end of all of it")
         assert_no_strays()
         if victim == "sidecar":
-            with Sidecar(self.place):  # which clears up
-                pass
+            with Sidecar(self.place) as successor:
+                successor.session("next")  # whose start clears up
         self.assertEqual(self.left(), [], victim)
         return bool(chosen)
 

@@ -1,0 +1,49 @@
+#include "store/owned_directory.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "store/directories.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace cellgate::store {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void remove_left(const std::string& parent, const std::string& prefix) {
+    std::error_code error;
+    for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
+        if (!entry->path().filename().string().starts_with(prefix)) {
+            continue;
+        }
+        const std::string path = entry->path();
+        if (const DirectoryLock lock(path); lock.held()) {
+            log_info("removing the directory of a sidecar that is gone: {}", path);
+            remove_tree(path);
+        }
+    }
+}
+
+} // namespace
+
+OwnedDirectory make_owned_directory(const std::string& parent, const std::string& prefix) {
+    remove_left(parent, prefix);
+    // Between its making and its lock another sidecar may take it for a crash's.
+    constexpr int most_tries = 10;
+    for (int tries = 0; tries < most_tries; ++tries) {
+        OwnedDirectory made{make_unique_directory(parent, prefix), nullptr};
+        made.lock = std::make_unique<DirectoryLock>(made.path);
+        if (made.lock->held()) {
+            return made;
+        }
+    }
+    throw Error(
+        ErrorCode::store_failed,
+        fmt::format("a new directory in {} could not be locked: it is removed or held again and again", parent));
+}
+
+} // namespace cellgate::store

@@ -74,10 +74,13 @@ class Directory {
 
 // A directory that its owner may not write can be neither emptied nor moved. Who put it there may have another thing
 // there by now, such as a link.
-void make_writable(int parent, const std::string& name) {
+void open_up(int parent, const std::string& name) {
     const int fd = ::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0) {
+    struct stat found{};
+    if (fd >= 0 && ::fstat(fd, &found) == 0 && found.st_uid == ::geteuid()) {
         ::chmod(fmt::format("/proc/self/fd/{}", fd).c_str(), 0700);
+    }
+    if (fd >= 0) {
         ::close(fd);
     }
 }
@@ -93,7 +96,7 @@ bool remove_some(const Directory& directory, const Directory& top) {
         if (errno != EISDIR) {
             throw system_error(ErrorCode::store_failed, fmt::format("cannot remove {}", name), errno);
         }
-        make_writable(directory.fd(), name);
+        open_up(directory.fd(), name);
         if (&directory != &top) {
             if (::renameat(directory.fd(), name.c_str(), top.fd(), random_id().c_str()) != 0) {
                 throw system_error(ErrorCode::store_failed, fmt::format("cannot move {}", name), errno);
@@ -160,10 +163,15 @@ std::string make_unique_directory(const std::string& parent, const std::string& 
     return path;
 }
 
+void open_up_directory(const std::string& path) {
+    open_up(AT_FDCWD, path);
+}
+
 void remove_tree(const std::string& path) {
     if (::unlink(path.c_str()) == 0 || errno == ENOENT) {
         return;
     }
+    open_up_directory(path);
     try {
         {
             const Directory top(AT_FDCWD, path);

@@ -21,6 +21,7 @@ void remove_left(const std::string& parent, const std::string& prefix) {
             continue;
         }
         const std::string path = entry->path();
+        open_up_directory(path); // or it could not be locked
         if (const DirectoryLock lock(path); lock.held()) {
             log_info("removing the directory of a sidecar that is gone: {}", path);
             remove_tree(path);

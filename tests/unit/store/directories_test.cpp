@@ -68,6 +68,16 @@ TEST_CASE("removing a tree does not follow links out of it") {
     remove_tree(base);
 }
 
+TEST_CASE("a tree that a cell closed is removed") {
+    const std::string base = make_unique_directory(std::filesystem::temp_directory_path(), "cellgate-test-");
+    std::filesystem::create_directories(base + "/below");
+    std::ofstream(base + "/below/file") << "x";
+    std::filesystem::permissions(base + "/below", std::filesystem::perms::none);
+    std::filesystem::permissions(base, std::filesystem::perms::none);
+    remove_tree(base);
+    CHECK_FALSE(std::filesystem::exists(base));
+}
+
 TEST_CASE("a tree deeper than there are descriptors is removed, and what its owner may not write too") {
     const std::string base = make_unique_directory(std::filesystem::temp_directory_path(), "cellgate-test-");
     const int before = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -27,6 +27,9 @@ void make_private_directory(const std::string& path);
 // A new directory "<parent>/<prefix>XXXXXX", 0700.
 std::string make_unique_directory(const std::string& parent, const std::string& prefix);
 
+// 0700 for a directory of ours that a kernel may have closed; nothing for all else, links too.
+void open_up_directory(const std::string& path);
+
 // Removes what a kernel may have left, of any depth and number, without following links out of it. It may take long:
 // off the loop, please. What cannot be removed is logged.
 void remove_tree(const std::string& path);

@@ -4,6 +4,7 @@ real servers of this machine under names of the public network (own_network.py).
 import http.server
 import json
 import shutil
+import socket
 import socketserver
 import ssl
 import subprocess
@@ -348,6 +349,28 @@ def raw(*texts):
         text = self.run_ok("import os\nprint([name for name in os.environ if 'proxy' in name.lower()])",
                            sessionId="open").text()
         self.assertEqual(text.strip(), "[]")
+
+    def test_an_answer_before_an_uploads_end_arrives(self):
+        listener = socket.create_server(("0.0.0.0", 0))
+        self.addCleanup(listener.close)
+        answer = b"HTTP/1.1 413 Too large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig"
+
+        def serve():
+            for _ in range(20):
+                client, _ = listener.accept()
+                with client:
+                    client.recv(1000)
+                    client.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        code = ("import urllib.error, urllib.request\n"
+                f"upload = urllib.request.Request('http://allowed.example:{listener.getsockname()[1]}/',\n"
+                "                                data=b'u' * 5_000_000)\n"
+                "for _ in range(20):\n"
+                "    try: urllib.request.urlopen(upload, timeout=60)\n"
+                "    except urllib.error.HTTPError as error: print(error.code)\n")
+        self.assertEqual(self.run_ok(code, allowedDomains=["allowed.example"]).text(), "413\n" * 20)
+        self.assertEqual(self.run_ok(code, approvals="deny").text(), "403\n" * 20)
 
     def test_the_end_of_the_bridge_is_the_end_of_the_network_and_of_nothing_else(self):
         kill = ("import os, signal\n"

@@ -622,14 +622,12 @@ class Agent(Editor):
 
 def root_sidecars(place):
     """The processes that are, or would be, the sidecar of the place's root."""
-    name = f"cellgate root-sidecar --root {place.root}"
-    found = {pid: stat_of(pid) for pid in descendants(os.getpid()) if name in command_of(pid)}
-    # A child that is about to execute something else still has the name of who forked it.
-    return {pid for pid, stat in found.items() if stat and stat[1] not in found}
+    return {pid for pid in descendants(os.getpid()) if f"cellgate root-sidecar --root {place.root}" in command_of(pid)}
 
 
 def root_sidecar(place):
-    """The one that is. Where machines are slow, `connect` may have started another, which ends by itself."""
+    """The one that is. Where machines are slow, `connect` may have started another, which ends by itself, and a child that
+    is about to execute something else still has the sidecar's name."""
 
     def only():
         pids = root_sidecars(place)

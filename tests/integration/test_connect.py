@@ -246,6 +246,8 @@ class Races(PlaceTest):
         if before != "none":
             first = Editor(self.place, linger=600)
             os.kill(root_sidecar(self.place), signal.SIGKILL if before == "stale" else signal.SIGTERM)
+            if before == "ending":  # who came before it knew would be told that it ends
+                wait_until(lambda: not any((self.place.runtime / "cellgate/roots").rglob("*.sock")), "its leaving")
             first.kill()
         editors = [Editor(self.place, initialize=False) for _ in range(count)]
         try:

@@ -94,7 +94,7 @@ void send_text(int fd, const std::string& text) {
 constexpr const char* client = R"py(
 import struct
 UPLOAD = b"u" * 5_000_000
-def connect(): return socket.create_connection(("127.0.0.1", 3128), 20)
+def connect(): return socket.create_connection(("127.0.0.1", 3128), 120)
 def reset(s):
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     s.close()
@@ -124,7 +124,7 @@ TEST_CASE("an answer before an upload's end is read by who uploads, and its end 
     Machine machine;
     const std::string answer = "HTTP/1.1 413 Too large\r\n\r\n" + std::string(100'000, '.');
     constexpr int times = 20;
-    SUBCASE("when the proxy closes at once") {
+    {
         Proxy proxy(machine, times, [&answer](int fd) {
             read_preface(fd);
             has(fd, POLLIN); // of the upload: closing with it unread resets the connection
@@ -143,22 +143,6 @@ for _ in range(20):
             expected += "HTTP/1.1 413 " + std::to_string(answer.size()) + "\n";
         }
         CHECK_MESSAGE(ran.out == expected, ran.out, ran.error);
-    }
-    SUBCASE("when the proxy stops reading and speaks later") {
-        Proxy proxy(machine, 1, [&](int fd) {
-            read_preface(fd);
-            ::shutdown(fd, SHUT_RD);
-            wait_for(machine.workspace / "uploaded");
-            send_text(fd, answer);
-            ::close(fd);
-        });
-        const Ran ran = run(machine, R"(
-s = connect()
-s.sendall(UPLOAD)
-s.shutdown(socket.SHUT_WR)
-open(W + "/uploaded", "w").close()
-print(len(answer(s))))");
-        CHECK_MESSAGE(ran.out == std::to_string(answer.size()) + "\n", ran.out, ran.error);
     }
 }
 

@@ -32,8 +32,8 @@ std::string text_of(const sockaddr& address) {
     return text.data();
 }
 
-// A question to the system's resolver, which nothing can stop: it has a thread of its own, and is left alone when nobody
-// waits for it any more. At the end of the process nobody waits for it either.
+// A question to the system's resolver, which nothing can stop: it has a thread of its own, and is left alone when
+// nobody waits for it any more. At the end of the process nobody waits for it either.
 struct Lookup {
     std::string name;
     Event ended; // on the loop
@@ -121,8 +121,8 @@ Task<std::vector<Host>> resolve_host(Loop& loop, Host host) {
     }
     const auto lookup = std::make_shared<Lookup>();
     lookup->name = host.name;
-    const int begun = uv_async_init(loop.raw(), &lookup->wake,
-                                    [](uv_async_t* handle) { owner_of<Lookup>(handle)->ended.set(); });
+    const int begun =
+        uv_async_init(loop.raw(), &lookup->wake, [](uv_async_t* handle) { owner_of<Lookup>(handle)->ended.set(); });
     if (begun != 0) {
         throw uv_error(fmt::format("cannot look up {}", host.name), begun);
     }

@@ -148,8 +148,7 @@ Ruling RuleBook::rule_on(const Payload& payload, const Place& place, Paths& path
         for (const Rule& rule : *rules) {
             const bool too_wide = place.only_by_name && rule.effect == Effect::allow && !rule.host;
             if ((best == nullptr || rank(rule) > rank(*best)) && !too_wide && !is_expired(rule, now) &&
-                is_for(rule, place) &&
-                applies(rule, payload, paths)) {
+                is_for(rule, place) && applies(rule, payload, paths)) {
                 best = &rule;
                 if (rank(rule) == highest_rank) {
                     return Ruling{rule.effect, rule, fmt::format("denied by {}", describe(rule))};

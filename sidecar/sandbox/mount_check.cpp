@@ -37,8 +37,8 @@ std::string identity_of(const std::string& path) {
 
 } // namespace
 
-void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const Limits& limits,
-                  const std::string& proxy, std::vector<std::string>& argv) {
+void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const Limits& limits, const std::string& proxy,
+                  std::vector<std::string>& argv) {
     std::map<std::string, std::string> sources; // a top may lie in another one
     for (const std::string& top : tops) {
         for (MountPlan::Bind& bind : plan.binds_within(top)) {

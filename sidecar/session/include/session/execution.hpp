@@ -37,7 +37,7 @@ struct Execution {
     store::Journal journal;
     ExecutionClock clock;
     std::optional<std::vector<protocol::Note>> notes; // while it runs
-    protocol::ExecuteResult result; // once finished
+    protocol::ExecuteResult result;                   // once finished
     Event finished;
 };
 

@@ -124,26 +124,24 @@ TEST_CASE("an answer before an upload's end is read by who uploads, and its end 
     Machine machine;
     const std::string answer = "HTTP/1.1 413 Too large\r\n\r\n" + std::string(100'000, '.');
     constexpr int times = 20;
-    {
-        Proxy proxy(machine, times, [&answer](int fd) {
-            read_preface(fd);
-            has(fd, POLLIN); // of the upload: closing with it unread resets the connection
-            send_text(fd, answer);
-            ::close(fd);
-        });
-        const Ran ran = run(machine, R"(
+    Proxy proxy(machine, times, [&answer](int fd) {
+        read_preface(fd);
+        has(fd, POLLIN); // of the upload: closing with it unread resets the connection
+        send_text(fd, answer);
+        ::close(fd);
+    });
+    const Ran ran = run(machine, R"(
 for _ in range(20):
     s = connect()
     s.sendall(UPLOAD)
     said = answer(s)
     print(said[:12].decode(), len(said))
     s.close())");
-        std::string expected;
-        for (int time = 0; time < times; ++time) {
-            expected += "HTTP/1.1 413 " + std::to_string(answer.size()) + "\n";
-        }
-        CHECK_MESSAGE(ran.out == expected, ran.out, ran.error);
+    std::string expected;
+    for (int time = 0; time < times; ++time) {
+        expected += "HTTP/1.1 413 " + std::to_string(answer.size()) + "\n";
     }
+    CHECK_MESSAGE(ran.out == expected, ran.out, ran.error);
 }
 
 TEST_CASE("each direction of a connection ends for itself") {

@@ -109,6 +109,13 @@ Task<void> taken(Stage* stage, std::uint64_t since, std::uint64_t count) {
     }
 }
 
+// Any channel may be the last that the client is on, and a router has nowhere to put what comes before it.
+Task<void> send_when_joined(Stage* stage, async::ZmqPeer* socket, async::ZmqMessage message) {
+    while (!socket->try_send(message)) {
+        co_await stage->loop.yield();
+    }
+}
+
 Task<void> reply_before_idle(Stage* stage, TaskScope* scope) {
     Outcome outcome;
     scope->spawn(execute_into(stage->client.get(), code("cell-1", "print(1)"), &outcome));
@@ -264,8 +271,10 @@ Task<void> garbage(Stage* stage, TaskScope* scope) {
     forged_reply.back() = R"({"status":"error" })";
     kernel.shell.send(forged_reply);
     kernel.shell.send({request.identities.front(), ""});
-    kernel.stdin_socket.send({request.identities.front(), "", ""});
-    kernel.control.send({request.identities.front(), "x"});
+    async::ZmqMessage on_stdin = {request.identities.front(), "", ""};
+    co_await send_when_joined(stage, &kernel.stdin_socket, std::move(on_stdin));
+    async::ZmqMessage on_control = {request.identities.front(), "x"};
+    co_await send_when_joined(stage, &kernel.control, std::move(on_control));
     kernel.reply_ok(request);
     kernel.idle(request);
     co_await outcome.ended.wait();
@@ -297,10 +306,8 @@ Task<void> prompts(Stage* stage, TaskScope* scope) {
         return kernel.encode("input_request", request.message.header_text,
                              R"({"prompt":")" + prompt + R"(","password":true})", request.identities);
     };
-    const async::ZmqMessage first = question("first");
-    while (!kernel.stdin_socket.try_send(first)) { // this channel may be the last that the client is on
-        co_await stage->loop.yield();
-    }
+    async::ZmqMessage first = question("first");
+    co_await send_when_joined(stage, &kernel.stdin_socket, std::move(first));
     kernel.stdin_socket.send(question("second"));
     std::function<bool()> both = [recorder] { return recorder->prompts.size() == 2; };
     co_await Recorder::until(recorder, std::move(both));

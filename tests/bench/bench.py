@@ -36,6 +36,11 @@ PATH = os.pathsep.join(dict.fromkeys([*(os.path.dirname(node) for node in [shuti
 BUSY = 0.5  # processes that run besides us, for each core
 PATIENCE = 300
 
+# Where the ends of a tool call run, in all cases: who calls at the first, the server at the second; cellgate is free.
+# Left to the system, a direct call takes 17 µs when both ends happen to share a processor, and 100 µs when one has to
+# wake the other up on a second one of a virtual machine: which of them is measured would be chance.
+CALLER, SERVER = (str(sorted(os.sched_getaffinity(0))[end]) for end in (0, -1))
+
 FLOOD_PIECE = 65536
 PICTURE = base64.b64encode(bytes(range(256)) * 20480).decode()
 
@@ -50,8 +55,9 @@ import base64
 from IPython.display import display
 display({"image/png": base64.b64encode(bytes(range(256)) * 20480).decode()}, raw=True)
 """
-TAKE = """
-import time
+TAKE = f"""
+import os, time
+os.sched_setaffinity(0, {{{CALLER}}})
 def take(count):
     samples = []
     for _ in range(count):
@@ -211,7 +217,8 @@ class Place:
                  "XDG_RUNTIME_DIR": str(self.base / "r"), "XDG_DATA_HOME": str(self.home / ".local/share")}
         if case == "shipped" and group == "tool":
             names["BENCH_OPTIONS"] = json.dumps({
-                "mcpServers": {"everything": {"command": "node", "args": [str(EVERYTHING), "stdio"]}},
+                "mcpServers": {"everything": {"command": "taskset",
+                                              "args": ["-c", SERVER, "node", str(EVERYTHING), "stdio"]}},
                 "rules": [{"effect": "allow", "kind": "tool", "server": "everything", "tool": "echo"}],
             })
         if group in WATCHED and case in ("shipped", "stock", "fake"):
@@ -246,8 +253,10 @@ class Place:
             ("picture", "shipped"): ([*client, "output", *picture], None),
             ("picture", "jupyter"): ([*jupyter, "output", *picture], "jupyter_client"),
             ("tool", "shipped"): ([*client, "cell", self.cell("tool.py", TOOL_CELL)], EVERYTHING),
-            ("tool", "http"): ([*jupyter, "cell", self.cell("http.py", HTTP_CELL), HERE / "peer_http.py"], "fastapi"),
-            ("tool", "direct"): ([self.programs / "direct_mcp", json.dumps({"message": MESSAGE}), "node", EVERYTHING,
+            ("tool", "http"): ([*jupyter, "cell", self.cell("http.py", HTTP_CELL), HERE / "peer_http.py", SERVER],
+                               "fastapi"),
+            ("tool", "direct"): (["taskset", "-c", CALLER, self.programs / "direct_mcp",
+                                  json.dumps({"message": MESSAGE}), "taskset", "-c", SERVER, "node", EVERYTHING,
                                   "stdio"], EVERYTHING),
             ("start", "shipped"): ([*client, "start"], None),
             ("relay", "shipped"): ([*client, "relay"], None),

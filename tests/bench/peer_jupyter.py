@@ -4,8 +4,8 @@
     execute KERNEL CODE         a sample is one execute_interactive, with store_history
     output FILE SHA256          a sample is the time to the last byte of the cell's output, each message of it written
                                 to a file and to a pipe, as who keeps output and passes it on has to
-    cell FILE SERVER            the cell's own samples: it prints N of them, one in a line; SERVER is a program whose
-                                first line, a port, the cell finds in BENCH_URL
+    cell FILE SERVER PROCESSOR  the cell's own samples: it prints N of them, one in a line; SERVER is a program, which
+                                runs on PROCESSOR, and whose first line, a port, the cell finds in BENCH_URL
 """
 
 import hashlib
@@ -108,8 +108,9 @@ def output(path, expected):
     manager.shutdown_kernel(now=True)
 
 
-def cell(path, program):
-    server = subprocess.Popen([sys.executable, "-B", program], stdout=subprocess.PIPE, text=True)
+def cell(path, program, processor):
+    server = subprocess.Popen(["taskset", "-c", processor, sys.executable, "-B", program], stdout=subprocess.PIPE,
+                              text=True)
     os.environ["BENCH_URL"] = f"http://127.0.0.1:{server.stdout.readline().strip()}"
     manager, client = start()
     execute(client, open(path).read(), ignore)

@@ -2,10 +2,12 @@
 
 #include "base/encoding.hpp"
 #include "base/names.hpp"
+#include "base/visible_text.hpp"
 #include "cells.hpp"
 #include "commands.hpp"
 #include "protocol/messages/sessions.hpp"
-#include "sandbox_config_option.hpp"
+#include "sandbox_options.hpp"
+#include "shell_words.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 
@@ -23,7 +25,7 @@ struct RunArguments {
     std::string file;
     std::string kernel;
     bool no_sandbox = false;
-    std::string sandbox_config;
+    SandboxOptions sandbox;
     double timeout = 0;
 };
 
@@ -60,10 +62,25 @@ void explain_result(const protocol::ExecuteResult& result, std::size_t cell, Out
     printer.note(text);
 }
 
+// Here a session lasts for one run: what would restart it is an option of the next one.
+std::string remedy_of(const protocol::Note& note) {
+    if (!note.sandbox) {
+        return note.remedy;
+    }
+    std::string options;
+    for (const std::string& path : note.sandbox->allow_read.value_or(std::vector<std::string>{})) {
+        options += " --allow-read " + shell_word(path);
+    }
+    for (const std::string& path : note.sandbox->allow_write.value_or(std::vector<std::string>{})) {
+        options += " --allow-write " + shell_word(path);
+    }
+    return "to allow it, run again with" + visible_text(options);
+}
+
 void print_notes(const protocol::ExecuteResult& result, OutputPrinter& printer) {
     if (result.notes) {
         for (const protocol::Note& note : *result.notes) {
-            printer.note(fmt::format("cellgate: {}\n  {}", note.text, note.remedy));
+            printer.note(fmt::format("cellgate: {}\n  {}", note.text, remedy_of(note)));
         }
     }
 }
@@ -81,6 +98,25 @@ Task<void> interrupt_on_signal(async::Loop* loop, FileRun* run, TerminalClient* 
     }
 }
 
+protocol::SandboxChoice sandbox_choice(const RunArguments& arguments) {
+    protocol::SandboxChoice choice;
+    choice.isolated = !arguments.no_sandbox;
+    if (!arguments.sandbox.config.empty()) {
+        choice.config_file = std::filesystem::absolute(arguments.sandbox.config);
+    }
+    const sandbox::Additions additions = arguments.sandbox.additions();
+    if (!additions.allow_read.empty()) {
+        choice.additions.allow_read = additions.allow_read;
+    }
+    if (!additions.allow_write.empty()) {
+        choice.additions.allow_write = additions.allow_write;
+    }
+    if (additions.gpu) {
+        choice.additions.gpu = true;
+    }
+    return choice;
+}
+
 Task<std::string> create_session(FileRun* run, TerminalClient& client) {
     protocol::SessionCreateParams create;
     create.session_id = "run";
@@ -90,17 +126,13 @@ Task<std::string> create_session(FileRun* run, TerminalClient& client) {
             run->arguments.kernel;
         create.kernel = choice;
     }
-    if (run->arguments.no_sandbox) {
-        create.sandbox = protocol::SandboxChoice{false, std::nullopt};
-    } else if (!run->arguments.sandbox_config.empty()) {
-        create.sandbox = protocol::SandboxChoice{true, std::filesystem::absolute(run->arguments.sandbox_config)};
-    }
+    create.sandbox = sandbox_choice(run->arguments);
     const protocol::SessionInfo session = co_await client.sidecar().call<protocol::SessionCreate>(std::move(create));
     if (run->arguments.no_sandbox) {
         client.printer().note("cellgate: no sandbox: the code can do everything that you can");
     }
     for (const std::string& notice : session.sandbox_notices.value_or(std::vector<std::string>{})) {
-        client.printer().note(fmt::format("cellgate: {}: {}", run->arguments.sandbox_config, notice));
+        client.printer().note(fmt::format("cellgate: sandbox: {}", notice));
     }
     co_return session.session_id;
 }
@@ -173,7 +205,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
         })
         ->type_name("SECONDS");
     CLI::Option* none = command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
-    add_sandbox_config(*command, arguments->sandbox_config)->excludes(none);
+    for (CLI::Option* option : arguments->sandbox.add_to(*command)) {
+        option->excludes(none);
+    }
     command
         ->add_option("--server", arguments->sidecar.server,
                      "The name of the tool server that COMMAND starts. For more than one: --mcp-config")

@@ -6,7 +6,7 @@
 #include "exec/python.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "sandbox/explain.hpp"
-#include "sandbox_config_option.hpp"
+#include "sandbox_options.hpp"
 #include "service/sidecar.hpp"
 #include "store/directories.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 struct ExplainArguments {
     std::string subject;
     std::string root = ".";
-    std::string sandbox_config;
+    SandboxOptions sandbox;
 };
 
 constexpr const char* examples = R"(Examples:
@@ -79,10 +79,7 @@ Task<void> find_kernel(async::Loop* loop, jupyter::KernelRequest request,
 int explain(const ExplainArguments& arguments) {
     const sandbox::Environment environment = sandbox::process_environment();
     const std::string root = service::canonical_root(arguments.root);
-    std::shared_ptr<const sandbox::Settings> settings;
-    if (!arguments.sandbox_config.empty()) {
-        settings = sandbox::read_settings(std::filesystem::absolute(arguments.sandbox_config));
-    }
+    const std::shared_ptr<const sandbox::Settings> settings = arguments.sandbox.settings();
     if (const std::optional<sandbox::HostQuery> host = as_host(arguments.subject, root)) {
         return say_host(arguments.subject, *host, settings.get());
     }
@@ -102,7 +99,7 @@ int explain(const ExplainArguments& arguments) {
     profile.workspace = root;
     profile.session_dir = store::make_unique_directory(directories.runtime, "e-");
     profile.hidden = {directories.state, directories.config, directories.runtime, directories.data};
-    profile.settings = std::move(settings);
+    profile.settings = sandbox::with_additions(settings, arguments.sandbox.additions());
     sandbox::Explained explained;
     std::exception_ptr error;
     try {
@@ -121,7 +118,7 @@ int explain(const ExplainArguments& arguments) {
         std::rethrow_exception(error);
     }
     for (const std::string& notice : explained.notices) {
-        fmt::print(stderr, "cellgate: {}: {}\n", visible_text(arguments.sandbox_config), visible_text(notice));
+        fmt::print(stderr, "cellgate: sandbox: {}\n", visible_text(notice));
     }
     return say_path(explained.paths.front());
 }
@@ -137,7 +134,7 @@ void add_sandbox(CLI::App& app, Invocation& invocation) {
     command->add_option("PATH|HOST", arguments->subject, "A path, from the workspace if relative, or a host")
         ->required()
         ->type_name("");
-    add_sandbox_config(*command, arguments->sandbox_config);
+    arguments->sandbox.add_to(*command);
     command->add_option("--root", arguments->root, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");

@@ -5,7 +5,7 @@
 #include "commands.hpp"
 #include "log_level_option.hpp"
 #include "sandbox/launcher.hpp"
-#include "sandbox_config_option.hpp"
+#include "sandbox_options.hpp"
 #include "service/sidecar.hpp"
 
 #include <csignal>

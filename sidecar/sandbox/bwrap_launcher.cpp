@@ -218,6 +218,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     if (!profile.proxy.empty()) {
         launch.layers.emplace_back("network-proxy");
     }
+    launch.mounts = std::make_shared<const KernelMounts>(std::move(mounts));
     limit(launch, profile.limits);
     return launch;
 }

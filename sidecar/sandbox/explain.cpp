@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int most_links = 40; // as the kernel's own limit
+constexpr const char* of_permissions = "the permissions of the files themselves";
 
 // Whether files' own permissions let this user read (4) or go through (1). Root has no more in a sandbox than others.
 bool permits(const struct stat& status, mode_t what) {
@@ -77,7 +78,7 @@ class Walk {
             return std::nullopt;
         }
         if (there && there->kind == MountPlan::Kind::unreadable) {
-            return PathExplanation{Sight::unreadable, whole(next), there->reason.text};
+            return PathExplanation{Sight::unreadable, whole(next), there->reason.text, there->reason.cause};
         }
         return PathExplanation{Sight::absent, whole(next),
                                there ? there->reason.text : "nothing of the machine is shown there"};
@@ -91,14 +92,15 @@ class Walk {
     std::optional<PathExplanation> step_in_machine(const fs::path& next, const MountPlan::Mounted& there) {
         struct stat status{};
         if (::lstat(next.c_str(), &status) != 0) {
-            return PathExplanation{Sight::absent, whole(next), "it does not exist, in " + there.reason.text};
+            return PathExplanation{Sight::absent, whole(next), "it does not exist, in " + there.reason.text,
+                                   Cause::machine};
         }
         if (S_ISLNK(status.st_mode)) {
             std::error_code error;
             return follow(fs::read_symlink(next, error), next);
         }
         if (S_ISDIR(status.st_mode) && !rest_.empty() && !permits(status, 1)) {
-            return PathExplanation{Sight::unreadable, whole(next), "the permissions of the files themselves"};
+            return PathExplanation{Sight::unreadable, whole(next), of_permissions, Cause::machine};
         }
         current_ = next;
         return std::nullopt;
@@ -125,12 +127,13 @@ class Walk {
         case MountPlan::Kind::machine: {
             struct stat status{};
             if (::stat(path.c_str(), &status) != 0 || !permits(status, 4)) {
-                return {Sight::unreadable, path, "the permissions of the files themselves"};
+                return {Sight::unreadable, path, of_permissions, Cause::machine};
             }
-            return {there->writable ? Sight::read_write : Sight::read_only, path, there->reason.text};
+            return {there->writable ? Sight::read_write : Sight::read_only, path, there->reason.text,
+                    there->reason.cause};
         }
         case MountPlan::Kind::unreadable:
-            return {Sight::unreadable, path, there->reason.text};
+            return {Sight::unreadable, path, there->reason.text, there->reason.cause};
         default:
             return {Sight::own, path, there->reason.text};
         }
@@ -162,6 +165,10 @@ Explained explain_paths(const Profile& profile, const Environment& environment, 
     }
     explained.notices = std::move(mounts.notices);
     return explained;
+}
+
+PathExplanation explain_path(const KernelMounts& mounts, const std::string& path) {
+    return Walk(mounts.plan, path).run();
 }
 
 HostExplanation explain_host(const Settings* settings, const HostQuery& host) {

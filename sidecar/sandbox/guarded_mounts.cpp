@@ -3,11 +3,12 @@
 #include "sandbox/guarded_files.hpp"
 
 #include <filesystem>
+#include <utility>
 
 namespace cellgate::sandbox {
 
-void show_guarded(MountPlan& plan, const std::string& top, bool writable, const std::string& reason) {
-    plan.because({reason});
+void show_guarded(MountPlan& plan, const std::string& top, bool writable, Reason reason) {
+    plan.because(std::move(reason));
     if (writable) {
         plan.read_write(top);
     } else {
@@ -18,12 +19,12 @@ void show_guarded(MountPlan& plan, const std::string& top, bool writable, const 
     }
     const GuardedFiles guarded = find_guarded_files(top);
     if (writable) {
-        plan.because({"guarded: programs outside of the sandbox run or obey it", true});
+        plan.because({"guarded: programs outside of the sandbox run or obey it", Cause::guard});
         for (const std::string& path : guarded.read_only) {
             plan.read_only(path);
         }
     }
-    plan.because({"guarded: a secret, by its name", true});
+    plan.because({"guarded: a secret, by its name", Cause::guard});
     for (const std::string& path : guarded.secret_directories) {
         plan.unreadable_directory(path);
     }

@@ -8,6 +8,6 @@
 namespace cellgate::sandbox {
 
 // `top` is canonical, a folder or a file; `reason` says why it is shown. Throws as find_guarded_files() does.
-void show_guarded(MountPlan& plan, const std::string& top, bool writable, const std::string& reason);
+void show_guarded(MountPlan& plan, const std::string& top, bool writable, Reason reason);
 
 } // namespace cellgate::sandbox

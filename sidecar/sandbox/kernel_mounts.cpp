@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/visible_text.hpp"
+#include "gpu_mounts.hpp"
 #include "guarded_mounts.hpp"
 #include "paths.hpp"
 #include "private_places.hpp"
@@ -43,11 +44,11 @@ void refuse_system_workspace(const std::string& workspace) {
 }
 
 void add_workspace(MountPlan& plan, const std::string& workspace, bool writable) {
-    show_guarded(plan, workspace, writable, "the workspace");
+    show_guarded(plan, workspace, writable, {"the workspace"});
     const std::string wrappers = workspace + "/mcptools";
     struct stat status = {};
     if (::lstat(wrappers.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
-        plan.because({"guarded: what calls tools", true});
+        plan.because({"guarded: what calls tools", Cause::guard});
         plan.read_only(wrappers);
     }
 }
@@ -91,7 +92,7 @@ void guard_settings(KernelMounts& mounts, const std::string& given) {
     const std::string file = std::filesystem::canonical(given, error);
     const std::optional<MountPlan::Mounted> there = mounts.plan.at(file);
     if (!error && there && there->writable) {
-        mounts.plan.because({"guarded: the settings of this sandbox", true});
+        mounts.plan.because({"guarded: the settings of this sandbox", Cause::guard});
         mounts.plan.read_only(file);
         mounts.notices.push_back(fmt::format("{} lies where cells can write: those of this session cannot change it, "
                                              "those of a session without it can. Keep it elsewhere.",
@@ -165,7 +166,12 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
         settings->hide(mounts.plan, needed);
         mounts.notices = settings->notices();
         mounts.links.insert(settings->links().begin(), settings->links().end());
-        guard_settings(mounts, profile.settings->file);
+        if (!profile.settings->file.empty()) {
+            guard_settings(mounts, profile.settings->file);
+        }
+        if (profile.settings->gpu) {
+            add_gpu(mounts.plan);
+        }
     }
     settle(mounts.plan, mounts.workspace, mounts.exchangeable);
     if (!profile.packages.empty()) {

@@ -83,6 +83,10 @@ void MountPlan::devices() {
     put("/dev", Entry{.arguments = {"--dev"}, .sealed = true});
 }
 
+void MountPlan::device(const std::string& path) {
+    put(path, Entry{.arguments = {"--dev-bind", path}, .kind = Kind::machine});
+}
+
 void MountPlan::pin_folders(const std::string& top) {
     std::set<std::string> folders;
     for (const fs::path& place : places_below(top)) {

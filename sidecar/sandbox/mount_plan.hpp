@@ -3,6 +3,7 @@
 // with parents before children, so that nothing covers what was put below it. The last entry for a place wins. Each
 // entry knows why it is there, so that what is told of a path is what is mounted.
 
+#include "sandbox/cause.hpp"
 #include "sandbox/descriptor.hpp"
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace cellgate::sandbox {
 
 // Why an entry is in a plan.
 struct Reason {
-    std::string text;   // "the workspace"
-    bool guard = false; // it keeps something from the cell that nobody asked to keep
+    std::string text; // "the workspace"
+    Cause cause = Cause::house;
 };
 
 class MountPlan {
@@ -46,6 +47,8 @@ class MountPlan {
     void forbid_writing(const std::string& place);
     void proc();
     void devices();
+    // One of the machine's devices, beside those that devices() makes.
+    void device(const std::string& path);
 
     // Makes each folder between `top` and a place below it a mount of its own, as writable as before: a mount cannot be
     // renamed or removed, so what lies below cannot be moved away and replaced by renaming a folder above it.

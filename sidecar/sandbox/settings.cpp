@@ -332,4 +332,23 @@ std::shared_ptr<const Settings> read_settings(const std::string& file) {
     return std::make_shared<const Settings>(parse_settings(read.bytes, file));
 }
 
+std::shared_ptr<const Settings> with_additions(std::shared_ptr<const Settings> file, const Additions& additions) {
+    if (additions.empty()) {
+        return file;
+    }
+    const auto all = file ? std::make_shared<Settings>(*file) : std::make_shared<Settings>();
+    const auto add = [](const char* list, const std::vector<std::string>& paths, std::vector<PathRule>& rules) {
+        for (const std::string& path : paths) {
+            rules.push_back({fmt::format("{} \"{}\" of the session", list, visible_text(path)), path, true, true});
+        }
+    };
+    add("allowRead", additions.allow_read, all->allow_read);
+    add("allowWrite", additions.allow_write, all->allow_write);
+    if (!file) {
+        all->allow_write.push_back({"the workspace", ".", true, true});
+    }
+    all->gpu = additions.gpu;
+    return all;
+}
+
 } // namespace cellgate::sandbox

@@ -111,7 +111,11 @@ SettingsMounts::Anchored SettingsMounts::anchored(const PathRule& rule) const {
 }
 
 std::string SettingsMounts::reason(const PathRule& rule) const {
-    return fmt::format("{} of {}", rule.where, visible_text(settings_.file));
+    return rule.added ? rule.where : fmt::format("{} of {}", rule.where, visible_text(settings_.file));
+}
+
+std::string SettingsMounts::named(const PathRule& rule) const {
+    return rule.added ? rule.where : fmt::format("{}: {}", visible_text(settings_.file), rule.where);
 }
 
 void SettingsMounts::notice(const PathRule& rule, const std::string& text) {
@@ -122,8 +126,7 @@ void SettingsMounts::notice(const PathRule& rule, const std::string& text) {
 }
 
 Error SettingsMounts::invalid(const PathRule& rule, const std::string& why, std::string hint) const {
-    return Error(ErrorCode::config_invalid, fmt::format("{}: {}: {}", visible_text(settings_.file), rule.where, why),
-                 std::move(hint));
+    return Error(ErrorCode::config_invalid, fmt::format("{}: {}", named(rule), why), std::move(hint));
 }
 
 bool SettingsMounts::find(const PathRule& rule, const std::string& path, Allowed& found) {
@@ -178,7 +181,7 @@ bool SettingsMounts::accepts(const Allowed& asked) {
     if (path == "/" || lies_in(path, never_shown) || is_one_of(path, shown_in_parts)) {
         throw invalid(rule, "it cannot be shown to a cell", "Name the folders or files that are meant.");
     }
-    const std::string what = fmt::format("{}: {}:", visible_text(settings_.file), rule.where);
+    const std::string what = named(rule) + ":";
     refuse_if_private(path, what, places_, "Name the folders in it that are meant.");
     if (asked.writable && (lies_in(path, system_places) || is_one_of(path, folders_of_the_system))) {
         throw invalid(rule, "it is the system's, and programs outside of the sandbox run what lies there",
@@ -262,11 +265,11 @@ void SettingsMounts::show(MountPlan& plan) {
         if (hidden || (shown && (there->writable || !allowed.writable))) {
             continue;
         }
-        if (shown && there->reason.guard) {
+        if (shown && there->reason.cause == Cause::guard) {
             notice(*allowed.rule, fmt::format("{} stays guarded, so it cannot be written", visible_text(there->place)));
             continue;
         }
-        show_guarded(plan, allowed.path, allowed.writable, reason(*allowed.rule));
+        show_guarded(plan, allowed.path, allowed.writable, {reason(*allowed.rule), Cause::person});
     }
     for (const Allowed& allowed : allowed_) {
         unhide(plan, allowed);
@@ -287,7 +290,7 @@ void SettingsMounts::unhide(MountPlan& plan, const Allowed& allowed) {
     } else {
         plan.open_passage(there->place);
     }
-    show_guarded(plan, allowed.path, false, reason(*allowed.rule));
+    show_guarded(plan, allowed.path, false, {reason(*allowed.rule), Cause::person});
 }
 
 void SettingsMounts::hide(MountPlan& plan, const std::vector<std::string>& needed) {
@@ -335,7 +338,7 @@ void SettingsMounts::forbid_writing(MountPlan& plan) {
         const Anchored where = anchored(rule);
         Allowed found;
         if (find(rule, where.path(), found)) {
-            plan.because({reason(rule)});
+            plan.because({reason(rule), Cause::person});
             plan.forbid_writing(found.path);
             continue;
         }
@@ -397,7 +400,7 @@ void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const Pa
             plan.remove(place);
         }
     }
-    plan.because({reason(rule)});
+    plan.because({reason(rule), Cause::person});
     if (fs::is_directory(path)) {
         plan.unreadable_directory(path);
     } else {
@@ -408,7 +411,8 @@ void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const Pa
     }
     for (const auto& [place, writable] : rebound) {
         const Allowed* allowed = inside[place];
-        plan.because({allowed == nullptr ? "needed for anything to run" : reason(*allowed->rule)});
+        plan.because(allowed == nullptr ? Reason{"needed for anything to run"}
+                                        : Reason{reason(*allowed->rule), Cause::person});
         if (writable) {
             plan.read_write(place);
         } else {

@@ -59,6 +59,7 @@ class SettingsMounts {
 
     Anchored anchored(const PathRule& rule) const;
     std::string reason(const PathRule& rule) const;
+    std::string named(const PathRule& rule) const; // in an error
     void notice(const PathRule& rule, const std::string& text);
     Error invalid(const PathRule& rule, const std::string& why, std::string hint) const;
     static bool find(const PathRule& rule, const std::string& path, Allowed& found);

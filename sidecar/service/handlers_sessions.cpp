@@ -65,6 +65,25 @@ sandbox::Limits for_sandbox(const protocol::Limits& asked) {
     return limits;
 }
 
+constexpr std::size_t most_added_paths = 100;
+
+void add_paths(std::vector<std::string>& paths, const std::optional<std::vector<std::string>>& more, const char* name) {
+    for (const std::string& path : more.value_or(std::vector<std::string>{})) {
+        require(!path.empty(), fmt::format("params.sandbox.{}: expected paths, found an empty text", name));
+        if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+            paths.push_back(path);
+        }
+    }
+    require(paths.size() <= most_added_paths, fmt::format("params.sandbox.{}: expected at most {} paths, found {}",
+                                                          name, most_added_paths, paths.size()));
+}
+
+void add(sandbox::Additions& additions, const protocol::SandboxAdditions& more) {
+    add_paths(additions.allow_read, more.allow_read, "allowRead");
+    add_paths(additions.allow_write, more.allow_write, "allowWrite");
+    additions.gpu = more.gpu.value_or(additions.gpu);
+}
+
 // What holds without being asked for can be lowered by anybody, and widened by a person. Throws Error{limit_exceeded}.
 void require_within_defaults(const sandbox::Limits& limits) {
     const auto require_at_most = [](const char* name, std::uint64_t asked, std::uint64_t most) {
@@ -124,12 +143,15 @@ struct Sessions {
         options.environment = params.env.value_or(std::map<std::string, std::string>{});
         options.tool_servers = params.tool_servers;
         options.agent = client.agent;
+        if (params.sandbox && !params.sandbox->isolated) {
+            options.isolation = sandbox::Isolation::none;
+            options.settings = nullptr;
+        } else if (params.sandbox) {
+            add(options.additions, params.sandbox->additions);
+        }
         if (params.sandbox && params.sandbox->config_file) {
             std::string file = sidecar.resolve_path(*params.sandbox->config_file);
             options.settings = co_await sidecar.read_settings(std::move(file));
-        } else if (params.sandbox && !params.sandbox->isolated) {
-            options.isolation = sandbox::Isolation::none;
-            options.settings = nullptr;
         }
         if (params.limits) {
             const protocol::Limits asked = read_limits(*params.limits);
@@ -175,11 +197,20 @@ struct Sessions {
         Progress progress(client.peer, params.work_done_token, "Restarting the kernel");
         std::optional<std::string> id = std::move(params.session_id);
         const std::shared_ptr<session::Session> session = co_await sidecar.find_or_start(std::move(id));
-        std::shared_ptr<const sandbox::Settings> settings;
-        if (std::string file = session->settings_file(); !file.empty() && client.role == protocol::Role::person) {
+        std::shared_ptr<const sandbox::Settings> settings = session->options().settings;
+        sandbox::Additions additions = session->options().additions;
+        if (settings && client.role == protocol::Role::person) {
+            std::string file = settings->file;
             settings = co_await sidecar.read_settings(std::move(file));
         }
-        co_await session->restart(std::move(settings)); // goes on without this client too
+        if (params.sandbox) {
+            if (session->options().isolation == sandbox::Isolation::none) {
+                throw Error(ErrorCode::config_invalid, "the session has no sandbox that could be added to");
+            }
+            require(!params.sandbox->empty(), "params.sandbox: expected allowRead, allowWrite or gpu");
+            add(additions, *params.sandbox);
+        }
+        co_await session->restart(std::move(settings), std::move(additions)); // goes on without this client too
         co_return session->info();
     }
 

@@ -13,5 +13,8 @@ inline void require(bool holds, const char* expectation) {
         throw Error(ErrorCode::invalid_params, expectation);
     }
 }
+inline void require(bool holds, const std::string& expectation) {
+    require(holds, expectation.c_str());
+}
 
 } // namespace cellgate::service

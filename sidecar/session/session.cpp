@@ -7,6 +7,7 @@
 #include "memory_kills.hpp"
 #include "notes.hpp"
 #include "output_records.hpp"
+#include "path_notes.hpp"
 #include "session_start.hpp"
 
 #include <fmt/format.h>
@@ -32,12 +33,28 @@ constexpr Duration timeout_grace = std::chrono::seconds(5);
 // after as long; later ones are left alone, they may be cleaning up.
 constexpr Duration begun_after = std::chrono::seconds(1);
 
+constexpr Duration patience_with_paths = std::chrono::seconds(1);
+
 constexpr Duration look_at_memory_every = std::chrono::seconds(1);
 
 // "512 MiB"
 std::string describe_bytes(std::uint64_t bytes) {
     constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
     return bytes % mebibyte == 0 ? fmt::format("{} MiB", bytes / mebibyte) : fmt::format("{} bytes", bytes);
+}
+
+protocol::SandboxAdditions to_protocol(const sandbox::Additions& additions) {
+    protocol::SandboxAdditions described;
+    if (!additions.allow_read.empty()) {
+        described.allow_read = additions.allow_read;
+    }
+    if (!additions.allow_write.empty()) {
+        described.allow_write = additions.allow_write;
+    }
+    if (additions.gpu) {
+        described.gpu = true;
+    }
+    return described;
 }
 
 std::optional<std::string> line_of(const std::string& code, std::int64_t line) {
@@ -71,6 +88,11 @@ protocol::SessionInfo Session::info() const {
     info.layers = layers_;
     if (options_.settings) {
         info.sandbox_config = options_.settings->file;
+    }
+    if (!options_.additions.empty()) {
+        info.sandbox_additions = to_protocol(options_.additions);
+    }
+    if (options_.settings || !options_.additions.empty()) {
         info.sandbox_notices = sandbox_notices_;
     }
     info.execution_count = execution_count_;
@@ -241,6 +263,9 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     if (std::optional<protocol::Note> note = note_of_install(execution->params.code)) {
         add_note(execution->notes, std::move(*note));
     }
+    if (result.error && start->mounts) {
+        co_await note_paths(execution, start, result.error->evalue);
+    }
     result.notes = std::move(execution->notes);
     running_ = nullptr;
     finish(execution, std::move(result));
@@ -274,6 +299,51 @@ Task<protocol::ExecuteResult> Session::end_with_kernel(std::shared_ptr<Execution
     protocol::ExecuteResult result = result_of(*execution, status, std::move(reason));
     co_await start->kernel->stop(Duration::zero());
     co_return result;
+}
+
+// Shared with the thread that looks: a file system may not answer.
+struct Session::PathsLook {
+    StartedSandbox sandbox;
+    std::vector<std::string> paths;
+    bool for_person = false;
+    std::vector<protocol::Note> notes;
+    Event done;
+};
+
+Task<void> Session::look_at_paths(std::shared_ptr<PathsLook> look) {
+    std::function<void()> work = [look] {
+        for (const std::string& path : look->paths) {
+            if (std::optional<protocol::Note> note = note_of_path(look->sandbox, path, look->for_person)) {
+                look->notes.push_back(std::move(*note));
+            }
+        }
+    };
+    co_await house_.loop.off_loop(std::move(work));
+    look->done.set();
+}
+
+Task<void> Session::note_paths(std::shared_ptr<Execution> execution, std::shared_ptr<Start> start, std::string evalue) {
+    const auto look = std::make_shared<PathsLook>();
+    look->sandbox = {start->profile, options_.settings, options_.additions, house_.environment, start->mounts};
+    look->for_person = !execution->agent;
+    for (const std::string& path : paths_in_error(evalue)) {
+        look->paths.push_back(path.starts_with('/') ? path : options_.cwd + "/" + path);
+    }
+    if (look->paths.empty()) {
+        co_return;
+    }
+    tasks_.spawn(look_at_paths(look));
+    bool done = false;
+    try {
+        done = co_await wait_until(house_.loop.clock(), look->done, house_.loop.clock().now() + patience_with_paths);
+    } catch (const Cancelled&) {
+        // The session is being closed; the code itself had ended before.
+    }
+    if (done) {
+        for (protocol::Note& note : look->notes) {
+            add_note(execution->notes, std::move(note));
+        }
+    }
 }
 
 // Part of the execution, so that it can be interrupted, and its kernel be ended, as the code itself.

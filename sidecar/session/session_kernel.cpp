@@ -8,6 +8,7 @@
 #include "exec/packages.hpp"
 #include "notes.hpp"
 #include "sandbox/domains.hpp"
+#include "sandbox/explain.hpp"
 #include "session_start.hpp"
 #include "store/owned_directory.hpp"
 #include "tools/workspace_programs.hpp"
@@ -232,7 +233,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
             std::string& path = command.environment["PYTHONPATH"];
             path = path.empty() ? house_.root : path + ":" + house_.root;
         }
-        sandbox::Profile profile;
+        sandbox::Profile& profile = start->profile;
         profile.workspace = house_.root;
         profile.session_dir = start->directory;
         profile.read_only = jupyter::folders_of(choice);
@@ -240,7 +241,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         if (start->proxy) {
             profile.proxy = start->directory + "/net.sock";
         }
-        profile.settings = options_.settings;
+        profile.settings = sandbox::with_additions(options_.settings, options_.additions);
         profile.hidden = {house_.directories.state, house_.directories.config, house_.directories.runtime,
                           house_.directories.data};
         if (python_) {
@@ -254,6 +255,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         sandbox::Launch launch = co_await house_.loop.off_loop(std::move(wrap));
         layers_ = launch.layers;
         start->group = std::move(launch.group);
+        start->mounts = std::move(launch.mounts);
         memory_looked_at_.reset();
         note_settings(launch.notices);
         house_.gate.set_session_rules(options_.id, network_rules(options_.settings.get()));
@@ -360,22 +362,39 @@ Task<void> Session::replace_kernel(std::shared_ptr<Start> start, Duration grace)
     replaced_.set();
 }
 
-Task<void> Session::restart(std::shared_ptr<const sandbox::Settings> settings) {
-    require_open();
-    if (replacing_) {
-        throw Error(ErrorCode::busy, fmt::format("session {} is being restarted already", options_.id));
+// Throws what a start with them would throw.
+Task<void> Session::check_settings(std::shared_ptr<const sandbox::Settings> settings,
+                                   const sandbox::Additions& additions) {
+    sandbox::Profile profile = start_->profile;
+    profile.settings = sandbox::with_additions(std::move(settings), additions);
+    if (options_.isolation == sandbox::Isolation::none || !profile.settings) {
+        co_return;
     }
+    std::function<void()> plan = [this, &profile] { sandbox::explain_paths(profile, house_.environment, {}); };
+    co_await shielded(house_.loop.off_loop(std::move(plan)));
+}
+
+Task<void> Session::restart(std::shared_ptr<const sandbox::Settings> settings, sandbox::Additions additions) {
+    require_restartable();
+    co_await check_settings(settings, additions);
+    require_restartable();
     replacing_ = true;
     replaced_.reset();
-    if (settings) {
-        options_.settings = std::move(settings);
-    }
+    options_.settings = std::move(settings);
+    options_.additions = std::move(additions);
     lose_kernel("the session was restarted");
     tasks_.spawn(replace_kernel(start_, shutdown_grace));
     co_await replaced_.wait();
     require_open();
     if (kernel_failure_) {
         throw *kernel_failure_;
+    }
+}
+
+void Session::require_restartable() const {
+    require_open();
+    if (replacing_) {
+        throw Error(ErrorCode::busy, fmt::format("session {} is being restarted already", options_.id));
     }
 }
 

@@ -10,9 +10,11 @@ struct Session::Start {
     std::string directory;                      // removed at the end
     std::unique_ptr<store::DirectoryLock> lock; // on it
     std::unique_ptr<tools::Channel> channel;
-    std::unique_ptr<egress::Proxy> proxy;         // in a sandbox
-    TaskScope serving;                            // of both
-    std::unique_ptr<sandbox::ControlGroup> group; // that the kernel is in; nothing where none can be had
+    std::unique_ptr<egress::Proxy> proxy; // in a sandbox
+    TaskScope serving;                    // of both
+    sandbox::Profile profile;
+    std::shared_ptr<const sandbox::KernelMounts> mounts; // in a sandbox
+    std::unique_ptr<sandbox::ControlGroup> group;        // that the kernel is in; nothing where none can be had
     std::unique_ptr<jupyter::Kernel> kernel;
     bool interrupt_by_signal = false;
     std::optional<std::string> lost; // why nothing more is to be run on it

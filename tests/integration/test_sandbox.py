@@ -368,6 +368,58 @@ class SettingsFiles(PlaceTest):
                 self.assertIn(word, caught.exception.message)
         self.assertEqual(cellgate.request("session/list"), {"sessions": []})
 
+    def test_a_note_says_what_the_sandbox_does_not_show_and_a_restart_with_it_shows_it(self):
+        cellgate = self.sidecar()
+        data = self.place.home / "data/a.csv"
+        read = f"print(open({str(data)!r}).read())"
+        cellgate.session("s")
+        failed = cellgate.run(read, sessionId="s")
+        [note] = failed.result()["notes"]
+        self.assertIn(f"{data} is not shown in the sandbox", note["text"])
+        self.assertEqual(note["remedy"], f"allow reading {data}: restarts the kernel")
+        self.assertNotIn("is not shown", json.dumps(failed.outputs()))  # what the code could see of itself
+        info = cellgate.request("session/restart", {"sessionId": "s", "sandbox": note["sandbox"]})
+        self.assertEqual(info["sandboxAdditions"], {"allowRead": [str(data)]})
+        execution = cellgate.run(read, sessionId="s")
+        self.assertEqual((execution.text().strip(), execution.result().get("notes")), ("1,2", None))
+        # A kernel that ends by itself starts with it, too.
+        cellgate.run("import os\nos._exit(1)", sessionId="s").result()
+        self.assertEqual(self.outcome(cellgate, read, "s"), "1,2")
+        [note] = cellgate.run(f"open({str(data)!r}, 'a')", sessionId="s").result()["notes"]
+        self.assertIn("can be read in the sandbox, not written: allowRead", note["text"])
+
+    def test_what_cannot_be_added_leaves_the_kernel_as_it_is(self):
+        cellgate = self.sidecar()
+        cellgate.session("s")
+        cellgate.run("kept = 1", sessionId="s").result()
+        for additions, word in (({"allowRead": ["~"]}, "home directory"), ({"allowWrite": ["/usr"]}, "the system's"),
+                                ({"allowRead": ["/run"]}, "cannot be shown"), ({}, "expected")):
+            with self.subTest(additions), self.assertRaises(RpcError) as caught:
+                cellgate.request("session/restart", {"sessionId": "s", "sandbox": additions})
+            self.assertIn(word, caught.exception.message)
+        self.assertEqual(self.outcome(cellgate, "print(kept)", "s"), "1")
+        cellgate.session("open", sandbox=False)
+        with self.assertRaises(RpcError) as caught:
+            cellgate.request("session/restart", {"sessionId": "open", "sandbox": {"allowRead": ["/data"]}})
+        self.assertIn("no sandbox", caught.exception.message)
+
+    def test_folders_are_added_without_a_file_and_beside_one(self):
+        cellgate = self.sidecar()
+        data = self.place.home / "data/a.csv"
+        read, write = f"print(open({str(data)!r}).read())", f"open({str(data)!r}, 'a').write('x')"
+        keep = "print(open('made', 'w').write('here'))"
+        cellgate.session("reads", sandbox={"allowRead": ["~/data"]})
+        self.assertEqual(self.outcome(cellgate, read, "reads"), "1,2")
+        self.assertRegex(self.outcome(cellgate, write, "reads"), "^OSError.*Read-only")
+        self.assertEqual(self.outcome(cellgate, keep, "reads"), "4")  # the workspace is as it was
+        cellgate.session("writes", sandbox={"configFile": self.settings(denyRead=["notes.txt"]),
+                                            "allowWrite": ["~/data"]})
+        self.outcome(cellgate, write, "writes")
+        self.assertEqual(data.read_text(), "1,2x")
+        self.assertRegex(self.outcome(cellgate, "open('notes.txt')", "writes"), "^PermissionError")
+        key = f"open({str(self.place.home / '.ssh/id_rsa')!r})"
+        self.assertRegex(self.outcome(cellgate, key, "writes"), "^FileNotFoundError")
+
     def test_serve_and_run_take_a_file_for_their_sessions(self):
         read = f"print(open({str(self.place.home / 'data/a.csv')!r}).read())"
         file = self.settings(allowRead=["~/data"])

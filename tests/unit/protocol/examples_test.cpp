@@ -233,6 +233,7 @@ TEST_CASE("what the codec does not refuse is known") {
         "session.create: a limit that is not known would silently not hold",
         "session.create: an id that is a path",
         "session.interrupt: the id is empty",
+        "session.restart: nothing is added",
         "session.restart: the id is empty",
         "toolServers.add: a name with a line feed",
         "toolServers.add: nothing to start",

@@ -101,7 +101,7 @@ struct House {
 protocol::SessionCreateParams unboxed(const std::string& id) {
     protocol::SessionCreateParams params;
     params.session_id = id;
-    params.sandbox = protocol::SandboxChoice{false, std::nullopt};
+    params.sandbox = protocol::SandboxChoice{false, std::nullopt, {}};
     return params;
 }
 

@@ -135,7 +135,8 @@ struct Place {
     Task<void> restart() {
         std::string outcome = "restarted";
         try {
-            co_await session->restart();
+            sandbox::Additions none;
+            co_await session->restart(nullptr, std::move(none));
         } catch (const Error& error) {
             outcome = kind_of(error.code);
         }

@@ -329,7 +329,8 @@ Task<void> long_queue(Place* place) {
     CHECK_THROWS_WITH_AS(place->execute("more", "print x"), doctest::Contains("10000 executions wait"), Error);
     const std::size_t told = place->recorder.changes.size();
     CHECK(told == 10'002);
-    co_await place->session->restart();
+    sandbox::Additions none;
+    co_await place->session->restart(nullptr, std::move(none));
     CHECK(place->recorder.changes.size() == told + 10'001);
     CHECK(first->result.status == ExecutionStatus::killed);
 }

@@ -3,6 +3,7 @@
 
 #include "base/json_codec.hpp"
 #include "protocol/messages/policy.hpp"
+#include "protocol/messages/sandbox.hpp"
 #include "protocol/peer.hpp"
 
 #include <optional>
@@ -102,12 +103,14 @@ struct ExecutionError {
 struct Note {
     std::string text;
     std::string remedy;
-    std::optional<RuleSpec> rule; // that would
+    std::optional<RuleSpec> rule; // that would allow it
+    std::optional<SandboxAdditions> sandbox;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("text", self.text);
         visit("remedy", self.remedy);
         visit("rule", self.rule);
+        visit("sandbox", self.sandbox);
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/json_codec.hpp"
 #include "protocol/messages/executions.hpp"
+#include "protocol/messages/sandbox.hpp"
 #include "protocol/peer.hpp"
 
 #include <optional>
@@ -56,29 +57,37 @@ struct Limits {
     }
 };
 
-// true, false, or {"configFile": …}: in the sandbox, in none, or in the sandbox by a settings file.
+// true, false, or an object: in the sandbox, in none, or in the sandbox by a settings file and what is added.
 struct SandboxChoice {
     bool isolated = true;
     std::optional<std::string> config_file;
+    SandboxAdditions additions;
 };
-struct SandboxFile {
-    std::string config_file;
+struct SandboxObject {
+    std::optional<std::string> config_file;
+    SandboxAdditions additions;
     static constexpr bool closed = true;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("configFile", self.config_file);
+        SandboxAdditions::fields(self.additions, visit);
     }
 };
 inline void read(std::string_view text, const std::string& path, SandboxChoice& out) {
     if (json_type(text) == "object") {
-        out.config_file = from_json<SandboxFile>(text, path).config_file;
+        SandboxObject object = from_json<SandboxObject>(text, path);
+        if (!object.config_file && object.additions.empty()) {
+            throw Error(ErrorCode::invalid_params, path + ": expected configFile, allowRead, allowWrite or gpu");
+        }
+        out.config_file = std::move(object.config_file);
+        out.additions = std::move(object.additions);
         return;
     }
     codec::read(text, path, out.isolated);
 }
 inline void write(std::string& out, const SandboxChoice& value) {
-    if (value.config_file) {
-        append_json(out, SandboxFile{*value.config_file});
+    if (value.config_file || !value.additions.empty()) {
+        append_json(out, SandboxObject{value.config_file, value.additions});
         return;
     }
     codec::write(out, value.isolated);
@@ -132,6 +141,7 @@ struct SessionInfo {
     SandboxKind sandbox = SandboxKind::bwrap;
     std::vector<std::string> layers;
     std::optional<std::string> sandbox_config; // the settings file
+    std::optional<SandboxAdditions> sandbox_additions;
     std::optional<std::vector<std::string>> sandbox_notices;
     std::int64_t execution_count = 0;
     std::int64_t queue_length = 0;
@@ -146,6 +156,7 @@ struct SessionInfo {
         visit("sandbox", self.sandbox);
         visit("layers", self.layers);
         visit("sandboxConfig", self.sandbox_config);
+        visit("sandboxAdditions", self.sandbox_additions);
         visit("sandboxNotices", self.sandbox_notices);
         visit("executionCount", self.execution_count);
         visit("queueLength", self.queue_length);
@@ -201,10 +212,12 @@ struct SessionAttachResult {
 
 struct SessionRestartParams {
     std::string session_id;
+    std::optional<SandboxAdditions> sandbox;
     std::optional<RawJson> work_done_token;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("sessionId", self.session_id);
+        visit("sandbox", self.sandbox);
         visit("workDoneToken", self.work_done_token);
     }
 };

@@ -2,6 +2,7 @@
 // What a cell would see of a path, or could reach of a host, and by which line: of the settings file, of cellgate's own
 // guards, or of what every sandbox has. The answer for a path is read off the same plan that is mounted.
 
+#include "sandbox/cause.hpp"
 #include "sandbox/domains.hpp"
 #include "sandbox/launcher.hpp"
 
@@ -22,6 +23,7 @@ struct PathExplanation {
     Sight sight = Sight::absent;
     std::string path; // with all links resolved as a cell would
     std::string reason;
+    Cause cause = Cause::house;
 };
 
 struct Explained {
@@ -31,6 +33,10 @@ struct Explained {
 
 // `paths`: absolute, or from the workspace. Throws what Launcher::wrap() does about the profile.
 Explained explain_paths(const Profile& profile, const Environment& environment, const std::vector<std::string>& paths);
+
+// `path` is absolute; `mounts` are those of a sandbox that was started (Launch::mounts). Looks at files, so it may
+// block.
+PathExplanation explain_path(const KernelMounts& mounts, const std::string& path);
 
 enum class Reach { allowed, denied, asked };
 

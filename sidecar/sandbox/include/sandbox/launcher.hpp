@@ -15,6 +15,8 @@
 
 namespace cellgate::sandbox {
 
+struct KernelMounts;
+
 using Environment = std::map<std::string, std::string>;
 
 enum class Isolation {
@@ -43,6 +45,8 @@ struct Launch {
     std::vector<std::string> layers;
     std::vector<std::string> notices; // what the settings ask for and do not get; for persons to read
     std::vector<Descriptor> descriptors;
+    // What is shown in there, for explain_path(); nothing without a sandbox.
+    std::shared_ptr<const KernelMounts> mounts = nullptr;
     // What all that runs in there counts for; nothing where none can be had. To be kept until the process has ended.
     std::unique_ptr<ControlGroup> group;
 };

@@ -16,6 +16,7 @@ struct PathRule {
     std::string where; // filesystem.denyRead[0] ".env"
     std::string path;
     bool literal = false; // no character of it stands for others
+    bool added = false;   // by a person, not in the file
 };
 
 // Which hosts a cell may reach; the texts are checked, in lower case, and for domain_covers() (domains.hpp).
@@ -26,13 +27,23 @@ struct NetworkSettings {
     bool allow_local_binding = false;
 };
 
+// What a person adds, beside or without a settings file. Paths without wildcards; relative ones are from the workspace,
+// `~` is the person's home.
+struct Additions {
+    std::vector<std::string> allow_read;
+    std::vector<std::string> allow_write;
+    bool gpu = false;
+    bool empty() const { return allow_read.empty() && allow_write.empty() && !gpu; }
+};
+
 struct Settings {
-    std::string file; // absolute
+    std::string file; // absolute; empty: there are additions only
     std::vector<PathRule> deny_read;
     std::vector<PathRule> allow_read;
     std::vector<PathRule> allow_write;
     std::vector<PathRule> deny_write;
     NetworkSettings network;
+    bool gpu = false;                 // the devices of graphics cards are shown
     std::vector<std::string> notices; // what is not enforced, and why that does no harm
 };
 
@@ -42,5 +53,8 @@ Settings parse_settings(std::string_view text, const std::string& file);
 // `file` is absolute. Reads a file of at most 1 MiB, without waiting for anybody. Throws as parse_settings() does, also
 // for a file that is missing or empty.
 std::shared_ptr<const Settings> read_settings(const std::string& file);
+
+// `file` may be nothing: then the workspace is writable, as without settings.
+std::shared_ptr<const Settings> with_additions(std::shared_ptr<const Settings> file, const Additions& additions);
 
 } // namespace cellgate::sandbox

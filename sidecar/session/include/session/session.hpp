@@ -60,7 +60,8 @@ struct SessionOptions {
     bool restore_cwd = false;
     std::map<std::string, std::string> environment;
     sandbox::Isolation isolation = sandbox::Isolation::bwrap;
-    std::shared_ptr<const sandbox::Settings> settings; // a person's, of the sandbox
+    std::shared_ptr<const sandbox::Settings> settings; // a person's file, for the sandbox
+    sandbox::Additions additions;                      // a person's, to it
     sandbox::Limits limits;
     std::optional<double> wall_seconds; // the longest that an execution may run, whatever timeout it names
     std::optional<std::vector<std::string>> tool_servers; // the only ones that its code may call
@@ -80,12 +81,12 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
 
     // Starts the kernel. Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, denied}.
     Task<void> start();
-    // The settings file that the sandbox follows; empty: none.
-    std::string settings_file() const { return options_.settings ? options_.settings->file : std::string(); }
-    // Ends the kernel, cancels what waits, and starts a new one, by `settings` if there are some, else by those of
-    // before. Throws Error{busy} while that is under way, and what start() throws: then the session is dead until it is
-    // restarted.
-    Task<void> restart(std::shared_ptr<const sandbox::Settings> settings = nullptr);
+    // What it was created with, for a new start.
+    const SessionOptions& options() const { return options_; }
+    // Ends the kernel, cancels what waits, and starts a new one; in a sandbox by `settings` and `additions`. Throws
+    // Error{busy} while that is under way, Error{config_invalid} for what cannot be shown: then nothing has changed;
+    // and what start() throws: then the session is dead until it is restarted.
+    Task<void> restart(std::shared_ptr<const sandbox::Settings> settings, sandbox::Additions additions);
     // Interrupts what runs now; what waits stays.
     void interrupt();
     // Ends the kernel; everything that has not finished ends as killed or cancelled. `reason` says why. Not while
@@ -120,6 +121,8 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     void require_open() const;
     // Throws Error{busy} when code of another agent is, or will be, in this kernel: they could use each other's grants.
     void require_only_guest(const gate::Agent& agent) const;
+    void require_restartable() const;
+    Task<void> check_settings(std::shared_ptr<const sandbox::Settings> settings, const sandbox::Additions& additions);
     Task<std::unique_ptr<Start>> start_kernel();
     std::unique_ptr<egress::Proxy> make_proxy(std::string path);
     void note_settings(const std::vector<std::string>& notices);
@@ -139,6 +142,10 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     Task<protocol::ExecuteResult> end_with_kernel(std::shared_ptr<Execution> execution, std::shared_ptr<Start> start,
                                                   std::string failure);
     Task<void> restore_cwd(std::shared_ptr<Start> start);
+    // Whether the sandbox is why the code failed on paths.
+    struct PathsLook;
+    Task<void> note_paths(std::shared_ptr<Execution> execution, std::shared_ptr<Start> start, std::string evalue);
+    Task<void> look_at_paths(std::shared_ptr<PathsLook> look);
     Task<void> enforce_timeout(std::shared_ptr<Execution> execution, Duration limit);
     Task<bool> interrupt_and_wait(std::shared_ptr<Execution> execution, Duration grace);
     Task<void> answer_input(jupyter::InputRequest request, std::shared_ptr<Execution> execution);

@@ -1,7 +1,8 @@
 #pragma once
 // The way out of a sandbox that has no network: a process in it listens on 127.0.0.1 where programs expect a proxy, and
 // carries each connection to the unix socket of the sidecar's proxy (sidecar/egress), byte for byte. It decides
-// nothing, and code in the sandbox may do without it or end it: what leaves is judged at the other end.
+// nothing, and code in the sandbox may do without it, or end it where there is no Landlock: what leaves is judged at
+// the other end.
 //
 // Before a connection's own bytes it writes a NUL, a length of one byte, and as many bytes of text: which program
 // connects, by what /proc says.

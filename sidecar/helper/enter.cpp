@@ -1,6 +1,7 @@
 #include "enter.hpp"
 
 #include "bridge.hpp"
+#include "landlock.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -21,19 +22,24 @@ namespace cellgate::helper {
 namespace {
 
 constexpr const char* places_file = "/.cellgate/places";
+constexpr const char* writable_file = "/.cellgate/writable";
 constexpr int usage_error = 2;
 constexpr int cannot_prepare = 125; // as env and nohup end for a reason of their own
 constexpr int cannot_execute = 126;
 constexpr int not_found = 127;
 
-std::optional<std::string> read_places() {
-    const int fd = ::open(places_file, O_RDONLY | O_CLOEXEC);
+// Nothing, and a line on stderr, when it cannot be read.
+std::optional<std::string> read_list(const char* file) {
+    const int fd = ::open(file, O_RDONLY | O_CLOEXEC);
     std::string text;
     ssize_t size = fd < 0 ? -1 : 1;
     while (size > 0) {
         char part[4096];
         size = ::read(fd, part, sizeof part);
         text.append(part, size > 0 ? static_cast<std::size_t>(size) : 0);
+    }
+    if (size < 0) {
+        std::fprintf(stderr, "cellgate: cannot read %s: %s\n", file, std::strerror(errno));
     }
     ::close(fd);
     return size < 0 ? std::nullopt : std::optional(text);
@@ -58,6 +64,17 @@ bool places_hold(const std::string& places) {
         }
     }
     return true;
+}
+
+// The last step: what stands guard in here before (the bridge, the one that waits for the end of processor time) stays
+// outside of the domain, and out of the command's reach.
+bool restrict_writing() {
+    const std::optional<std::string> writable = read_list(writable_file);
+    const std::string problem = writable ? restrict_by_landlock(*writable) : "";
+    if (!problem.empty()) {
+        std::fprintf(stderr, "cellgate: cannot restrict the sandbox by Landlock: %s\n", problem.c_str());
+    }
+    return writable && problem.empty();
 }
 
 // `more`: how far beyond the limit the process can go itself.
@@ -139,12 +156,11 @@ int enter_main(int argc, char** argv) {
     char** const limits_end = argv + next;
     char** const command = limits_end + 1;
     if (next + 1 >= argc) {
-        std::fputs("usage: cellgate enter [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…\n", stderr);
+        std::fputs("usage: cellgate enter [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…\n", stderr);
         return usage_error;
     }
-    const std::optional<std::string> places = read_places();
+    const std::optional<std::string> places = read_list(places_file);
     if (!places) {
-        std::fprintf(stderr, "cellgate: cannot read %s: %s\n", places_file, std::strerror(errno));
         return cannot_prepare;
     }
     if (!places_hold(*places)) {
@@ -153,7 +169,8 @@ int enter_main(int argc, char** argv) {
                    stderr);
         return cannot_prepare;
     }
-    char** limit = argv + 1;
+    const bool with_landlock = std::string_view(argv[1]) == "landlock";
+    char** limit = argv + (with_landlock ? 2 : 1);
     constexpr std::string_view bridge = "bridge=";
     if (std::string_view(*limit).starts_with(bridge)) {
         if (!start_bridge(*limit + bridge.size())) {
@@ -173,6 +190,9 @@ int enter_main(int argc, char** argv) {
     set_limit(RLIMIT_CORE, 0);
     if (cpu_seconds) {
         go_on_with_cpu_limit(*cpu_seconds);
+    }
+    if (with_landlock && !restrict_writing()) {
+        return cannot_prepare;
     }
     ::execvp(command[0], command);
     const int error = errno;

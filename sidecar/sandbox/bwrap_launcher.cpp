@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "bwrap_probe.hpp"
 #include "kernel_mounts.hpp"
+#include "landlock.hpp"
 #include "mount_check.hpp"
 #include "mount_plan.hpp"
 #include "paths.hpp"
@@ -169,6 +170,9 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
         std::erase(launch.layers, "network-namespace");
     }
     launch.layers.insert(launch.layers.end(), {"private-home", "clean-environment"});
+    if (landlock_can_be_had()) {
+        launch.layers.emplace_back("landlock"); // by check_mounts()
+    }
     return launch;
 }
 

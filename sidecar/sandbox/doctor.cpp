@@ -2,16 +2,31 @@
 
 #include "base/error.hpp"
 #include "bwrap_probe.hpp"
+#include "landlock.hpp"
 #include "sandbox/control_group.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cerrno>
+#include <cstring>
 #include <unistd.h>
 
 namespace cellgate::sandbox {
 
 namespace {
+
+// No machine is refused for want of Landlock: the mounts hold without.
+Finding examine_landlock() {
+    const int version = landlock_version();
+    if (version >= oldest_landlock) {
+        return {"landlock", true, fmt::format("version {}, beneath the mounts of each sandbox", version), {}};
+    }
+    const std::string reason = version == 0 ? std::strerror(errno) : fmt::format("version {}", version);
+    return {
+        "landlock", true, fmt::format("not to be had ({}); the mounts of a sandbox hold alone", reason),
+        "A second guard beneath them needs Linux 5.19 or newer that was started with `landlock` in its list `lsm=`."};
+}
 
 // No machine is refused for want of control groups: limits of each process hold anyway.
 Finding examine_limits() {
@@ -48,6 +63,7 @@ std::vector<Finding> examine(const Environment& environment) {
         findings.push_back({"sandbox", false, error.message, error.hint});
         return findings;
     }
+    findings.push_back(examine_landlock());
     findings.push_back(examine_limits());
     return findings;
 }

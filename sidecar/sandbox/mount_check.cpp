@@ -2,6 +2,7 @@
 
 #include "async/helper_program.hpp"
 #include "base/error.hpp"
+#include "landlock.hpp"
 #include "sandbox/launcher.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ namespace cellgate::sandbox {
 namespace {
 
 constexpr const char* places_file = "/.cellgate/places";
+constexpr const char* writable_file = "/.cellgate/writable";
 constexpr const char* helper_place = "/.cellgate/helper";
 
 // "<device>:<inode>" of a path without links.
@@ -33,6 +35,14 @@ std::string identity_of(const std::string& path) {
                            fmt::format("{} was changed while the sandbox was set up", path), errno);
     }
     return fmt::format("{}:{}", status.st_dev, status.st_ino);
+}
+
+std::string list_of(const std::vector<std::string>& texts) {
+    std::string list;
+    for (const std::string& text : texts) {
+        list += text + '\0';
+    }
+    return list;
 }
 
 } // namespace
@@ -52,6 +62,10 @@ void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const L
     plan.file(std::move(places), places_file);
     plan.program(async::helper_program(), helper_place);
     std::vector<std::string> start = {helper_place, "enter"};
+    if (landlock_can_be_had()) {
+        plan.file(list_of(plan.writable_places()), writable_file);
+        start.emplace_back("landlock");
+    }
     if (!proxy.empty()) {
         start.push_back(fmt::format("bridge={}:{}", proxy_port, proxy));
     }

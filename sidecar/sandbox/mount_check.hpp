@@ -13,8 +13,9 @@
 namespace cellgate::sandbox {
 
 // Adds to `plan` the list of what has to stand at the places in `tops`, all that a cell of any session may be able to
-// exchange, and puts the comparison before `argv`, as well as a bridge to `proxy`, if there is one, and `limits`, which
-// hold from then on. Throws Error{sandbox_unavailable} when one of the files has changed already.
+// exchange, and puts the comparison before `argv`, as well as a bridge to `proxy`, if there is one, `limits`, and
+// where it can be had Landlock (landlock.hpp) by what is writable in `plan`, which hold from then on. Throws
+// Error{sandbox_unavailable} when one of the files has changed already.
 void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const Limits& limits, const std::string& proxy,
                   std::vector<std::string>& argv);
 

@@ -114,13 +114,21 @@ std::vector<MountPlan::Bind> MountPlan::binds_within(const std::string& top) con
     std::vector<Bind> binds;
     for (const auto& [place, entry] : entries_) {
         const bool bound = entry.arguments.size() == 2 && entry.arguments[0].ends_with("bind");
-        const auto above = nearest(place.parent_path().string());
-        const bool reached = place == top || above == entries_.end() || !above->second.closed;
-        if (bound && is_within(place.native(), top) && reached) {
+        if (bound && is_within(place.native(), top) && (place == top || can_be_reached(place))) {
             binds.push_back({entry.arguments[1], place.native()});
         }
     }
     return binds;
+}
+
+std::vector<std::string> MountPlan::writable_places() const {
+    std::vector<std::string> places;
+    for (const auto& [place, entry] : entries_) {
+        if ((entry.writable || entry.kind == Kind::scratch) && can_be_reached(place)) {
+            places.push_back(place.native());
+        }
+    }
+    return places;
 }
 
 std::vector<fs::path> MountPlan::places_below(const std::string& top) const {
@@ -141,6 +149,11 @@ std::optional<MountPlan::Mounted> MountPlan::at(const std::string& path) const {
     const std::vector<std::string>& arguments = entry->second.arguments;
     return Mounted{entry->first.native(), entry->second.kind, entry->second.writable,
                    arguments.size() == 2 ? arguments[1] : std::string(), entry->second.reason};
+}
+
+bool MountPlan::can_be_reached(const fs::path& place) const {
+    const auto above = nearest(place.parent_path().string());
+    return above == entries_.end() || !above->second.closed;
 }
 
 MountPlan::Entries::const_iterator MountPlan::nearest(const std::string& path) const {

@@ -64,6 +64,9 @@ class MountPlan {
     // Those of `top` and below it, without what lies in something that cannot be entered.
     std::vector<Bind> binds_within(const std::string& top) const;
 
+    // Where something can be written, without what lies in something that cannot be entered.
+    std::vector<std::string> writable_places() const;
+
     // All that is mounted below `top`.
     std::vector<std::filesystem::path> places_below(const std::string& top) const;
 
@@ -104,6 +107,7 @@ class MountPlan {
     using Entries = std::map<std::filesystem::path, Entry>; // paths compare by component: parents come first
 
     void put(const std::string& place, Entry entry);
+    bool can_be_reached(const std::filesystem::path& place) const;  // it does not lie in a closed directory
     Entries::const_iterator nearest(const std::string& path) const; // at `path` or above it; else end()
 
     Entries entries_;

@@ -499,7 +499,7 @@ class NotToBeHad(PlaceTest):
 
 
 class Work(SharedSidecarTest):
-    """What honest code does, in a real kernel behind the filter of system calls."""
+    """What honest code does, in a real kernel behind the filter of system calls and Landlock."""
 
     def assert_prints(self, code, text):
         self.assertEqual(self.run_ok(code).text(), text)
@@ -546,6 +546,30 @@ queue = context.Queue()
 process = context.Process(target=queue.put, args=("said",))
 process.start(); print(queue.get()); process.join(); print(process.exitcode)
 """, "[-1, -2]\nsaid\n0\n")
+
+    def test_databases_are_kept(self):
+        self.assert_prints("""
+import sqlite3
+base = sqlite3.connect("kept.sqlite")
+print(*base.execute("pragma journal_mode=wal").fetchone())
+base.execute("create table rows (x)"); base.executemany("insert into rows values (?)", [(i,) for i in range(100)])
+base.commit()
+print(*base.execute("select sum(x) from rows").fetchone())
+base.execute("vacuum"); base.close()
+""", "wal\n4950\n")
+
+    def test_repositories_are_made_cloned_and_packed(self):
+        if not shutil.which("git", path="/usr/bin"):
+            self.skipTest("there is no /usr/bin/git")
+        self.assert_prints("""
+import subprocess
+def git(*words): return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout
+git("config", "--global", "user.name", "a"); git("config", "--global", "user.email", "a@b")
+git("init", "made"); open("made/file", "w").write("x")
+git("-C", "made", "add", "."); git("-C", "made", "commit", "-m", "one"); git("-C", "made", "gc")
+git("clone", "made", "cloned"); git("-C", "cloned", "mv", "file", "moved")
+print(git("-C", "cloned", "status", "--short"), end="")
+""", "R  file -> moved\n")
 
 
 if __name__ == "__main__":

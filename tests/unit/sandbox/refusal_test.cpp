@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "bwrap_probe.hpp"
+#include "landlock.hpp"
 #include "machine.hpp"
 #include "sandbox/doctor.hpp"
 
@@ -94,14 +95,17 @@ TEST_CASE("every known cause of a refusal has its own fix") {
     }
 }
 
-TEST_CASE("the doctor names bwrap's version, the layers that hold, and what limits count") {
+TEST_CASE("the doctor names bwrap's version, the layers that hold, Landlock, and what limits count") {
     std::vector<Finding> findings = examine(process_environment());
-    REQUIRE(findings.size() == 3);
+    REQUIRE(findings.size() == 4);
     CHECK(findings[0].good);
     CHECK(mentions(findings[0].detail, "0."));
     CHECK(findings[1].good);
     CHECK(mentions(findings[1].detail, "no-nested-namespaces"));
-    CHECK(findings[2].good); // there are always limits of each process
-    CHECK(mentions(findings[2].detail, "memory "));
-    CHECK(mentions(findings[2].detail, "processes "));
+    CHECK(findings[2].good); // the mounts hold without
+    CHECK(mentions(findings[2].detail, "the mounts of"));
+    CHECK(mentions(findings[2].detail, "not to be had") != landlock_can_be_had());
+    CHECK(findings[3].good); // there are always limits of each process
+    CHECK(mentions(findings[3].detail, "memory "));
+    CHECK(mentions(findings[3].detail, "processes "));
 }

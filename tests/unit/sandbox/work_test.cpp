@@ -1,5 +1,6 @@
 // What honest code needs, and gets in the sandbox.
 
+#include "landlock.hpp"
 #include "machine.hpp"
 
 #include <doctest/doctest.h>
@@ -224,8 +225,11 @@ TEST_CASE("the layers are those that hold") {
                                        "seccomp",
                                        "no-nested-namespaces",
                                        "private-home",
-                                       "clean-environment",
-                                       "guarded-files"};
+                                       "clean-environment"};
+    if (landlock_can_be_had()) {
+        layers.emplace_back("landlock");
+    }
+    layers.emplace_back("guarded-files");
     const GroupPlaces places = find_group_places();
     if (places.memory) {
         layers.emplace_back("memory-cgroup");

@@ -1,0 +1,113 @@
+#include "landlock.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace cellgate::helper {
+
+namespace {
+
+// What the header of older systems lacks.
+constexpr std::uint64_t access_truncate = 1ULL << 14;
+constexpr std::uint64_t access_ioctl_device = 1ULL << 15;
+constexpr std::uint64_t scope_abstract_sockets = 1ULL << 0;
+constexpr std::uint64_t scope_signals = 1ULL << 1;
+
+constexpr int version_of_refer = 2; // before it, no file could be moved from one folder to another
+constexpr int version_of_truncate = 3;
+constexpr int version_of_ioctl_device = 5;
+constexpr int version_of_scopes = 6;
+
+constexpr std::uint64_t to_read =
+    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+constexpr std::uint64_t to_write_a_file = LANDLOCK_ACCESS_FS_WRITE_FILE | access_truncate;
+constexpr std::uint64_t to_write = to_write_a_file | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+                                   LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+                                   LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                                   LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER;
+constexpr std::uint64_t to_use_devices = to_write_a_file | access_ioctl_device;
+constexpr std::uint64_t for_nobody = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
+
+// As the kernel takes it since version 6; of an older one, what it does not know has to be 0.
+struct RulesetAttributes {
+    std::uint64_t handled_files;
+    std::uint64_t handled_network;
+    std::uint64_t scopes;
+};
+
+std::string failure(const std::string& what) {
+    return what + ": " + std::strerror(errno);
+}
+
+// `rights`, as far as this kernel knows them.
+std::uint64_t known_at(long version, std::uint64_t rights) {
+    const std::uint64_t unknown = (version < version_of_truncate ? access_truncate : 0) |
+                                  (version < version_of_ioctl_device ? access_ioctl_device : 0);
+    return rights & ~unknown;
+}
+
+// Empty, or what went wrong. A place that is reached through a link is another one than was meant.
+std::string allow(int ruleset, const std::string& place, std::uint64_t rights) {
+    const int fd = ::open(place.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status{};
+    if (fd < 0 || ::fstat(fd, &status) != 0) {
+        return failure("cannot open " + place);
+    }
+    std::string found(place.size() + 1, '\0'); // one more, so that a longer path is seen to be another
+    const ssize_t size = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), found.data(), found.size());
+    if (S_ISLNK(status.st_mode) || size < 0 || found.substr(0, static_cast<std::size_t>(size)) != place) {
+        ::close(fd);
+        return place + " is not where it was";
+    }
+    const std::uint64_t of_files = to_read | to_use_devices;
+    const landlock_path_beneath_attr rule{rights & (S_ISDIR(status.st_mode) ? ~0ULL : of_files), fd};
+    const bool added = ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
+    const std::string problem = added ? "" : failure("cannot allow " + place);
+    ::close(fd);
+    return problem;
+}
+
+std::string allow_all(int ruleset, long version, const std::string& writable) {
+    std::string problem = allow(ruleset, "/", to_read);
+    if (problem.empty()) {
+        problem = allow(ruleset, "/dev", known_at(version, to_use_devices));
+    }
+    for (std::size_t at = 0; problem.empty() && at < writable.size();) {
+        const std::size_t end = writable.find('\0', at);
+        if (end == std::string::npos) {
+            return "the list of writable places has no end";
+        }
+        problem = allow(ruleset, writable.substr(at, end - at), known_at(version, to_write));
+        at = end + 1;
+    }
+    return problem;
+}
+
+} // namespace
+
+std::string restrict_by_landlock(const std::string& writable) {
+    const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (version < version_of_refer) {
+        return version < 0 ? failure("the kernel has none") : "the kernel's version is too old";
+    }
+    const RulesetAttributes attributes{known_at(version, to_read | to_write | to_use_devices | for_nobody), 0,
+                                       version < version_of_scopes ? 0 : scope_abstract_sockets | scope_signals};
+    const int ruleset = static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0));
+    if (ruleset < 0) {
+        return failure("cannot make a ruleset");
+    }
+    std::string problem = allow_all(ruleset, version, writable);
+    if (problem.empty() && ::syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) {
+        problem = failure("cannot restrict this process");
+    }
+    ::close(ruleset);
+    return problem;
+}
+
+} // namespace cellgate::helper

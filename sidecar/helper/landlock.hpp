@@ -1,0 +1,19 @@
+#pragma once
+// Landlock as a second guard, beneath the sandbox's mounts: what they make writable by a mistake stays unwritable, and
+// the processes that stand guard inside of the sandbox cannot be traced or signalled from there. What may be written
+// below a place may be written in all of it: Landlock takes nothing away again, so a guarded file of the workspace is
+// guarded by its mount alone.
+
+#include <string>
+
+namespace cellgate::helper {
+
+// Restricts this process and all that it will start, for good. Files: everything is read and executed, written only
+// below the places of `writable` (absolute paths without links, each ended by a NUL) and in the devices of /dev; no
+// device is made. From the kernel's version 5 of Landlock on no other device is controlled (ioctl), from version 6 on
+// no process outside is signalled and no abstract socket outside connected to. Connections by TCP are the network
+// namespace's matter.
+// Empty, or what went wrong; then nothing may run. Wants a kernel with version 2 of Landlock, and no_new_privs.
+std::string restrict_by_landlock(const std::string& writable);
+
+} // namespace cellgate::helper

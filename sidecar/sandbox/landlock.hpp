@@ -1,0 +1,17 @@
+#pragma once
+// Landlock, the kernel's own restriction of files that a process takes upon itself. The helper in the sandbox does so
+// where it can be had (helper/landlock.hpp); elsewhere the mounts hold alone.
+
+namespace cellgate::sandbox {
+
+// The kernel's version of Landlock; 0 and errno where it has none.
+int landlock_version();
+
+// With version 1 (Linux 5.13 to 5.18) no file could be moved from one folder to another.
+inline constexpr int oldest_landlock = 2;
+
+inline bool landlock_can_be_had() {
+    return landlock_version() >= oldest_landlock;
+}
+
+} // namespace cellgate::sandbox

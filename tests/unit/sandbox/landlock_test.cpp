@@ -1,0 +1,209 @@
+// What Landlock holds where other layers of the sandbox have a flaw, and that honest code loses nothing by it. Each
+// attempt has the same flaw with and without Landlock; without, it must work.
+
+#include "landlock.hpp"
+#include "machine.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+using namespace cellgate;
+using namespace cellgate::sandbox;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Attempt {
+    const char* name;
+    int oldest; // version of Landlock
+    const char* program;
+};
+
+// OUTSIDE is a folder of the machine that is mounted writable by a mistake, with a file and a device in it.
+constexpr Attempt attempts[] = {
+    {"make a file", 2, R"(open(OUTSIDE + "/new", "w").close())"},
+    {"change a file", 2, R"(open(OUTSIDE + "/file", "a").close())"},
+    {"remove a file", 2, R"(os.unlink(OUTSIDE + "/file"))"},
+    {"empty a file", 3, R"(os.truncate(OUTSIDE + "/file", 0))"},
+    {"make a device", 2, R"(os.mknod("device", stat.S_IFCHR | 0o600, 0))"},
+    {"control a device", 5, R"(fcntl.ioctl(os.open(OUTSIDE + "/device", os.O_RDONLY), 0x80045200, bytearray(4)))"},
+    {"look into the process that waits for the end of its processor time", 2,
+     R"(os.readlink(f"/proc/{os.getppid()}/exe"))"},
+    {"signal it", 6, R"(os.kill(os.getppid(), 0))"},
+    {"connect to an abstract socket outside", 6,
+     R"(socket.socket(socket.AF_UNIX).connect("\0" + os.environ["ABSTRACT"]))"},
+};
+
+constexpr const char* prelude = R"(
+import fcntl, os, socket, stat
+OUTSIDE = "/usr/local"
+def attack(): )";
+constexpr const char* ending = R"(
+try: attack(); print("done")
+except PermissionError as error: print("refused"))";
+
+// A socket without a name in the file system, as desktops have them.
+class AbstractSocket {
+  public:
+    explicit AbstractSocket(std::string_view name) : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+        const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+        REQUIRE(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
+        REQUIRE(::listen(socket_.get(), 8) == 0);
+    }
+
+  private:
+    Descriptor socket_;
+};
+
+// bwrap's options lie in the launch's first descriptor, each ended by a NUL.
+std::string options_of(const Launch& launch) {
+    const Descriptor file = read_anew(launch.descriptors.front().get());
+    std::string options;
+    char part[4096];
+    for (ssize_t size = 0; (size = ::read(file.get(), part, sizeof part)) > 0;) {
+        options.append(part, static_cast<std::size_t>(size));
+    }
+    return options;
+}
+
+void replace_options(Launch& launch, const std::string& options) {
+    for (auto& [number, descriptor] : launch.command.descriptors) {
+        if (descriptor == launch.descriptors.front().get()) {
+            launch.descriptors.front() = anonymous_file(options);
+            descriptor = launch.descriptors.front().get();
+            return;
+        }
+    }
+}
+
+void add_options(Launch& launch, const std::vector<std::string>& more) {
+    std::string options = options_of(launch);
+    for (const std::string& option : more) {
+        options += option + '\0';
+    }
+    replace_options(launch, options);
+}
+
+void share_the_network(Launch& launch) {
+    std::string options = options_of(launch);
+    const std::string own = std::string("--unshare-net") + '\0';
+    options.erase(options.find(own), own.size());
+    replace_options(launch, options);
+}
+
+void leave_landlock_out(Launch& launch) {
+    const auto word = std::find(launch.command.argv.begin(), launch.command.argv.end(), "landlock");
+    REQUIRE(word != launch.command.argv.end());
+    launch.command.argv.erase(word);
+}
+
+Launch launch_of(Machine& machine, Launcher& launcher, const std::string& program) {
+    async::Command command;
+    command.argv = {"/usr/bin/python3", "-c", program};
+    command.environment = machine.variables;
+    return launcher.wrap(std::move(command), machine.profile);
+}
+
+std::string attempt_with_flaws(const Attempt& attempt, bool with_landlock) {
+    Machine machine;
+    const AbstractSocket socket(machine.root.filename().string());
+    machine.variables = {{"ABSTRACT", machine.root.filename()}};
+    machine.profile.limits.cpu_seconds = 100; // for the process that waits
+    const fs::path outside = machine.root / "outside";
+    machine.write(outside / "file", "person's");
+    machine.write(outside / "device", "");
+    const std::unique_ptr<Launcher> launcher = make_launcher(Isolation::bwrap, machine.environment);
+    Launch launch = launch_of(machine, *launcher, std::string(prelude) + attempt.program + ending);
+    add_options(launch, {"--bind", outside, "/usr/local", "--dev-bind", "/dev/urandom", "/usr/local/device"});
+    share_the_network(launch);
+    if (!with_landlock) {
+        leave_landlock_out(launch);
+    }
+    const Ran ran = Machine::start(*launcher, launch);
+    return ran.out + ran.error;
+}
+
+// Whether the sandbox's command ran when `list` stood where the writable places are.
+bool runs_with(const std::string& list) {
+    Machine machine;
+    fs::create_directories(machine.root / "outside");
+    fs::create_symlink("/dev", machine.root / "outside/link");
+    machine.write(machine.root / "list", list);
+    const std::unique_ptr<Launcher> launcher = make_launcher(Isolation::bwrap, machine.environment);
+    Launch launch = launch_of(machine, *launcher, "open('ran', 'w')");
+    add_options(launch, {"--ro-bind", machine.root / "outside", "/usr/local", "--ro-bind", machine.root / "list",
+                         "/.cellgate/writable"});
+    if (list.empty()) {
+        leave_landlock_out(launch);
+    }
+    const Ran ran = Machine::start(*launcher, launch);
+    const bool did = fs::exists(machine.workspace / "ran");
+    CHECK(ran.status.success() == did);
+    CHECK_MESSAGE((ran.error.find("Landlock") != std::string::npos) == !did, ran.error);
+    return did;
+}
+
+} // namespace
+
+TEST_CASE("what another layer lets through by a flaw, Landlock holds") {
+    for (const Attempt& attempt : attempts) {
+        if (landlock_version() < attempt.oldest) {
+            MESSAGE("no Landlock for this here: " << attempt.name);
+            continue;
+        }
+        CAPTURE(attempt.name);
+        CHECK(attempt_with_flaws(attempt, false) == "done\n");
+        CHECK(attempt_with_flaws(attempt, true) == "refused\n");
+    }
+}
+
+TEST_CASE("nothing runs when Landlock cannot be had as it was planned") {
+    if (!landlock_can_be_had()) {
+        MESSAGE("no Landlock here");
+        return;
+    }
+    using namespace std::string_literals;
+    CHECK(runs_with("")); // the control: without Landlock
+    CHECK_FALSE(runs_with("/absent\0"s));
+    CHECK_FALSE(runs_with("/usr/local/link\0"s)); // a link in the place of what was meant
+    CHECK_FALSE(runs_with("/usr/local/link/shm\0"s));
+    CHECK_FALSE(runs_with("/tmp\0/dev/shm"s)); // it has no end
+}
+
+TEST_CASE("files, terminals and programs work under Landlock as without") {
+    Machine machine;
+    const Ran ran = machine.python(Isolation::bwrap, R"python(
+import fcntl, pty, sqlite3, termios
+os.makedirs("a/b"); os.makedirs("c")
+open("a/b/file", "w").write("text")
+os.rename("a/b/file", "c/file"); os.link("c/file", "a/link"); os.rename("a/b", "c/b"); os.symlink("file", "c/symbolic")
+os.truncate("c/file", 2); assert open("a/link").read() == "te"
+unnamed = os.open("c", os.O_TMPFILE | os.O_RDWR, 0o600)
+os.link(f"/proc/self/fd/{unnamed}", "a/named", src_dir_fd=unnamed, follow_symlinks=True) # so that it follows
+memory = os.memfd_create("memory"); open(f"/proc/self/fd/{memory}", "w").write("again")
+os.mkfifo("a/fifo"); socket.socket(socket.AF_UNIX).bind("a/socket")
+open("/dev/null", "w").close()
+subprocess.run("echo x > /dev/null; echo > /dev/stdout", shell=True, check=True, capture_output=True)
+owner, terminal = pty.openpty(); os.open(os.ttyname(terminal), os.O_RDWR | os.O_NOCTTY)
+termios.tcgetattr(terminal); fcntl.ioctl(terminal, termios.TIOCSWINSZ, bytes(8))
+rows = sqlite3.connect("c/base")
+for line in ("pragma journal_mode=wal", "create table t(x)", "insert into t values (1)"): rows.execute(line)
+rows.commit()
+for top in (H, "/tmp", "/dev/shm"):
+    os.makedirs(top + "/x/y"); open(top + "/x/file", "w").close(); os.rename(top + "/x/file", top + "/x/y/file")
+child = os.fork()
+if child == 0: time.sleep(600)
+os.kill(child, 9); assert os.waitpid(child, 0)[1] == 9
+print("worked"))python");
+    CHECK_MESSAGE(ran.out == "worked\n", ran.out, ran.error);
+}

@@ -16,9 +16,11 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sstream>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -250,6 +252,7 @@ HostFacts read_host_facts() {
     facts.clone_forbidden = first_word_of_file("/proc/sys/kernel/unprivileged_userns_clone") == "0";
     facts.no_namespaces_allowed = first_word_of_file("/proc/sys/user/max_user_namespaces") == "0";
     facts.in_container = fs::exists("/.dockerenv") || fs::exists("/run/.containerenv");
+    facts.filtered = ::prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER;
     return facts;
 }
 
@@ -288,6 +291,13 @@ Error explain_refusal(const std::string& bwrap, const std::string& said, const H
                      "Start the container with `--security-opt seccomp=unconfined --security-opt apparmor=unconfined "
                      "--security-opt systempaths=unconfined` (docker) or `--security-opt unmask=ALL` (podman), or run "
                      "cellgate outside it.");
+    }
+    if (facts.filtered) {
+        return error(
+            "a filter of system calls around us (seccomp), such as a container's or a service's, may refuse what "
+            "a sandbox needs",
+            "Let it allow user namespaces, mounts and pivot_root: start a container with `seccomp=unconfined`, a "
+            "systemd service without `RestrictNamespaces=` and `SystemCallFilter=`. Or run cellgate outside it.");
     }
     return error("the sandbox cannot be set up here",
                  "If we already run in a sandbox, container or CI job, that is what refuses: allow it user namespaces "

@@ -35,6 +35,7 @@ struct HostFacts {
     bool clone_forbidden = false;       // kernel.unprivileged_userns_clone=0 (older Debian)
     bool no_namespaces_allowed = false; // user.max_user_namespaces=0
     bool in_container = false;
+    bool filtered = false; // a filter of system calls is around us
 };
 HostFacts read_host_facts();
 

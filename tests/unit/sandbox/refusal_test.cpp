@@ -8,6 +8,12 @@
 
 #include <doctest/doctest.h>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 using namespace cellgate;
 using namespace cellgate::sandbox;
 
@@ -87,12 +93,27 @@ TEST_CASE("every known cause of a refusal has its own fix") {
     CHECK(mentions(explain_refusal(bwrap, said, {.clone_forbidden = true}).hint, "kernel.unprivileged_userns_clone=1"));
     CHECK(mentions(explain_refusal(bwrap, said, {.no_namespaces_allowed = true}).hint, "user.max_user_namespaces="));
     CHECK(mentions(explain_refusal(bwrap, said, {.in_container = true}).hint, "seccomp=unconfined"));
+    CHECK(mentions(explain_refusal(bwrap, said, {.filtered = true}).hint, "RestrictNamespaces="));
     CHECK(mentions(explain_refusal(bwrap, "bwrap: Unknown option --disable-userns", {}).hint, "0.8.0"));
     // AppArmor does not restrict root, so it is not the cause there.
     CHECK_FALSE(mentions(explain_refusal(bwrap, said, {.root = true, .apparmor_restricts = true}).hint, "apparmor.d"));
-    for (const HostFacts& facts : {HostFacts{}, HostFacts{.in_container = true}}) {
+    for (const HostFacts& facts : {HostFacts{}, HostFacts{.in_container = true}, HostFacts{.filtered = true}}) {
         CHECK(mentions(explain_refusal(bwrap, said, facts).hint, "sandbox: false"));
     }
+}
+
+TEST_CASE("a filter of system calls around us is noticed") {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        sock_filter allow_all[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+        const sock_fprog filter = {1, allow_all};
+        const bool filtered =
+            ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+        ::_exit(filtered && read_host_facts().filtered ? 0 : 1);
+    }
+    int status = 1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
 }
 
 TEST_CASE("the doctor names bwrap's version, the layers that hold, Landlock, and what limits count") {

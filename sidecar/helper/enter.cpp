@@ -67,7 +67,7 @@ bool places_hold(const std::string& places) {
 }
 
 // The last step: what stands guard in here before (the bridge, the one that waits for the end of processor time) stays
-// outside of the domain, and out of the command's reach.
+// outside of the domain, so that the command can neither trace nor signal it.
 bool restrict_writing() {
     const std::optional<std::string> writable = read_list(writable_file);
     const std::string problem = writable ? restrict_by_landlock(*writable) : "";

@@ -14,7 +14,6 @@
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -215,17 +214,6 @@ BoundPort bind_loopback(int type) {
     REQUIRE(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
     ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
     return {std::move(socket), ntohs(address.sin_port)};
-}
-
-Descriptor listen_unix(const std::string& name) {
-    Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address = {};
-    address.sun_family = AF_UNIX;
-    name.copy(address.sun_path, sizeof address.sun_path - 1);
-    socklen_t size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
-    REQUIRE(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
-    REQUIRE(::listen(socket.get(), 8) == 0);
-    return socket;
 }
 
 // A process outside the sandbox, with a secret in its environment.

@@ -1,11 +1,14 @@
 #include "machine.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 namespace cellgate::sandbox {
 
@@ -39,6 +42,18 @@ Task<void> run_to_end(async::Loop* loop, async::Command command, Ran* ran) {
 void on_loop(const std::function<Task<void>(async::Loop&)>& main) {
     async::Loop loop;
     loop.run(main(loop));
+}
+
+Descriptor listen_unix(const std::string& name) {
+    Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    name.copy(address.sun_path, sizeof address.sun_path - 1);
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+    if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(socket.get(), 8) != 0) {
+        throw std::runtime_error("cannot listen at " + name);
+    }
+    return socket;
 }
 
 Task<std::string> read_to_end(ByteStream* stream) {

@@ -49,6 +49,9 @@ class Machine {
 // Runs `main` on a loop of its own.
 void on_loop(const std::function<Task<void>(async::Loop&)>& main);
 
+// A unix socket that listens. A name that begins with a NUL is an abstract one.
+Descriptor listen_unix(const std::string& name);
+
 Task<std::string> read_to_end(ByteStream* stream);
 
 } // namespace cellgate::sandbox

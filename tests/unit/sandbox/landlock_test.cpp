@@ -3,10 +3,20 @@
 
 #include "landlock.hpp"
 #include "machine.hpp"
+#include "sandbox/doctor.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <iterator>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace cellgate;
@@ -142,6 +152,33 @@ bool runs_with(const std::string& list) {
     return did;
 }
 
+// As kernels do that were started without it. For a forked child.
+bool refuse_landlock() {
+    sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_create_ruleset, 0, 1),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog filter = {static_cast<unsigned short>(std::size(rules)), rules};
+    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+// What does not hold where there is no Landlock; empty, when all does.
+std::string found_without_landlock() {
+    if (!refuse_landlock()) {
+        return "no filter";
+    }
+    Machine machine;
+    const Ran ran = machine.python(Isolation::bwrap, "T(lambda: open('/usr/local/x', 'w'))");
+    const std::vector<Finding> findings = examine(machine.environment);
+    if (!ran.out.starts_with("HELD") || findings.size() != 4) {
+        return ran.out + ran.error;
+    }
+    if (std::find(ran.layers.begin(), ran.layers.end(), "landlock") != ran.layers.end()) {
+        return "the layer is named";
+    }
+    return findings[2].good && findings[2].detail.find("not to be had") != std::string::npos ? "" : findings[2].detail;
+}
+
 } // namespace
 
 TEST_CASE("what another layer lets through by a flaw, Landlock holds") {
@@ -174,6 +211,18 @@ TEST_CASE("nothing runs when Landlock cannot be had as it was planned") {
     CHECK_FALSE(runs_with("/usr/local/link\0"s)); // a link in the place of what was meant
     CHECK_FALSE(runs_with("/usr/local/link/shm\0"s));
     CHECK_FALSE(runs_with("/tmp\0/dev/shm"s)); // it has no end
+}
+
+TEST_CASE("where the kernel has no Landlock, the mounts hold alone, and nobody is told otherwise") {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const std::string problem = found_without_landlock();
+        ::dprintf(STDERR_FILENO, "%s", problem.c_str());
+        ::_exit(problem.empty() ? 0 : 1);
+    }
+    int status = 1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
 }
 
 TEST_CASE("files, terminals and programs work under Landlock as without") {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
@@ -321,6 +322,19 @@ void limit_memory(const GroupPlace& place, const std::string& folder, std::uint6
     }
 }
 
+// In a tenth of a second they may use as much of it, on all processors together.
+void limit_processors(const GroupPlace& place, const std::string& folder, double cores) {
+    constexpr long period = 100'000; // microseconds
+    constexpr long least = 1'000;    // that the system takes
+    const long quota = std::max(least, std::lround(cores * period));
+    if (place.version == GroupVersion::two) {
+        set_limit(folder, "cpu.max", fmt::format("{} {}", quota, period));
+        return;
+    }
+    set_limit(folder, "cpu.cfs_period_us", std::to_string(period));
+    set_limit(folder, "cpu.cfs_quota_us", std::to_string(quota));
+}
+
 } // namespace
 
 GroupPlaces find_group_places(const std::string& root) {
@@ -331,10 +345,15 @@ GroupPlaces find_group_places(const std::string& root) {
     std::string of_one;
     places.memory = place_of_version_one("memory", mounts, memberships, root, of_one);
     places.processes = place_of_version_one("pids", mounts, memberships, root, of_one);
+    std::string of_processors;
+    places.processors = place_of_version_one("cpu", mounts, memberships, root, of_processors);
     if (!places.memory && !places.processes && of_one.empty()) {
         const std::optional<GroupPlace> both = place_of_version_two(mounts, memberships, root, places.problem);
         places.memory = both;
         places.processes = both;
+        if (both && has_word(without_end_of_line(text_of(both->folder + "/cgroup.controllers")), "cpu", ' ')) {
+            places.processors = both;
+        }
         places.hint = both ? "" : how_to_get_one;
     } else if (!places.memory || !places.processes) {
         places.problem = of_one.empty() ? "only some of the controllers are mounted" : of_one;
@@ -348,32 +367,43 @@ std::unique_ptr<ControlGroup> ControlGroup::make(const GroupPlaces& places, cons
                                                  std::string& problem) {
     const bool with_memory = limits.memory_bytes && places.memory;
     const bool with_processes = limits.process_count && places.processes;
-    if (!with_memory && !with_processes) {
+    const bool with_processors = limits.cpu_cores && places.processors;
+    if (!with_memory && !with_processes && !with_processors) {
         problem = places.problem;
         return nullptr;
     }
     std::unique_ptr<ControlGroup> group(new ControlGroup);
     try {
         const std::string name = std::string(group_prefix) + random_id();
-        if (with_memory) {
-            group->make_folder(places.memory->folder, name);
-            group->memory_folder_ = group->folders_.back();
-            group->memory_version_ = places.memory->version;
-            if (places.memory->version == GroupVersion::two) {
-                give_to_groups_below(places.memory->folder);
+        // Of version 2 all are in one folder.
+        const auto make_folder = [&group, &name](const GroupPlace& place) {
+            const std::string folder = place.folder + "/" + name;
+            std::vector<std::string>& made = group->folders_;
+            if (std::find(made.begin(), made.end(), folder) == made.end()) {
+                group->make_folder(place.folder, name);
+                if (place.version == GroupVersion::two) {
+                    give_to_groups_below(place.folder);
+                }
             }
+            return folder;
+        };
+        if (with_memory) {
+            group->memory_folder_ = make_folder(*places.memory);
+            group->memory_version_ = places.memory->version;
             limit_memory(*places.memory, group->memory_folder_, *limits.memory_bytes);
             group->holds_.memory_bytes = limits.memory_bytes;
         }
         if (with_processes) {
-            if (!with_memory || places.processes->folder != places.memory->folder) {
-                group->make_folder(places.processes->folder, name);
-            }
-            if (places.processes->version == GroupVersion::two) {
-                give_to_groups_below(places.processes->folder);
-            }
-            set_limit(group->folders_.back(), "pids.max", std::to_string(*limits.process_count));
+            set_limit(make_folder(*places.processes), "pids.max", std::to_string(*limits.process_count));
             group->holds_.process_count = limits.process_count;
+        }
+        if (with_processors) {
+            const std::string folder = make_folder(*places.processors);
+            if (places.processors->version == GroupVersion::two) {
+                set_limit(places.processors->folder, "cgroup.subtree_control", "+cpu");
+            }
+            limit_processors(*places.processors, folder, *limits.cpu_cores);
+            group->holds_.cpu_cores = limits.cpu_cores;
         }
     } catch (const Error& error) {
         problem = error.message;
@@ -423,6 +453,9 @@ std::vector<std::string> ControlGroup::layers() const {
     }
     if (holds_.process_count) {
         layers.emplace_back("process-cgroup");
+    }
+    if (holds_.cpu_cores) {
+        layers.emplace_back("processor-cgroup");
     }
     return layers;
 }

@@ -39,6 +39,7 @@ Finding examine_limits() {
     const char* counted = ::geteuid() == 0 ? "not at all, as root's are not counted" : "by the sandbox's own count";
     Finding finding{"limits", true, describe("memory", places.memory, "of each process only"), places.hint};
     finding.detail += ", " + describe("processes", places.processes, counted);
+    finding.detail += ", " + describe("processors", places.processors, "not at all");
     if (!places.problem.empty()) {
         finding.detail += ": " + places.problem;
     }

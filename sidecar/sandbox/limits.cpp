@@ -27,7 +27,7 @@ std::uint64_t default_memory_bytes() {
 
 GroupLimits group_limits(const Limits& limits) {
     return {limits.memory_bytes.value_or(default_memory_bytes()),
-            limits.process_count.value_or(default_process_count) + processes_around};
+            limits.process_count.value_or(default_process_count) + processes_around, limits.cpu_cores};
 }
 
 std::vector<std::string> limit_arguments(const Limits& limits) {
@@ -71,6 +71,12 @@ void require_enforceable(const Limits& limits, const ControlGroup* group, const 
                                 "without a control group: {}",
                                 problem),
                     "Run cellgate as an ordinary user, or leave out limits.processCount.");
+    }
+    if (limits.cpu_cores && (group == nullptr || !group->holds().cpu_cores)) {
+        throw Error(ErrorCode::sandbox_unavailable,
+                    fmt::format("a limit of processors was asked for, and there is no control group for them{}{}",
+                                problem.empty() ? "" : ": ", problem),
+                    "See `cellgate doctor`, or leave out limits.cpuCores.");
     }
 }
 

@@ -24,8 +24,9 @@ constexpr std::ptrdiff_t most_of_an_agent = 8;
 constexpr std::int64_t least_open_files = 64; // a kernel has about 50
 constexpr std::int64_t most_open_files = std::int64_t{1} << 20;
 constexpr std::int64_t least_file_bytes = std::int64_t{1} << 20; // a kernel writes a few itself
-constexpr std::array limit_names = {"memoryBytes",   "processCount", "cpuSeconds", "openFiles",
-                                    "fileSizeBytes", "diskBytes",    "wallSeconds"};
+constexpr double most_cores = 1024;
+constexpr std::array limit_names = {"memoryBytes", "processCount",  "cpuCores",  "cpuSeconds",
+                                    "openFiles",   "fileSizeBytes", "diskBytes", "wallSeconds"};
 
 // Throws Error{invalid_params}, also for a limit that is not known: it would not hold.
 protocol::Limits read_limits(const RawJson& limits) {
@@ -47,6 +48,8 @@ protocol::Limits read_limits(const RawJson& limits) {
             "params.limits.fileSizeBytes: expected 1048576 or more");
     require(asked.disk_bytes.value_or(least_file_bytes) >= least_file_bytes,
             "params.limits.diskBytes: expected 1048576 or more");
+    require(asked.cpu_cores.value_or(1) > 0 && asked.cpu_cores.value_or(1) <= most_cores,
+            "params.limits.cpuCores: expected more than 0, and at most 1024");
     require(asked.wall_seconds.value_or(1) > 0 && asked.wall_seconds.value_or(1) <= most_seconds,
             "params.limits.wallSeconds: expected more than 0, and at most a year");
     return asked;
@@ -59,6 +62,7 @@ sandbox::Limits for_sandbox(const protocol::Limits& asked) {
     if (asked.cpu_seconds) { // the system counts whole ones
         limits.cpu_seconds = static_cast<std::uint64_t>(std::ceil(*asked.cpu_seconds));
     }
+    limits.cpu_cores = asked.cpu_cores;
     limits.open_files = asked.open_files;
     limits.file_bytes = asked.file_size_bytes;
     limits.disk_bytes = asked.disk_bytes;

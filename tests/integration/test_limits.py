@@ -72,17 +72,15 @@ class Limits(PlaceTest):
         self.cellgate.request("session/list")
         self.assertEqual(self.cellgate.run("1", sessionId=session).result()["status"], "ok")
 
-    def groups_of_kernel(self, session):
-        """The folders of its control groups, as they are called from outside."""
-        self.cellgate.run("mark = open('mark', 'w').close()", sessionId=session)
+    def groups_of_kernel(self):
+        """The folders of kernels' control groups, as they are called from outside."""
         inside = {pid for pid in processes_with("bootstrap.py")}
         folders = set()
         for pid in inside:
             for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
                 _, controllers, path = line.split(":", 2)
                 if "cellgate-" in path:
-                    top = {"memory": "/sys/fs/cgroup/memory", "pids": "/sys/fs/cgroup/pids"}.get(controllers,
-                                                                                                 "/sys/fs/cgroup")
+                    top = f"/sys/fs/cgroup/{controllers}" if controllers else "/sys/fs/cgroup"
                     folders.add(Path(top + path))
         return folders
 
@@ -170,6 +168,28 @@ class Limits(PlaceTest):
 
     # --- time
 
+    def test_processes_that_may_keep_a_fifth_of_a_processor_busy_wait_for_their_turn(self):
+        self.with_group("plain", {})
+        try:
+            info = self.cellgate.session("slow", limits={"cpuCores": 0.2})
+        except RpcError as error:
+            self.skipTest(error.message)
+        self.assertIn("processor-cgroup", info["layers"])
+        running = self.cellgate.execute("while True: pass", sessionId="slow")
+        plain = self.cellgate.execute("while True: pass", sessionId="plain")  # the control: nothing holds it up
+        statistics = [folder / "cpu.stat" for folder in self.groups_of_kernel() if (folder / "cpu.stat").exists()]
+
+        def throttled():
+            counts = [line.split()[1] for path in statistics for line in path.read_text().splitlines()
+                      if line.startswith("nr_throttled")]
+            return sum(int(count) > 3 for count in counts)
+
+        wait_until(lambda: throttled() == 1, "the group to have been held up")
+        for execution in (running, plain):
+            self.cellgate.request("execute/cancel", {"executionId": execution.id, "graceSeconds": 20})
+            self.assertEqual(execution.result()["status"], "cancelled")
+        self.assert_goes_on("slow")
+
     def test_too_much_processor_time_ends_the_kernel_and_says_why(self):
         self.cellgate.session("short", limits={"cpuSeconds": 3})
         catches = "import signal\nsignal.signal(signal.SIGXCPU, lambda *_: None)\nwhile True: pass"
@@ -230,13 +250,13 @@ class Limits(PlaceTest):
 
     def test_a_kernel_s_group_is_gone_after_it_and_after_a_crash_of_the_sidecar(self):
         self.with_group("first", {"memoryBytes": 512 << 20})
-        first = self.groups_of_kernel("first")
+        first = self.groups_of_kernel()
         self.assertTrue(first)
         self.cellgate.request("session/close", {"sessionId": "first"})
         self.assertFalse([folder for folder in first if folder.exists()])
 
         self.cellgate.session("second")
-        second = self.groups_of_kernel("second")
+        second = self.groups_of_kernel()
         self.assertTrue(second and all(folder.exists() for folder in second), second)
         self.cellgate.kill()
         wait_until(lambda: not any(folder.exists() for folder in second), f"the end of {second}")

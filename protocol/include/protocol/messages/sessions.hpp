@@ -40,6 +40,7 @@ struct KernelChoice {
 struct Limits {
     std::optional<std::int64_t> memory_bytes;
     std::optional<std::int64_t> process_count;
+    std::optional<double> cpu_cores;
     std::optional<double> cpu_seconds;
     std::optional<std::int64_t> open_files;
     std::optional<std::int64_t> file_size_bytes;
@@ -49,6 +50,7 @@ struct Limits {
     static void fields(Self& self, Visit& visit) {
         visit("memoryBytes", self.memory_bytes);
         visit("processCount", self.process_count);
+        visit("cpuCores", self.cpu_cores);
         visit("cpuSeconds", self.cpu_seconds);
         visit("openFiles", self.open_files);
         visit("fileSizeBytes", self.file_size_bytes);

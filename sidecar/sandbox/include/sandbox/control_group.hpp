@@ -25,7 +25,8 @@ struct GroupPlace {
 struct GroupPlaces {
     std::optional<GroupPlace> memory;
     std::optional<GroupPlace> processes;
-    std::string problem; // why one of them is not there, and what would help
+    std::optional<GroupPlace> processors;
+    std::string problem; // why one of the first two is not there, and what would help
     std::string hint;
 };
 
@@ -36,6 +37,7 @@ GroupPlaces find_group_places(const std::string& root = "/");
 struct GroupLimits {
     std::optional<std::uint64_t> memory_bytes;  // of all together: memory, caches that are in use, scratch files
     std::optional<std::uint64_t> process_count; // processes and threads of all together
+    std::optional<double> cpu_cores = {};       // of all together: how many processors they may keep busy
 };
 
 class ControlGroup {
@@ -51,7 +53,7 @@ class ControlGroup {
 
     const std::vector<std::string>& folders() const { return folders_; }
     const GroupLimits& holds() const { return holds_; } // the limits that it does have
-    std::vector<std::string> layers() const;            // "memory-cgroup", "process-cgroup"
+    std::vector<std::string> layers() const;            // "memory-cgroup", "process-cgroup", "processor-cgroup"
 
     // How many of its processes the system ended for want of memory so far.
     std::uint64_t memory_kills() const;

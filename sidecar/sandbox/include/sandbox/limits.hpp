@@ -20,8 +20,11 @@ struct Limits {
     std::optional<std::uint64_t> open_files;    // of each process
     std::optional<std::uint64_t> file_bytes;    // of each file
     std::optional<std::uint64_t> disk_bytes;    // in each of /tmp, /dev/shm and the private home
+    std::optional<double> cpu_cores;            // how many processors all processes together may keep busy
 
-    bool any() const { return memory_bytes || process_count || cpu_seconds || open_files || file_bytes || disk_bytes; }
+    bool any() const {
+        return memory_bytes || process_count || cpu_seconds || open_files || file_bytes || disk_bytes || cpu_cores;
+    }
 };
 
 // What holds without being asked for: most of the machine's memory, and more processes than anybody needs. They are

@@ -55,7 +55,7 @@ sandbox::Finding examine_workspace(const sandbox::Environment& environment, cons
         profile.workspace = root;
         profile.session_dir = session_directory;
         profile.read_only = folders;
-        profile.hidden = {directories.state, directories.config, directories.runtime, directories.data};
+        profile.hidden = directories.all();
         async::Command command;
         command.argv = {"/bin/true"};
         sandbox::make_launcher(sandbox::Isolation::bwrap, environment)->wrap(std::move(command), profile);

@@ -98,7 +98,7 @@ int explain(const ExplainArguments& arguments) {
     sandbox::Profile profile;
     profile.workspace = root;
     profile.session_dir = store::make_unique_directory(directories.runtime, "e-");
-    profile.hidden = {directories.state, directories.config, directories.runtime, directories.data};
+    profile.hidden = directories.all();
     profile.settings = sandbox::with_additions(settings, arguments.sandbox.additions());
     sandbox::Explained explained;
     std::exception_ptr error;

@@ -147,7 +147,7 @@ sandbox::BuildProfile Installs::profile(const Python& python) const {
     sandbox::BuildProfile profile;
     profile.workspace = root_;
     profile.read_only = python.folders;
-    profile.hidden = {directories_.state, directories_.config, directories_.runtime, directories_.data};
+    profile.hidden = directories_.all();
     return profile;
 }
 

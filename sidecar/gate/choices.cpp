@@ -131,6 +131,10 @@ std::vector<Choice> connection_choices(const protocol::Action& action, const Cho
     if (context.in_session) {
         offer(choices, "this host and port, in this session", Scope::session);
     }
+    if (action.server) {
+        offer(choices, "this host and port, for this tool server, in this workspace", Scope::workspace);
+        return choices;
+    }
     const std::optional<Host> host = parse_host(action.host.value_or(""));
     if (host && action.port) {
         RuleSpec rule;

@@ -243,13 +243,15 @@ std::string title(const protocol::Action& action) {
     case protocol::ActionKind::host:
         return fmt::format("{} on this machine, outside the sandbox", name(action.tool));
     case protocol::ActionKind::server:
-        if (action.sandbox) {
-            return fmt::format("start the workspace's own kernel, {} the sandbox", *action.sandbox ? "in" : "outside");
-        }
-        return fmt::format("start the tool server {}, outside the sandbox", name(action.server));
+        return fmt::format("start {}, {} the sandbox{}",
+                           action.server == "kernel" ? "the workspace's own kernel"
+                                                     : "the tool server " + name(action.server),
+                           action.sandbox.value_or(false) ? "in" : "outside",
+                           action.sandbox_settings ? ", by the settings below" : "");
     case protocol::ActionKind::network:
-        return fmt::format("connect to {}{}", name(action.host),
-                           action.port ? fmt::format(" port {}", *action.port) : std::string());
+        return fmt::format("connect to {}{}{}", name(action.host),
+                           action.port ? fmt::format(" port {}", *action.port) : std::string(),
+                           action.server ? ", for the tool server " + name(action.server) : std::string());
     case protocol::ActionKind::shell:
         return "run a shell command";
     case protocol::ActionKind::install:
@@ -294,6 +296,10 @@ std::vector<std::string> display_lines(const protocol::Action& action) {
         for (const auto& [name, value] : *action.environment) {
             show_text(lines, fmt::format("with the variable {}: ", visible_name(name)), value, 0);
         }
+    }
+    if (action.sandbox_settings) {
+        show_text(lines, "with the settings of: ", action.sandbox_config.value_or(""), 0);
+        ValuePrinter(action.sandbox_settings->text(), lines).members(1);
     }
     if (action.folders) {
         for (const std::string& folder : *action.folders) {

@@ -66,6 +66,10 @@ std::string payload_hash(const Action& action) {
     append(text, action.environment ? std::optional(pairs_of(*action.environment)) : std::nullopt);
     append(text, action.sandbox ? std::optional<std::string>(*action.sandbox ? "in" : "out") : std::nullopt);
     append(text, action.folders);
+    if (action.sandbox_settings) { // only then, so that what was granted before they were known stays
+        append(text, action.sandbox_config);
+        append(text, std::optional(action.sandbox_settings->text()));
+    }
     append(text, action.host);
     append(text, action.port ? std::optional(fmt::format("{}", *action.port)) : std::nullopt);
     return sha256(text);

@@ -83,12 +83,11 @@ void check_program(const MountPlan& plan, const std::string& program, Links& lin
     if (program.empty() || program[0] != '/') {
         return;
     }
-    std::string resolved = canonical_path(program, "the kernel's program", links);
+    std::string resolved = canonical_path(program, "the program", links);
     if (!plan.shows(resolved)) {
-        throw Error(
-            ErrorCode::config_invalid,
-            fmt::format("the kernel's program '{}' is '{}', which cannot be seen in the sandbox", program, resolved),
-            "Choose an interpreter of the system, of the workspace, or one whose prefix is known.");
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("the program '{}' is '{}', which cannot be seen in the sandbox", program, resolved),
+                    "Choose a program of the system or of the workspace, or an interpreter whose prefix is known.");
     }
 }
 

@@ -311,7 +311,8 @@ Settings parse_settings(std::string_view text, const std::string& file) {
         throw reader.invalid("", fmt::format("expected JSON, found {} at byte {}", problem->what, problem->offset),
                              "It is strict JSON: no comments, and no comma before a closing bracket.");
     }
-    reader.read(trim_json(text));
+    settings.text = trim_json(text);
+    reader.read(settings.text);
     return settings;
 }
 

@@ -30,6 +30,8 @@ struct Tools {
             for (protocol::ToolServerInfo& server : result.servers) {
                 server.command.reset();
                 server.url.reset();
+                server.sandbox_config.reset();
+                server.sandbox_notices.reset();
             }
         }
         co_return result;

@@ -60,10 +60,11 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
       directories(private_directories(options.environment)), root(canonical_root(options.root)),
       journals(journal_directory(directories, root), off_loop(loop)),
       left_work(loop, {journal_directory(directories, root), directories.state + "/journals"}),
-      gate(clock, gate_options(loop, root, directories, this)),
-      registry(loop, clock, gate, tools::RegistryOptions{root, options.environment, {"cellgate", CELLGATE_VERSION}}),
+      gate(clock, gate_options(loop, root, directories, this)), network(egress::make_system_network(loop)),
+      server_sandbox(loop, gate, *network, directories, root, options.environment),
+      registry(loop, clock, gate,
+               tools::RegistryOptions{root, options.environment, {"cellgate", CELLGATE_VERSION}, &server_sandbox}),
       door(gate, registry), installs(loop, gate, directories, root, options.environment),
-      network(egress::make_system_network(loop)),
       house{loop, clock, gate, door, *network, *this, directories, journals, root, options.environment},
       attendance(clock) {
     if (options.outlives_clients) {

@@ -7,6 +7,7 @@
 #include "exec/installs.hpp"
 #include "gate/gate.hpp"
 #include "left_work.hpp"
+#include "server_sandbox.hpp"
 #include "service/sidecar.hpp"
 #include "session/session.hpp"
 #include "store/directories.hpp"
@@ -77,10 +78,11 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     std::optional<store::Ledger> ledger;
     LeftWork left_work;
     gate::Gate gate;
+    std::unique_ptr<egress::Network> network;
+    ServerSandbox server_sandbox;
     tools::Registry registry;
     tools::Door door;
     exec::Installs installs;
-    std::unique_ptr<egress::Network> network;
     session::House house;
     std::shared_ptr<Trace> trace;
     Attendance attendance;

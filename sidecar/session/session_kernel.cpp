@@ -5,9 +5,9 @@
 #include "base/names.hpp"
 #include "base/visible_text.hpp"
 #include "bootstrap_text.hpp"
+#include "egress/settings_rules.hpp"
 #include "exec/packages.hpp"
 #include "notes.hpp"
-#include "sandbox/domains.hpp"
 #include "sandbox/explain.hpp"
 #include "session_start.hpp"
 #include "store/owned_directory.hpp"
@@ -56,26 +56,6 @@ std::vector<std::string> folders_outside(const jupyter::KernelChoice& choice, co
         });
     }
     return folders;
-}
-
-// What a settings file says about hosts.
-std::vector<protocol::RuleSpec> network_rules(const sandbox::Settings* settings) {
-    std::vector<protocol::RuleSpec> rules;
-    const auto add = [&rules](protocol::Effect effect, const std::vector<std::string>& domains) {
-        for (const std::string& domain : domains) {
-            protocol::RuleSpec& rule = rules.emplace_back();
-            rule.effect = effect;
-            rule.kind = protocol::ActionKind::network;
-            if (domain != sandbox::every_host) {
-                rule.host = domain;
-            }
-        }
-    };
-    if (settings != nullptr) {
-        add(protocol::Effect::deny, settings->network.denied_domains);
-        add(protocol::Effect::allow, settings->network.allowed_domains);
-    }
-    return rules;
 }
 
 // What a person agrees to when the workspace decides which kernel starts.
@@ -242,8 +222,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
             profile.proxy = start->directory + "/net.sock";
         }
         profile.settings = sandbox::with_additions(options_.settings, options_.additions);
-        profile.hidden = {house_.directories.state, house_.directories.config, house_.directories.runtime,
-                          house_.directories.data};
+        profile.hidden = house_.directories.all();
         if (python_) {
             const exec::Packages packages(house_.directories, house_.root, *python_);
             profile.packages = packages.shown();
@@ -258,7 +237,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         start->mounts = std::move(launch.mounts);
         memory_looked_at_.reset();
         note_settings(launch.notices);
-        house_.gate.set_session_rules(options_.id, network_rules(options_.settings.get()));
+        house_.gate.set_session_rules(options_.id, egress::rules_of(options_.settings.get()));
         const Instant deadline = house_.loop.clock().now() + start_limit;
         start->kernel =
             co_await jupyter::start_kernel(house_.loop, std::move(launch.command), connection, *this, deadline);

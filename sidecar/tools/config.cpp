@@ -3,7 +3,10 @@
 #include "base/identity_text.hpp"
 #include "base/plain_file.hpp"
 #include "base/visible_text.hpp"
+#include "find_program.hpp"
 #include "json_with_comments.hpp"
+#include "program_folders.hpp"
+#include "srt_command.hpp"
 #include "tools/workspace_programs.hpp"
 #include "variables.hpp"
 
@@ -14,9 +17,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <set>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace cellgate::tools {
 
@@ -92,6 +93,9 @@ void require_url(const std::string& name, const protocol::McpServerConfig& confi
         throw invalid(name, fmt::format("expected the type \"http\" or \"sse\" beside a URL, found \"{}\"",
                                         visible_text(config.type->substr(0, 40))));
     }
+    if (config.sandbox) {
+        throw invalid(name, "expected a \"sandbox\" beside a command only: what is at a URL runs elsewhere");
+    }
 }
 
 ServerSpec read_server(const std::string& name, std::string_view text, const std::string& file) {
@@ -132,28 +136,63 @@ std::string absolute(const std::string& path, const std::string& base) {
     return (std::filesystem::path(base) / path).lexically_normal();
 }
 
-bool is_program(const std::string& path) {
-    struct stat status{};
-    return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
-}
-
 // The absolute path of a command, or the command when none is found.
 std::string resolve(const std::string& command, const std::string& cwd, const Environment& environment) {
-    if (command.find('/') != std::string::npos) {
-        return absolute(command, cwd);
-    }
-    const auto entry = environment.find("PATH");
-    std::string_view rest = entry == environment.end() ? std::string_view() : entry->second;
-    while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find(':'), rest.size());
-        // A relative directory would mean another program in another directory.
-        if (const std::string path = fmt::format("{}/{}", rest.substr(0, end), command);
-            path.starts_with('/') && is_program(path)) {
-            return path;
+    return command.find('/') != std::string::npos ? absolute(command, cwd)
+                                                  : find_program(command, environment).value_or(command);
+}
+
+// A configuration as it is run.
+struct Form {
+    protocol::McpServerConfig config; // its command is what runs, in the sandbox or not
+    bool sandboxed = false;
+    std::optional<std::string> settings; // the file, as it is written
+    bool by_srt = false;                 // whose settings need not be named
+};
+
+std::vector<std::string> argv_of(const protocol::McpServerConfig& config) {
+    std::vector<std::string> argv = config.args.value_or(std::vector<std::string>{});
+    argv.insert(argv.begin(), *config.command);
+    return argv;
+}
+
+// Throws Error{config_invalid}.
+Form form_of(const ServerSpec& spec) {
+    Form form;
+    form.config = spec.config;
+    form.config.sandbox.reset();
+    if (spec.config.sandbox) {
+        if (!spec.config.sandbox->additions.empty()) {
+            throw invalid(spec.name, "expected \"sandbox\" to be true, false or an object with a configFile alone",
+                          "What more it may see is allowed by the file's filesystem.allowRead and allowWrite.");
         }
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+        form.sandboxed = spec.config.sandbox->isolated;
+        form.settings = spec.config.sandbox->config_file;
     }
-    return command;
+    if (!spec.config.command) {
+        return form;
+    }
+    std::optional<SrtCommand> srt;
+    try {
+        srt = parse_srt_command(argv_of(spec.config));
+    } catch (const Error& error) {
+        throw invalid(spec.name, error.message, error.hint);
+    }
+    if (!srt) {
+        return form;
+    }
+    if (spec.config.sandbox) {
+        throw invalid(spec.name,
+                      "its command is srt's, which says by which settings it runs in the sandbox, and so "
+                      "does its \"sandbox\"",
+                      "Leave one of them out.");
+    }
+    form.sandboxed = true;
+    form.by_srt = true;
+    form.settings = std::move(srt->settings);
+    form.config.command = srt->argv.front();
+    form.config.args.emplace(srt->argv.begin() + 1, srt->argv.end());
+    return form;
 }
 
 std::vector<std::string> names_of(const protocol::McpServerConfig& config) {
@@ -208,6 +247,12 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
     text.add(described.cwd);
     text.add_all(described.environment_names);
     add_workspace_programs(text, described.command, described.cwd, workspace);
+    if (described.sandbox) {
+        text.add("sandbox");
+        text.add(described.sandbox->settings ? described.sandbox->settings->file : "");
+        text.add(described.sandbox->settings ? described.sandbox->settings->text : "");
+        text.add_all(described.sandbox->folders);
+    }
     if (needs_a_yes(spec.source)) {
         // Another value is another program as soon as the name is NODE_OPTIONS.
         for (const auto& [name, value] : spec.config.env.value_or(Environment{})) {
@@ -245,6 +290,28 @@ std::string value_of(const Variable& variable, const std::string& server, const 
     throw unknown_variable(variable, server);
 }
 
+// By which settings it runs in the sandbox, if by any. Throws Error{config_invalid}.
+std::shared_ptr<const sandbox::Settings> settings_of(const Form& form, const std::string& server,
+                                                     const std::string& workspace, const Environment& environment) {
+    if (form.settings) {
+        const std::string file = replace_variables(
+            *form.settings, [&](const Variable& each) { return value_of(each, server, workspace, environment); });
+        return sandbox::read_settings(absolute(file, workspace));
+    }
+    if (!form.by_srt) {
+        return nullptr;
+    }
+    const auto home = environment.find("HOME");
+    const std::string file = absolute(srt_settings_name, home == environment.end() ? "/" : home->second);
+    if (std::error_code error; fs::exists(fs::symlink_status(file, error))) {
+        return sandbox::read_settings(file);
+    }
+    auto settings = std::make_shared<sandbox::Settings>(sandbox::parse_settings(srt_settings, file));
+    settings->notices.push_back(
+        fmt::format("{} does not exist: srt's own settings hold, by which it can write nothing", visible_text(file)));
+    return settings;
+}
+
 } // namespace
 
 void require_usable(const ServerSpec& spec) {
@@ -255,6 +322,16 @@ void require_usable(const ServerSpec& spec) {
     }
     if (spec.config.command) {
         require_command(spec.name, spec.config);
+        const Form form = form_of(spec);
+        if (form.by_srt) {
+            require_command(spec.name, form.config);
+        }
+        if (form.sandboxed && has_variables(with_workspace(*form.config.command, {}))) {
+            throw invalid(spec.name,
+                          fmt::format("in the sandbox, what is shown depends on its program, and {} is not known yet",
+                                      visible_text(form.config.command->substr(0, longest_name))),
+                          "Write the program's name or path without variables; its arguments may have some.");
+        }
     } else {
         require_url(spec.name, spec.config);
     }
@@ -345,22 +422,33 @@ void require_known_variables(const ServerSpec& spec) {
     }
 }
 
+bool names_settings(const ServerSpec& spec) {
+    const Form form = form_of(spec);
+    return form.settings || form.by_srt;
+}
+
 ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment) {
+    const Form form = form_of(spec);
     ServerDescription described;
-    described.cwd = with_workspace(spec.config.cwd.value_or("${workspaceFolder}"), workspace);
+    described.cwd = with_workspace(form.config.cwd.value_or("${workspaceFolder}"), workspace);
     if (!has_variables(described.cwd)) {
         described.cwd = absolute(described.cwd, workspace);
     }
-    described.environment_names = names_of(spec.config);
+    described.environment_names = names_of(form.config);
     if (needs_a_yes(spec.source)) {
-        described.environment = spec.config.env;
+        described.environment = form.config.env;
     }
-    if (spec.config.command) {
-        std::string command = with_workspace(*spec.config.command, workspace);
+    if (form.config.command) {
+        std::string command = with_workspace(*form.config.command, workspace);
         described.command.push_back(has_variables(command) ? command : resolve(command, described.cwd, environment));
-        for (const std::string& argument : spec.config.args.value_or(std::vector<std::string>{})) {
+        for (const std::string& argument : form.config.args.value_or(std::vector<std::string>{})) {
             described.command.push_back(with_workspace(argument, workspace));
         }
+    }
+    if (form.sandboxed) {
+        described.sandbox.emplace();
+        described.sandbox->settings = settings_of(form, spec.name, workspace, environment);
+        described.sandbox->folders = program_folders(described.command.front(), environment, workspace);
     }
     described.identity = identity_of(spec, described, workspace);
     return described;
@@ -372,18 +460,23 @@ ServerCommand expand(const ServerSpec& spec, const ServerDescription& described,
         return replace_variables(
             text, [&](const Variable& variable) { return value_of(variable, spec.name, workspace, environment); });
     };
+    const protocol::McpServerConfig config = form_of(spec).config;
     ServerCommand command;
-    command.cwd = absolute(put_in(spec.config.cwd.value_or("${workspaceFolder}")), workspace);
+    command.cwd = absolute(put_in(config.cwd.value_or("${workspaceFolder}")), workspace);
     // From the configuration, not from the description: a workspace's path may itself hold what looks like a variable.
-    const std::string program = put_in(*spec.config.command);
-    command.argv.push_back(has_variables(with_workspace(*spec.config.command, workspace))
+    const std::string program = put_in(*config.command);
+    command.argv.push_back(has_variables(with_workspace(*config.command, workspace))
                                ? resolve(program, command.cwd, environment)
                                : described.command.front());
-    for (const std::string& argument : spec.config.args.value_or(std::vector<std::string>{})) {
+    for (const std::string& argument : config.args.value_or(std::vector<std::string>{})) {
         command.argv.push_back(put_in(argument));
     }
-    command.environment = small_environment(environment);
-    for (const auto& [name, value] : spec.config.env.value_or(Environment{})) {
+    if (described.sandbox) {
+        command.environment["PATH"] = path_in_sandbox(environment, described.sandbox->folders);
+    } else {
+        command.environment = small_environment(environment);
+    }
+    for (const auto& [name, value] : config.env.value_or(Environment{})) {
         command.environment[name] = put_in(value);
     }
     if (!command.argv.front().starts_with('/')) {

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 
 namespace cellgate::tools {
 
@@ -156,6 +158,9 @@ const std::string& host_identity() {
 struct Registry::Running {
     std::string name;
     std::string identity;
+    std::shared_ptr<SandboxedStart> sandbox;
+    std::vector<std::string> layers;
+    std::vector<std::string> sandbox_notices;
     std::shared_ptr<async::Process> process;
     std::shared_ptr<mcp::Client> client;
     std::vector<std::shared_ptr<const Tool>> tools;
@@ -252,6 +257,10 @@ void Registry::add_from_agent(ServerSpec spec) {
         throw Error(ErrorCode::config_invalid, error.message); // the contract allows a person more
     }
     require_usable(spec);
+    if (names_settings(spec)) {
+        throw Error(ErrorCode::forbidden, "by which settings a tool server runs in the sandbox is for a person to say",
+                    "ask for \"sandbox\": true, or for none");
+    }
     ServerDescription described = describe(spec, options_.workspace, options_.environment);
     if (const std::optional<std::string> other = same_package(spec.name, false)) {
         throw Error(ErrorCode::config_invalid,
@@ -422,12 +431,20 @@ protocol::ToolServerInfo Registry::info_of(const Server& server) const {
     info.identity = server.described.identity;
     if (server.spec.config.command) {
         info.command = server.described.command;
+        info.sandbox = server.described.sandbox ? protocol::SandboxKind::bwrap : protocol::SandboxKind::none;
+    }
+    if (server.described.sandbox && server.described.sandbox->settings) {
+        info.sandbox_config = server.described.sandbox->settings->file;
     }
     info.url = server.spec.config.url;
     info.tools = server.tools;
     if (server.running) {
         info.state = ToolServerState::running;
         info.tools = server.running->tool_infos();
+        if (server.running->sandbox) {
+            info.layers = server.running->layers;
+            info.sandbox_notices = server.running->sandbox_notices;
+        }
     } else if (server.starting && server.starting->cancel) {
         info.state = ToolServerState::starting;
     } else if (!server.error.empty()) {
@@ -514,6 +531,14 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<Start> sta
         request.action.environment_names = start->described.environment_names;
         request.action.environment = start->described.environment;
         request.action.server_identity = start->described.identity;
+        if (start->described.sandbox) {
+            request.action.sandbox = true;
+            request.action.folders = start->described.sandbox->folders;
+            if (const auto& settings = start->described.sandbox->settings) {
+                request.action.sandbox_config = settings->file;
+                request.action.sandbox_settings = RawJson::parse(settings->text);
+            }
+        }
         request.session_id = context.session_id;
         request.execution_id = context.execution_id;
         request.from_code = context.from_code;
@@ -564,16 +589,28 @@ Task<std::shared_ptr<Registry::Running>> Registry::launch(std::shared_ptr<Start>
     command.argv = std::move(expanded.argv);
     command.cwd = std::move(expanded.cwd);
     command.environment = std::move(expanded.environment);
-    if (describe(start->spec, options_.workspace, options_.environment).identity != start->described.identity) {
-        throw changed_meanwhile(name);
-    }
+    const std::vector<std::string> argv = command.argv;
+    std::exception_ptr error;
     try {
+        if (start->described.sandbox) {
+            co_await prepare_sandbox(start, running, &command);
+        }
+        if (describe(start->spec, options_.workspace, options_.environment).identity != start->described.identity) {
+            throw changed_meanwhile(name);
+        }
         running->process = async::start_process(loop_, std::move(command));
-    } catch (const Error& error) {
-        throw failed(name, "did not start: " + error.message);
+    } catch (const Cancelled&) {
+        error = std::current_exception();
+    } catch (const Error& problem) {
+        const Error told = failed(name, "did not start: " + problem.message, problem.hint);
+        const ErrorCode code = problem.code == ErrorCode::internal_error ? told.code : problem.code;
+        error = std::make_exception_ptr(Error(code, told.message, told.hint));
+    }
+    if (error) {
+        co_await shielded(end(running));
+        std::rethrow_exception(error);
     }
     const Instant deadline = clock_.now() + start_time;
-    std::exception_ptr error;
     try {
         auto connection = std::make_shared<protocol::FramedConnection>(
             std::make_unique<ProcessStream>(running->process), protocol::Framing::lines);
@@ -588,7 +625,8 @@ Task<std::shared_ptr<Registry::Running>> Registry::launch(std::shared_ptr<Start>
     }
     // What ended by itself says why by its status.
     co_await shielded(running->process->stop(stop_grace));
-    const async::ExitStatus status = co_await shielded(running->process->exited());
+    const std::string hint = co_await shielded(sandbox_hint(running, argv));
+    const async::ExitStatus status = co_await shielded(end(running));
     if (running->client) {
         co_await shielded(running->client->close());
     }
@@ -600,14 +638,65 @@ Task<std::shared_ptr<Registry::Running>> Registry::launch(std::shared_ptr<Start>
         throw failed(
             name,
             fmt::format("did not start: {} ({}){}", problem.message, status.describe(), stderr_of(*running->process)),
-            problem.hint);
+            hint.empty() ? problem.hint : hint);
     }
+}
+
+Task<void> Registry::prepare_sandbox(std::shared_ptr<Start> start, std::shared_ptr<Running> running,
+                                     async::Command* command) {
+    if (options_.sandbox == nullptr) {
+        throw Error(ErrorCode::sandbox_unavailable, "there is no sandbox for tool servers here");
+    }
+    SandboxedServer server;
+    server.name = start->spec.name;
+    server.identity = start->described.identity;
+    server.agent = start->spec.agent;
+    server.command = std::move(*command);
+    server.folders = start->described.sandbox->folders;
+    server.settings = start->described.sandbox->settings;
+    running->sandbox = co_await options_.sandbox->prepare(std::move(server));
+    *command = std::move(running->sandbox->launch.command);
+    running->layers = running->sandbox->launch.layers;
+    for (const std::string& notice : running->sandbox->launch.notices) {
+        running->sandbox_notices.push_back(visible_text(notice));
+        log_warning("the tool server {}: {}", in_quotes(running->name), running->sandbox_notices.back());
+    }
+}
+
+Task<async::ExitStatus> Registry::end(std::shared_ptr<Running> running) {
+    async::ExitStatus status;
+    if (running->process) {
+        status = co_await running->process->exited();
+    }
+    if (running->sandbox) {
+        status = running->sandbox->exit_of(status);
+        co_await running->sandbox->end();
+    }
+    co_return status;
+}
+
+Task<std::string> Registry::sandbox_hint(std::shared_ptr<Running> running, std::vector<std::string> argv) {
+    if (!running->sandbox) {
+        co_return std::string();
+    }
+    std::vector<std::string> paths;
+    std::error_code ignored;
+    std::copy_if(argv.begin() + 1, argv.end(), std::back_inserter(paths), [&](const std::string& argument) {
+        return argument.starts_with('/') && std::filesystem::exists(argument, ignored);
+    });
+    const std::vector<std::string> unseen = co_await running->sandbox->unseen(std::move(paths));
+    if (unseen.empty()) {
+        co_return std::string("It runs in the sandbox: `cellgate sandbox explain` says what is seen there.");
+    }
+    co_return fmt::format("It runs in the sandbox, where {} cannot be seen: allow it in a settings file "
+                          "(filesystem.allowRead), or put it into the workspace.",
+                          visible_text(unseen.front()));
 }
 
 Task<void> Registry::watch(std::shared_ptr<Server> server, std::shared_ptr<Running> running) {
     co_await running->client->closed();
     co_await running->process->stop(stop_grace);
-    const async::ExitStatus status = co_await running->process->exited();
+    const async::ExitStatus status = co_await end(running);
     co_await running->client->close();
     if (server->running == running) {
         server->running = nullptr;

@@ -68,6 +68,17 @@ TEST_CASE("what a workspace says of its own kernel or server is shown with its v
                                           "program: \"/home/ada/plan/.venv/bin/python\"",
                                           "in the folder: \"/home/ada/plan\"", "with no variables",
                                           "which can read the folder: \"/opt/python\""});
+    Action boxed = server;
+    boxed.environment.reset();
+    boxed.sandbox = true;
+    boxed.folders = Lines{};
+    CHECK(display(house, boxed).front() == "start the tool server files, in the sandbox");
+    boxed.sandbox_config = "/home/ada/plan/s.json";
+    boxed.sandbox_settings = RawJson::parse(R"({"filesystem":{"allowRead":["~/x\u202e"]}})");
+    CHECK(display(house, boxed) ==
+          Lines{"start the tool server files, in the sandbox, by the settings below", "program: \"/usr/bin/npx\"",
+                "in the folder: \"/home/ada/plan\"", "with the variables: HOME, PATH",
+                "with the settings of: \"/home/ada/plan/s.json\"", R"(  filesystem: {allowRead: ["~/x\u{202e}"]})"});
     kernel.sandbox = false;
     CHECK(display(house, kernel).front() == "start the workspace's own kernel, outside the sandbox");
 }

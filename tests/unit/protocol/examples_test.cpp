@@ -236,6 +236,7 @@ TEST_CASE("what the codec does not refuse is known") {
         "session.restart: nothing is added",
         "session.restart: the id is empty",
         "toolServers.add: a name with a line feed",
+        "toolServers.add: a sandbox for what runs elsewhere",
         "toolServers.add: nothing to start",
         "toolServers.remove: the name is empty",
         "toolServers.restart: the name is empty",

@@ -209,6 +209,58 @@ TEST_CASE("the identity tells servers apart by everything that a person agreed t
     CHECK(identity(url) != identity(other_url));
 }
 
+TEST_CASE("that a server runs in the sandbox, and by what settings, is part of its identity") {
+    const TemporaryFolder folder;
+    const auto write = [&](const std::string& host) {
+        write_text(folder.path / "s.json", R"({"network":{"allowedDomains":[)" + host +
+                                               R"(],"deniedDomains":[]},"filesystem":{"denyRead":[],)"
+                                               R"("allowWrite":["."],"denyWrite":[]}})");
+    };
+    const std::string file = (folder.path / "s.json").string();
+    write("");
+    const ServerSpec plain = server("/bin/cat", {"x"});
+    ServerSpec boxed = plain;
+    boxed.config.sandbox = protocol::SandboxChoice{true, std::nullopt};
+    ServerSpec outside = plain;
+    outside.config.sandbox = protocol::SandboxChoice{false, std::nullopt};
+    ServerSpec by_file = plain;
+    by_file.config.sandbox = protocol::SandboxChoice{true, file};
+    const ServerSpec by_srt = server("srt", {"-s", file, "/bin/cat", "x"});
+    CHECK(identity(outside) == identity(plain));
+    CHECK(identity(boxed) != identity(plain));
+    CHECK(identity(by_file) != identity(boxed));
+    CHECK(identity(by_srt) == identity(by_file));
+    CHECK(expanded(by_srt) == expanded(plain));
+    const std::string before = identity(by_file);
+    write("\"example.org\"");
+    CHECK(identity(by_file) != before);
+    CHECK(tools::describe(by_file, "/project", environment).sandbox->settings->network.allowed_domains.size() == 1);
+
+    const ServerSpec srts_own = server("srt", {"/bin/cat"});
+    CHECK(tools::describe(srts_own, "/project", environment).sandbox->settings->allow_write.empty());
+    CHECK(tools::names_settings(srts_own));
+    CHECK(tools::names_settings(by_file));
+    CHECK_FALSE(tools::names_settings(boxed));
+}
+
+TEST_CASE("a server that asks for the sandbox in a way that cannot be had is refused") {
+    ServerSpec variable = server("${HOME}/serve");
+    CHECK(problem_of([&] { tools::require_usable(variable); }) == "none");
+    variable.config.sandbox = protocol::SandboxChoice{};
+    CHECK(has(problem_of([&] { tools::require_usable(variable); }), "without variables"));
+    ServerSpec both = server("srt", {"/bin/cat"});
+    both.config.sandbox = protocol::SandboxChoice{};
+    CHECK(has(problem_of([&] { tools::require_usable(both); }), "Leave one of them out"));
+    ServerSpec missing = server("/bin/cat");
+    missing.config.sandbox = protocol::SandboxChoice{true, "/nowhere/s.json"};
+    CHECK(has(problem_of([&] { tools::describe(missing, "/project", environment); }), "/nowhere/s.json"));
+    ServerSpec elsewhere;
+    elsewhere.name = "s";
+    elsewhere.config.url = "https://example.org/mcp";
+    elsewhere.config.sandbox = protocol::SandboxChoice{};
+    CHECK(has(problem_of([&] { tools::require_usable(elsewhere); }), "runs elsewhere"));
+}
+
 TEST_CASE("variables are put in when the server starts") {
     CHECK(expanded(server("sh", {"${TOKEN}", "a${HOME}b", "${workspaceFolder}", "${env:TOKEN}"})) ==
           std::vector<std::string>{"/usr/bin/sh", "t0k3n", "a/home/adab", "/project", "t0k3n"});

@@ -145,6 +145,8 @@ struct Action {
     std::optional<std::vector<std::string>> environment_names;
     std::optional<std::map<std::string, std::string>> environment; // what a file of the workspace says, as written
     std::optional<bool> sandbox;
+    std::optional<std::string> sandbox_config; // the settings file
+    std::optional<RawJson> sandbox_settings;   // what it says
     std::optional<std::vector<std::string>> folders;
     std::optional<std::string> host;
     std::optional<std::int64_t> port;
@@ -162,6 +164,8 @@ struct Action {
         visit("environmentNames", self.environment_names);
         visit("environment", self.environment);
         visit("sandbox", self.sandbox);
+        visit("sandboxConfig", self.sandbox_config);
+        visit("sandboxSettings", self.sandbox_settings);
         visit("folders", self.folders);
         visit("host", self.host);
         visit("port", self.port);

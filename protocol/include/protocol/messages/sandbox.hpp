@@ -1,14 +1,23 @@
 #pragma once
-// What a person adds to a sandbox, beside or without a settings file.
+// Whether a kernel, or a tool server, runs in the sandbox, and what a person shows it there.
 
+#include "base/error.hpp"
 #include "base/json_codec.hpp"
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cellgate::protocol {
 
+enum class SandboxKind { bwrap, none };
+inline constexpr EnumNames<SandboxKind, 2> enum_names(SandboxKind) {
+    return {{{SandboxKind::bwrap, "bwrap"}, {SandboxKind::none, "none"}}};
+}
+
+// Beside, or without, a settings file.
 struct SandboxAdditions {
     std::optional<std::vector<std::string>> allow_read;
     std::optional<std::vector<std::string>> allow_write;
@@ -22,5 +31,41 @@ struct SandboxAdditions {
     }
     bool empty() const { return !allow_read && !allow_write && !gpu; }
 };
+
+// true, false, or an object: in the sandbox, in none, or in the sandbox by a settings file and what is added.
+struct SandboxChoice {
+    bool isolated = true;
+    std::optional<std::string> config_file;
+    SandboxAdditions additions; // of sessions
+};
+struct SandboxObject {
+    std::optional<std::string> config_file;
+    SandboxAdditions additions;
+    static constexpr bool closed = true;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("configFile", self.config_file);
+        SandboxAdditions::fields(self.additions, visit);
+    }
+};
+inline void read(std::string_view text, const std::string& path, SandboxChoice& out) {
+    if (json_type(text) == "object") {
+        SandboxObject object = from_json<SandboxObject>(text, path);
+        if (!object.config_file && object.additions.empty()) {
+            throw Error(ErrorCode::invalid_params, path + ": expected configFile, allowRead, allowWrite or gpu");
+        }
+        out.config_file = std::move(object.config_file);
+        out.additions = std::move(object.additions);
+        return;
+    }
+    codec::read(text, path, out.isolated);
+}
+inline void write(std::string& out, const SandboxChoice& value) {
+    if (value.config_file || !value.additions.empty()) {
+        append_json(out, SandboxObject{value.config_file, value.additions});
+        return;
+    }
+    codec::write(out, value.isolated);
+}
 
 } // namespace cellgate::protocol

@@ -21,11 +21,6 @@ inline constexpr EnumNames<SessionStatus, 5> enum_names(SessionStatus) {
              {SessionStatus::dead, "dead"}}};
 }
 
-enum class SandboxKind { bwrap, none };
-inline constexpr EnumNames<SandboxKind, 2> enum_names(SandboxKind) {
-    return {{{SandboxKind::bwrap, "bwrap"}, {SandboxKind::none, "none"}}};
-}
-
 // A kernelspec by name, or an interpreter by path: one of them.
 struct KernelChoice {
     std::optional<std::string> name;
@@ -58,42 +53,6 @@ struct Limits {
         visit("wallSeconds", self.wall_seconds);
     }
 };
-
-// true, false, or an object: in the sandbox, in none, or in the sandbox by a settings file and what is added.
-struct SandboxChoice {
-    bool isolated = true;
-    std::optional<std::string> config_file;
-    SandboxAdditions additions;
-};
-struct SandboxObject {
-    std::optional<std::string> config_file;
-    SandboxAdditions additions;
-    static constexpr bool closed = true;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("configFile", self.config_file);
-        SandboxAdditions::fields(self.additions, visit);
-    }
-};
-inline void read(std::string_view text, const std::string& path, SandboxChoice& out) {
-    if (json_type(text) == "object") {
-        SandboxObject object = from_json<SandboxObject>(text, path);
-        if (!object.config_file && object.additions.empty()) {
-            throw Error(ErrorCode::invalid_params, path + ": expected configFile, allowRead, allowWrite or gpu");
-        }
-        out.config_file = std::move(object.config_file);
-        out.additions = std::move(object.additions);
-        return;
-    }
-    codec::read(text, path, out.isolated);
-}
-inline void write(std::string& out, const SandboxChoice& value) {
-    if (value.config_file || !value.additions.empty()) {
-        append_json(out, SandboxObject{value.config_file, value.additions});
-        return;
-    }
-    codec::write(out, value.isolated);
-}
 
 struct SessionCreateParams {
     std::optional<std::string> session_id;

@@ -3,6 +3,7 @@
 
 #include "base/json_codec.hpp"
 #include "protocol/messages/policy.hpp"
+#include "protocol/messages/sandbox.hpp"
 #include "protocol/peer.hpp"
 
 #include <optional>
@@ -20,6 +21,7 @@ struct McpServerConfig {
     std::optional<std::string> cwd;
     std::optional<std::string> url;
     std::optional<std::map<std::string, std::string>> headers;
+    std::optional<SandboxChoice> sandbox; // none, unless it is asked for
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("type", self.type);
@@ -29,6 +31,7 @@ struct McpServerConfig {
         visit("cwd", self.cwd);
         visit("url", self.url);
         visit("headers", self.headers);
+        visit("sandbox", self.sandbox);
     }
 };
 
@@ -74,6 +77,10 @@ struct ToolServerInfo {
     std::optional<std::string> url;
     std::optional<std::vector<ToolInfo>> tools;
     std::optional<std::string> error;
+    std::optional<SandboxKind> sandbox; // of one that is started by a command
+    std::optional<std::string> sandbox_config;
+    std::optional<std::vector<std::string>> layers; // while it runs
+    std::optional<std::vector<std::string>> sandbox_notices;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("name", self.name);
@@ -85,6 +92,10 @@ struct ToolServerInfo {
         visit("url", self.url);
         visit("tools", self.tools);
         visit("error", self.error);
+        visit("sandbox", self.sandbox);
+        visit("sandboxConfig", self.sandbox_config);
+        visit("layers", self.layers);
+        visit("sandboxNotices", self.sandbox_notices);
     }
 };
 

@@ -38,6 +38,7 @@ struct Additions {
 
 struct Settings {
     std::string file; // absolute; empty: there are additions only
+    std::string text; // of the file
     std::vector<PathRule> deny_read;
     std::vector<PathRule> allow_read;
     std::vector<PathRule> allow_write;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace cellgate::store {
 
@@ -12,6 +13,9 @@ struct Directories {
     std::string config;  // $XDG_CONFIG_HOME/cellgate
     std::string runtime; // $XDG_RUNTIME_DIR/cellgate; without that variable a directory of this user's in /tmp
     std::string data;    // $XDG_DATA_HOME/cellgate
+
+    // None of them is shown in a sandbox.
+    std::vector<std::string> all() const { return {state, config, runtime, data}; }
 };
 
 // Names only; nothing is created. Throws Error{config_invalid} when neither HOME nor the XDG variables are set.

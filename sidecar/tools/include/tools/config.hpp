@@ -1,11 +1,15 @@
 #pragma once
 // How tool servers are configured: the `mcpServers` of MCP clients, and VS Code's `servers` with `inputs`. What a
-// configuration says is shown and agreed to as it is written; variables are put in only when the server starts.
+// configuration says is shown and agreed to as it is written; variables are put in only when the server starts. A
+// server may ask for the sandbox, by `"sandbox": true`, `"sandbox": {"configFile": …}`, or by a command of srt's
+// (srt_command.hpp), which is described as what runs in there.
 
 #include "gate/agent.hpp"
 #include "protocol/messages/tool_servers.hpp"
+#include "sandbox/settings.hpp"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,6 +49,16 @@ ConfigFile parse_config(std::string_view text, const std::string& file);
 // Both files of a workspace, as far as they are there. A file that cannot be read is one more problem.
 ConfigFile read_workspace_config(const std::string& workspace);
 
+// By which file it runs in the sandbox is for persons to say: an agent's server may ask for the sandbox alone. Throws
+// Error{config_invalid}.
+bool names_settings(const ServerSpec& spec);
+
+// That it runs in the sandbox, and what is shown to it there beside the workspace and the system.
+struct ServerIsolation {
+    std::shared_ptr<const sandbox::Settings> settings; // nothing: the default profile
+    std::vector<std::string> folders;                  // of its program
+};
+
 // A server as a person is asked about it: nothing is put in for variables but the workspace's folder.
 struct ServerDescription {
     std::vector<std::string> command;           // resolved: argv[0] is an absolute path, when it is known
@@ -52,12 +66,14 @@ struct ServerDescription {
     std::vector<std::string> environment_names; // that it gets, and that its configuration reads
     std::optional<Environment>
         environment; // what a workspace's file or an agent says for them; a person's are not shown
+    std::optional<ServerIsolation> sandbox; // if it runs in it
     std::string identity;
 };
 // Throws Error{config_invalid} for a variable of a kind that is never put in, such as ${input:token}.
 void require_known_variables(const ServerSpec& spec);
 
-// For a server with a URL only the identity. `environment` is this process's.
+// For a server with a URL only the identity. `environment` is this process's. Reads the settings of its sandbox, if it
+// names some. Throws Error{config_invalid}.
 ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
 
 // What really starts: `described` with the variables put in. Throws Error{config_invalid} for a variable that is not
@@ -65,7 +81,7 @@ ServerDescription describe(const ServerSpec& spec, const std::string& workspace,
 struct ServerCommand {
     std::vector<std::string> argv;
     std::string cwd;
-    Environment environment; // all of it
+    Environment environment; // all of it; in the sandbox, what it gets beside a clean one
 };
 ServerCommand expand(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace,
                      const Environment& environment);

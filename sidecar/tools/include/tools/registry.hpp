@@ -12,6 +12,7 @@
 #include "tools/call_context.hpp"
 #include "tools/config.hpp"
 #include "tools/host.hpp"
+#include "tools/server_sandbox.hpp"
 
 #include <cstdint>
 #include <map>
@@ -30,6 +31,7 @@ struct RegistryOptions {
     std::string workspace;   // canonical
     Environment environment; // of this process
     mcp::Implementation ourselves;
+    ServerSandbox* sandbox = nullptr; // stays as long as the registry; without it no server that asks for it starts
 };
 
 class Registry {
@@ -93,6 +95,11 @@ class Registry {
     Task<void> allow_start(CallContext context, std::shared_ptr<Start> start);
     Task<void> start(std::shared_ptr<Server> server, std::shared_ptr<Start> start);
     Task<std::shared_ptr<Running>> launch(std::shared_ptr<Start> start);
+    Task<void> prepare_sandbox(std::shared_ptr<Start> start, std::shared_ptr<Running> running, async::Command* command);
+    // Its process has ended, or was never started.
+    Task<async::ExitStatus> end(std::shared_ptr<Running> running);
+    // What to do about a server that did not start in the sandbox.
+    Task<std::string> sandbox_hint(std::shared_ptr<Running> running, std::vector<std::string> argv);
     Task<void> watch(std::shared_ptr<Server> server, std::shared_ptr<Running> running);
     Task<void> refresh(std::shared_ptr<Running> running);
     Task<void> stop(std::shared_ptr<Server> server, std::string reason);

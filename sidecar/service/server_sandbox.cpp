@@ -1,0 +1,119 @@
+#include "server_sandbox.hpp"
+
+#include "base/log.hpp"
+#include "base/visible_text.hpp"
+#include "egress/proxy.hpp"
+#include "egress/settings_rules.hpp"
+#include "sandbox/explain.hpp"
+#include "store/owned_directory.hpp"
+
+#include <functional>
+#include <utility>
+
+namespace cellgate::service {
+
+class ServerSandbox::Start final : public tools::SandboxedStart {
+  public:
+    explicit Start(ServerSandbox& sandbox)
+        : sandbox_(sandbox), launcher_(sandbox::make_launcher(sandbox::Isolation::bwrap, sandbox.environment_)) {}
+
+    Task<void> prepare(tools::SandboxedServer server) {
+        std::function<store::OwnedDirectory()> make = [this] {
+            return store::make_owned_directory(sandbox_.directories_.runtime, "t-");
+        };
+        directory_ = co_await sandbox_.loop_.off_loop(std::move(make));
+        profile_.workspace = sandbox_.root_;
+        profile_.session_dir = directory_.path;
+        profile_.read_only = std::move(server.folders);
+        profile_.hidden = sandbox_.directories_.all();
+        profile_.settings = std::move(server.settings);
+        profile_.proxy = directory_.path + "/net.sock";
+        open_proxy(server);
+        std::function<sandbox::Launch()> wrap = [this, &server] {
+            return launcher_->wrap(std::move(server.command), profile_);
+        };
+        launch = co_await sandbox_.loop_.off_loop(std::move(wrap));
+    }
+
+    async::ExitStatus exit_of(async::ExitStatus outer) const override { return launcher_->exit_of(outer); }
+
+    Task<std::vector<std::string>> unseen(std::vector<std::string> paths) override {
+        std::function<sandbox::Explained()> explain = [this, &paths] {
+            return sandbox::explain_paths(profile_, sandbox_.environment_, paths);
+        };
+        const sandbox::Explained explained = co_await sandbox_.loop_.off_loop(std::move(explain));
+        std::vector<std::string> unseen;
+        for (std::size_t i = 0; i < paths.size(); ++i) {
+            const sandbox::Sight sight = explained.paths[i].sight;
+            if (sight == sandbox::Sight::absent || sight == sandbox::Sight::unreadable) {
+                unseen.push_back(paths[i]);
+            }
+        }
+        co_return unseen;
+    }
+
+    Task<void> end() override {
+        for (const std::string& rule : std::exchange(rules_, {})) {
+            sandbox_.gate_.withdraw(rule);
+        }
+        if (proxy_) {
+            proxy_->close();
+        }
+        co_await serving_.join();
+        std::function<void()> remove = [this] {
+            launch.group.reset();
+            if (!directory_.path.empty()) {
+                store::remove_tree(directory_.path);
+            }
+        };
+        co_await sandbox_.loop_.off_loop(std::move(remove));
+    }
+
+  private:
+    void open_proxy(const tools::SandboxedServer& server) {
+        for (protocol::RuleSpec& rule : egress::rules_of(profile_.settings.get())) {
+            rule.server = server.name;
+            rules_.push_back(
+                sandbox_.gate_.configure(std::move(rule), protocol::RuleSource::person, server.identity).id);
+        }
+        gate::Request request;
+        request.action.server = server.name;
+        request.action.server_identity = server.identity;
+        request.agent = server.agent;
+        egress::ProxyOptions options;
+        options.path = profile_.proxy;
+        options.asker = [request] { return request; };
+        options.on_refused = [name = server.name](const Endpoint& endpoint, const gate::Decision& decision) {
+            log_info("the tool server \"{}\" did not reach {}: {}", visible_text(name), to_string(endpoint),
+                     decision.reason);
+        };
+        proxy_ = std::make_unique<egress::Proxy>(sandbox_.loop_, sandbox_.loop_.clock(), sandbox_.network_,
+                                                 sandbox_.gate_, std::move(options));
+        serving_.spawn(proxy_->run());
+    }
+
+    ServerSandbox& sandbox_;
+    std::unique_ptr<sandbox::Launcher> launcher_;
+    store::OwnedDirectory directory_;
+    sandbox::Profile profile_;
+    std::vector<std::string> rules_; // of the settings
+    std::unique_ptr<egress::Proxy> proxy_;
+    TaskScope serving_;
+};
+
+Task<std::shared_ptr<tools::SandboxedStart>> ServerSandbox::prepare(tools::SandboxedServer server) {
+    const auto start = std::make_shared<Start>(*this);
+    std::exception_ptr error;
+    try {
+        co_await start->prepare(std::move(server));
+    } catch (...) {
+        error = std::current_exception();
+    }
+    if (error) {
+        co_await shielded(start->end());
+        std::rethrow_exception(error);
+    }
+    co_return start;
+}
+
+} // namespace cellgate::service

@@ -1,0 +1,50 @@
+#pragma once
+// The sandbox of tool servers as the registry needs it. It is a kernel's, by the same profile, with a way to the
+// network of its own. The seam to egress, which the tools do not know: made by the composition root.
+
+#include "async/process.hpp"
+#include "gate/agent.hpp"
+#include "sandbox/launcher.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::tools {
+
+struct SandboxedServer {
+    std::string name;
+    std::string identity;
+    std::optional<gate::Agent> agent;                  // that named it
+    async::Command command;                            // its environment: what it gets beside a clean one
+    std::vector<std::string> folders;                  // in which its programs lie
+    std::shared_ptr<const sandbox::Settings> settings; // nothing: the default profile
+};
+
+// One start of a server. end() must be awaited before it goes, whether it was started or not.
+class SandboxedStart {
+  public:
+    virtual ~SandboxedStart() = default;
+
+    // What really starts. Its command is taken once.
+    sandbox::Launch launch;
+
+    // As Launcher::exit_of().
+    virtual async::ExitStatus exit_of(async::ExitStatus outer) const = 0;
+    // Those of `paths` (absolute) that are not seen in there. Off the loop; before end().
+    virtual Task<std::vector<std::string>> unseen(std::vector<std::string> paths) = 0;
+    // Once its process has ended: its way to the network and its directory go.
+    virtual Task<void> end() = 0;
+};
+
+class ServerSandbox {
+  public:
+    // Throws what Launcher::wrap() does: there is no fallback.
+    virtual Task<std::shared_ptr<SandboxedStart>> prepare(SandboxedServer server) = 0;
+
+  protected:
+    ~ServerSandbox() = default;
+};
+
+} // namespace cellgate::tools

@@ -1,0 +1,449 @@
+"""Tool servers in the sandbox: what they reach of the machine and of the network, by which settings, and who is asked.
+Their controls are the same servers without it."""
+
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import socketserver
+import subprocess
+import threading
+import unittest
+
+import own_network
+from cellgate_client import (FIXTURES, REPOSITORY, SYSTEM_PATH, PlaceTest, RootTest, RpcError, SharedSidecarTest,
+                             processes_with, wait_until)
+from tools_testing import text_of
+
+PYTHON = "/usr/bin/python3"
+NODE = shutil.which("node", path=SYSTEM_PATH)
+NPM_SERVER = REPOSITORY / "tests/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
+FETCH = """
+import urllib.request
+def fetch(url):
+    try:
+        print(urllib.request.urlopen(url, timeout=60).read().decode())
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+
+
+def settings(allowed=(), denied=(), allow_write=(".",), **filesystem):
+    return json.dumps({"network": {"allowedDomains": list(allowed), "deniedDomains": list(denied)},
+                       "filesystem": {"denyRead": [".env"], "allowWrite": list(allow_write), "denyWrite": [],
+                                      **filesystem}})
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append(self.headers["Host"])
+        body = f"hello from {self.headers['Host']}".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Web(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+
+    def __init__(self):
+        self.asked = []
+        super().__init__(("0.0.0.0", 0), Page)
+        self.port = self.server_address[1]
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class ServerTest(SharedSidecarTest):
+    """The server runs the code that it is given; calls of its tool are allowed."""
+
+    def prepare_server(self):
+        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
+
+    def setUp(self):
+        self.prepare_server()
+        (self.place.home / ".ssh").mkdir(exist_ok=True)
+        (self.place.home / ".ssh/id_rsa").write_text("a key of mine")
+        self.outside = self.place.base / "outside"
+        self.outside.write_text("nobody's business")
+        self.rule = self.cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "tool", "tool": "run"},
+                                                         "scope": "workspace"})
+        self.addCleanup(self.cellgate.request, "policy/remove", {"ruleId": self.rule["id"]})
+
+    def add(self, name, command=PYTHON, args=("server.py",), **more):
+        self.addCleanup(self.remove, name)
+        return self.cellgate.request("toolServers/add",
+                                     {"server": name, "config": {"command": command, "args": list(args), **more}})
+
+    def remove(self, name):
+        with contextlib.suppress(RpcError):  # it is gone already
+            self.cellgate.request("toolServers/remove", {"server": name})
+
+    def start(self, name, code):
+        return self.cellgate.start("tools/call", {"server": name, "tool": "run", "arguments": {"code": code}})
+
+    def run_in(self, name, code):
+        return text_of(self.start(name, code).result()).strip()
+
+    def info(self, name):
+        [server] = [s for s in self.cellgate.request("toolServers/list")["servers"] if s["name"] == name]
+        return server
+
+    def write_settings(self, name, text):
+        file = self.place.base / name
+        file.write_text(text)
+        return str(file)
+
+
+class Files(ServerTest):
+    def read(self, path):
+        return f"print(open({str(path)!r}).read())"
+
+    def reached(self, name):
+        """What the attempts of a server print, by what is tried."""
+        attempts = {"key": self.read(self.place.home / ".ssh/id_rsa"), "outside": self.read(self.outside),
+                    "secret": self.read(self.place.root / ".env"),
+                    "home": f"open({str(self.place.home / 'mark')!r}, 'w').write('x')",
+                    "hook": f"open({str(self.place.root / '.git/hooks/post-commit')!r}, 'w').write('x')",
+                    "processes": "import os\nprint(os.path.exists('/proc/%d/environ'))" % os.getpid(),
+                    "workspace": f"open({str(self.place.root / 'made')!r}, 'w').write('x')",
+                    "variables": "import os\nprint(sorted(os.environ))"}
+        return {what: self.run_in(name, code) for what, code in attempts.items()}
+
+    def test_a_server_in_the_sandbox_sees_what_a_cell_sees(self):
+        self.place.write(".env", "TOKEN=1")
+        self.place.write(".git/hooks/pre-commit", "")
+        self.add("free")
+        self.add("boxed", sandbox=True, env={"GIVEN": "yes"})
+        free, boxed = self.reached("free"), self.reached("boxed")
+        self.assertEqual((free["key"], free["outside"], free["secret"], free["processes"]),
+                         ("a key of mine", "nobody's business", "TOKEN=1", "True"))
+        self.assertEqual((free["home"], free["hook"]), ("", ""))
+        self.assertTrue((self.place.home / "mark").exists())
+        (self.place.home / "mark").unlink()
+        for what in ("key", "outside"):
+            self.assertIn("FileNotFoundError", boxed[what])
+        self.assertIn("PermissionError", boxed["secret"])
+        self.assertIn("Read-only", boxed["hook"])
+        self.assertEqual(boxed["processes"], "False")
+        self.assertFalse((self.place.home / "mark").exists())
+        for reached in (free, boxed):
+            self.assertEqual(reached["workspace"], "")
+        self.assertIn("'GIVEN'", boxed["variables"])
+        self.assertNotIn("XDG", boxed["variables"])
+        self.assertEqual(self.info("free")["sandbox"], "none")
+        self.assertNotIn("layers", self.info("free"))
+        self.assertEqual(self.info("boxed")["sandbox"], "bwrap")
+        self.assertLessEqual({"network-namespace", "private-home", "guarded-files", "network-proxy"},
+                             set(self.info("boxed")["layers"]))
+        self.assertFalse(self.cellgate.asked())
+
+    def test_settings_show_and_hide(self):
+        file = self.write_settings("files.json", settings(allowRead=[str(self.outside)], denyRead=["data"]))
+        self.place.write("data/x", "hidden")
+        info = self.add("set", sandbox={"configFile": file})
+        self.assertEqual(info["sandboxConfig"], file)
+        self.assertEqual(self.run_in("set", self.read(self.outside)), "nobody's business")
+        self.assertIn("PermissionError", self.run_in("set", self.read(self.place.root / "data/x")))
+        self.assertIn("FileNotFoundError", self.run_in("set", self.read(self.place.home / ".ssh/id_rsa")))
+
+    def test_settings_are_read_at_each_start_and_others_are_asked_for(self):
+        file = self.write_settings("changing.json", settings())
+        self.add("changing", sandbox={"configFile": file})
+        self.assertIn("FileNotFoundError", self.run_in("changing", self.read(self.outside)))
+        self.write_settings("changing.json", settings(allowRead=[str(self.outside)]))
+        pending = self.cellgate.start("toolServers/restart", {"server": "changing"})
+        approval = self.cellgate.approval()
+        self.assertEqual(approval["action"]["sandboxSettings"]["filesystem"]["allowRead"], [str(self.outside)])
+        self.cellgate.allow(approval)
+        pending.result()
+        self.assertEqual(self.run_in("changing", self.read(self.outside)), "nobody's business")
+
+    def test_settings_that_cannot_be_read_start_nothing(self):
+        for text in ("", "{}", settings()[:-1] + ', "credentials": {"files": [{"path": "x", "mode": "deny"}]}}'):
+            file = self.write_settings("broken.json", text)
+            with self.assertRaises(RpcError) as caught:
+                self.cellgate.request("toolServers/add", {"server": "none", "config": {
+                    "command": PYTHON, "sandbox": {"configFile": file}}})
+            self.assertIn("broken.json", caught.exception.message)
+
+    def test_a_server_that_lies_elsewhere_is_told_of_with_what_to_do(self):
+        script = self.place.base / "elsewhere.py"
+        shutil.copy(FIXTURES / "probing_server.py", script)
+        self.add("elsewhere", args=[str(script)], sandbox=True)
+        with self.assertRaises(RpcError) as caught:
+            self.run_in("elsewhere", "print(1)")
+        self.assertIn("No such file", caught.exception.message)
+        self.assertIn(str(script), caught.exception.hint)
+        self.assertIn("allowRead", caught.exception.hint)
+        file = self.write_settings("elsewhere.json", settings(allowRead=[str(script)]))
+        self.add("elsewhere", args=[str(script)], sandbox={"configFile": file})
+        self.assertEqual(self.run_in("elsewhere", "print(1)"), "1")
+
+    def test_a_program_of_the_home_is_shown_with_what_lies_beside_it_and_no_more(self):
+        tools = self.place.home / "tools"
+        (tools / "bin").mkdir(parents=True)
+        (tools / "lib").mkdir()
+        (tools / "private").write_text("not to be shown")
+        (tools / "lib/probing.py").write_text((FIXTURES / "probing_server.py").read_text())
+        program = tools / "bin/probe"
+        program.write_text(f"#!{PYTHON}\nimport runpy\nrunpy.run_path({str(tools / 'lib/probing.py')!r})\n")
+        program.chmod(0o755)
+        self.add("home", command=str(program), args=[], sandbox=True)
+        self.assertEqual(self.run_in("home", "print(1)"), "1")
+        self.assertIn("FileNotFoundError", self.run_in("home", self.read(tools / "private")))
+
+    def test_it_ends_with_its_removal_and_leaves_no_directory(self):
+        self.add("short", args=["server.py", "a-mark-of-short"], sandbox=True)
+        self.run_in("short", "print(1)")
+        self.assertTrue(processes_with("a-mark-of-short"))
+        self.assertEqual(len(list((self.place.runtime / "cellgate").glob("t-*"))), 1)
+        self.cellgate.request("toolServers/remove", {"server": "short"})
+        wait_until(lambda: not processes_with("a-mark-of-short"), "the end of the server")
+        wait_until(lambda: not list((self.place.runtime / "cellgate").glob("t-*")), "the end of its directory")
+
+    def test_a_server_that_dies_is_told_of_with_its_signal_and_its_last_words(self):
+        self.add("dying", sandbox=True)
+        with self.assertRaises(RpcError) as caught:
+            self.run_in("dying", "import os, sys\nsys.stderr.write('last words')\nsys.stderr.flush()\nos.kill(0, 9)")
+        self.assertIn("SIGKILL", caught.exception.message)
+        self.assertEqual(self.run_in("dying", "print(1)"), "1")
+
+    @unittest.skipUnless(NODE and NPM_SERVER.exists(), "needs node and the npm packages of tests/package.json")
+    def test_a_real_server_of_npm(self):
+        self.place.write("a.txt", "in the workspace")
+        script = NPM_SERVER.resolve()
+        file = self.write_settings("npm.json", settings(allowRead=[str(script.parents[3])]))
+        args = [str(script), str(self.place.root), str(self.place.home)]
+        (self.place.home / "b.txt").write_text("in the home")
+        rule = self.cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "tool",
+                                                             "tool": "read_text_file"}, "scope": "workspace"})
+        self.addCleanup(self.cellgate.request, "policy/remove", {"ruleId": rule["id"]})
+        self.add("files", command=NODE, args=args)
+        self.add("boxed_files", command="srt", args=["--settings", file, NODE, *args])
+
+        def read(server, path):
+            return text_of(self.cellgate.request("tools/call", {"server": server, "tool": "read_text_file",
+                                                                "arguments": {"path": str(path)}}))
+
+        for server in ("files", "boxed_files"):
+            self.assertEqual(read(server, self.place.root / "a.txt"), "in the workspace")
+        self.assertEqual(read("files", self.place.home / "b.txt"), "in the home")
+        self.assertIn("ENOENT", read("boxed_files", self.place.home / "b.txt"))
+        self.assertIn("ENOENT", read("boxed_files", self.place.home / ".ssh/id_rsa"))
+
+
+class Network(ServerTest):
+    @classmethod
+    def prepare(cls):
+        cls.web = Web()
+        cls.addClassCleanup(cls.web.server_close)
+        cls.addClassCleanup(cls.web.shutdown)
+
+    def setUp(self):
+        super().setUp()
+        self.web.asked.clear()
+        self.url = f"http://allowed.example:{self.web.port}/"
+        self.fetch = FETCH + f"fetch({self.url!r})"
+
+    def test_an_unknown_host_is_asked_for_by_the_server_and_reached_after_the_yes(self):
+        self.add("asks", sandbox=True)
+        pending = self.start("asks", self.fetch)
+        approval = self.cellgate.approval()
+        action = approval["action"]
+        self.assertEqual((action["kind"], action["server"], action["host"], action["port"]),
+                         ("network", "asks", "allowed.example", self.web.port))
+        self.assertNotIn("sessionId", approval)
+        self.assertIn("for the tool server asks", approval["display"][0])
+        self.assertEqual(self.web.asked, [])
+        self.cellgate.allow(approval)
+        self.assertIn("hello from allowed.example", text_of(pending.result()))
+        pending = self.start("asks", self.fetch)
+        self.cellgate.deny(self.cellgate.approval(), reason="not again")
+        self.assertIn("not again", text_of(pending.result()))
+
+    def test_an_answer_for_the_workspace_is_for_that_server_alone(self):
+        self.add("one", sandbox=True)
+        self.add("two", sandbox=True)
+        pending = self.start("one", self.fetch)
+        approval = self.cellgate.approval()
+        [choice] = [c for c in approval["choices"] if c["scope"] == "workspace"]
+        self.assertIn("this tool server", choice["label"])
+        self.cellgate.allow(approval, scope="workspace")
+        pending.result()
+        asked = self.cellgate.asked()
+        self.assertIn("hello", self.run_in("one", self.fetch))
+        self.assertEqual(self.cellgate.asked(), asked)
+        pending = self.start("two", self.fetch)
+        self.cellgate.deny(self.cellgate.approval())
+        self.assertNotIn("hello", text_of(pending.result()))
+
+    def test_settings_answer_for_their_server_while_it_runs(self):
+        file = self.write_settings("hosts.json", settings(["allowed.example"], ["other.example"]))
+        self.add("set", sandbox={"configFile": file})
+        self.add("plain", sandbox=True)
+        before = self.cellgate.asked()
+        self.assertIn("hello", self.run_in("set", self.fetch))
+        self.assertIn("403", self.run_in("set", self.fetch.replace("allowed", "other")))
+        self.assertEqual(self.cellgate.asked(), before)
+        pending = self.start("plain", self.fetch)
+        self.cellgate.deny(self.cellgate.approval())
+        self.assertIn("403", text_of(pending.result()))
+        rules = self.cellgate.request("policy/list")["rules"]
+        self.assertEqual(len([r for r in rules if r.get("kind") == "network" and r.get("server") == "set"]), 2)
+        self.cellgate.request("toolServers/remove", {"server": "set"})
+        rules = self.cellgate.request("policy/list")["rules"]
+        self.assertEqual([r for r in rules if r.get("kind") == "network" and r.get("server") == "set"], [])
+
+    def test_without_the_proxy_nothing_is_reached(self):
+        connect = ("import socket\ntry:\n"
+                   f"    socket.create_connection((%r, {self.web.port}), 5)\n    print('connected')\n"
+                   "except OSError as error: print(type(error).__name__, error)")
+        self.add("free")
+        self.add("boxed", sandbox=True)
+        for host in ("127.0.0.1", own_network.ADDRESS):
+            self.assertEqual(self.run_in("free", connect % host), "connected")
+            self.assertIn("Error", self.run_in("boxed", connect % host))
+        self.assertFalse(self.cellgate.asked() and self.web.asked)
+
+
+class Srt(ServerTest):
+    """Commands of srt, which is not installed."""
+
+    def test_its_forms_run_in_the_sandbox_by_their_settings(self):
+        read = f"print(open({str(self.outside)!r}).read())"
+        self.add("free")
+        self.assertEqual(self.run_in("free", read), "nobody's business")
+        file = self.write_settings("s.json", settings())
+        wide = self.write_settings("wide.json", settings(allowRead=[str(self.outside)]))
+        npx = ["-y", "@anthropic-ai/sandbox-runtime"]
+        for number, (command, args) in enumerate((
+                ("srt", ["--settings", file, PYTHON, "server.py"]), ("srt", ["-s", file, "--", PYTHON, "server.py"]),
+                ("srt", [f"--settings={file}", "-d", "python3", "server.py"]),
+                ("srt", ["-s", file, "-c", "exec python3 server.py 2>/dev/null"]),
+                ("npx", [*npx, "--settings", file, PYTHON, "server.py"]),
+                ("npx", [f"{npx[1]}@0.0.83", "-s", file, PYTHON, "server.py"]))):
+            with self.subTest(args):
+                info = self.add(f"srt{number}", command, args)
+                self.assertEqual((info["sandbox"], info["sandboxConfig"]), ("bwrap", file))
+                self.assertNotIn("srt", info["command"][0])
+                self.assertIn("FileNotFoundError", self.run_in(f"srt{number}", read))
+                self.add(f"srt{number}", command, [arg.replace(file, wide) for arg in args])
+                self.assertEqual(self.run_in(f"srt{number}", read), "nobody's business")
+
+    def test_without_settings_those_of_the_home_hold_or_srts_own(self):
+        write = f"open({str(self.place.root / 'made')!r}, 'w').write('x')"
+        self.add("bare", "srt", [PYTHON, "server.py"])
+        self.assertIn("Read-only", self.run_in("bare", write))
+        self.assertIn(".srt-settings.json does not exist", " ".join(self.info("bare")["sandboxNotices"]))
+        self.cellgate.request("toolServers/remove", {"server": "bare"})
+        (self.place.home / ".srt-settings.json").write_text(settings())
+        self.addCleanup((self.place.home / ".srt-settings.json").unlink)
+        self.add("bare", "srt", [PYTHON, "server.py"])
+        self.assertEqual(self.run_in("bare", write), "")
+
+    def test_what_is_not_known_is_an_error(self):
+        for args, word in ((["--control-fd", "3", "x"], "--control-fd"), ([], "a program"), (["-s"], "-s"),
+                           (["-c", "x", "y"], "both"), (["--unheard-of", "x"], "--unheard-of")):
+            error = self.assert_error(1021, self.cellgate.request, "toolServers/add",
+                                      {"server": "wrong", "config": {"command": "srt", "args": args}})
+            self.assertIn(word, error.message)
+        error = self.assert_error(1021, self.cellgate.request, "toolServers/add",
+                                  {"server": "wrong", "config": {"command": "srt", "args": ["x"], "sandbox": False}})
+        self.assertIn("sandbox", error.message)
+
+
+class FromTheWorkspace(PlaceTest):
+    def name_server(self, **config):
+        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
+        self.place.write(".mcp.json", json.dumps({"mcpServers": {"repo": {"command": PYTHON, "args": ["server.py"],
+                                                                          **config}}}))
+
+    def test_the_question_says_that_it_runs_in_the_sandbox_and_by_what(self):
+        self.place.write("sandbox.json", settings(["example.org"], allowRead=["~/.ssh/id_rsa"]))
+        first = {"args": ["server.py"], "sandbox": True}
+        second = {"command": "srt", "args": ["-s", "sandbox.json", PYTHON, "server.py"]}
+        for config in (first, second):
+            self.name_server(**config)
+            cellgate = self.sidecar()
+            pending = cellgate.start("wrappers/generate", {"server": "repo"})
+            approval = cellgate.approval()
+            action, display = approval["action"], "\n".join(approval["display"])
+            self.assertEqual((action["sandbox"], action["command"]), (True, [PYTHON, "server.py"]))
+            self.assertIn("in the sandbox", approval["display"][0])
+            self.assertEqual("sandboxSettings" in action, config is second)
+            if config is second:
+                self.assertEqual(action["sandboxConfig"], str(self.place.root / "sandbox.json"))
+                self.assertIn('allowRead: ["~/.ssh/id_rsa"]', display)
+                self.assertIn('"example.org"', display)
+            cellgate.allow(approval)
+            pending.result()
+            cellgate.close()
+
+    def test_a_yes_is_for_those_settings_and_for_no_less_of_a_sandbox(self):
+        def asked_by(cellgate):
+            pending = cellgate.start("wrappers/generate", {"server": "repo"})
+            cellgate.wait(lambda: pending.done or cellgate.notifications["approval/requested"], "an answer")
+            asked = cellgate.asked()
+            if asked:
+                cellgate.allow(cellgate.approval(), scope="workspace")
+            pending.result()
+            cellgate.close()
+            return asked
+
+        self.place.write("sandbox.json", settings())
+        self.name_server(sandbox={"configFile": "sandbox.json"})
+        self.assertEqual(asked_by(self.sidecar()), 1)
+        self.assertEqual(asked_by(self.sidecar()), 0)
+        self.place.write("sandbox.json", settings(["example.org"]))
+        self.assertEqual(asked_by(self.sidecar()), 1)
+        for config in ({"sandbox": True}, {}):
+            self.name_server(**config)
+            self.assertEqual(asked_by(self.sidecar()), 1, config)
+
+
+class NotToBeHad(PlaceTest):
+    def test_without_bubblewrap_it_does_not_start(self):
+        hide = ["unshare", "-rm", "sh", "-c", f'mount --bind /dev/null {shutil.which("bwrap")} && exec "$@"', "sh"]
+        if subprocess.run([*hide, "true"], capture_output=True).returncode != 0:
+            self.skipTest("bubblewrap cannot be hidden here")
+        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
+        cellgate = self.sidecar(under=hide)
+        config = {"command": PYTHON, "args": ["server.py"]}
+        with self.assertRaises(RpcError) as caught:
+            cellgate.request("wrappers/generate", {"server": "boxed", "config": {**config, "sandbox": True}})
+        self.assertEqual(caught.exception.code, 1005)
+        self.assertIn("bubblewrap", caught.exception.message + caught.exception.hint)
+        cellgate.request("wrappers/generate", {"server": "free", "config": config})
+
+
+class OfAnAgent(RootTest):
+    def generate(self, agent, **config):
+        return agent.start("wrappers/generate", {"server": "mine", "config": {"command": PYTHON, "args": ["server.py"],
+                                                                              **config}})
+
+    def test_it_may_ask_for_the_sandbox_and_not_by_which_settings(self):
+        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
+        file = self.place.base / "s.json"
+        file.write_text(settings())
+        person, agent = self.editor(), self.agent()
+        for config in ({"sandbox": {"configFile": str(file)}}, {"command": "srt", "args": ["-s", str(file), PYTHON]},
+                       {"command": "srt", "args": [PYTHON, "server.py"]}):
+            with self.assertRaises(RpcError) as caught:
+                self.generate(agent, **config).result()
+            self.assertEqual(caught.exception.code, 1013, config)
+        self.assertEqual(person.asked(), 0)
+        pending = self.generate(agent, sandbox=True)
+        approval = person.approval()
+        self.assertTrue(approval["action"]["sandbox"])
+        person.allow(approval)
+        self.assertEqual(pending.result()["package"], "mcptools.mine")
+
+
+if __name__ == "__main__":
+    own_network.enter()
+    unittest.main()

@@ -1,4 +1,5 @@
 // `cellgate sandbox explain PATH|HOST`: what a cell would see of a path or could reach of a host, and by which line.
+// The other subcommand of `cellgate sandbox` is in sandbox_test.hpp.
 
 #include "base/visible_text.hpp"
 #include "commands.hpp"
@@ -7,6 +8,7 @@
 #include "jupyter/kernel_choice.hpp"
 #include "sandbox/explain.hpp"
 #include "sandbox_options.hpp"
+#include "sandbox_test.hpp"
 #include "service/sidecar.hpp"
 #include "store/directories.hpp"
 
@@ -127,8 +129,9 @@ int explain(const ExplainArguments& arguments) {
 
 void add_sandbox(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<ExplainArguments>();
-    CLI::App* group = app.add_subcommand("sandbox", "Explain what the sandbox shows");
+    CLI::App* group = app.add_subcommand("sandbox", "Explain what the sandbox shows, or try it");
     group->require_subcommand(1);
+    add_sandbox_test(*group, invocation);
     CLI::App* command = group->add_subcommand(
         "explain", "Say what a cell would see of a path, or could reach of a host, and by which line");
     command->add_option("PATH|HOST", arguments->subject, "A path, from the workspace if relative, or a host")

@@ -1,0 +1,132 @@
+#include "sandbox_test.hpp"
+
+#include "commands.hpp"
+#include "sandbox_trial.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <unistd.h>
+
+namespace cellgate::cli {
+
+namespace {
+
+struct Arguments {
+    bool json = false;
+    bool no_sandbox = false;
+};
+
+constexpr const char* explanation =
+    R"(Attempts to get out run in the sandbox of a kernel, and once more without it where that harms nobody:
+  held        the sandbox stopped it
+  ESCAPED     it got out
+  works       without the sandbox it works, so the sandbox is what held it
+  refused     without the sandbox it is refused as well (to other users than root, say): it shows less
+  -           not tried: without the sandbox it would do harm; or in it, as said below
+
+Nothing of yours is touched: each attempt has a workspace, a home and things to reach of its own, in $TMPDIR. It takes some
+seconds. The exit code is 0 when everything was held, 1 otherwise.)";
+
+void show_progress(const std::string& id, std::size_t number, std::size_t count) {
+    fmt::print(stderr, "\r\x1b[K{}/{} {}", number, count, id);
+    std::fflush(stderr);
+}
+
+const char* word_inside(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::held:
+        return "held";
+    case Outcome::escaped:
+        return "ESCAPED";
+    case Outcome::unclear:
+        return "UNCLEAR";
+    case Outcome::not_tried:
+        break;
+    }
+    return "-";
+}
+
+const char* word_without(Outcome outcome) {
+    return outcome == Outcome::escaped ? "works" : outcome == Outcome::not_tried ? "-" : "refused";
+}
+
+void print_table(TrialReport report) {
+    std::sort(report.trials.begin(), report.trials.end(),
+              [](const Trial& a, const Trial& b) { return std::tie(a.layer, a.id) < std::tie(b.layer, b.id); });
+    constexpr std::string_view row = "{:<22} {:<27} {:<15} {:<8} {}\n";
+    fmt::print(fmt::runtime(row), "layer", "attempt", "in the sandbox", "without", "");
+    for (const Trial& trial : report.trials) {
+        fmt::print(fmt::runtime(row), trial.layer, trial.id, word_inside(trial.inside.outcome),
+                   word_without(trial.without.outcome), trial.title);
+    }
+}
+
+std::size_t count_of(const TrialReport& report, Outcome outcome) {
+    return static_cast<std::size_t>(std::count_if(report.trials.begin(), report.trials.end(),
+                                                  [outcome](const Trial& t) { return t.inside.outcome == outcome; }));
+}
+
+void print_summary(const TrialReport& report) {
+    std::set<std::string> reasons;
+    for (const Trial& trial : report.trials) {
+        if (trial.inside.outcome == Outcome::not_tried && !trial.inside.detail.empty()) {
+            reasons.insert(trial.inside.detail);
+        } else if (trial.inside.outcome != Outcome::held && trial.inside.outcome != Outcome::not_tried) {
+            fmt::print("\n{}: {}: {}", trial.id, word_inside(trial.inside.outcome), trial.inside.detail);
+        }
+    }
+    for (const std::string& reason : reasons) {
+        fmt::print("\nnot tried: {}", reason);
+    }
+    fmt::print("\n{} attempts: {} held, {} escaped, {} unclear, {} not tried\nthe layers that hold: {}\n",
+               report.trials.size(), count_of(report, Outcome::held), count_of(report, Outcome::escaped),
+               count_of(report, Outcome::unclear), count_of(report, Outcome::not_tried),
+               fmt::join(report.layers, ", "));
+}
+
+Task<void> run_trials(async::Loop* loop, TrialOptions options, TrialReport* report) {
+    *report = co_await try_sandbox(*loop, std::move(options));
+}
+
+int test(const Arguments& arguments) {
+    TrialOptions options;
+    options.no_sandbox = arguments.no_sandbox;
+    const bool at_terminal = ::isatty(STDERR_FILENO) == 1;
+    if (at_terminal) {
+        options.on_progress = show_progress;
+    }
+    TrialReport report;
+    async::Loop loop;
+    loop.run(run_trials(&loop, std::move(options), &report));
+    if (at_terminal) {
+        fmt::print(stderr, "\r\x1b[K");
+    }
+    if (arguments.json) {
+        fmt::print("{}\n", to_json(report));
+    } else {
+        print_table(report);
+        print_summary(report);
+    }
+    return report.held ? 0 : 1;
+}
+
+} // namespace
+
+void add_sandbox_test(CLI::App& group, Invocation& invocation) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command =
+        group.add_subcommand("test", "Try to get out of the sandbox on this machine, and say what held");
+    command->add_flag("--json", arguments->json, "Print the whole result as JSON");
+    // What the tests look at to know that a sandbox which holds nothing is told.
+    command->add_flag("--no-sandbox", arguments->no_sandbox)->group("");
+    command->footer(explanation);
+    command->callback([arguments, &invocation] { invocation.run = [arguments] { return test(*arguments); }; });
+}
+
+} // namespace cellgate::cli

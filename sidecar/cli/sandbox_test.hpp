@@ -1,0 +1,12 @@
+#pragma once
+// `cellgate sandbox test`.
+
+#include <CLI/CLI.hpp>
+
+namespace cellgate::cli {
+
+struct Invocation;
+
+void add_sandbox_test(CLI::App& group, Invocation& invocation);
+
+} // namespace cellgate::cli

@@ -159,7 +159,9 @@ Rule Gate::Impl::grant(const Question& question, const Action& action, const pro
     }
     if (params.rule) {
         const bool edited = params.arguments.has_value();
-        if (rule.effect == Effect::allow && (edited || exact_only(action))) {
+        // For a connection, naming the host is enough.
+        const bool only_itself = edited || (exact_only(action) && action.kind != protocol::ActionKind::network);
+        if (rule.effect == Effect::allow && only_itself) {
             refuse(edited ? "edited arguments are answered for exactly themselves, and a rule was sent"
                           : "this action is answered for exactly its payload, and a rule was sent",
                    "leave the rule out; the scope says for how long the answer holds");

@@ -135,6 +135,23 @@ class Asking(NetworkTest):
         self.cellgate.deny(self.cellgate.approval())
         self.assertIn("Forbidden" if "Forbidden" in again.text() else "HTTP", str(again.result()) + again.text())
 
+    def test_an_answer_for_the_workspace_is_a_rule_for_that_host_and_port(self):
+        execution = self.cellgate.execute(FETCH + f"fetch({self.url!r})")
+        approval = self.cellgate.approval()
+        [choice] = [choice for choice in approval["choices"] if choice["scope"] == "workspace"]
+        self.assertEqual(choice["rule"]["host"], f"allowed.example:{self.plain.port}")
+        wide = {"effect": "allow", "kind": "network"}
+        self.assert_error(1015, self.cellgate.allow, approval, scope="workspace", rule=wide)
+        self.assert_error(1015, self.cellgate.allow, approval, scope="workspace",
+                          rule={**wide, "host": "other.example"})
+        self.cellgate.allow(approval, scope="workspace", rule=choice["rule"])
+        execution.result()
+        self.assertIn("hello from", execution.text())
+        self.assertIn("hello from", self.fetched(self.url, approvals="deny"))
+        self.assertNotIn("hello from", self.fetched(self.url.replace("allowed", "other"), approvals="deny"))
+        [rule] = [rule for rule in self.cellgate.request("policy/list")["rules"] if rule["source"] == "workspaceStore"]
+        self.cellgate.request("policy/remove", {"ruleId": rule["id"]})
+
     def test_the_domains_of_one_execution_are_its_own(self):
         domains = [f"*.example:{self.plain.port}"]
         with self.assertRaises(Exception) as wrong:

@@ -62,7 +62,7 @@ Task<std::string> AbsentPerson::option_for(protocol::Approval approval, LocalSid
     Empty nothing;
     const protocol::ToolServersListResult servers = co_await sidecar->call<protocol::ToolServersList>(nothing);
     for (const protocol::ToolServerInfo& server : servers.servers) {
-        if (server.name == action.server && server.file) {
+        if (action.kind == protocol::ActionKind::server && server.name == action.server && server.file) {
             std::error_code error;
             const std::string file = std::filesystem::relative(*server.file, error);
             co_return fmt::format("--mcp-config {}   (allows starting what that file names)",

@@ -5,6 +5,8 @@
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 
+#include <fmt/ranges.h>
+
 namespace cellgate::cli {
 
 namespace {
@@ -14,6 +16,22 @@ struct GenerateArguments {
     std::string out_dir;
     std::string program;
 };
+
+// Of one that runs in the sandbox.
+Task<void> tell_layers(std::string name, TerminalClient* client) {
+    Empty nothing;
+    const protocol::ToolServersListResult known = co_await client->sidecar().call<protocol::ToolServersList>(nothing);
+    for (const protocol::ToolServerInfo& server : known.servers) {
+        if (server.name != name || !server.layers) {
+            continue;
+        }
+        client->printer().note(
+            fmt::format("cellgate: {} ran in the sandbox: {}", name, fmt::join(*server.layers, ", ")));
+        for (const std::string& notice : server.sandbox_notices.value_or(std::vector<std::string>{})) {
+            client->printer().note("cellgate: " + notice);
+        }
+    }
+}
 
 Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
     protocol::WrappersGenerateParams params;
@@ -29,6 +47,7 @@ Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
     for (const protocol::SkippedTool& skipped : result.skipped) {
         client.printer().note(fmt::format("cellgate: the tool {} was left out: {}", skipped.tool, skipped.reason));
     }
+    co_await tell_layers(arguments.sidecar.server, &client);
     if (!arguments.out_dir.empty()) {
         co_return; // cells find what lies in the root
     }

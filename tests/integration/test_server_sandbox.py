@@ -12,7 +12,7 @@ import threading
 import unittest
 
 import own_network
-from cellgate_client import (FIXTURES, REPOSITORY, SYSTEM_PATH, PlaceTest, RootTest, RpcError, SharedSidecarTest,
+from cellgate_client import (CELLGATE, FIXTURES, REPOSITORY, SYSTEM_PATH, PlaceTest, RootTest, RpcError, SharedSidecarTest,
                              processes_with, wait_until)
 from tools_testing import text_of
 
@@ -282,6 +282,20 @@ class Network(ServerTest):
         self.cellgate.deny(self.cellgate.approval())
         self.assertNotIn("hello", text_of(pending.result()))
 
+    def test_what_a_cell_may_reach_its_servers_may_not(self):
+        self.add("called", sandbox=True)
+        self.cellgate.request("wrappers/generate", {"server": "called"})
+        call = f"from mcptools.called import run\nprint(run.run(code={self.fetch!r}))"
+        own = self.cellgate.run(self.fetch, allowedDomains=["allowed.example"])
+        self.assertIn("hello", own.text())  # the control
+        for mode in ({"allowedDomains": ["allowed.example"]}, {"approvals": "allow"}):
+            execution = self.cellgate.execute(call, **mode)
+            approval = self.cellgate.approval()
+            self.assertEqual((approval["action"]["kind"], approval["action"]["server"]), ("network", "called"))
+            self.cellgate.deny(approval)
+            self.assertEqual(execution.result()["status"], "ok", execution.outputs())
+            self.assertIn("403", execution.text())
+
     def test_settings_answer_for_their_server_while_it_runs(self):
         file = self.write_settings("hosts.json", settings(["allowed.example"], ["other.example"]))
         self.add("set", sandbox={"configFile": file})
@@ -419,6 +433,36 @@ class NotToBeHad(PlaceTest):
         self.assertEqual(caught.exception.code, 1005)
         self.assertIn("bubblewrap", caught.exception.message + caught.exception.hint)
         cellgate.request("wrappers/generate", {"server": "free", "config": config})
+
+
+class OnTheCommandLine(PlaceTest):
+    def test_generate_says_that_the_server_ran_in_the_sandbox(self):
+        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
+        file = self.place.base / "s.json"
+        file.write_text(settings())
+        for command, word in ((["srt", "-s", str(file)], "in the sandbox: bwrap"), ([], "")):
+            ended = subprocess.run([CELLGATE, "generate", "probing", "--", *command, PYTHON, "server.py"],
+                                   cwd=self.place.root, env=self.place.environment(), stdin=subprocess.DEVNULL,
+                                   capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertIn("mcptools.probing.run", ended.stdout)
+            self.assertIn(word, ended.stderr)
+            self.assertEqual("sandbox" in ended.stderr, bool(word), ended.stderr)
+
+
+class WithoutUs(PlaceTest):
+    def test_it_ends_when_the_sidecar_is_killed_and_the_next_one_removes_its_directory(self):
+        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
+        config = {"command": PYTHON, "args": ["server.py", "a-mark-of-left"], "sandbox": True}
+        first = self.sidecar()
+        first.request("wrappers/generate", {"server": "left", "config": config})
+        self.assertTrue(processes_with("a-mark-of-left"))
+        first.kill()
+        wait_until(lambda: not processes_with("a-mark-of-left"), "the end of the server")
+        [left] = (self.place.runtime / "cellgate").glob("t-*")
+        second = self.sidecar()
+        second.request("wrappers/generate", {"server": "left", "config": config})
+        self.assertFalse(left.exists())
 
 
 class OfAnAgent(RootTest):

@@ -599,6 +599,9 @@ Task<std::shared_ptr<Registry::Running>> Registry::launch(std::shared_ptr<Start>
             throw changed_meanwhile(name);
         }
         running->process = async::start_process(loop_, std::move(command));
+        if (running->sandbox) {
+            running->sandbox->launch.descriptors.clear();
+        }
     } catch (const Cancelled&) {
         error = std::current_exception();
     } catch (const Error& problem) {
@@ -684,7 +687,12 @@ Task<std::string> Registry::sandbox_hint(std::shared_ptr<Running> running, std::
     std::copy_if(argv.begin() + 1, argv.end(), std::back_inserter(paths), [&](const std::string& argument) {
         return argument.starts_with('/') && std::filesystem::exists(argument, ignored);
     });
-    const std::vector<std::string> unseen = co_await running->sandbox->unseen(std::move(paths));
+    std::vector<std::string> unseen;
+    try {
+        unseen = co_await running->sandbox->unseen(std::move(paths));
+    } catch (const Error&) {
+        // Then the server's own words have to do.
+    }
     if (unseen.empty()) {
         co_return std::string("It runs in the sandbox: `cellgate sandbox explain` says what is seen there.");
     }

@@ -12,8 +12,8 @@ import threading
 import unittest
 
 import own_network
-from cellgate_client import (CELLGATE, FIXTURES, REPOSITORY, SYSTEM_PATH, PlaceTest, RootTest, RpcError, SharedSidecarTest,
-                             processes_with, wait_until)
+from cellgate_client import (CELLGATE, FIXTURES, REPOSITORY, SYSTEM_PATH, PlaceTest, RootTest, RpcError,
+                             SharedSidecarTest, processes_with, wait_until)
 from tools_testing import text_of
 
 PYTHON = "/usr/bin/python3"

@@ -216,6 +216,7 @@ class Files(ServerTest):
     @unittest.skipUnless(NODE and NPM_SERVER.exists(), "needs node and the npm packages of tests/package.json")
     def test_a_real_server_of_npm(self):
         self.place.write("a.txt", "in the workspace")
+        self.place.write(".env", "TOKEN=1")
         script = NPM_SERVER.resolve()
         file = self.write_settings("npm.json", settings(allowRead=[str(script.parents[3])]))
         args = [str(script), str(self.place.root), str(self.place.home)]
@@ -233,6 +234,8 @@ class Files(ServerTest):
         for server in ("files", "boxed_files"):
             self.assertEqual(read(server, self.place.root / "a.txt"), "in the workspace")
         self.assertEqual(read("files", self.place.home / "b.txt"), "in the home")
+        self.assertEqual(read("files", self.place.root / ".env"), "TOKEN=1")
+        self.assertRegex(read("boxed_files", self.place.root / ".env"), "EACCES|EPERM")
         self.assertIn("ENOENT", read("boxed_files", self.place.home / "b.txt"))
         self.assertIn("ENOENT", read("boxed_files", self.place.home / ".ssh/id_rsa"))
 

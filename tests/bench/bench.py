@@ -28,6 +28,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PYTHON = "/usr/bin/python3"
 EVERYTHING = HERE.parent / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+SRT = HERE.parent / "node_modules/@anthropic-ai/sandbox-runtime/dist/cli.js"
+SRT_NODE = HERE.parent / "node_modules/node/bin/node"  # the system's may be too old for it
+SRT_SETTINGS = {"network": {"allowedDomains": [], "deniedDomains": []},
+                "filesystem": {"denyRead": [".env"], "allowWrite": ["."], "denyWrite": []}}
 LAUNCHER = [PYTHON, "-m", "ipykernel_launcher", "-f"]
 MESSAGE = "a message of a usual length for a tool's argument, " * 4
 # All sides start the same Python; a shim in front of it would be asked for each session.
@@ -115,6 +119,7 @@ GROUPS = [
     Group("flood", 9, 1),
     Group("picture", 9, 3),
     Group("tool", 10, 200, 50),
+    Group("launch", 60, 1),
     Group("start", 20, 1),
     Group("relay", 10, 100, 50),
     Group("idle", 3, 1, 0),
@@ -124,15 +129,16 @@ GROUPS = [
 
 
 class Line:
-    """One goal: `case` against `peer` of the same group, or against nothing, is `at_most`."""
+    """One goal: `case` (without what `bare` takes) against `peer` of the same group, or against nothing, is `at_most`."""
 
-    def __init__(self, group, work, case, peer, at_most, unit="s"):
+    def __init__(self, group, work, case, peer, at_most, unit="s", bare=None):
         self.group = group
         self.work = work
         self.case = case
         self.peer = peer
         self.at_most = at_most
         self.unit = unit
+        self.bare = bare
 
     def name(self):
         return f"{self.work} / {PEERS[self.peer]}" if self.peer else self.work
@@ -145,6 +151,7 @@ PEERS = {
     "nodelay": "Jupyter Server with TCP_NODELAY",
     "http": "HTTP POST to FastAPI",
     "direct": "direct MCP call",
+    "srt": "srt",
 }
 SHIPPED = "round trip of 1, as shipped"
 LINES = [
@@ -162,6 +169,8 @@ LINES = [
     Line("tool", "tool call from a cell", "shipped", "http", 0.25),
     Line("tool", "tool call from a cell", "shipped", "direct", 2),
     Line("idle", "idle memory", "shipped", "server", 0.2, "B"),
+    Line("launch", "what the sandbox adds to /bin/true", "sandbox", None, 0.015, bare="bare"),
+    Line("launch", "/bin/true in the sandbox", "sandbox", "srt", 1),
     Line("start", "initialize after process start", "shipped", None, 0.020),
     Line("relay", "what connect adds to a message", "shipped", None, 50e-6),
     Line("unread", "memory growth while 1 GB is not read", "shipped", None, 64e6, "B"),
@@ -183,8 +192,10 @@ class Place:
         self.root = self.base / "w"
         self.home = self.base / "h"
         self.turns = self.base / "turns"  # a file for each group
-        for folder in (self.root, self.home, self.base / "r", self.turns):
+        self.session = self.base / "s"
+        for folder in (self.root, self.home, self.base / "r", self.session, self.turns):
             folder.mkdir(mode=0o700)
+        self.srt_settings = self.cell("srt.json", json.dumps(SRT_SETTINGS))
         self.kernelspec("stock", [PYTHON, "-mipykernel_launcher", "-f", "{connection_file}"])
         # Inside the sandbox there is the kernelspec's folder, and not the build.
         fake = self.home / ".local/share/jupyter/kernels/fake"
@@ -227,7 +238,7 @@ class Place:
         return names
 
     def commands(self):
-        """The command of each case, by group and case, and a Python module or a file that it needs."""
+        """The command of each case, by group and case, and what it needs (`missing`)."""
         floor = [self.programs / "floor"]
         client = [self.programs / "client", self.cellgate, self.root]
         jupyter = [PYTHON, "-B", HERE / "peer_jupyter.py"]
@@ -252,12 +263,16 @@ class Place:
             ("flood", "jupyter"): ([*jupyter, "output", *flood], "jupyter_client"),
             ("picture", "shipped"): ([*client, "output", *picture], None),
             ("picture", "jupyter"): ([*jupyter, "output", *picture], "jupyter_client"),
-            ("tool", "shipped"): ([*client, "cell", self.cell("tool.py", TOOL_CELL)], EVERYTHING),
+            ("tool", "shipped"): ([*client, "cell", self.cell("tool.py", TOOL_CELL)], [EVERYTHING]),
             ("tool", "http"): ([*jupyter, "cell", self.cell("http.py", HTTP_CELL), HERE / "peer_http.py", SERVER],
                                "fastapi"),
             ("tool", "direct"): (["taskset", "-c", CALLER, self.programs / "direct_mcp",
                                   json.dumps({"message": MESSAGE}), "taskset", "-c", SERVER, "node", EVERYTHING,
-                                  "stdio"], EVERYTHING),
+                                  "stdio"], [EVERYTHING]),
+            ("launch", "bare"): ([self.programs / "launch", "-", "-", "/bin/true"], None),
+            ("launch", "sandbox"): ([self.programs / "launch", self.root, self.session, "/bin/true"], None),
+            ("launch", "srt"): ([self.programs / "launch", "-", "-", SRT_NODE, SRT, "--settings", self.srt_settings,
+                                 "/bin/true"], [SRT, SRT_NODE, "bwrap", "socat", "rg"]),
             ("start", "shipped"): ([*client, "start"], None),
             ("relay", "shipped"): ([*client, "relay"], None),
             ("idle", "shipped"): ([*client, "idle"], None),
@@ -320,10 +335,13 @@ class Worker:
 
 
 def missing(need):
-    """Why a case cannot be measured here, or nothing."""
-    if need is None or (need.exists() if isinstance(need, Path) else find_spec(need)):
-        return None
-    return f"{need.parent.parent.name if isinstance(need, Path) else need} is not installed"
+    """Why a case cannot be measured here, or nothing. `need`: a Python module, or a list of files and programs."""
+    if isinstance(need, str) and not find_spec(need):
+        return f"{need} is not installed"
+    for each in need if isinstance(need, list) else []:
+        if not (each.exists() if isinstance(each, Path) else shutil.which(each)):
+            return f"{each.parent.parent.name if isinstance(each, Path) else each} is not installed"
+    return None
 
 
 def measure(group, cases, place, commands):
@@ -398,13 +416,15 @@ def judged(line, results, place):
                          "groups": {name: {"turns": g[0], "long": g[1], "longestSeconds": g[2]}
                                     for name, g in groups.items()}}
     samples = results[line.group]
-    for case in filter(None, (line.case, line.peer)):
+    for case in filter(None, (line.case, line.peer, line.bare)):
         if isinstance(samples[case], str):
             return record | {"problem": samples[case]}
     if line.group == "stalls":
         record["value"] = sum(samples[line.case])
     else:
         record["value"] = statistics.median(samples[line.case])
+    if line.bare:
+        record["value"] -= statistics.median(samples[line.bare])
     compared = record["value"]
     if line.peer:
         record["peerValue"] = statistics.median(samples[line.peer])
@@ -452,7 +472,7 @@ def cases_for(lines):
                 if other.group in WATCHED:
                     cases.setdefault(other.group, {})[other.case] = None
         else:
-            cases.setdefault(line.group, {}).update({case: None for case in (line.case, line.peer) if case})
+            cases.setdefault(line.group, {}).update({case: None for case in (line.case, line.peer, line.bare) if case})
     return cases
 
 

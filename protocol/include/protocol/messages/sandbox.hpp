@@ -36,7 +36,7 @@ struct SandboxAdditions {
 struct SandboxChoice {
     bool isolated = true;
     std::optional<std::string> config_file;
-    SandboxAdditions additions; // of sessions
+    SandboxAdditions additions = {}; // of sessions
 };
 struct SandboxObject {
     std::optional<std::string> config_file;

@@ -1,21 +1,23 @@
 #include "enter.hpp"
 
 #include "bridge.hpp"
+#include "init.hpp"
 #include "landlock.hpp"
+#include "process_facts.hpp"
 
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <optional>
-#include <signal.h>
 #include <string>
 #include <string_view>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace cellgate::helper {
 
@@ -23,27 +25,11 @@ namespace {
 
 constexpr const char* places_file = "/.cellgate/places";
 constexpr const char* writable_file = "/.cellgate/writable";
+constexpr const char* names_file = "/.cellgate/guarded-names";
+constexpr const char* filter_file = "/.cellgate/guard-filter";
 constexpr int usage_error = 2;
-constexpr int cannot_prepare = 125; // as env and nohup end for a reason of their own
 constexpr int cannot_execute = 126;
 constexpr int not_found = 127;
-
-// Nothing, and a line on stderr, when it cannot be read.
-std::optional<std::string> read_list(const char* file) {
-    const int fd = ::open(file, O_RDONLY | O_CLOEXEC);
-    std::string text;
-    ssize_t size = fd < 0 ? -1 : 1;
-    while (size > 0) {
-        char part[4096];
-        size = ::read(fd, part, sizeof part);
-        text.append(part, size > 0 ? static_cast<std::size_t>(size) : 0);
-    }
-    if (size < 0) {
-        std::fprintf(stderr, "cellgate: cannot read %s: %s\n", file, std::strerror(errno));
-    }
-    ::close(fd);
-    return size < 0 ? std::nullopt : std::optional(text);
-}
 
 // Whether each place holds what it should. A list that does not end as it should is none.
 bool places_hold(const std::string& places) {
@@ -66,138 +52,150 @@ bool places_hold(const std::string& places) {
     return true;
 }
 
-// The last step: what stands guard in here before (the bridge, the one that waits for the end of processor time) stays
-// outside of the domain, so that the command can neither trace nor signal it.
-bool restrict_writing() {
-    const std::optional<std::string> writable = read_list(writable_file);
-    const std::string problem = writable ? restrict_by_landlock(*writable) : "";
-    if (!problem.empty()) {
-        std::fprintf(stderr, "cellgate: cannot restrict the sandbox by Landlock: %s\n", problem.c_str());
-    }
-    return writable && problem.empty();
-}
+struct Limit {
+    const char* text; // "memory=1073741824"
+    decltype(RLIMIT_CORE) resource = RLIMIT_CORE;
+    rlimit value{};
+};
 
-// `more`: how far beyond the limit the process can go itself.
-bool set_limit(decltype(RLIMIT_CORE) which, rlim_t value, rlim_t more = 0) {
-    const rlimit limit{value, value + more};
-    return ::setrlimit(which, &limit) == 0;
-}
-
-// "memory=1073741824". One of processor time is only noted: it is not this program's, but COMMAND's.
-bool limit_by(std::string_view text, std::optional<rlim_t>& cpu_seconds) {
+std::optional<Limit> parse_limit(const char* argument) {
+    const std::string_view text = argument;
     const std::size_t equals = text.find('=');
     const std::string_view name = text.substr(0, equals);
     const std::string_view digits = equals == std::string_view::npos ? "" : text.substr(equals + 1);
-    rlim_t value = 0;
+    Limit limit{.text = argument};
+    rlim_t& value = limit.value.rlim_cur;
     const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (status != std::errc() || end != digits.data() + digits.size()) {
-        return false;
+        return std::nullopt;
     }
-    if (name == "cpu") {
-        cpu_seconds = value;
-        return true;
-    }
-    return (name == "memory" && set_limit(RLIMIT_DATA, value)) ||
-           (name == "processes" && set_limit(RLIMIT_NPROC, value)) ||
-           (name == "open-files" && set_limit(RLIMIT_NOFILE, value)) ||
-           (name == "file-size" && set_limit(RLIMIT_FSIZE, value));
-}
-
-// Of one process with all its threads, also when it has ended and nobody has reaped it. 0 when it cannot be told.
-rlim_t used_cpu_seconds(pid_t pid) {
-    const int fd = ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
-    char text[1024];
-    const ssize_t size = fd < 0 ? -1 : ::read(fd, text, sizeof text - 1);
-    ::close(fd);
-    text[size > 0 ? size : 0] = 0;
-    const char* fields = std::strrchr(text, ')'); // ends the name, which may hold anything
-    rlim_t user = 0;
-    rlim_t system = 0;
-    if (fields == nullptr ||
-        std::sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2) {
-        return 0;
-    }
-    return (user + system) / static_cast<rlim_t>(::sysconf(_SC_CLK_TCK));
-}
-
-// Runs the rest of the program in a child with that limit. This process waits for it and ends as it did, in the way of
-// shells; only that a process which went on after SIGXCPU, and was killed for it, ends by SIGXCPU too: nobody outside
-// could tell such a SIGKILL from any other.
-void go_on_with_cpu_limit(rlim_t seconds) {
-    const pid_t child = ::fork();
     constexpr rlim_t last_seconds = 2; // after SIGXCPU, until SIGKILL
-    if (child <= 0) {
-        if (child < 0 || !set_limit(RLIMIT_CPU, seconds, last_seconds)) {
-            std::fprintf(stderr, "cellgate: cannot limit processor time: %s\n", std::strerror(errno));
-            ::_exit(cannot_prepare);
+    limit.value.rlim_max = name == "cpu" ? value + last_seconds : value;
+    constexpr std::pair<std::string_view, decltype(RLIMIT_CORE)> resources[] = {{"memory", RLIMIT_DATA},
+                                                                                {"processes", RLIMIT_NPROC},
+                                                                                {"open-files", RLIMIT_NOFILE},
+                                                                                {"file-size", RLIMIT_FSIZE},
+                                                                                {"cpu", RLIMIT_CPU}};
+    for (const auto& [known, resource] : resources) {
+        if (name == known) {
+            limit.resource = resource;
+            return limit;
         }
-        return;
     }
-    ::close_range(0, ~0U, 0); // they are the child's alone
-    ::signal(SIGINT, SIG_IGN);
-    siginfo_t ended{};
-    while (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    return std::nullopt;
+}
+
+std::optional<rlim_t> cpu_seconds(const std::vector<Limit>& limits) {
+    for (const Limit& limit : limits) {
+        if (limit.resource == RLIMIT_CPU) {
+            return limit.value.rlim_cur;
+        }
     }
-    constexpr int signals = 128;
-    if (ended.si_code == CLD_EXITED) {
-        ::_exit(ended.si_status);
+    return std::nullopt;
+}
+
+// Says why, and ends.
+[[noreturn]] void give_up(const char* what, const char* of = "") {
+    std::fprintf(stderr, "cellgate: cannot %s%s: %s\n", what, of, std::strerror(errno));
+    ::_exit(cannot_prepare);
+}
+
+std::string must_read(const char* file) {
+    std::optional<std::string> text = read_file(file);
+    if (!text) {
+        give_up("read ", file);
     }
-    const bool by_limit = ended.si_status == SIGKILL && used_cpu_seconds(child) >= seconds;
-    ::_exit(signals + (by_limit ? SIGXCPU : ended.si_status));
+    return std::move(*text);
+}
+
+void restrict_writing() {
+    const std::string problem = restrict_by_landlock(must_read(writable_file));
+    if (!problem.empty()) {
+        std::fprintf(stderr, "cellgate: cannot restrict the sandbox by Landlock: %s\n", problem.c_str());
+        ::_exit(cannot_prepare);
+    }
+}
+
+// In the command's process, once it is guarded.
+[[noreturn]] void become_command(const char* bridge, const std::vector<Limit>& limits, char** command) {
+    if (bridge != nullptr && !start_bridge(bridge)) {
+        give_up("listen for the network inside of the sandbox");
+    }
+    for (const Limit& limit : limits) {
+        if (::setrlimit(limit.resource, &limit.value) != 0) {
+            give_up("limit ", limit.text);
+        }
+    }
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::execvp(command[0], command);
+    const int error = errno;
+    std::fprintf(stderr, "cellgate: cannot start %s: %s\n", command[0], std::strerror(error));
+    ::_exit(error == ENOENT ? not_found : cannot_execute);
 }
 
 } // namespace
 
 int enter_main(int argc, char** argv) {
     int next = 1;
-    while (next < argc && std::string_view(argv[next]) != "--") {
-        ++next;
+    const auto take = [&](std::string_view prefix) -> const char* {
+        const bool there = next < argc && std::string_view(argv[next]).starts_with(prefix);
+        return there ? argv[next++] + prefix.size() : nullptr;
+    };
+    const bool guarded = take("guard") != nullptr;
+    const bool with_landlock = take("landlock") != nullptr;
+    const char* bridge = take("bridge=");
+    std::vector<Limit> limits;
+    for (; next < argc && std::string_view(argv[next]) != "--"; ++next) {
+        const std::optional<Limit> limit = parse_limit(argv[next]);
+        if (!limit) {
+            break;
+        }
+        limits.push_back(*limit);
     }
-    char** const limits_end = argv + next;
-    char** const command = limits_end + 1;
-    if (next + 1 >= argc) {
-        std::fputs("usage: cellgate enter [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…\n", stderr);
+    if (next + 1 >= argc || std::string_view(argv[next]) != "--") {
+        std::fputs("usage: cellgate enter [guard] [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…\n",
+                   stderr);
         return usage_error;
     }
-    const std::optional<std::string> places = read_list(places_file);
-    if (!places) {
-        return cannot_prepare;
-    }
-    if (!places_hold(*places)) {
+    if (!places_hold(must_read(places_file))) {
         std::fputs("cellgate: files of the workspace were exchanged while the sandbox was set up; start the session "
                    "again\n",
                    stderr);
         return cannot_prepare;
     }
-    const bool with_landlock = std::string_view(argv[1]) == "landlock";
-    char** limit = argv + (with_landlock ? 2 : 1);
-    constexpr std::string_view bridge = "bridge=";
-    if (std::string_view(*limit).starts_with(bridge)) {
-        if (!start_bridge(*limit + bridge.size())) {
-            std::fprintf(stderr, "cellgate: cannot listen for the network inside of the sandbox: %s\n",
-                         std::strerror(errno));
-            return cannot_prepare;
-        }
-        ++limit;
+    ::prctl(PR_SET_DUMPABLE, 0); // before anything runs that could want to look into this process
+    const std::string filter = guarded ? must_read(filter_file) : "";
+    std::optional<GuardedNames> names;
+    if (guarded) {
+        names.emplace(must_read(names_file));
     }
-    std::optional<rlim_t> cpu_seconds;
-    for (; limit != limits_end; ++limit) {
-        if (!limit_by(*limit, cpu_seconds)) {
-            std::fprintf(stderr, "cellgate: cannot limit %s: %s\n", *limit, std::strerror(errno));
-            return cannot_prepare;
-        }
+    // The guard makes files for the command, so it may no more than that.
+    if (with_landlock) {
+        restrict_writing();
     }
-    set_limit(RLIMIT_CORE, 0);
-    if (cpu_seconds) {
-        go_on_with_cpu_limit(*cpu_seconds);
+    Init init;
+    if (!init.fork_command(guarded)) {
+        init.live(std::move(names), cpu_seconds(limits));
     }
-    if (with_landlock && !restrict_writing()) {
-        return cannot_prepare;
+    // Once more: from a domain within the guard's, the guard can be neither traced nor signalled.
+    if (with_landlock) {
+        restrict_writing();
     }
-    ::execvp(command[0], command);
-    const int error = errno;
-    std::fprintf(stderr, "cellgate: cannot start %s: %s\n", command[0], std::strerror(error));
-    return error == ENOENT ? not_found : cannot_execute;
+    if (guarded && !init.guard_calls(filter)) {
+        give_up("guard names of files");
+    }
+    become_command(bridge, limits, argv + next + 1);
+}
+
+int can_guard_main() {
+    std::string why = why_not_to_answer();
+    const std::optional<std::string> filter = read_file(filter_file);
+    if (why.empty() && (!filter || install_filter(*filter).get() < 0)) {
+        why = std::strerror(errno);
+    }
+    std::printf("guarded-names: %s\n", why.empty() ? "yes" : why.c_str());
+    return 0;
 }
 
 } // namespace cellgate::helper

@@ -18,6 +18,9 @@ int main(int argc, char** argv) {
     if (mode == "enter") {
         return cellgate::helper::enter_main(argc - 1, argv + 1);
     }
-    std::fputs("usage: cellgate supervise|enter …; this program is a part of cellgate\n", stderr);
+    if (mode == "can-guard") {
+        return cellgate::helper::can_guard_main();
+    }
+    std::fputs("usage: cellgate supervise|enter|can-guard …; this program is a part of cellgate\n", stderr);
     return usage_error;
 }

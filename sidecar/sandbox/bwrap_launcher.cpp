@@ -97,9 +97,9 @@ int first_free_descriptor(const async::Command& command) {
 
 // Remembered for all launchers: each session has one of its own, and to look takes longer than to start bwrap. Another
 // program at the same path is looked at again. wrap() may run off the loop, for several sessions, hence the lock.
-std::vector<std::string> layers_of(const std::string& bwrap) {
+Probed probed(const std::string& bwrap) {
     static std::mutex mutex;
-    static std::map<std::string, std::vector<std::string>> seen;
+    static std::map<std::string, Probed> seen;
     struct stat file{};
     ::stat(bwrap.c_str(), &file);
     const std::string identity =
@@ -114,13 +114,13 @@ std::vector<std::string> layers_of(const std::string& bwrap) {
 
 struct Bwrap {
     std::string program;
-    std::vector<std::string> layers;
+    Probed found;
 };
 
 Bwrap available_bwrap(const Environment& environment) {
     std::string program = find_bwrap(bwrap_directories(environment));
-    std::vector<std::string> layers = layers_of(program);
-    return Bwrap{std::move(program), std::move(layers)};
+    Probed found = probed(program);
+    return Bwrap{std::move(program), std::move(found)};
 }
 
 // bwrap's own command for a plan that is complete. `command.argv` is what runs inside, `environment` all that it gets.
@@ -129,6 +129,8 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
     int first = first_free_descriptor(command);
     MountPlan::Arguments mounts = plan.arguments(first + 1);
     std::vector<std::string> options = isolation_arguments(network);
+    // Our helper is the first process itself: bwrap's own could be traced by a cell, and has no guard before its calls.
+    options.emplace_back("--as-pid-1");
     options.insert(options.end(), mounts.arguments.begin(), mounts.arguments.end());
     mounts.files.push_back(system_call_filter(network));
     options.insert(options.end(), {"--seccomp", std::to_string(first + static_cast<int>(mounts.files.size()))});
@@ -164,7 +166,7 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
     command.environment = {{"PATH", system_path}};
     command.cwd = "/";
     launch.command = std::move(command);
-    launch.layers = bwrap.layers;
+    launch.layers = bwrap.found.layers;
     if (network == Network::host) {
         std::erase(launch.layers, "network-namespace");
     }
@@ -210,7 +212,8 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
                     "Choose one in the workspace.");
     }
     add_links(plan, links);
-    check_mounts(plan, mounts.exchangeable, profile.limits, profile.proxy, command.argv);
+    const bool guarded_names = bwrap.found.unguarded.empty();
+    check_mounts(plan, mounts.exchangeable, {guarded_names, profile.proxy, profile.limits}, command.argv);
     Environment environment = clean_environment(environment_, mounts.home, std::move(command.environment));
     if (!profile.proxy.empty()) {
         add_proxy_variables(environment);
@@ -218,6 +221,9 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     Launch launch = launch_in(bwrap, plan, std::move(command), cwd, environment, Network::none);
     launch.notices = std::move(mounts.notices);
     launch.layers.emplace_back("guarded-files");
+    if (guarded_names) {
+        launch.layers.emplace_back("guarded-names");
+    }
     if (!profile.proxy.empty()) {
         launch.layers.emplace_back("network-proxy");
     }
@@ -259,7 +265,7 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
     }
     check_program(plan, command.argv.at(0), links);
     add_links(plan, links);
-    check_mounts(plan, {workspace}, Limits{}, {}, command.argv);
+    check_mounts(plan, {workspace}, {}, command.argv);
     const Environment environment = clean_environment(own, home, std::move(command.environment));
     Launch launch = launch_in(bwrap, plan, std::move(command), home, environment, profile.network);
     limit(launch, Limits{});

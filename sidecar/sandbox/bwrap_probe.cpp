@@ -1,7 +1,9 @@
 #include "bwrap_probe.hpp"
 
+#include "async/helper_program.hpp"
 #include "base/error.hpp"
 #include "mount_plan.hpp"
+#include "names_guard.hpp"
 #include "system_calls.hpp"
 #include "system_mounts.hpp"
 
@@ -191,15 +193,17 @@ std::string version_of(const std::string& bwrap) {
     return said.starts_with("bubblewrap ") ? said.substr(said.find(' ') + 1) : said;
 }
 
-std::vector<std::string> probe(const std::string& bwrap) {
+Probed probe(const std::string& bwrap) {
     MountPlan plan;
     add_system(plan, "/home/user", std::nullopt);
+    add_guard_filter(plan);
+    plan.program(async::helper_program(), helper_place);
     MountPlan::Arguments mounts = plan.arguments(3);
     std::vector<std::string> argv = {bwrap};
     std::vector<std::string> isolation = isolation_arguments(Network::none);
     argv.insert(argv.end(), isolation.begin(), isolation.end());
     argv.insert(argv.end(), mounts.arguments.begin(), mounts.arguments.end());
-    std::string look = "cat /proc/self/status && exec readlink";
+    std::string look = fmt::format("{} can-guard; cat /proc/self/status && exec readlink", helper_place);
     for (const Layer& layer : namespaces) {
         look += fmt::format(" /proc/self/ns/{}", layer.link);
     }
@@ -211,6 +215,7 @@ std::vector<std::string> probe(const std::string& bwrap) {
         throw explain_refusal(bwrap, one_line(output.error), read_host_facts());
     }
     std::vector<std::string> layers = {"bwrap"};
+    std::string unguarded = "it cannot be tried";
     auto require = [&](bool holds, const char* layer) {
         if (!holds) {
             throw unavailable(
@@ -225,6 +230,9 @@ std::vector<std::string> probe(const std::string& bwrap) {
     bool filtered = false;
     std::vector<std::string> inside;
     for (std::string line; std::getline(lines, line);) {
+        if (constexpr std::string_view answer = "guarded-names: "; line.starts_with(answer)) {
+            unguarded = line == "guarded-names: yes" ? "" : line.substr(answer.size());
+        }
         no_capabilities |= line == "CapBnd:\t0000000000000000";
         no_new_privileges |= line == "NoNewPrivs:\t1";
         filtered |= line == "Seccomp:\t2";
@@ -242,7 +250,15 @@ std::vector<std::string> probe(const std::string& bwrap) {
     require(filtered, "seccomp");
     // bwrap fails when it cannot have it.
     layers.emplace_back("no-nested-namespaces");
-    return layers;
+    return {std::move(layers), std::move(unguarded)};
+}
+
+bool guards_names(const Environment& environment) {
+    try {
+        return probe(find_bwrap(bwrap_directories(environment))).unguarded.empty();
+    } catch (const Error&) {
+        return false; // nothing starts here, and whoever tries is told why
+    }
 }
 
 HostFacts read_host_facts() {

@@ -24,9 +24,17 @@ std::string find_bwrap(const std::vector<std::string>& directories);
 // "0.8.0", or what it said instead.
 std::string version_of(const std::string& bwrap);
 
+struct Probed {
+    std::vector<std::string> layers;
+    std::string unguarded; // why names that do not exist yet cannot be guarded (names_guard.hpp); empty: they can
+};
+
 // Runs bwrap with the isolation of every sandbox and returns the layers that hold in there. Throws
 // Error{sandbox_unavailable} with bwrap's own words, the cause and the fix.
-std::vector<std::string> probe(const std::string& bwrap);
+Probed probe(const std::string& bwrap);
+
+// Whether names that do not exist yet are guarded here, in sandboxes that can be had.
+bool guards_names(const Environment& environment);
 
 // What on this machine is known to refuse user namespaces.
 struct HostFacts {

@@ -46,6 +46,18 @@ Finding examine_limits() {
     return finding;
 }
 
+// No machine is refused for want of it: what exists when a kernel starts is guarded by mounts.
+Finding describe_guard(const std::string& unguarded) {
+    if (unguarded.empty()) {
+        return {"guarded names", true, "cells can make none that programs outside run or obey", {}};
+    }
+    return {"guarded names", true,
+            fmt::format("where a .git, .vscode or .mcp.json does not exist yet, cells can make one: {}", unguarded),
+            "Guarding them needs Linux 5.19, that no program around cellgate (a container's runtime) listens for "
+            "system calls already, and that a process may look into its children. Until then, look at such files "
+            "before you use them."};
+}
+
 } // namespace
 
 std::vector<Finding> examine(const Environment& environment) {
@@ -59,7 +71,9 @@ std::vector<Finding> examine(const Environment& environment) {
         return findings;
     }
     try {
-        findings.push_back({"sandbox", true, fmt::format("{}", fmt::join(probe(bwrap), ", ")), {}});
+        const Probed found = probe(bwrap);
+        findings.push_back({"sandbox", true, fmt::format("{}", fmt::join(found.layers, ", ")), {}});
+        findings.push_back(describe_guard(found.unguarded));
     } catch (const Error& error) {
         findings.push_back({"sandbox", false, error.message, error.hint});
         return findings;

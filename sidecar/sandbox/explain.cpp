@@ -1,7 +1,9 @@
 #include "sandbox/explain.hpp"
 
 #include "base/visible_text.hpp"
+#include "bwrap_probe.hpp"
 #include "kernel_mounts.hpp"
+#include "sandbox/guarded_files.hpp"
 
 #include <fmt/format.h>
 
@@ -34,7 +36,10 @@ bool permits(const struct stat& status, mode_t what) {
 // Walks a path as a process in the sandbox would.
 class Walk {
   public:
-    Walk(const MountPlan& plan, const std::string& path) : plan_(plan) { push_front(path); }
+    Walk(const MountPlan& plan, bool names_are_guarded, const std::string& path)
+        : plan_(plan), names_are_guarded_(names_are_guarded) {
+        push_front(path);
+    }
 
     PathExplanation run() {
         while (true) {
@@ -92,8 +97,7 @@ class Walk {
     std::optional<PathExplanation> step_in_machine(const fs::path& next, const MountPlan::Mounted& there) {
         struct stat status{};
         if (::lstat(next.c_str(), &status) != 0) {
-            return PathExplanation{Sight::absent, whole(next), "it does not exist, in " + there.reason.text,
-                                   Cause::machine};
+            return absent(next, there);
         }
         if (S_ISLNK(status.st_mode)) {
             std::error_code error;
@@ -104,6 +108,18 @@ class Walk {
         }
         current_ = next;
         return std::nullopt;
+    }
+
+    PathExplanation absent(const fs::path& path, const MountPlan::Mounted& there) const {
+        const auto is_guarded = [](const fs::path& part) { return is_auto_run_name(part.string()); };
+        const bool guarded = is_guarded(path.filename()) || std::any_of(rest_.begin(), rest_.end(), is_guarded);
+        if (guarded && there.writable && names_are_guarded_) {
+            return {Sight::absent, whole(path),
+                    "it does not exist, and no cell can make it; guarded: programs outside of the sandbox would run or "
+                    "obey it",
+                    Cause::guard};
+        }
+        return {Sight::absent, whole(path), "it does not exist, in " + there.reason.text, Cause::machine};
     }
 
     std::optional<PathExplanation> follow(const fs::path& target, const fs::path& link) {
@@ -147,6 +163,7 @@ class Walk {
     }
 
     const MountPlan& plan_;
+    bool names_are_guarded_;
     fs::path current_ = "/";
     std::deque<fs::path> rest_;
     int links_left_ = most_links;
@@ -159,16 +176,17 @@ Explained explain_paths(const Profile& profile, const Environment& environment, 
     mounts.plan.because({"a link on the way to what is shown"});
     add_links(mounts.plan, mounts.links);
     Explained explained;
+    const bool names_are_guarded = guards_names(environment);
     for (const std::string& path : paths) {
         explained.paths.push_back(
-            Walk(mounts.plan, path.starts_with('/') ? path : mounts.workspace + "/" + path).run());
+            Walk(mounts.plan, names_are_guarded, path.starts_with('/') ? path : mounts.workspace + "/" + path).run());
     }
     explained.notices = std::move(mounts.notices);
     return explained;
 }
 
-PathExplanation explain_path(const KernelMounts& mounts, const std::string& path) {
-    return Walk(mounts.plan, path).run();
+PathExplanation explain_path(const KernelMounts& mounts, const Environment& environment, const std::string& path) {
+    return Walk(mounts.plan, guards_names(environment), path).run();
 }
 
 HostExplanation explain_host(const Settings* settings, const HostQuery& host) {

@@ -24,7 +24,7 @@ constexpr std::array secret_names = {".envrc", ".netrc", ".pgpass", ".pypirc", "
 constexpr std::array secret_suffixes = {".pem", ".key", ".p12", ".pfx"};
 constexpr std::array example_suffixes = {".example", ".sample", ".template", ".dist"};
 
-constexpr std::array auto_run_names = {
+constexpr std::string_view run_or_obeyed[] = {
     // git: whole, as a new .git/commondir alone moves hooks and config elsewhere
     ".git", ".gitmodules", ".gitconfig", ".husky", ".pre-commit-config.yaml",
     // editors and agents
@@ -41,7 +41,7 @@ bool is_not_searched(std::string_view name) {
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
 template <class Suffixes>
@@ -70,7 +70,11 @@ bool is_secret_name(std::string_view name) {
 }
 
 bool is_auto_run_name(std::string_view name) {
-    return contains(auto_run_names, name);
+    return contains(run_or_obeyed, name);
+}
+
+std::span<const std::string_view> auto_run_names() {
+    return run_or_obeyed;
 }
 
 GuardedFiles find_guarded_files(const std::string& workspace) {

@@ -3,6 +3,7 @@
 #include "async/helper_program.hpp"
 #include "base/error.hpp"
 #include "landlock.hpp"
+#include "names_guard.hpp"
 #include "sandbox/launcher.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +22,6 @@ namespace {
 
 constexpr const char* places_file = "/.cellgate/places";
 constexpr const char* writable_file = "/.cellgate/writable";
-constexpr const char* helper_place = "/.cellgate/helper";
 
 // "<device>:<inode>" of a path without links.
 std::string identity_of(const std::string& path) {
@@ -47,7 +47,7 @@ std::string list_of(const std::vector<std::string>& texts) {
 
 } // namespace
 
-void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const Limits& limits, const std::string& proxy,
+void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const FromTheStart& start,
                   std::vector<std::string>& argv) {
     std::map<std::string, std::string> sources; // a top may lie in another one
     for (const std::string& top : tops) {
@@ -61,18 +61,23 @@ void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const L
     }
     plan.file(std::move(places), places_file);
     plan.program(async::helper_program(), helper_place);
-    std::vector<std::string> start = {helper_place, "enter"};
+    std::vector<std::string> helper = {helper_place, "enter"};
+    if (start.guarded_names) {
+        add_guard_filter(plan);
+        add_guarded_names(plan, tops);
+        helper.emplace_back("guard");
+    }
     if (landlock_can_be_had()) {
         plan.file(list_of(plan.writable_places()), writable_file);
-        start.emplace_back("landlock");
+        helper.emplace_back("landlock");
     }
-    if (!proxy.empty()) {
-        start.push_back(fmt::format("bridge={}:{}", proxy_port, proxy));
+    if (!start.proxy.empty()) {
+        helper.push_back(fmt::format("bridge={}:{}", proxy_port, start.proxy));
     }
-    const std::vector<std::string> arguments = limit_arguments(limits);
-    start.insert(start.end(), arguments.begin(), arguments.end());
-    start.emplace_back("--");
-    argv.insert(argv.begin(), start.begin(), start.end());
+    const std::vector<std::string> arguments = limit_arguments(start.limits);
+    helper.insert(helper.end(), arguments.begin(), arguments.end());
+    helper.emplace_back("--");
+    argv.insert(argv.begin(), helper.begin(), helper.end());
 }
 
 } // namespace cellgate::sandbox

@@ -12,11 +12,18 @@
 
 namespace cellgate::sandbox {
 
+// What holds from before a command's first instruction on.
+struct FromTheStart {
+    bool guarded_names = false; // names_guard.hpp
+    std::string proxy;          // what a bridge leads to; empty: none
+    Limits limits;
+};
+
 // Adds to `plan` the list of what has to stand at the places in `tops`, all that a cell of any session may be able to
-// exchange, and puts the comparison before `argv`, as well as a bridge to `proxy`, if there is one, `limits`, and
-// where it can be had Landlock (landlock.hpp) by what is writable in `plan`, which hold from then on. Throws
-// Error{sandbox_unavailable} when one of the files has changed already.
-void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const Limits& limits, const std::string& proxy,
+// exchange, and puts the helper before `argv`, which compares them and does what `start` says; where it can be had also
+// Landlock (landlock.hpp), by what is writable in `plan`. Throws Error{sandbox_unavailable} when one of the files has
+// changed already.
+void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const FromTheStart& start,
                   std::vector<std::string>& argv);
 
 } // namespace cellgate::sandbox

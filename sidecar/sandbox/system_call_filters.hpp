@@ -7,5 +7,6 @@ namespace cellgate::sandbox {
 
 extern const std::string_view without_network_filter;
 extern const std::string_view with_network_filter;
+extern const std::string_view guard_filter;
 
 } // namespace cellgate::sandbox

@@ -62,6 +62,14 @@ std::optional<protocol::Note> note_of_absent(const StartedSandbox& sandbox, cons
     return std::nullopt;
 }
 
+protocol::Note note_of_guarded_name(const sandbox::PathExplanation& explained) {
+    protocol::Note note;
+    note.text = fmt::format("{} cannot be made in the sandbox: {}", visible_text(explained.path),
+                            visible_text(explained.reason));
+    note.remedy = "make it outside of the sandbox";
+    return note;
+}
+
 protocol::Note note_of_unreadable(const StartedSandbox& sandbox, const sandbox::PathExplanation& explained) {
     protocol::Note note;
     note.text = fmt::format("{} cannot be read in the sandbox: {}", visible_text(explained.path),
@@ -102,12 +110,15 @@ std::vector<std::string> paths_in_error(const std::string& evalue) {
 }
 
 std::optional<protocol::Note> note_of_path(const StartedSandbox& sandbox, const std::string& path, bool for_person) {
-    const sandbox::PathExplanation explained = sandbox::explain_path(*sandbox.mounts, path);
+    const sandbox::PathExplanation explained = sandbox::explain_path(*sandbox.mounts, sandbox.environment, path);
     if (explained.cause == sandbox::Cause::machine) {
         return std::nullopt;
     }
     switch (explained.sight) {
     case sandbox::Sight::absent:
+        if (explained.cause == sandbox::Cause::guard) {
+            return note_of_guarded_name(explained);
+        }
         return for_person ? note_of_absent(sandbox, explained) : std::nullopt;
     case sandbox::Sight::unreadable:
         return note_of_unreadable(sandbox, explained);

@@ -14,7 +14,7 @@ import unittest
 from cellgate_client import CELLGATE, Place, PlaceTest, RpcError, SharedSidecarTest, Sidecar
 
 BWRAP_LAYERS = {"bwrap", "user-namespace", "network-namespace", "pid-namespace", "mount-namespace", "no-new-privileges",
-                "private-home", "clean-environment"}
+                "private-home", "clean-environment", "guarded-files", "guarded-names"}
 
 
 class Walls(SharedSidecarTest):
@@ -100,6 +100,29 @@ class Walls(SharedSidecarTest):
         inside, outside = self.both("print(open('.env').read())")
         self.assertEqual(outside, "TOKEN=hidden")
         self.assertNotIn("hidden", inside)
+
+    def test_what_would_run_outside_cannot_be_made_where_there_is_none(self):
+        names = (".mcp.json", ".vscode/tasks.json", "sub/.git/hooks/pre-commit")
+        code = ("import os, shutil\n"
+                "os.makedirs('fresh')\n"
+                "found = []\n"
+                f"for name in {names}:\n"
+                "    try:\n"
+                "        os.makedirs('fresh/' + os.path.dirname(name), exist_ok=True)\n"
+                "        open('fresh/' + name, 'w').close()\n"
+                "        found.append('made')\n"
+                "    except OSError as problem:\n"
+                "        found.append(problem.strerror)\n"
+                "print(*found, sorted(n for _, folders, files in os.walk('fresh') for n in folders + files), sep=', ')\n"
+                "shutil.rmtree('fresh')")
+        before = set(os.listdir(self.place.root))
+        inside, outside = self.both(code)
+        self.assertEqual(outside, "made, made, made, ['.git', '.mcp.json', '.vscode', 'hooks', 'pre-commit', 'sub', "
+                                  "'tasks.json']")
+        self.assertEqual(inside, "Read-only file system, Read-only file system, Read-only file system, ['sub']")
+        self.run_ok("open('.mcp.json.txt', 'w').close()")
+        # The kernel lives, and nothing stands in the place of what it must not make.
+        self.assertEqual(set(os.listdir(self.place.root)) - before, {".mcp.json.txt"})
 
     def test_the_environment_is_clean(self):
         other = Place()

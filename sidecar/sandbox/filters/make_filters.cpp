@@ -1,5 +1,6 @@
 // Part of the build: writes the compiled filters of system calls as a C++ source to stdout.
 
+#include "guard_rules.hpp"
 #include "system_call_rules.hpp"
 
 #include <cstdio>
@@ -25,8 +26,9 @@ int main() {
             const bool with_unix_sockets = std::string_view(name) == "without_network";
             write_array(name, cellgate::sandbox::compile_system_call_filter(with_unix_sockets));
         }
+        write_array("guard", cellgate::sandbox::compile_guard_filter());
         std::puts("}");
-        for (const char* name : {"without_network", "with_network"}) {
+        for (const char* name : {"without_network", "with_network", "guard"}) {
             std::printf("const std::string_view %s_filter(reinterpret_cast<const char*>(%s_bytes), sizeof %s_bytes);\n",
                         name, name, name);
         }

@@ -1,29 +1,18 @@
 #include "system_call_rules.hpp"
 
-#include <seccomp.h>
+#include "filter.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <fcntl.h>
-#include <memory>
 #include <sched.h>
-#include <string>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <system_error>
-#include <unistd.h>
 #include <vector>
 
 namespace cellgate::sandbox {
 
 namespace {
-
-[[noreturn]] void fail(const char* what, int error) {
-    throw std::system_error(error, std::generic_category(), what);
-}
 
 struct Refusal {
     int call;
@@ -96,60 +85,6 @@ const Refusal refusals[] = {
     {SCMP_SYS(vm86), ENOSYS},
     {SCMP_SYS(vm86old), ENOSYS},
 };
-
-constexpr std::uint64_t low_half = 0xffff'ffff; // all that the kernel looks at where it takes an int
-
-class Filter {
-  public:
-    Filter() : context_(::seccomp_init(SCMP_ACT_ALLOW), &::seccomp_release) {
-        if (!context_) {
-            fail("cannot make a filter of system calls", ENOMEM);
-        }
-        // Of x86 this is also what becomes of the second numbers, those for 32-bit pointers.
-        require(::seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS)));
-    }
-
-    template <class... Conditions>
-    void refuse(int error, int call, Conditions... conditions) {
-        const std::array<scmp_arg_cmp, sizeof...(conditions)> all = {conditions...};
-        require(::seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), call,
-                                         static_cast<unsigned>(all.size()), all.data()));
-    }
-
-    std::string compiled() const {
-        const int file = ::memfd_create("filter", MFD_CLOEXEC); // 2.5 of the library writes to descriptors only
-        require(::seccomp_export_bpf(context_.get(), file));
-        std::string bytes(static_cast<std::size_t>(::lseek(file, 0, SEEK_END)), '\0');
-        const ssize_t size = ::pread(file, bytes.data(), bytes.size(), 0);
-        ::close(file);
-        if (size != static_cast<ssize_t>(bytes.size())) {
-            fail("cannot read the filter of system calls", errno);
-        }
-        return bytes;
-    }
-
-  private:
-    static void require(int result) {
-        if (result != 0) {
-            fail("cannot make the filter of system calls", -result);
-        }
-    }
-    std::unique_ptr<void, decltype(&::seccomp_release)> context_;
-};
-
-// Argument `number`: all bits of `bits` set; its low half this value; as a whole beyond it, or another one.
-scmp_arg_cmp has_bits(unsigned number, std::uint64_t bits) {
-    return {number, SCMP_CMP_MASKED_EQ, bits, bits};
-}
-scmp_arg_cmp is(unsigned number, std::uint64_t value) {
-    return {number, SCMP_CMP_MASKED_EQ, low_half, value};
-}
-scmp_arg_cmp is_beyond(unsigned number, std::uint64_t value) {
-    return {number, SCMP_CMP_GT, value, 0};
-}
-scmp_arg_cmp is_not(unsigned number, std::uint64_t value) {
-    return {number, SCMP_CMP_NE, value, 0};
-}
 
 // Input put into a terminal as if it was typed, and the console's keys.
 void refuse_typing(Filter& filter) {

@@ -116,17 +116,21 @@ TEST_CASE("a filter of system calls around us is noticed") {
     CHECK(status == 0);
 }
 
-TEST_CASE("the doctor names bwrap's version, the layers that hold, Landlock, and what limits count") {
+TEST_CASE("the doctor names bwrap's version, the layers that hold, what is guarded, Landlock, and limits") {
     std::vector<Finding> findings = examine(process_environment());
-    REQUIRE(findings.size() == 4);
+    REQUIRE(findings.size() == 5);
     CHECK(findings[0].good);
     CHECK(mentions(findings[0].detail, "0."));
     CHECK(findings[1].good);
     CHECK(mentions(findings[1].detail, "no-nested-namespaces"));
-    CHECK(findings[2].good); // the mounts hold without
-    CHECK(mentions(findings[2].detail, "the mounts of"));
-    CHECK(mentions(findings[2].detail, "not to be had") != landlock_can_be_had());
-    CHECK(findings[3].good); // there are always limits of each process
-    CHECK(mentions(findings[3].detail, "memory "));
-    CHECK(mentions(findings[3].detail, "processes "));
+    CHECK(findings[2].good); // what exists is guarded by mounts
+    const bool guarded = probe(find_bwrap(bwrap_directories({}))).unguarded.empty();
+    CHECK(mentions(findings[2].detail, guarded ? "can make none" : "can make one"));
+    CHECK(findings[2].hint.empty() == guarded);
+    CHECK(findings[3].good); // the mounts hold without
+    CHECK(mentions(findings[3].detail, "the mounts of"));
+    CHECK(mentions(findings[3].detail, "not to be had") != landlock_can_be_had());
+    CHECK(findings[4].good); // there are always limits of each process
+    CHECK(mentions(findings[4].detail, "memory "));
+    CHECK(mentions(findings[4].detail, "processes "));
 }

@@ -1,5 +1,6 @@
 // What honest code needs, and gets in the sandbox.
 
+#include "bwrap_probe.hpp"
 #include "landlock.hpp"
 #include "machine.hpp"
 
@@ -230,6 +231,9 @@ TEST_CASE("the layers are those that hold") {
         layers.emplace_back("landlock");
     }
     layers.emplace_back("guarded-files");
+    if (probe(find_bwrap(bwrap_directories({}))).unguarded.empty()) {
+        layers.emplace_back("guarded-names");
+    }
     const GroupPlaces places = find_group_places();
     if (places.memory) {
         layers.emplace_back("memory-cgroup");

@@ -36,7 +36,7 @@ Explained explain_paths(const Profile& profile, const Environment& environment, 
 
 // `path` is absolute; `mounts` are those of a sandbox that was started (Launch::mounts). Looks at files, so it may
 // block.
-PathExplanation explain_path(const KernelMounts& mounts, const std::string& path);
+PathExplanation explain_path(const KernelMounts& mounts, const Environment& environment, const std::string& path);
 
 enum class Reach { allowed, denied, asked };
 

@@ -2,6 +2,7 @@
 // Which files of a workspace a cell must not reach: secrets (unreadable) and what a program outside the sandbox would
 // run or obey later (read-only). The names are the same for every door; find_guarded_files() says which of them exist.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@ namespace cellgate::sandbox {
 bool is_secret_name(std::string_view name);
 // ".git", ".vscode", ".envrc", ".mcp.json" …
 bool is_auto_run_name(std::string_view name);
+// All of them.
+std::span<const std::string_view> auto_run_names();
 
 struct GuardedFiles {
     std::vector<std::string> secret_files;
@@ -22,7 +25,8 @@ struct GuardedFiles {
 // `workspace` is canonical, and so are the results; all are inside it. Breadth first, symlinks to directories are not
 // followed; a guarded name that is a symlink guards what it points to. Throws Error{sandbox_unavailable} for a
 // workspace too large to be searched: a cell can make it so, and what is not found is not guarded. What does not exist
-// cannot be guarded by a mount, and neither can a file that a program outside replaces by renaming while a kernel runs.
+// cannot be guarded by a mount (names_guard.hpp), and neither can a file that a program outside replaces by renaming
+// while a kernel runs.
 GuardedFiles find_guarded_files(const std::string& workspace);
 
 } // namespace cellgate::sandbox

@@ -1,0 +1,47 @@
+#pragma once
+// Who waits for the answer to a system call that the guard (guard.hpp) was told of. All that is said of it is taken
+// once, and then judged and used: its other threads may change its memory, and its descriptors, at any time.
+
+#include "descriptor.hpp"
+
+#include <cstdint>
+#include <linux/seccomp.h>
+#include <string>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+namespace cellgate::helper {
+
+// How a call ends: an errno. Thrown.
+struct CallError {
+    int error;
+};
+
+class Caller {
+  public:
+    Caller(int listener, const seccomp_notif& call) : listener_(listener), call_(call) {}
+
+    pid_t thread() const { return static_cast<pid_t>(call_.pid); }
+    const seccomp_data& call() const { return call_.data; }
+
+    // Whether it still waits. If so, all that was read before was read of it, and of no later owner of its number.
+    bool waits() const;
+
+    // A path or link's text. Throws EFAULT, ENAMETOOLONG.
+    std::string text(std::uint64_t address) const;
+    // What a call starts from: the working folder for AT_FDCWD. An O_PATH descriptor. Throws EBADF, EACCES.
+    Descriptor opened(int descriptor) const;
+    pid_t process() const;
+    mode_t umask() const;
+
+    // Each ends the call. The second gives it a copy of `file`, as number and result; with O_CLOEXEC in `flags` it is
+    // closed by exec.
+    void answer(int error) const;
+    void give(const Descriptor& file, int flags) const;
+
+  private:
+    int listener_;
+    seccomp_notif call_;
+};
+
+} // namespace cellgate::helper

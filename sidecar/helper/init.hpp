@@ -1,0 +1,37 @@
+#pragma once
+// What the first process of a sandbox does for as long as the sandbox lives: it reaps what ends, answers for the guard
+// (guard.hpp), and ends as the command did, and everything with it. No process in there can end it, trace it, or read
+// its memory.
+
+#include "guard.hpp"
+
+#include <optional>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+namespace cellgate::helper {
+
+inline constexpr int cannot_prepare = 125; // as env and nohup end for a reason of their own
+
+class Init {
+  public:
+    // Returns twice, as fork() does: true in the command's process, which is then a session of its own. Ends this one
+    // when it cannot.
+    bool fork_command(bool guarded);
+
+    // In the command's process: puts the filter before its calls and gives the listener to the other one. False with
+    // errno.
+    bool guard_calls(const std::string& filter);
+
+    // In the first process. A limit of processor time that the command met, and was killed for, is told as SIGXCPU:
+    // nobody outside could tell such a SIGKILL from any other.
+    [[noreturn]] void live(std::optional<GuardedNames> names, std::optional<rlim_t> cpu_seconds);
+
+  private:
+    void reap(std::optional<rlim_t> cpu_seconds) const;
+
+    pid_t command_ = 0;
+    Descriptor way_; // between the two, for the listener
+};
+
+} // namespace cellgate::helper

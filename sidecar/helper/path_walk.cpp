@@ -1,0 +1,174 @@
+#include "path_walk.hpp"
+
+#include <climits>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <string_view>
+#include <unistd.h>
+
+namespace cellgate::helper {
+
+namespace {
+
+constexpr int most_links = 40; // as the system's own limit
+
+const struct stat& proc_root() {
+    static const struct stat status = [] {
+        struct stat found{};
+        ::stat("/proc", &found);
+        return found;
+    }();
+    return status;
+}
+
+bool is_in_proc(const Held& held) {
+    return held.status.st_dev == proc_root().st_dev;
+}
+
+bool is_proc_root(const Held& held) {
+    return is_in_proc(held) && held.status.st_ino == proc_root().st_ino;
+}
+
+// The system lets every process look into itself, so this one must not do so for others.
+void refuse_own(const Held& held) {
+    static const std::string own = "/proc/" + std::to_string(::getpid()) + "/";
+    const std::string path = path_of(held) + "/";
+    if (path.size() < 2 || path.starts_with(own)) {
+        throw CallError{EACCES};
+    }
+}
+
+Held hold(Descriptor descriptor) {
+    Held held{.descriptor = std::move(descriptor)};
+    if (held.descriptor.get() < 0 || ::fstat(held.descriptor.get(), &held.status) != 0) {
+        throw CallError{errno};
+    }
+    if (is_in_proc(held)) {
+        refuse_own(held);
+    }
+    return held;
+}
+
+Held open_in(const Held& folder, const std::string& name, int flags) {
+    return hold(Descriptor(::openat(folder.descriptor.get(), name.c_str(), O_PATH | O_CLOEXEC | flags)));
+}
+
+Held root() {
+    return hold(Descriptor(::open("/", O_PATH | O_CLOEXEC)));
+}
+
+// Takes the first component off, with the slashes around it.
+std::string take_component(std::string& path) {
+    const std::size_t begin = std::min(path.find_first_not_of('/'), path.size());
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    std::string component = path.substr(begin, end - begin);
+    path.erase(0, std::min(path.find_first_not_of('/', end), path.size()));
+    return component;
+}
+
+} // namespace
+
+bool leads_beyond_paths(const Held& folder, const Held& link) {
+    return is_in_proc(link) && !is_proc_root(folder);
+}
+
+std::string path_of(const Held& held) {
+    const std::string link = "/proc/self/fd/" + std::to_string(held.descriptor.get());
+    std::array<char, PATH_MAX> text; // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+    const ssize_t size = ::readlink(link.c_str(), text.data(), text.size());
+    return {text.data(), size > 0 && size < PATH_MAX ? static_cast<std::size_t>(size) : 0};
+}
+
+Held PathWalk::start(int descriptor) const {
+    return hold(caller_.opened(descriptor));
+}
+
+Place PathWalk::place(const Held& start, std::string path) {
+    if (path.empty()) {
+        throw CallError{ENOENT};
+    }
+    Held folder = path.front() == '/' ? root() : hold(Descriptor(::dup(start.descriptor.get())));
+    const std::size_t last = path.find_last_not_of('/');
+    if (last == std::string::npos) {
+        return {std::move(folder), "/"};
+    }
+    const std::size_t slash = path.rfind('/', last);
+    const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+    std::string name = path.substr(begin);
+    path.resize(begin);
+    enter(folder, std::move(path));
+    if (!S_ISDIR(folder.status.st_mode)) {
+        throw CallError{ENOTDIR};
+    }
+    return {std::move(folder), std::move(name)};
+}
+
+Held PathWalk::look(const Place& place) const {
+    return open_in(place.folder, place.name, O_NOFOLLOW);
+}
+
+Place PathWalk::beyond(const Place& place, const Held& link) {
+    count_link();
+    return this->place(place.folder, link_text(place.folder, place.name, link));
+}
+
+Held PathWalk::follow(Place place) {
+    while (true) {
+        Held found = look(place);
+        if (!S_ISLNK(found.status.st_mode)) {
+            return found;
+        }
+        if (leads_beyond_paths(place.folder, found)) {
+            return open_in(place.folder, place.name, 0);
+        }
+        place = beyond(place, found);
+    }
+}
+
+void PathWalk::enter(Held& folder, std::string path) {
+    while (!path.empty()) {
+        const std::string name = take_component(path);
+        if (name.empty() || name == ".") {
+            continue;
+        }
+        Held next = open_in(folder, name, O_NOFOLLOW);
+        if (!S_ISLNK(next.status.st_mode)) {
+            folder = std::move(next);
+        } else if (leads_beyond_paths(folder, next)) {
+            count_link();
+            folder = open_in(folder, name, 0);
+        } else {
+            count_link();
+            path = link_text(folder, name, next) + "/" + path;
+            if (path.front() == '/') {
+                folder = root();
+            }
+        }
+    }
+}
+
+std::string PathWalk::link_text(const Held& folder, const std::string& name, const Held& link) const {
+    if (is_proc_root(folder) && name == "self") {
+        return std::to_string(caller_.process());
+    }
+    if (is_proc_root(folder) && name == "thread-self") {
+        return std::to_string(caller_.process()) + "/task/" + std::to_string(caller_.thread());
+    }
+    std::array<char, PATH_MAX> text; // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+    const ssize_t size = ::readlinkat(link.descriptor.get(), "", text.data(), text.size());
+    if (size <= 0 || size == PATH_MAX) {
+        throw CallError{size < 0 ? errno : size == 0 ? ENOENT : ENAMETOOLONG};
+    }
+    return {text.data(), static_cast<std::size_t>(size)};
+}
+
+void PathWalk::count_link() {
+    if (++links_ > most_links) {
+        throw CallError{ELOOP};
+    }
+}
+
+} // namespace cellgate::helper

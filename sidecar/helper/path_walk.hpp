@@ -1,0 +1,57 @@
+#pragma once
+// Where a path of a caller's leads, looked up as its own call would: from its working folder and descriptors, and from
+// its root, which is ours too. One component at a time, for two reasons: what /proc calls "self" has to be the caller
+// and not this process, and nothing of this process may be reached, for which the system would take us at our word.
+
+#include "caller.hpp"
+#include "descriptor.hpp"
+
+#include <string>
+#include <sys/stat.h>
+
+namespace cellgate::helper {
+
+// A file or folder that is held by an O_PATH descriptor, whatever becomes of its names.
+struct Held {
+    Descriptor descriptor;
+    struct stat status{};
+};
+
+// A folder, and a name in it that may not exist: one component with the slashes that follow it; also ".", ".." and "/".
+struct Place {
+    Held folder;
+    std::string name;
+};
+
+class PathWalk {
+  public:
+    explicit PathWalk(const Caller& caller) : caller_(caller) {}
+
+    // All throw CallError: what the lookup fails with, and EACCES for what is this process's own.
+
+    Held start(int descriptor) const;
+    // All links are followed but one in the place itself.
+    Place place(const Held& start, std::string path);
+    // What is in the place; a link is not followed.
+    Held look(const Place& place) const;
+    // The place that the link leads to that `link` holds, found in `place`. Counts as one link of those allowed.
+    Place beyond(const Place& place, const Held& link);
+    // What is in the place, with all links followed.
+    Held follow(Place place);
+
+  private:
+    void enter(Held& folder, std::string path);
+    std::string link_text(const Held& folder, const std::string& name, const Held& link) const;
+    void count_link();
+
+    const Caller& caller_;
+    int links_ = 0;
+};
+
+// Whether a link in a folder is one of /proc's that lead to what may have no path, such as a process's descriptors.
+bool leads_beyond_paths(const Held& folder, const Held& link);
+
+// The path by which the system knows a held file now. Empty when it has none, or one that is too long.
+std::string path_of(const Held& held);
+
+} // namespace cellgate::helper

@@ -1,0 +1,66 @@
+#include "slow_open.hpp"
+
+#include "process_facts.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+namespace cellgate::helper {
+
+namespace {
+
+// While a call is with the guard, nothing but its end interrupts it: for what may take long, signals are looked for.
+bool is_to_be_interrupted(pid_t thread) {
+    const auto bits = [thread](const char* name) { return status_number(thread, name, 16).value_or(0); };
+    return ((bits("SigPnd") | bits("ShdPnd")) & ~bits("SigBlk") & ~bits("SigIgn")) != 0;
+}
+
+[[noreturn]] void wait_for_open(const Caller& caller, const Descriptor& held, int flags) {
+    ::prctl(PR_SET_NAME, "cellgate-open");
+    struct sigaction nothing{};
+    nothing.sa_handler = [](int) {};
+    ::sigaction(SIGALRM, &nothing, nullptr);
+    constexpr suseconds_t moment = 20'000;
+    const itimerval timer{{0, moment}, {0, moment}};
+    ::setitimer(ITIMER_REAL, &timer, nullptr);
+    while (caller.waits()) {
+        const Descriptor opened = open_again(held, flags);
+        if (opened.get() >= 0) {
+            caller.give(opened, flags);
+        } else if (errno != EINTR) {
+            caller.answer(errno);
+        } else if (is_to_be_interrupted(caller.thread())) {
+            constexpr int restart_or_interrupt = 512; // the system's ERESTARTSYS: what the signal's handler asks for
+            caller.answer(restart_or_interrupt);
+        }
+    }
+    ::_exit(0);
+}
+
+} // namespace
+
+std::string own_link(const Descriptor& descriptor) {
+    return "/proc/self/fd/" + std::to_string(descriptor.get());
+}
+
+Descriptor open_again(const Descriptor& held, int flags) {
+    // A terminal is not to become ours.
+    return Descriptor(
+        ::open(own_link(held).c_str(), (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY));
+}
+
+void open_slowly(const Caller& caller, const Descriptor& held, int flags) {
+    const pid_t opener = ::fork();
+    if (opener == 0) {
+        wait_for_open(caller, held, flags);
+    }
+    if (opener < 0) {
+        throw CallError{errno};
+    }
+}
+
+} // namespace cellgate::helper

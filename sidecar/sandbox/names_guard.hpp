@@ -1,0 +1,19 @@
+#pragma once
+// What the guard of names in a sandbox (helper/guard.hpp) goes by: a filter of system calls, and a list.
+
+#include "mount_plan.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+// Where both are asked to be found, and the helper itself, which is the sandbox's first program.
+inline constexpr const char* helper_place = "/.cellgate/helper";
+
+void add_guard_filter(MountPlan& plan);
+
+// `shown`: the folders of the machine that are shown there. All else that `plan` has must be in it already.
+void add_guarded_names(MountPlan& plan, const std::vector<std::string>& shown);
+
+} // namespace cellgate::sandbox

@@ -67,6 +67,11 @@ struct Attempt {
     }
 };
 
+// Of those that a sandbox may have to do without (a launcher that lacks another one starts nothing).
+bool is_missing(const std::string& layer, const std::vector<std::string>& layers) {
+    return layer == "guarded-names" && std::find(layers.begin(), layers.end(), layer) == layers.end();
+}
+
 struct Place {
     std::string home;
     std::string workspace;
@@ -270,7 +275,9 @@ class Trials {
                 failure = std::current_exception(); // else that limit cannot be had here, and nobody would get it
             }
         }
-        if (launch) {
+        if (launch && !without && is_missing(attempt.layer, launch->layers)) {
+            tried.detail = fmt::format("there is no layer {} here: see `cellgate doctor`", attempt.layer);
+        } else if (launch) {
             if (layers != nullptr && !profile.limits.any()) {
                 *layers = launch->layers;
             }

@@ -111,6 +111,11 @@ def tunnel(host, port=443):
     return answer
 
 
+def moved_to(old, new):
+    os.rename(old, new)
+    return new
+
+
 def moved(old, new, made):
     os.rename(old, new)
     os.makedirs(made)
@@ -205,6 +210,25 @@ def move_git():
 def write_configuration():
     return any_of([lambda: write(work(".mcp.json")),
                    lambda: os.replace(write(work("new")), work(".mcp.json")) or True])
+
+
+@attempt("fs-write-vscode", "guarded-names", "make a .vscode, or bring one in from elsewhere")
+def make_configuration():
+    def make():
+        os.makedirs(work("sub/.vscode"))
+        return write(work("sub/.vscode/tasks.json"))
+
+    def bring():
+        os.makedirs(work("new"))
+        return write(os.path.join(moved_to(work("new"), work(".vscode")), "tasks.json"))
+
+    return any_of([make, bring])
+
+
+@attempt("fs-write-subrepo-hook", "guarded-names", "make a repository in a folder, with a hook")
+def make_repository():
+    os.makedirs(work("sub/.git/hooks"))
+    return write(work("sub/.git/hooks/pre-commit"))
 
 
 @attempt("fs-replace-wrapper-dir", "guarded-files", "move mcptools away and plant another, or change a wrapper")

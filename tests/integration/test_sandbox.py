@@ -585,14 +585,17 @@ base.execute("vacuum"); base.close()
         if not shutil.which("git", path="/usr/bin"):
             self.skipTest("there is no /usr/bin/git")
         self.assert_prints("""
-import subprocess
+import os, subprocess
 def git(*words): return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout
 git("config", "--global", "user.name", "a"); git("config", "--global", "user.email", "a@b")
+# In the workspace a cell makes no .git, as programs outside would obey it.
+print(subprocess.run(["git", "init", "made"], capture_output=True, text=True).stderr, end="")
+os.rmdir("made"); os.chdir("/tmp")
 git("init", "made"); open("made/file", "w").write("x")
 git("-C", "made", "add", "."); git("-C", "made", "commit", "-m", "one"); git("-C", "made", "gc")
 git("clone", "made", "cloned"); git("-C", "cloned", "mv", "file", "moved")
 print(git("-C", "cloned", "status", "--short"), end="")
-""", "R  file -> moved\n")
+""", f"{self.place.root}/made/.git: Read-only file system\nR  file -> moved\n")
 
 
 if __name__ == "__main__":

@@ -40,9 +40,7 @@ constexpr Attempt attempts[] = {
     {"empty a file", 3, R"(os.truncate(OUTSIDE + "/file", 0))"},
     {"make a device", 2, R"(os.mknod("device", stat.S_IFCHR | 0o600, 0))"},
     {"control a device", 5, R"(fcntl.ioctl(os.open(OUTSIDE + "/device", os.O_RDONLY), 0x80045200, bytearray(4)))"},
-    {"look into the process that waits for the end of its processor time", 2,
-     R"(os.readlink(f"/proc/{os.getppid()}/exe"))"},
-    {"signal it", 6, R"(os.kill(os.getppid(), 0))"},
+    {"signal the process that stands guard", 6, R"(os.kill(os.getppid(), 0))"},
     {"connect to an abstract socket outside", 6,
      R"(socket.socket(socket.AF_UNIX).connect("\0" + os.environ["ABSTRACT"]))"},
 };
@@ -52,7 +50,7 @@ constexpr Attempt not_held[] = {
     {"connect to a socket", 2, R"(socket.socket(socket.AF_UNIX).connect(OUTSIDE + "/person"))"},
     {"change a file's mode", 2, R"(os.chmod(OUTSIDE + "/file", 0o777))"},
     {"change a file's dates", 2, R"(os.utime(OUTSIDE + "/file", (0, 0)))"},
-    {"limit the process that waits", 2, R"(resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (100, 100)))"},
+    {"limit the process that stands guard", 2, R"(resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (100, 100)))"},
 };
 
 constexpr const char* prelude = R"(
@@ -116,7 +114,6 @@ std::string attempt_with_flaws(const Attempt& attempt, bool with_landlock) {
     Machine machine;
     const Descriptor abstract = listen_unix(std::string(1, '\0') + machine.root.filename().string());
     machine.variables = {{"ABSTRACT", machine.root.filename()}};
-    machine.profile.limits.cpu_seconds = 100; // for the process that waits
     const fs::path outside = machine.root / "outside";
     machine.write(outside / "file", "person's");
     machine.write(outside / "device", "");
@@ -170,13 +167,13 @@ std::string found_without_landlock() {
     Machine machine;
     const Ran ran = machine.python(Isolation::bwrap, "T(lambda: open('/usr/local/x', 'w'))");
     const std::vector<Finding> findings = examine(machine.environment);
-    if (!ran.out.starts_with("HELD") || findings.size() != 4) {
+    if (!ran.out.starts_with("HELD") || findings.size() != 5) {
         return ran.out + ran.error;
     }
     if (std::find(ran.layers.begin(), ran.layers.end(), "landlock") != ran.layers.end()) {
         return "the layer is named";
     }
-    return findings[2].good && findings[2].detail.find("not to be had") != std::string::npos ? "" : findings[2].detail;
+    return findings[3].good && findings[3].detail.find("not to be had") != std::string::npos ? "" : findings[3].detail;
 }
 
 } // namespace

@@ -102,11 +102,12 @@ class Search {
 
     // Of "#!/usr/bin/env -S node", node.
     std::optional<std::string> interpreter_of(const std::string& script) const {
-        const std::string text = read_plain_file(script, longest_first_line).bytes;
+        const PlainFile file = read_plain_file(script, longest_first_line);
+        const std::string_view text = file.bytes;
         if (!text.starts_with("#!")) {
             return std::nullopt;
         }
-        std::istringstream line(text.substr(2, text.find('\n') - 2));
+        std::istringstream line(std::string(text.substr(2, text.find('\n') - 2)));
         std::string word;
         line >> word;
         if (fs::path(word).filename() != "env") {

@@ -64,8 +64,8 @@ std::optional<protocol::Note> note_of_absent(const StartedSandbox& sandbox, cons
 
 protocol::Note note_of_guarded_name(const sandbox::PathExplanation& explained) {
     protocol::Note note;
-    note.text = fmt::format("{} cannot be made in the sandbox: {}", visible_text(explained.path),
-                            visible_text(explained.reason));
+    note.text = fmt::format("{} cannot be made in the sandbox: programs outside of it would run or obey it",
+                            visible_text(explained.path));
     note.remedy = "make it outside of the sandbox";
     return note;
 }

@@ -235,6 +235,19 @@ bool holds_behind(std::vector<sock_filter> steps, unsigned flags, const std::fun
     return status == 0;
 }
 
+// `program` has TRIES of exchanging something while a call is made.
+void check_race(const std::string& program) {
+    Machine bare;
+    bare.variables["TRIES"] = "1000000"; // until it succeeds
+    const Ran free = bare.python(Isolation::none, program);
+    CHECK_MESSAGE(free.out == "ESCAPED\n", free.error);
+    Machine machine;
+    machine.variables["TRIES"] = "3000";
+    const Ran held = machine.python(Isolation::bwrap, program);
+    CHECK_MESSAGE(held.out == "HELD\n", held.error);
+    CHECK(made_names(machine) == "");
+}
+
 } // namespace
 
 TEST_CASE("what programs outside run or obey cannot be made where it does not exist") {
@@ -283,15 +296,7 @@ for attempt in range(int(os.environ["TRIES"])):
 print("ESCAPED" if os.path.lexists(".mcp.json") else "HELD")
 os.kill(child, 9)
 )py";
-    Machine bare;
-    bare.variables["TRIES"] = "1000000"; // until it succeeds
-    const Ran free = bare.python(Isolation::none, program);
-    CHECK_MESSAGE(free.out == "ESCAPED\n", free.error);
-    Machine machine;
-    machine.variables["TRIES"] = "3000";
-    const Ran held = machine.python(Isolation::bwrap, program);
-    CHECK_MESSAGE(held.out == "HELD\n", held.error);
-    CHECK(made_names(machine) == "");
+    check_race(program);
 }
 
 TEST_CASE("links that are exchanged while a call is made lead to no guarded name") {
@@ -316,15 +321,7 @@ print("ESCAPED" if os.path.lexists(".mcp.json") else "HELD")
 os.kill(child, 9)
 os.waitpid(child, 0); shutil.rmtree(elsewhere)
 )py";
-    Machine bare;
-    bare.variables["TRIES"] = "1000000"; // until it succeeds
-    const Ran free = bare.python(Isolation::none, program);
-    CHECK_MESSAGE(free.out == "ESCAPED\n", free.error);
-    Machine machine;
-    machine.variables["TRIES"] = "3000";
-    const Ran held = machine.python(Isolation::bwrap, program);
-    CHECK_MESSAGE(held.out == "HELD\n", held.error);
-    CHECK(made_names(machine) == "");
+    check_race(program);
 }
 
 TEST_CASE("nothing in a sandbox can look into its first process and what that forks, or end it") {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -77,8 +78,15 @@ void Caller::give(const Descriptor& file, int flags) const {
                              .srcfd = static_cast<__u32>(file.get()),
                              .newfd = 0,
                              .newfd_flags = static_cast<__u32>(flags & O_CLOEXEC)};
-    if (::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &copy) < 0) {
-        answer(errno); // EMFILE: the caller's limit, say
+    // A signal to us in here would have the system take the descriptor back, and tell the caller of one all the same.
+    sigset_t all{};
+    sigset_t before{};
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_BLOCK, &all, &before);
+    const int error = ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &copy) < 0 ? errno : 0;
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (error != 0) {
+        answer(error); // EMFILE: the caller's limit, say
     }
 }
 

@@ -497,6 +497,24 @@ child = subprocess.Popen(["sh", "-c", "echo > pipe"]); time.sleep(0.2); child.ki
 )py");
 }
 
+TEST_CASE("what a FIFO's opening gives is open, however long the caller is kept from taking it") {
+    if (!are_guarded_here()) {
+        return;
+    }
+    // Beside the others, the one that writes runs only now and then.
+    check_is_the_same(R"py(
+spinning = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * os.cpu_count())]
+os.mkfifo("pipe"); read = []
+def write():
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    try: [put("pipe", str(number)) for number in range(10)]
+    except BaseException as error: print("writing:", error, flush=True); os._exit(1)
+writer = threading.Thread(target=write); writer.start()
+while len(read) < 10: read += open("pipe").read()
+writer.join(); [each.kill() for each in spinning]; print(*read)
+)py");
+}
+
 TEST_CASE("signals that come while files are made have nothing made twice") {
     if (!are_guarded_here()) {
         return;

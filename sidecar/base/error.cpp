@@ -69,6 +69,8 @@ std::string_view kind_of(ErrorCode code) {
         return "storeFailed";
     case ErrorCode::limit_exceeded:
         return "limitExceeded";
+    case ErrorCode::unsupported:
+        return "unsupported";
     }
     return "internalError";
 }

@@ -131,6 +131,31 @@ struct Pending {
     Event changed;
 };
 
+// A question, until the kernel has replied or, having failed at it, is idle again.
+struct Asked {
+    std::string reply_type;
+    std::optional<std::string> reply;
+    bool idle = false;
+    bool awaited = true;
+    Event changed; // or the kernel is gone
+};
+using Questions = std::map<std::string, std::shared_ptr<Asked>>;
+
+// Of who asked.
+struct Attention {
+    Questions& questions;
+    std::string msg_id;
+    ~Attention() {
+        const auto found = questions.find(msg_id);
+        if (found != questions.end()) {
+            found->second->awaited = false;
+            if (found->second->idle) {
+                questions.erase(found);
+            }
+        }
+    }
+};
+
 using Pendings = std::map<std::string, std::shared_ptr<Pending>>;
 
 struct Registration {
@@ -301,6 +326,14 @@ struct KernelClient::Impl {
         if (status.execution_state != "idle") {
             return;
         }
+        if (const auto found = questions.find(message.parent_id); found != questions.end()) {
+            found->second->idle = true;
+            found->second->changed.set();
+            if (!found->second->awaited) {
+                questions.erase(found);
+            }
+            return;
+        }
         Pending* pending = pending_of(message.parent_id);
         if (pending == nullptr) {
             pending = probing_with(message.parent_id);
@@ -332,7 +365,13 @@ struct KernelClient::Impl {
     }
 
     void on_shell(WireMessage message) {
-        if (message.header.msg_type == "execute_reply") {
+        if (const auto found = questions.find(message.parent_id); found != questions.end()) {
+            if (message.header.msg_type == found->second->reply_type) {
+                found->second->reply = std::move(message.content);
+                found->second->changed.set();
+                questions.erase(found);
+            }
+        } else if (message.header.msg_type == "execute_reply") {
             Pending* pending = pending_of(message.parent_id);
             if (pending == nullptr || pending->reply) {
                 return;
@@ -403,6 +442,9 @@ struct KernelClient::Impl {
         for (const auto& [msg_id, pending] : all) {
             pending->changed.set();
         }
+        for (const auto& [msg_id, asked] : questions) {
+            asked->changed.set();
+        }
     }
 
     void check_alive() const {
@@ -423,6 +465,7 @@ struct KernelClient::Impl {
     async::ZmqSocket stdin_socket;
 
     Pendings pendings;
+    Questions questions;
     std::optional<KernelInfoReply> info;
     bool iopub_heard = false;
     Event readiness;
@@ -485,6 +528,35 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
         }
     }
     co_return std::move(*pending->reply);
+}
+
+Task<std::string> KernelClient::ask(Question question, Instant deadline) {
+    Impl& impl = *impl_;
+    impl.check_alive();
+    const auto asked = std::make_shared<Asked>();
+    asked->reply_type = question.type + "_reply";
+    const std::string msg_id = impl.send(impl.shell, question.type + "_request", question.content);
+    impl.questions.emplace(msg_id, asked);
+    const Attention attention{impl.questions, msg_id};
+    while (!asked->reply) {
+        impl.check_alive();
+        asked->changed.reset();
+        const bool changed = co_await wait_until(impl.clock, asked->changed, deadline);
+        if (!changed && asked->idle) {
+            throw Error(ErrorCode::unsupported, "the kernel failed to answer");
+        }
+        if (!changed) {
+            throw Error(ErrorCode::busy, "the kernel did not answer in time", "ask again later, or interrupt it");
+        }
+        if (asked->idle) {
+            deadline = std::min(deadline, impl.clock.now() + half_end_patience); // the reply comes on another socket
+        }
+    }
+    co_return std::move(*asked->reply);
+}
+
+std::size_t KernelClient::unanswered() const {
+    return impl_->questions.size();
 }
 
 void KernelClient::reply_input(std::uint64_t id, std::optional<std::string> value) {

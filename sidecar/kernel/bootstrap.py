@@ -20,9 +20,11 @@ import gc
 import importlib
 import importlib.util
 import os
+import reprlib
 import runpy
 import sys
 import threading
+import time
 import types
 
 MAX_FRAMES = 100
@@ -263,6 +265,63 @@ class InstalledPackages:
         self._known.update(fresh)
 
 
+class Variables:
+    """What the code has given names to, for a person to look at: application/json of what `cellgate` says of it."""
+
+    MOST = 500
+    MOST_TEXT = 200
+    BUDGET = 0.5  # seconds for the texts of all values
+
+    # Whose shape is known without running code of others.
+    ARRAYS = ("numpy", "pandas", "polars", "torch", "tensorflow", "jax", "jaxlib", "xarray", "scipy")
+    # What is written as the code would, with what is in it.
+    PLAIN = (bool, int, float, complex, str, bytes, bytearray, type(None), range)
+    COLLECTIONS = (list, tuple, dict, set, frozenset)
+
+    def __init__(self, shell):
+        hidden = getattr(shell, "user_ns_hidden", {})
+        self._shown = [
+            (name, value)
+            for name, value in list(shell.user_ns.items())
+            if not name.startswith("_")
+            and hidden.get(name, self) is not value
+            and not isinstance(value, (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType))
+        ]
+        self._until = time.monotonic() + self.BUDGET
+        self._repr = reprlib.Repr()
+        self._repr.maxstring = self._repr.maxother = self.MOST_TEXT
+        self._repr.repr_instance = lambda value, level: self._of_instance(value)
+
+    def _repr_json_(self):
+        shown = [self._describe(name, value) for name, value in self._shown[: self.MOST]]
+        return {"variables": shown, "truncated": len(self._shown) > self.MOST}
+
+    def _describe(self, name, value):
+        kind = type(value)
+        package = kind.__module__
+        described = {
+            "name": name[: self.MOST_TEXT],
+            "type": kind.__qualname__ if package == "builtins" else "%s.%s" % (package, kind.__qualname__),
+            "value": "",
+        }
+        try:
+            if package.partition(".")[0] in self.ARRAYS and hasattr(value, "shape"):
+                described["size"] = str(tuple(value.shape))
+                described["value"] = str(getattr(value, "dtype", ""))[: self.MOST_TEXT]
+                return described
+            if kind in self.COLLECTIONS or kind in (str, bytes, bytearray):
+                described["size"] = str(len(value))
+            described["value"] = self._repr.repr(value)[: self.MOST_TEXT]
+        except Exception as error:  # of a __repr__, say
+            described["value"] = "<%s while it was looked at>" % type(error).__name__
+        return described
+
+    def _of_instance(self, value):
+        if time.monotonic() > self._until:
+            return "…"
+        return repr(value)[: self.MOST_TEXT]
+
+
 def show_native_crashes():
     """A crash in native code says on the process's own stderr where it was, as its last words."""
     stderr = getattr(sys.stderr, "_original_stdstream_copy", None)
@@ -331,9 +390,10 @@ def without_collections():
 def attach(kernel):
     shell = kernel.shell
     cells = Cells()
-    # Where the wrappers' runtime looks up the line of a call. Not a name that a cell sees.
+    # Where the wrappers' runtime looks up the line of a call, and the sidecar the variables. Not a name that a cell sees.
     module = types.ModuleType("_cellgate_kernel")
     module.place = cells.place
+    module.variables = lambda: Variables(shell)
     sys.modules[module.__name__] = module
 
     if isinstance(getattr(kernel, "_execute_sleep", None), float):

@@ -1,4 +1,4 @@
-// session/*, kernel/list.
+// session/*.
 
 #include "base/names.hpp"
 #include "base/visible_text.hpp"
@@ -232,28 +232,6 @@ struct Sessions {
         co_await sidecar.close_session(std::move(params.session_id), std::move(reason));
         co_return Empty{};
     }
-
-    Task<protocol::KernelListResult> list_kernels(Empty) {
-        jupyter::KernelRequest request;
-        request.workspace = sidecar.root;
-        request.environment = sidecar.options.environment;
-        const std::vector<jupyter::KernelInfo> kernels =
-            co_await jupyter::list_kernels(sidecar.loop, std::move(request));
-        protocol::KernelListResult result;
-        for (const jupyter::KernelInfo& kernel : kernels) {
-            protocol::KernelListEntry entry{kernel.name, kernel.display_name, kernel.language, "interpreter", {},
-                                            {},          kernel.problem};
-            // A spec's name is never a path.
-            if (kernel.name.find('/') == std::string::npos) {
-                entry.source = "kernelspec";
-                entry.resource_dir = kernel.path;
-            } else {
-                entry.interpreter = kernel.path;
-            }
-            result.kernels.push_back(std::move(entry));
-        }
-        co_return result;
-    }
 };
 
 } // namespace
@@ -271,7 +249,6 @@ void add_session_handlers(Sidecar::Impl& sidecar, Client& client) {
         [handlers](protocol::SessionParams params) { return handlers->interrupt(std::move(params)); });
     client.peer.on_request<protocol::SessionClose>(
         [handlers](protocol::SessionParams params) { return handlers->close(std::move(params)); });
-    client.peer.on_request<protocol::KernelList>([handlers](Empty params) { return handlers->list_kernels(params); });
 }
 
 } // namespace cellgate::service

@@ -404,6 +404,7 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     impl_->warm_up();
     add_lifecycle_handlers(*impl_, *client);
     add_session_handlers(*impl_, *client);
+    add_kernel_handlers(*impl_, *client);
     add_execution_handlers(*impl_, *client);
     add_gate_handlers(*impl_, *client);
     add_tool_handlers(*impl_, *client);

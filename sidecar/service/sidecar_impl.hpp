@@ -121,6 +121,7 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
 // One family of methods each.
 void add_lifecycle_handlers(Sidecar::Impl& sidecar, Client& client);
 void add_session_handlers(Sidecar::Impl& sidecar, Client& client);
+void add_kernel_handlers(Sidecar::Impl& sidecar, Client& client);
 void add_execution_handlers(Sidecar::Impl& sidecar, Client& client);
 void add_gate_handlers(Sidecar::Impl& sidecar, Client& client);
 void add_tool_handlers(Sidecar::Impl& sidecar, Client& client);

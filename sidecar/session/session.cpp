@@ -35,6 +35,10 @@ constexpr Duration begun_after = std::chrono::seconds(1);
 
 constexpr Duration patience_with_paths = std::chrono::seconds(1);
 
+// A kernel that does not answer questions is asked no more than these.
+constexpr std::size_t max_unanswered = 8;
+constexpr Duration patience_with_answers = std::chrono::seconds(10);
+
 constexpr Duration look_at_memory_every = std::chrono::seconds(1);
 
 // "512 MiB"
@@ -609,6 +613,23 @@ Task<void> Session::answer_input(jupyter::InputRequest request, std::shared_ptr<
         log_info("session {}: nobody answered a prompt: {}", options_.id, error.message);
     }
     start->kernel->client().reply_input(id, std::move(answer));
+}
+
+Task<std::string> Session::ask(jupyter::Question question) {
+    const std::string advice = "ask again when it has finished";
+    if (!kernel_ready_.is_set() || running_ || !queue_.empty()) {
+        throw Error(ErrorCode::busy, fmt::format("the kernel of the session \"{}\" has something to run", options_.id),
+                    advice);
+    }
+    const std::shared_ptr<Start> start = start_;
+    if (start->kernel->client().unanswered() >= max_unanswered) {
+        throw Error(
+            ErrorCode::busy,
+            fmt::format("{} questions wait for the kernel of the session \"{}\" already", max_unanswered, options_.id),
+            advice);
+    }
+    co_return co_await start->kernel->client().ask(std::move(question),
+                                                   house_.loop.clock().now() + patience_with_answers);
 }
 
 tools::CallContext Session::current_call(std::optional<std::int64_t> reported_line) {

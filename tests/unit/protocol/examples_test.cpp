@@ -3,6 +3,7 @@
 
 #include "base/json_codec.hpp"
 #include "protocol/messages/executions.hpp"
+#include "protocol/messages/kernels.hpp"
 #include "protocol/messages/lifecycle.hpp"
 #include "protocol/messages/packages.hpp"
 #include "protocol/messages/policy.hpp"
@@ -59,6 +60,10 @@ const std::map<std::string, Codec> codecs{
     entry<SessionClose>(),
     entry<SessionChanged>(),
     entry<KernelList>(),
+    entry<KernelComplete>(),
+    entry<KernelInspect>(),
+    entry<KernelIsComplete>(),
+    entry<KernelVariables>(),
     entry<Execute>(),
     entry<ExecuteChanged>(),
     entry<ExecuteOutput>(),
@@ -208,6 +213,9 @@ TEST_CASE("what the codec does not refuse is known") {
         "execute: no time at all",
         "execution.get: an id with a slash",
         "initialize: a server has a command and a URL, so nobody knows which runs",
+        "kernel.complete: before the beginning",
+        "kernel.inspect: a level that there is not",
+        "kernel.variables: the session's id is empty",
         "output.read: from before the first",
         "output.read: nothing may come",
         "packages.install: a command behind a marker",

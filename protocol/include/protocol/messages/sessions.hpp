@@ -195,34 +195,6 @@ struct SessionChangedParams {
     }
 };
 
-struct KernelListEntry {
-    std::string name;
-    std::string display_name;
-    std::string language;
-    std::string source; // "kernelspec" or "interpreter"
-    std::optional<std::string> interpreter;
-    std::optional<std::string> resource_dir;
-    std::optional<std::string> problem;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("name", self.name);
-        visit("displayName", self.display_name);
-        visit("language", self.language);
-        visit("source", self.source);
-        visit("interpreter", self.interpreter);
-        visit("resourceDir", self.resource_dir);
-        visit("problem", self.problem);
-    }
-};
-
-struct KernelListResult {
-    std::vector<KernelListEntry> kernels;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("kernels", self.kernels);
-    }
-};
-
 struct SessionCreate : Request<SessionCreateParams, SessionInfo> {
     static constexpr std::string_view name = "session/create";
 };
@@ -243,9 +215,6 @@ struct SessionClose : Request<SessionParams, Empty> {
 };
 struct SessionChanged : Notification<SessionChangedParams> {
     static constexpr std::string_view name = "session/changed";
-};
-struct KernelList : Request<Empty, KernelListResult> {
-    static constexpr std::string_view name = "kernel/list";
 };
 
 } // namespace cellgate::protocol

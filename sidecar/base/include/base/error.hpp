@@ -42,6 +42,7 @@ enum class ErrorCode {
     wrapper_failed = 1022,
     store_failed = 1023,
     limit_exceeded = 1024,
+    unsupported = 1025,
 };
 
 // The stable camelCase name of a code ("sessionNotFound"), as it stands in `data.kind` of a JSON-RPC error.

@@ -9,6 +9,7 @@
 #include "base/task.hpp"
 #include "jupyter/connection.hpp"
 #include "jupyter/output.hpp"
+#include "jupyter/question.hpp"
 #include "jupyter/wire.hpp"
 
 #include <cstdint>
@@ -73,6 +74,12 @@ class KernelClient {
     // Returns once the kernel has replied and reported idle for this request: every output of it has been delivered.
     // Cancelling stops the waiting, not the code. Throws what fail() was given.
     Task<ExecuteReply> execute(ExecuteRequest request);
+
+    // The content of the reply. Throws Error{unsupported} when the kernel fails to answer, Error{busy} when it has not
+    // at `deadline`, and what fail() was given. Whoever waits or not, a question is unanswered() until the kernel is
+    // done.
+    Task<std::string> ask(Question question, Instant deadline);
+    std::size_t unanswered() const;
 
     // Answers a prompt; nothing as `value` raises EOFError in the kernel. An answer to any but the latest prompt is
     // dropped, so that it cannot become the answer to another question.

@@ -108,6 +108,9 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     // Queued: removed. Running: interrupted. True when it still runs after `grace` and `force` was not given; with it
     // the kernel is ended and started anew.
     Task<bool> cancel(std::shared_ptr<Execution> execution, Duration grace, bool force);
+    // Asks the kernel, when it has nothing to run: then nobody waits behind a cell. Throws Error{busy} else, and when
+    // it takes longer than a person would wait; Error{kernel_died, kernel_start_failed}.
+    Task<std::string> ask(jupyter::Question question);
     // Of the kernel's tool channel: who calls, by our own records. The line is what the code says.
     tools::CallContext current_call(std::optional<std::int64_t> reported_line) override;
 

@@ -1,0 +1,124 @@
+// kernel/*.
+
+#include "jupyter/kernel_choice.hpp"
+#include "jupyter/question.hpp"
+#include "protocol/messages/kernels.hpp"
+#include "require.hpp"
+#include "sidecar_impl.hpp"
+
+#include <algorithm>
+
+namespace cellgate::service {
+
+namespace {
+
+constexpr std::size_t most_code_bytes = std::size_t{1} << 20;
+
+void require_short(const std::string& code) {
+    require(code.size() <= most_code_bytes, "params.code: expected at most 1048576 bytes");
+}
+
+// ipykernel has no answer for a place beyond the end.
+std::int64_t place_in(const std::string& code, std::int64_t cursor) {
+    require_short(code);
+    require(cursor >= 0, "params.cursorPos: expected 0 or more");
+    const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
+    return std::min<std::int64_t>(cursor, std::count_if(code.begin(), code.end(), begins));
+}
+
+struct Kernels {
+    Sidecar::Impl& sidecar;
+
+    Task<protocol::KernelListResult> list(Empty) {
+        jupyter::KernelRequest request;
+        request.workspace = sidecar.root;
+        request.environment = sidecar.options.environment;
+        const std::vector<jupyter::KernelInfo> kernels =
+            co_await jupyter::list_kernels(sidecar.loop, std::move(request));
+        protocol::KernelListResult result;
+        for (const jupyter::KernelInfo& kernel : kernels) {
+            protocol::KernelListEntry entry{kernel.name, kernel.display_name, kernel.language, "interpreter", {},
+                                            {},          kernel.problem};
+            // A spec's name is never a path.
+            if (kernel.name.find('/') == std::string::npos) {
+                entry.source = "kernelspec";
+                entry.resource_dir = kernel.path;
+            } else {
+                entry.interpreter = kernel.path;
+            }
+            result.kernels.push_back(std::move(entry));
+        }
+        co_return result;
+    }
+
+    // Of a session that there is: a question starts none.
+    std::shared_ptr<session::Session> find(const std::optional<std::string>& session_id) const {
+        return sidecar.find(session_id.value_or(std::string(default_session_id)));
+    }
+
+    Task<protocol::KernelCompleteResult> complete(protocol::KernelCompleteParams params) {
+        const std::int64_t cursor = place_in(params.code, params.cursor_pos);
+        const std::shared_ptr<session::Session> session = find(params.session_id);
+        jupyter::Question question = jupyter::ask_completion(params.code, cursor);
+        const std::string reply = co_await session->ask(std::move(question));
+        jupyter::Completion found = jupyter::read_completion(reply, cursor);
+        co_return protocol::KernelCompleteResult{std::move(found.matches), std::move(found.types), found.cursor_start,
+                                                 found.cursor_end};
+    }
+
+    Task<protocol::KernelInspectResult> inspect(protocol::KernelInspectParams params) {
+        const std::int64_t cursor = place_in(params.code, params.cursor_pos);
+        const std::int64_t level = params.detail_level.value_or(0);
+        require(level == 0 || level == 1, "params.detailLevel: expected 0 or 1");
+        const std::shared_ptr<session::Session> session = find(params.session_id);
+        jupyter::Question question = jupyter::ask_inspection(params.code, cursor, level);
+        const std::string reply = co_await session->ask(std::move(question));
+        std::optional<std::string> text = jupyter::read_inspection(reply);
+        const bool found = text.has_value();
+        co_return protocol::KernelInspectResult{found, std::move(text)};
+    }
+
+    Task<protocol::KernelIsCompleteResult> is_complete(protocol::KernelIsCompleteParams params) {
+        require_short(params.code);
+        const std::shared_ptr<session::Session> session = find(params.session_id);
+        jupyter::Question question = jupyter::ask_completeness(params.code);
+        const std::string reply = co_await session->ask(std::move(question));
+        jupyter::Completeness completeness = jupyter::read_completeness(reply);
+        co_return protocol::KernelIsCompleteResult{std::move(completeness.status), std::move(completeness.indent)};
+    }
+
+    Task<protocol::KernelVariablesResult> variables(protocol::KernelVariablesParams params) {
+        const std::shared_ptr<session::Session> session = find(params.session_id);
+        jupyter::Question question = jupyter::ask_variables();
+        const std::string reply = co_await session->ask(std::move(question));
+        std::optional<jupyter::Variables> found = jupyter::read_variables(reply);
+        if (!found) {
+            throw Error(ErrorCode::unsupported, "the kernel does not tell of its variables",
+                        "kernels of Python with a recent ipykernel do");
+        }
+        protocol::KernelVariablesResult result;
+        result.truncated = found->truncated;
+        for (jupyter::Variable& each : found->all) {
+            result.variables.push_back(
+                {std::move(each.name), std::move(each.type), std::move(each.value), std::move(each.size)});
+        }
+        co_return result;
+    }
+};
+
+} // namespace
+
+void add_kernel_handlers(Sidecar::Impl& sidecar, Client& client) {
+    const auto handlers = std::make_shared<Kernels>(sidecar);
+    client.peer.on_request<protocol::KernelList>([handlers](Empty params) { return handlers->list(params); });
+    client.peer.on_request<protocol::KernelComplete>(
+        [handlers](protocol::KernelCompleteParams params) { return handlers->complete(std::move(params)); });
+    client.peer.on_request<protocol::KernelInspect>(
+        [handlers](protocol::KernelInspectParams params) { return handlers->inspect(std::move(params)); });
+    client.peer.on_request<protocol::KernelIsComplete>(
+        [handlers](protocol::KernelIsCompleteParams params) { return handlers->is_complete(std::move(params)); });
+    client.peer.on_request<protocol::KernelVariables>(
+        [handlers](protocol::KernelVariablesParams params) { return handlers->variables(std::move(params)); });
+}
+
+} // namespace cellgate::service

@@ -89,7 +89,7 @@ protocol::SessionInfo Session::info() const {
     info.cwd = options_.cwd;
     info.sandbox =
         options_.isolation == sandbox::Isolation::bwrap ? protocol::SandboxKind::bwrap : protocol::SandboxKind::none;
-    info.layers = layers_;
+    info.layers = layers_.empty() ? std::vector<std::string>{"unknown"} : layers_; // not started yet
     if (options_.settings) {
         info.sandbox_config = options_.settings->file;
     }

@@ -324,6 +324,13 @@ class Queue(SharedSidecarTest):
         info = self.cellgate.request("execution/get", {"executionId": others[0].id})
         self.assertEqual((info["state"], info["result"]), ("finished", others[0].result()))
 
+    def test_a_session_is_listed_while_its_kernel_starts(self):
+        creating = self.cellgate.start("session/create", {"sessionId": "starting"})
+        listed = {each["sessionId"]: each for each in self.cellgate.request("session/list")["sessions"]}
+        self.assertEqual((listed["starting"]["status"], listed["starting"]["layers"]), ("starting", ["unknown"]))
+        self.assertNotIn("unknown", creating.result()["layers"])
+        self.cellgate.request("session/close", {"sessionId": "starting"})
+
     def test_a_queued_cell_that_is_cancelled_never_runs(self):
         first = self.blocked("queue2")
         second = self.cellgate.execute("open('ran', 'w')")

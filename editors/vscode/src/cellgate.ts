@@ -1,0 +1,19 @@
+// The one context object: what every part of the extension is given at its registration.
+
+import type * as vscode from "vscode";
+import type { Sidecar } from "./client/sidecar";
+import type { Executions } from "./executions";
+import type { Sessions } from "./sessions";
+
+export interface Cellgate {
+    readonly extension: vscode.ExtensionContext;
+    readonly log: vscode.LogOutputChannel;
+    /** The folder that cells work in. */
+    readonly root: vscode.Uri;
+    readonly sidecar: Sidecar;
+    readonly sessions: Sessions;
+    readonly executions: Executions;
+}
+
+/** A part of the extension: what it put into the editor goes when the result is disposed. */
+export type Part = (cellgate: Cellgate) => vscode.Disposable;

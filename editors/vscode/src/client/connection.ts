@@ -1,0 +1,141 @@
+// One conversation with a sidecar, from `initialize` to its end: the relay `cellgate connect` as a child process, and
+// JSON-RPC over its stdio. It never begins anew; Sidecar makes the next one. Ending it is no goodbye: the sidecar keeps
+// kernels and questions for `lingerSeconds`, which is what a reload of the window needs.
+
+import { spawn, type ChildProcess } from "node:child_process";
+import {
+    createMessageConnection,
+    StreamMessageReader,
+    StreamMessageWriter,
+    Trace,
+    type CancellationToken,
+    type MessageConnection,
+} from "vscode-jsonrpc/node";
+import { textOf } from "./errors";
+import type { InitializeParams, InitializeResult } from "../protocol/messages";
+import type { Notifications, Requests, ServerNotifications, ServerRequests } from "../protocol/methods";
+
+export interface Launch {
+    program: string;
+    arguments: string[];
+    cwd: string;
+}
+
+/** What a client does about what comes from cellgate. Anything else cellgate may send is answered by the protocol. */
+export interface Incoming {
+    notification<M extends keyof ServerNotifications>(method: M, params: ServerNotifications[M]): void;
+    request<M extends keyof ServerRequests>(
+        method: M,
+        params: ServerRequests[M]["params"],
+        token: CancellationToken,
+    ): Promise<ServerRequests[M]["result"]>;
+}
+
+export interface Log {
+    error(message: string): void;
+    warn(message: string): void;
+    info(message: string): void;
+    debug(message: string): void;
+}
+
+/** What stays of the relay's stderr, for the message that says why it ended. */
+const keptErrorCharacters = 4000;
+
+export class Connection {
+    /** Settled when the conversation has ended, with the reason in words. */
+    readonly ended: Promise<string>;
+    private constructor(
+        private readonly child: ChildProcess,
+        private readonly rpc: MessageConnection,
+        ended: Promise<string>,
+        readonly info: InitializeResult,
+    ) {
+        this.ended = ended;
+    }
+
+    /** Starts the relay and introduces the client. Rejects with an Error whose message says why there is none. */
+    static async open(
+        launch: Launch,
+        introduction: InitializeParams,
+        incoming: Incoming,
+        log: Log,
+        trace: () => "off" | "messages" | "verbose",
+    ): Promise<Connection> {
+        const child = spawn(launch.program, launch.arguments, {
+            cwd: launch.cwd,
+            stdio: ["pipe", "pipe", "pipe"],
+        });
+        const rpc = createMessageConnection(
+            new StreamMessageReader(child.stdout),
+            new StreamMessageWriter(child.stdin),
+            { error: (m) => log.error(m), warn: (m) => log.warn(m), info: (m) => log.info(m), log: (m) => log.debug(m) },
+        );
+        const ended = endOf(child, log).then((reason) => {
+            // Without this, requests that wait for an answer would wait for ever.
+            rpc.dispose();
+            return reason;
+        });
+        rpc.onNotification((method: string, params: unknown) => {
+            incoming.notification(method as keyof ServerNotifications, params as never);
+        });
+        rpc.onRequest((method: string, params: unknown, token: CancellationToken) =>
+            incoming.request(method as keyof ServerRequests, params as never, token),
+        );
+        rpc.onError(([error]) => log.error(`the relay's words cannot be read: ${error.message}`));
+        await rpc.trace(traceOf(trace()), { log: (message: string, data?: string) => log.debug(`${message} ${data ?? ""}`) });
+        rpc.listen();
+        try {
+            const info = (await Promise.race([
+                rpc.sendRequest("initialize", introduction),
+                ended.then((reason) => Promise.reject(new Error(reason))),
+            ])) as InitializeResult;
+            await rpc.sendNotification("initialized", {});
+            return new Connection(child, rpc, ended, info);
+        } catch (error) {
+            // A relay that ended says more than the request that it left behind.
+            const alive = child.exitCode === null && child.signalCode === null;
+            child.kill();
+            throw new Error(alive ? textOf(error) : await ended, { cause: error });
+        }
+    }
+
+    request<M extends keyof Requests>(
+        method: M,
+        params: Requests[M]["params"],
+        token?: CancellationToken,
+    ): Promise<Requests[M]["result"]> {
+        return token ? this.rpc.sendRequest(method, params, token) : this.rpc.sendRequest(method, params);
+    }
+
+    notify<M extends keyof Notifications>(method: M, params: Notifications[M]): Promise<void> {
+        return this.rpc.sendNotification(method, params);
+    }
+
+    /** Goes without a goodbye. */
+    vanish(): void {
+        this.child.stdin?.end();
+        this.child.kill();
+    }
+}
+
+function traceOf(value: "off" | "messages" | "verbose"): Trace {
+    return value === "off" ? Trace.Off : value === "messages" ? Trace.Messages : Trace.Verbose;
+}
+
+function endOf(child: ChildProcess, log: Log): Promise<string> {
+    let words = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+        words = (words + text).slice(-keptErrorCharacters);
+        for (const line of text.split("\n")) if (line) log.info(line);
+    });
+    // A relay that is gone while something is written to it says so by its end.
+    child.stdin?.on("error", () => undefined);
+    return new Promise((resolve) => {
+        child.once("error", (error) => resolve(`cannot start ${child.spawnfile}: ${error.message}`));
+        child.once("close", (code, signal) => {
+            const how = signal ? `was ended by ${signal}` : `ended with exit code ${code ?? "?"}`;
+            resolve(words.trim() || `cellgate connect ${how}`);
+        });
+    });
+}
+

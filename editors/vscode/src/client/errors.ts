@@ -1,0 +1,26 @@
+// What went wrong, as cellgate says it: a kind that never changes (schemas/errors.json), a message and a hint for people.
+
+import { ResponseError } from "vscode-jsonrpc/node";
+
+interface ErrorData {
+    kind: string;
+    hint: string;
+}
+
+const dataOf = (error: unknown): Partial<ErrorData> =>
+    error instanceof ResponseError && typeof error.data === "object" ? ((error.data ?? {}) as Partial<ErrorData>) : {};
+
+/** The kind of an error of cellgate; undefined when it is not one. */
+export function kindOf(error: unknown): string | undefined {
+    return dataOf(error).kind;
+}
+
+/** Message and hint, for a person. */
+export function textOf(error: unknown): string {
+    const message = error instanceof Error ? error.message : String(error);
+    const hint = dataOf(error).hint;
+    return hint ? `${message}\n${hint}` : message;
+}
+
+/** There is no connection, and none is being made: nothing was sent. */
+export class NotConnected extends Error {}

@@ -1,0 +1,357 @@
+// The one model of executions that everything else reads: what was asked, where it stands, how it ended, and its output
+// as records in order. It keeps no output itself: who follows an execution is given each record once, from the journal
+// or as it comes, whatever happened to the connection, the window or the sidecar in between.
+
+import { randomUUID } from "node:crypto";
+import { Emitter, type Disposable, type Event } from "vscode-jsonrpc/node";
+import { kindOf, NotConnected, textOf } from "./client/errors";
+import type { Sidecar } from "./client/sidecar";
+import type {
+    AttachedExecution,
+    ExecuteParams,
+    ExecuteResult,
+    ExecutionInfo,
+    LostWork,
+    OutputReadResult,
+    OutputRecord,
+} from "./protocol/messages";
+
+export interface Execution {
+    readonly id: string;
+    readonly sessionId: string;
+    /** Where its code stands in the editor. */
+    readonly cell?: ExecuteParams["cell"];
+    /** What was run; of an execution that this window did not ask for, once `Executions.codeOf` fetched it. */
+    code?: string;
+    /** Whose it is; absent when it is a person's. */
+    readonly agent?: string;
+    state: "queued" | "running" | "finished";
+    /** While queued: how many came before it when it was queued. */
+    position?: number;
+    /** When this window heard of its start, in milliseconds; absent when it began before that. */
+    startedAt?: number;
+    /** How it ended. Of a finished execution either this or `problem` is there. */
+    result?: ExecuteResult;
+    /** Why it never ran, such as a kernel that cannot be started. */
+    problem?: unknown;
+}
+
+/** Who follows an execution. `end` comes once, behind the last record; records that are `late` may still follow. */
+export interface Follower {
+    record(record: OutputRecord): void;
+    end?(): void;
+}
+
+const keptFinished = 2000;
+const pageBytes = 1 << 20;
+
+/** An execution, and what only the model itself needs of it. */
+interface Entry {
+    execution: Execution;
+    /** The number of the next record that will be notified; the journal has those before. Unknown until one came. */
+    live: number | undefined;
+    /** This window's own request for it will be answered with its result. */
+    awaited: boolean;
+    followers: Set<Following>;
+    settled: (() => void)[];
+}
+
+export class Executions implements Disposable {
+    private readonly entries = new Map<string, Entry>();
+    private readonly attached = new Set<string>();
+    private readonly changed = new Emitter<Execution>();
+    /** An execution is new, or has changed. */
+    readonly onDidChange: Event<Execution> = this.changed.event;
+    private readonly subscriptions: Disposable[];
+
+    constructor(private readonly sidecar: Pick<Sidecar, "request" | "onNotification" | "onDidConnect">) {
+        this.subscriptions = [
+            sidecar.onNotification("execute/changed", ({ executionId, state, position, sessionId, agent }) => {
+                // Only of an agent's is the session told. It is told from its queuing on, so from its first record.
+                if (sessionId) {
+                    const live = state === "queued" ? 0 : undefined;
+                    this.add({ id: executionId, sessionId, agent, state: unended(state) }, live);
+                }
+                const entry = this.entries.get(executionId);
+                if (entry) void this.move(entry, state, position);
+            }),
+            sidecar.onNotification("execute/output", ({ executionId, ...record }) => {
+                const entry = this.entries.get(executionId);
+                if (!entry) return;
+                entry.live = record.seq + record.count;
+                for (const following of entry.followers) following.notified(record);
+            }),
+            sidecar.onDidConnect((info) => void this.recover(info.lost ?? [])),
+        ];
+    }
+
+    dispose(): void {
+        for (const subscription of this.subscriptions) subscription.dispose();
+        this.changed.dispose();
+    }
+
+    /** Oldest first. */
+    all(): Execution[] {
+        return [...this.entries.values()].map((entry) => entry.execution);
+    }
+
+    get(id: string): Execution | undefined {
+        return this.entries.get(id)?.execution;
+    }
+
+    /** Those of a session that have not ended: the one that runs, and those that wait. */
+    unfinished(sessionId: string): Execution[] {
+        return this.all().filter((each) => each.sessionId === sessionId && each.state !== "finished");
+    }
+
+    /** Runs code. The execution is in the model at once; `finished()` tells its end. */
+    execute(params: ExecuteParams & { sessionId: string }): Execution {
+        const id = randomUUID();
+        const { sessionId, cell, code } = params;
+        const entry = this.add({ id, sessionId, cell, code, state: "queued" }, 0);
+        entry.awaited = true;
+        this.sidecar.request("execute", { ...params, executionId: id }).then(
+            (result) => this.finish(entry, { result }),
+            (error: unknown) => {
+                entry.awaited = false;
+                // Of a request that a lost connection took along, the next connection tells.
+                if (isAnswer(error)) this.finish(entry, { problem: error });
+            },
+        );
+        return entry.execution;
+    }
+
+    /** Resolves when the execution has ended, at once if it has. */
+    finished(execution: Execution): Promise<Execution> {
+        const entry = this.entries.get(execution.id);
+        return new Promise((resolve) => {
+            if (!entry || entry.execution.state === "finished") resolve(execution);
+            else entry.settled.push(() => resolve(execution));
+        });
+    }
+
+    /** Gives `follower` every record from `fromSeq` on, once and in order. */
+    follow(id: string, follower: Follower, fromSeq = 0): Disposable {
+        const entry = this.entries.get(id);
+        if (!entry) throw new Error(`no execution has the id ${id}`);
+        const following = new Following(fromSeq, follower, (from) => this.read(id, from), () => entry.execution.state);
+        entry.followers.add(following);
+        following.catchUp(entry.live ?? Infinity);
+        return { dispose: () => entry.followers.delete(following) };
+    }
+
+    /** A page of an execution's journal. */
+    read(id: string, fromSeq: number, maxBytes = pageBytes): Promise<OutputReadResult> {
+        return this.sidecar.request("output/read", { executionId: id, fromSeq, maxBytes });
+    }
+
+    async codeOf(execution: Execution): Promise<string> {
+        execution.code ??= (await this.sidecar.request("execution/get", { executionId: execution.id })).code ?? "";
+        return execution.code;
+    }
+
+    cancel(execution: Execution): Promise<{ kernelBusy: boolean }> {
+        return this.sidecar.request("execute/cancel", { executionId: execution.id });
+    }
+
+    /** From now on all executions of this session are in the model, through every reconnection. */
+    async attach(sessionId: string): Promise<string[]> {
+        this.attached.add(sessionId);
+        const { executions } = await this.sidecar.request("session/attach", { sessionId });
+        for (const each of executions) this.addAttached(sessionId, each);
+        return executions.map((each) => each.executionId);
+    }
+
+    private addAttached(sessionId: string, { executionId, state, position, nextSeq, cell, agent }: AttachedExecution): void {
+        const entry = this.add({ id: executionId, sessionId, cell, agent, state: unended(state), position }, nextSeq);
+        entry.live = nextSeq;
+        for (const following of entry.followers) following.catchUp(nextSeq);
+        void this.move(entry, state, position);
+    }
+
+    /** On a new connection: what was lost, and what became of what had not ended. */
+    private async recover(lost: LostWork[]): Promise<void> {
+        for (const work of lost) {
+            for (const { executionId, sessionId, cell } of work.executions) {
+                this.add({ id: executionId, sessionId, cell, state: "running" }, undefined);
+            }
+        }
+        const told = new Set<string>();
+        for (const sessionId of this.attached) {
+            try {
+                for (const id of await this.attach(sessionId)) told.add(id);
+            } catch (error) {
+                if (kindOf(error) !== "sessionNotFound") return; // the connection is gone again
+                this.attached.delete(sessionId);
+            }
+        }
+        for (const entry of this.entries.values()) {
+            const { id, state } = entry.execution;
+            if (state !== "finished" && !entry.awaited && !told.has(id)) await this.recoverOne(entry);
+        }
+    }
+
+    private async recoverOne(entry: Entry): Promise<void> {
+        const { id } = entry.execution;
+        let info: ExecutionInfo;
+        try {
+            info = await this.sidecar.request("execution/get", { executionId: id });
+        } catch (error) {
+            if (kindOf(error) === "executionNotFound") {
+                this.finish(entry, { problem: new Error("the connection broke before cellgate had read it: it did not run") });
+            } else if (isAnswer(error)) {
+                this.finish(entry, { problem: error });
+            }
+            return;
+        }
+        if (info.result) {
+            for (const following of entry.followers) following.catchUp(Infinity);
+            this.finish(entry, { result: info.result });
+        } else {
+            await this.attach(info.sessionId);
+        }
+    }
+
+    private add(execution: Execution, live: number | undefined): Entry {
+        let entry = this.entries.get(execution.id);
+        if (!entry) {
+            entry = { execution, live, awaited: false, followers: new Set(), settled: [] };
+            this.entries.set(execution.id, entry);
+            this.forgetOldest();
+            this.changed.fire(execution);
+        }
+        return entry;
+    }
+
+    private async move(entry: Entry, state: Execution["state"], position: number | undefined): Promise<void> {
+        const { execution } = entry;
+        if (state === "finished") {
+            // The reply to `execute` brings the result to who asked; others fetch it.
+            if (execution.state !== "finished" && !entry.awaited) await this.recoverOne(entry);
+            return;
+        }
+        if (execution.state === "finished") return;
+        if (state === "running" && execution.state === "queued") execution.startedAt = Date.now();
+        execution.state = state;
+        execution.position = position;
+        this.changed.fire(execution);
+    }
+
+    private finish(entry: Entry, how: Pick<Execution, "result" | "problem">): void {
+        const { execution } = entry;
+        if (execution.state === "finished") return;
+        Object.assign(execution, how, { state: "finished", position: undefined });
+        this.changed.fire(execution);
+        for (const following of entry.followers) following.maybeEnd();
+        for (const tell of entry.settled.splice(0)) tell();
+    }
+
+    private forgetOldest(): void {
+        let excess = this.entries.size - keptFinished;
+        for (const [id, { execution, followers }] of this.entries) {
+            if (excess <= 0) return;
+            if (execution.state === "finished" && followers.size === 0) {
+                this.entries.delete(id);
+                excess--;
+            }
+        }
+    }
+}
+
+/** One follower's way through the records: pages of the journal up to a number, from there on what is notified. */
+class Following {
+    private target = 0;
+    private reading = false;
+    private ended = false;
+    private held: OutputRecord[] = [];
+
+    constructor(
+        private next: number,
+        private readonly follower: Follower,
+        private readonly read: (fromSeq: number) => Promise<OutputReadResult>,
+        private readonly state: () => Execution["state"],
+    ) {}
+
+    notified(record: OutputRecord): void {
+        this.held.push(record);
+        this.goOn();
+    }
+
+    /** Reads up to the record `target`, or to the end of the journal. */
+    catchUp(target: number): void {
+        this.target = target;
+        this.goOn();
+    }
+
+    maybeEnd(): void {
+        if (this.ended || this.reading || this.state() !== "finished") return;
+        this.ended = true;
+        this.follower.end?.();
+    }
+
+    private goOn(): void {
+        while (!this.reading) {
+            const first = this.held[0];
+            if (this.next < this.target) {
+                void this.readOn();
+            } else if (!first) {
+                this.maybeEnd();
+                return;
+            } else if (first.seq + first.count <= this.next) {
+                this.held.shift();
+            } else if (first.seq === this.next) {
+                this.held.shift();
+                this.give(first);
+            } else {
+                // It lies beyond what is known, or begins before it: records were joined for sending.
+                this.target = first.seq > this.next ? first.seq : first.seq + first.count;
+            }
+        }
+    }
+
+    private async readOn(): Promise<void> {
+        this.reading = true;
+        try {
+            while (this.next < this.target) {
+                const before = this.next;
+                for (const record of (await this.read(before)).records) {
+                    const left = this.target - record.seq;
+                    if (left > 0) this.give(record.count > left ? { ...record, count: left } : record);
+                }
+                // Nothing more yet; what is to come will be notified.
+                if (this.next === before) {
+                    this.target = before;
+                    const gap = (this.held[0]?.seq ?? before) - before;
+                    if (gap > 0) this.give({ seq: before, count: gap, skippedBytes: 0 });
+                }
+            }
+        } catch (error) {
+            if (isAnswer(error)) this.give(unreadable(this.next, error));
+            // Without a connection the next one goes on here.
+            this.target = this.next;
+            this.held = [];
+        }
+        this.reading = false;
+        this.goOn();
+    }
+
+    private give(record: OutputRecord): void {
+        this.next = record.seq + record.count;
+        this.follower.record(record);
+    }
+}
+
+/** An answer of cellgate, or the certainty that nothing was sent; not a connection that broke. */
+function isAnswer(error: unknown): boolean {
+    return kindOf(error) !== undefined || error instanceof NotConnected;
+}
+
+/** An execution counts as finished when its result is known. */
+function unended(state: Execution["state"]): Execution["state"] {
+    return state === "finished" ? "running" : state;
+}
+
+function unreadable(seq: number, error: unknown): OutputRecord {
+    const text = `\ncellgate cannot read the output of this execution: ${textOf(error)}\n`;
+    return { seq, count: 1, output: { output_type: "stream", name: "stderr", text } };
+}

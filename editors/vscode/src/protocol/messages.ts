@@ -1,0 +1,1522 @@
+// Every message between cellgate and its clients. Made from schemas/ by `npm run protocol`; a change belongs there.
+
+/**
+ * Id of a JSON-RPC request. An integer and a string are never the same id.
+ */
+export type RequestId = number | string;
+/**
+ * The result of `shutdown`, as in LSP.
+ */
+export type Null = null;
+/**
+ * A URI as the editor writes it, such as file:///home/ada/plan.py.
+ */
+export type Uri = string;
+/**
+ * A file system path. A relative one is taken from the root.
+ */
+export type Path = string;
+/**
+ * A time, RFC 3339 in UTC.
+ */
+export type Time = string;
+/**
+ * A duration in seconds.
+ */
+export type Seconds = number;
+/**
+ * A size in bytes.
+ */
+export type Bytes = number;
+/**
+ * A line number, counted from 0.
+ */
+export type Line = number;
+/**
+ * An id of a session or an execution; a client may choose it. Letters, digits, dot, dash and underscore, not starting with a dot or a dash, at most 64.
+ */
+export type ChosenId = string;
+/**
+ * An id that cellgate made (approvals, rules).
+ */
+export type GivenId = string;
+/**
+ * Name of a tool server, as its configuration spells it.
+ */
+export type ServerName = string;
+/**
+ * Name of a tool, exactly as its server spells it.
+ */
+export type ToolName = string;
+/**
+ * A hash that stands for what something is. For a tool server: of its resolved command, arguments, working directory and names of variables, or of its URL. For a tool: of its definition.
+ */
+export type Identity = string;
+/**
+ * One line of text that is safe to show as it is: control, bidirectional and zero-width characters are written out.
+ */
+export type VisibleLine = string;
+/**
+ * Like VisibleLine, over several lines: line feeds and tabs stay.
+ */
+export type VisibleText = string;
+/**
+ * What a client may do. It follows from how the client connected, never from what it says.
+ */
+export type Role = "person" | "agent";
+/**
+ * The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges, landlock, guarded-files; exactly ["none"] when none does, and ["unknown"] of what an earlier sidecar did not finish.
+ */
+export type LayerNames = string[];
+/**
+ * How to reach an MCP server, in the form that `mcpServers` of MCP clients and `servers` of VS Code share: a command to start, or a URL. Never both.
+ */
+export type McpServerConfig = StdioServerConfig | HttpServerConfig;
+/**
+ * What a rule does, or a decision says.
+ */
+export type Effect = "allow" | "ask" | "deny";
+/**
+ * What kind of thing needs permission.
+ */
+export type ActionKind = "tool" | "host" | "server" | "network" | "shell" | "install";
+/**
+ * A host of the network: a name (example.org), the names below one (*.example.org), or an address (192.0.2.1, [2001:db8::1]); with :443, at this port alone. In ASCII; case does not matter. No pattern covers a whole top-level domain.
+ */
+export type HostPattern = string;
+/**
+ * How much cellgate tells in window/logMessage, as in LSP.
+ */
+export type TraceValue = "off" | "messages" | "verbose";
+/**
+ * true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format, which adds to what is shown, and hides, or with SandboxAdditions, or both. The last two are a person's to choose.
+ */
+export type SandboxChoice =
+    | boolean
+    | {
+          /**
+           * Read once for each start that a person asks for (session/create, session/restart). From the root, if it is relative.
+           */
+          configFile?: Path;
+          allowRead?: SandboxPaths;
+          allowWrite?: SandboxPaths;
+          gpu?: SandboxGpu;
+      };
+/**
+ * Files and folders: without wildcards, from the root if they are relative, `~` is the home. What the settings file denies stays denied.
+ */
+export type SandboxPaths = Path[];
+/**
+ * The devices of graphics cards, for computing. An error where there is none.
+ */
+export type SandboxGpu = boolean;
+/**
+ * true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format.
+ */
+export type ServerSandboxChoice =
+    | boolean
+    | {
+          configFile: Path;
+      };
+/**
+ * What the kernel of a session does.
+ */
+export type SessionStatus = "starting" | "idle" | "busy" | "restarting" | "dead";
+/**
+ * What an agent calls itself: at most 40 characters, made visible. Not to be believed.
+ */
+export type AgentName = VisibleLine;
+/**
+ * Where an execution stands.
+ */
+export type ExecutionState = "queued" | "running" | "finished";
+/**
+ * An output as nbformat 4 writes it, or one of Jupyter's two messages that change earlier ones.
+ */
+export type Output =
+    StreamOutput | DisplayDataOutput | ExecuteResultOutput | ErrorOutput | UpdateDisplayDataOutput | ClearOutput;
+/**
+ * Display data over 256 KiB, kept in files for clients that asked for that, and over 16 MiB for all. The files go with the journal. It stands beside the output, which the kernel wrote and could forge; `data` then lacks these types.
+ */
+export type LargeData = {
+    mime: string;
+    bytes: Bytes;
+    path: Path;
+}[];
+/**
+ * A program and its arguments, resolved; no shell reads it.
+ */
+export type Argv = string[];
+/**
+ * How long an answer holds: this call; while this execution runs; while this session lives; in this workspace; always.
+ */
+export type Scope = "once" | "execution" | "session" | "workspace" | "always";
+/**
+ * Where a rule comes from. default: built in. person: a client's initializationOptions. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this root. userStore: kept for every root.
+ */
+export type RuleSource =
+    "default" | "person" | "commandLine" | "execution" | "session" | "workspaceStore" | "userStore";
+/**
+ * A dotted Python name.
+ */
+export type ModuleName = string;
+
+/**
+ * Nothing to say. `params` may be left out altogether.
+ */
+export interface NoParams {
+    [k: string]: unknown;
+}
+/**
+ * Done; there is nothing to report.
+ */
+export interface Empty {}
+/**
+ * A JSON-RPC request. Params are always an object.
+ */
+export interface RequestMessage {
+    jsonrpc: "2.0";
+    id: RequestId;
+    method: string;
+    params?: {
+        [k: string]: unknown;
+    };
+}
+/**
+ * A JSON-RPC notification: a request without an id, never answered.
+ */
+export interface NotificationMessage {
+    jsonrpc: "2.0";
+    method: string;
+    params?: {
+        [k: string]: unknown;
+    };
+}
+/**
+ * The answer to a request that succeeded.
+ */
+export interface ResultMessage {
+    jsonrpc: "2.0";
+    id: RequestId;
+    result: unknown;
+}
+/**
+ * The answer to a request that failed. `id` is null when the request's id could not be read.
+ */
+export interface ErrorMessage {
+    jsonrpc: "2.0";
+    id: number | string | null;
+    error: {
+        [k: string]: unknown;
+    };
+}
+/**
+ * An error as cellgate sends it. `code` and `data.kind` belong together as errors.json lists them.
+ */
+export interface ErrorObject {
+    /**
+     * A code of errors.json; never renumbered.
+     */
+    code: number;
+    /**
+     * What was expected and what was found; for -32602 it names the JSON path. For people.
+     */
+    message: string;
+    data: {
+        /**
+         * The code's name.
+         */
+        kind: string;
+        /**
+         * What to do about it, for people; empty when there is nothing to do.
+         */
+        hint: string;
+    };
+}
+/**
+ * An error with which a client answers a request of cellgate. `data` is the client's own.
+ */
+export interface ClientError {
+    code: number;
+    message: string;
+    data?: unknown;
+}
+/**
+ * Names to strings.
+ */
+export interface StringMap {
+    [k: string]: string;
+}
+/**
+ * Any JSON object.
+ */
+export interface JsonObject {
+    [k: string]: unknown;
+}
+/**
+ * The first request of every client.
+ */
+export interface InitializeParams {
+    /**
+     * Who the client is; shown, never trusted.
+     */
+    clientInfo: {
+        name: string;
+        version?: string;
+    };
+    /**
+     * Process to watch: when it ends, this client has ended. null: none.
+     */
+    processId: number | null;
+    /**
+     * file: URI of the workspace folder; null: the directory in which cellgate was started.
+     */
+    rootUri: Uri | null;
+    capabilities: ClientCapabilities;
+    initializationOptions?: InitializationOptions;
+    trace?: TraceValue;
+}
+/**
+ * What the client can do. What is not named it cannot.
+ */
+export interface ClientCapabilities {
+    /**
+     * It can show approvals and answer them. Default false.
+     */
+    approvals?: boolean;
+    /**
+     * It answers input/request. Default false.
+     */
+    input?: boolean;
+    /**
+     * An agent's program can put an approval to whoever sits at it. Asked only where no person is attached. Default false.
+     */
+    elicitation?: boolean;
+    /**
+     * How it takes large display data: in the message, or as a file's path. Default inline.
+     */
+    images?: "inline" | "file";
+}
+/**
+ * Settings of the person, and of nobody else.
+ */
+export interface InitializationOptions {
+    /**
+     * How long a sidecar that was started by `connect` waits for this client when it vanishes, and while cells run. Default 0. What waits for a person waits as long.
+     */
+    lingerSeconds?: Seconds;
+    /**
+     * Tool servers by name. Given by a person, so starting them needs no further yes.
+     */
+    mcpServers?: {
+        [k: string]: McpServerConfig;
+    };
+    /**
+     * Rules with source `person`.
+     */
+    rules?: RuleSpec[];
+    /**
+     * How much of an execution's output is kept: beyond it, its first and its latest half of that. For executions from now on. Default 1 GiB.
+     */
+    outputLimitBytes?: number;
+}
+/**
+ * A program that speaks MCP on stdio. ${VAR}, ${VAR:-default} and ${workspaceFolder} expand after the yes.
+ */
+export interface StdioServerConfig {
+    type?: "stdio";
+    command: string;
+    args?: string[];
+    env?: StringMap;
+    /**
+     * Default: the root.
+     */
+    cwd?: Path;
+    /**
+     * Runs it as kernels run. Default: false. `configFile` may hold variables; it is read at each start, and not for an agent. A command of srt's (srt [-s FILE] PROGRAM …, also by npx -y @anthropic-ai/sandbox-runtime) says the same, and needs no `sandbox`.
+     */
+    sandbox?: ServerSandboxChoice;
+}
+/**
+ * A server at a URL.
+ */
+export interface HttpServerConfig {
+    type?: "http" | "sse" | "streamable-http" | "streamableHttp";
+    url: string;
+    headers?: StringMap;
+    sandbox?: never;
+}
+/**
+ * A rule as one is written. An absent field matches all. Unknown fields are refused: a condition that is ignored would widen the rule. An allow rule names at least a kind.
+ */
+export interface RuleSpec {
+    effect: Effect;
+    kind?: ActionKind;
+    server?: ServerName;
+    tool?: ToolName;
+    arguments?: ArgumentMatchers;
+    host?: HostPattern;
+    expiresAt?: Time;
+}
+/**
+ * JSON pointers into the arguments, to what each has to match. All have to. A value that is not there matches nothing; "" is the whole.
+ */
+export interface ArgumentMatchers {
+    [k: string]: Matcher;
+}
+/**
+ * What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the root.
+ */
+export interface Matcher {
+    equals?: unknown;
+    glob?: string;
+    under?: Path;
+}
+/**
+ * Who answers, in which version, and what the client may do.
+ */
+export interface InitializeResult {
+    serverInfo: {
+        name: "cellgate";
+        version: string;
+    };
+    protocolVersion: "1";
+    role: Role;
+    /**
+     * What this sidecar can do beyond the methods of its protocol version: nothing yet.
+     */
+    capabilities: {};
+    /**
+     * What went with earlier sidecars of this root that ended without a goodbye (a crash, a kill), the latest first. Every person of this sidecar is told, and none of the next. For about a week execution/get and output/read still know what they ran.
+     */
+    lost?: LostWork[];
+}
+/**
+ * What one sidecar was doing when it ended.
+ */
+export interface LostWork {
+    /**
+     * The last sign of life.
+     */
+    endedAt: Time;
+    /**
+     * Their kernels have ended, and their variables are gone.
+     */
+    sessions: ChosenId[];
+    /**
+     * That had not finished. Of those that were running, any part may have happened.
+     */
+    executions: {
+        executionId: ChosenId;
+        sessionId: ChosenId;
+        state: "queued" | "running";
+        cell?: CellPosition;
+    }[];
+}
+/**
+ * A document, and the line in it at which the code starts.
+ */
+export interface CellPosition {
+    /**
+     * A URI as the editor writes it, such as file:///home/ada/plan.py.
+     */
+    uri: string;
+    line: Line;
+}
+/**
+ * The request to give up. It is still answered: with its result, or with -32800.
+ */
+export interface CancelRequestParams {
+    id: RequestId;
+}
+/**
+ * Progress of a request that carried `workDoneToken`.
+ */
+export interface ProgressParams {
+    token: RequestId;
+    value: ProgressBegin | ProgressReport | ProgressEnd;
+}
+/**
+ * Work begins.
+ */
+export interface ProgressBegin {
+    kind: "begin";
+    title: string;
+    message?: string;
+}
+/**
+ * Work goes on.
+ */
+export interface ProgressReport {
+    kind: "report";
+    message?: string;
+}
+/**
+ * Work has ended.
+ */
+export interface ProgressEnd {
+    kind: "end";
+    message?: string;
+}
+/**
+ * Changes what `trace` of initialize set.
+ */
+export interface SetTraceParams {
+    value: TraceValue;
+}
+/**
+ * A line for the client's log. `type` as in LSP: 1 error, 2 warning, 3 info, 4 log, 5 debug.
+ */
+export interface LogMessageParams {
+    type: number;
+    message: string;
+}
+/**
+ * Starts a kernel in its sandbox. Without `kernel`: the first of kernel/list that speaks `language`.
+ */
+export interface SessionCreateParams {
+    /**
+     * Default: a new one. `default` is the root's default session.
+     */
+    sessionId?: ChosenId;
+    /**
+     * As kernelspecs spell it. Default python.
+     */
+    language?: string;
+    kernel?: KernelChoice;
+    /**
+     * Where the kernel starts. Default: the root.
+     */
+    cwd?: Path;
+    /**
+     * Go back to `cwd` after every execution. Default false.
+     */
+    restoreCwd?: boolean;
+    /**
+     * Variables for the kernel, beside the clean environment that it gets.
+     */
+    env?: StringMap;
+    /**
+     * Default true, or what the sidecar was started with.
+     */
+    sandbox?: SandboxChoice;
+    limits?: Limits;
+    /**
+     * The only tool servers that code in this session may call. Default: all.
+     */
+    toolServers?: ServerName[];
+    workDoneToken?: RequestId;
+}
+/**
+ * A kernelspec by name, or an interpreter by path.
+ */
+export interface KernelChoice {
+    name?: string;
+    interpreter?: Path;
+}
+/**
+ * Limits for the kernel and what it starts. One that cannot be enforced fails the call with 1005 and nothing starts; an unknown one is refused. Where a control group can be had (cellgate doctor says), memoryBytes and processCount also hold for all processes together, and have defaults: three quarters of the machine's memory, and 4096 processes. An agent cannot go beyond these two, and gets 1024 for it.
+ */
+export interface Limits {
+    /**
+     * Private memory of each process: beyond it, Python has a MemoryError, and the kernel lives. In a control group also the memory of all processes, with shared memory and scratch files: beyond that, the system ends one of them, and an execution whose kernel it was has status oom.
+     */
+    memoryBytes?: Bytes;
+    /**
+     * Processes and threads together, the kernel's own dozen included. Root's are counted in a control group only.
+     */
+    processCount?: number;
+    /**
+     * How many processors all processes together may keep busy: 1.5 is one and a half. Only in a control group.
+     */
+    cpuCores?: number;
+    /**
+     * Processor time of each process, in whole seconds; over the kernel's whole life. A kernel that reaches it ends.
+     */
+    cpuSeconds?: Seconds;
+    /**
+     * Open files of each process; a kernel itself has about 50.
+     */
+    openFiles?: number;
+    /**
+     * Size of each file that is written, in the workspace too.
+     */
+    fileSizeBytes?: Bytes;
+    /**
+     * What each of /tmp, /dev/shm and the private home may hold. Default: 1 GiB in /tmp, 512 MiB in the others.
+     */
+    diskBytes?: Bytes;
+    /**
+     * The longest that an execution may run: a timeoutSeconds that is longer, or not given, becomes this. Holds without a sandbox too.
+     */
+    wallSeconds?: number;
+}
+/**
+ * What a person adds to what a sandbox shows.
+ */
+export interface SandboxAdditions {
+    /**
+     * Shown, read-only.
+     */
+    allowRead?: SandboxPaths;
+    /**
+     * Shown, and writable but for what is guarded.
+     */
+    allowWrite?: SandboxPaths;
+    gpu?: SandboxGpu;
+}
+/**
+ * A session as it is now.
+ */
+export interface SessionInfo {
+    sessionId: ChosenId;
+    status: SessionStatus;
+    kernel: {
+        /**
+         * The kernelspec's name, or the interpreter's file name.
+         */
+        name: string;
+        /**
+         * Absent for kernels that no interpreter runs.
+         */
+        interpreter?: Path;
+        language: string;
+        /**
+         * The language's version, once the kernel has told it.
+         */
+        version?: string;
+    };
+    /**
+     * Where the kernel was started; absolute.
+     */
+    cwd: Path;
+    /**
+     * The launcher.
+     */
+    sandbox: "bwrap" | "none";
+    layers: LayerNames;
+    /**
+     * The settings file that the sandbox follows; absolute.
+     */
+    sandboxConfig?: Path;
+    sandboxAdditions?: SandboxAdditions;
+    /**
+     * With a settings file: what it asks for and does not get, and why.
+     */
+    sandboxNotices?: VisibleLine[];
+    /**
+     * Number of the last counted execution; 0 in a fresh kernel.
+     */
+    executionCount: number;
+    /**
+     * Executions that wait, without the running one.
+     */
+    queueLength: number;
+    createdAt: Time;
+    /**
+     * The agent that created it, as it calls itself. It may restart it, and the session ends with its connection.
+     */
+    agent?: AgentName;
+}
+/**
+ * All sessions of the root, oldest first.
+ */
+export interface SessionListResult {
+    sessions: SessionInfo[];
+}
+/**
+ * The session that is meant.
+ */
+export interface SessionParams {
+    sessionId: ChosenId;
+}
+/**
+ * All that a client needs to go on with a session that another one, or itself before a reload, has used. From this answer on execute/changed and execute/output of all its executions come to this client, also of those that others start later. What an ended execution brought is told by execution/get.
+ */
+export interface SessionAttachResult {
+    session: SessionInfo;
+    /**
+     * The latest thousand that have ended, in the order of their ends; the one that runs; those that wait, in the order of the queue.
+     */
+    executions: AttachedExecution[];
+}
+/**
+ * An execution at the moment of the answer.
+ */
+export interface AttachedExecution {
+    executionId: ChosenId;
+    state: ExecutionState;
+    /**
+     * While queued: how many executions of the session come before it now, with the running one.
+     */
+    position?: number;
+    /**
+     * Where its records divide: those below this number are in the journal, and none of them is sent after this answer; those from it on come as execute/output after this answer, and none was sent before. So output/read from 0 up to this number, and what is notified, are together every record once. (output/read goes on beyond it where there is more by then: what it returns from this number on is left aside.)
+     */
+    nextSeq: number;
+    /**
+     * Where the code stands, as execute was told.
+     */
+    cell?: CellPosition;
+    /**
+     * Whose it is. Absent when it is a person's.
+     */
+    agent?: AgentName;
+}
+/**
+ * The session whose kernel is ended and started anew. What was queued is cancelled.
+ */
+export interface SessionRestartParams {
+    sessionId: ChosenId;
+    /**
+     * Beside what the session was created with, from now on.
+     */
+    sandbox?: SandboxAdditions;
+    workDoneToken?: RequestId;
+}
+/**
+ * A session has a new status. `reason` says why where that is not plain, such as how a kernel died.
+ */
+export interface SessionChangedParams {
+    sessionId: ChosenId;
+    status: SessionStatus;
+    reason?: string;
+}
+/**
+ * Code to run. Executions of a session run one after the other.
+ */
+export interface ExecuteParams {
+    /**
+     * Default: a new one.
+     */
+    executionId?: ChosenId;
+    /**
+     * Default: the root's default session, which is started on demand.
+     */
+    sessionId?: ChosenId;
+    /**
+     * At most 4 MiB.
+     */
+    code: string;
+    /**
+     * Where the code stands in the editor.
+     */
+    cell?: CellPosition;
+    /**
+     * Counts only while no approval of this execution is pending. Default, and most: the session's limit wallSeconds, where it has one.
+     */
+    timeoutSeconds?: number;
+    /**
+     * ask: a person decides where no rule does. deny: denied where no rule allows. allow: a recorded grant for this execution, which deny rules still beat; refused to agents. Default ask.
+     */
+    approvals?: "ask" | "deny" | "allow";
+    /**
+     * Hosts that this execution may connect to without asking: recorded grants, which deny rules still beat; refused to agents.
+     */
+    allowedDomains?: HostPattern[];
+    /**
+     * Jupyter's: no count, no history, no execute_result. Default false.
+     */
+    silent?: boolean;
+    /**
+     * Jupyter's. Default true, false when silent.
+     */
+    storeHistory?: boolean;
+    /**
+     * When this ends in an error, what the same client queued behind it in this session is cancelled. Default true, as in Jupyter.
+     */
+    stopOnError?: boolean;
+    /**
+     * Tells the start of a kernel, where one is started.
+     */
+    workDoneToken?: RequestId;
+}
+/**
+ * How an execution ended. Its output was sent before, or announced as skipped.
+ */
+export interface ExecuteResult {
+    executionId: ChosenId;
+    /**
+     * timeout: interrupted because its time was over. cancelled: interrupted or removed on request. killed: its kernel was ended or died. oom: it ran out of memory.
+     */
+    status: "ok" | "error" | "timeout" | "cancelled" | "killed" | "oom";
+    /**
+     * Why it ended so, where status and error do not say it, such as how the kernel died.
+     */
+    reason?: string;
+    /**
+     * The kernel's number for it; null when it has none.
+     */
+    executionCount: number | null;
+    error?: ExecutionError;
+    /**
+     * Size of all its output, as JSON.
+     */
+    outputBytes: Bytes;
+    /**
+     * The journal could not keep all of its output.
+     */
+    truncated: boolean;
+    /**
+     * When truncated: why, in words.
+     */
+    outputProblem?: string;
+    /**
+     * From the start in the kernel to its idle, waiting included; 0 when it never started.
+     */
+    durationSeconds: Seconds;
+    /**
+     * Of that, the time in which an approval was pending.
+     */
+    waitedSeconds: Seconds;
+    layers: LayerNames;
+    /**
+     * Where the sandbox stood in the way. For the person; the code does not see them.
+     */
+    notes?: Note[];
+}
+/**
+ * The exception that ended an execution.
+ */
+export interface ExecutionError {
+    ename: string;
+    evalue: string;
+    /**
+     * Lines as the kernel made them, with ANSI colours.
+     */
+    traceback: string[];
+    /**
+     * Outermost first.
+     */
+    frames: Frame[];
+}
+/**
+ * One frame of a traceback. In a cell that came with a `cell`, uri and line are the editor's; in one without, uri is absent and the line counts from the start of the code.
+ */
+export interface Frame {
+    uri?: Uri;
+    line: Line;
+    function: string;
+}
+/**
+ * What was refused to an execution, by what, and what would allow it.
+ */
+export interface Note {
+    text: VisibleLine;
+    /**
+     * What a person can do, in words.
+     */
+    remedy: VisibleLine;
+    /**
+     * The rule that would allow it, for policy/add.
+     */
+    rule?: RuleSpec;
+    /**
+     * What would show it, for session/restart.
+     */
+    sandbox?: SandboxAdditions;
+}
+/**
+ * An execution moved on. `position` counts the executions of the session that come before it, with the running one. It is told once, when the execution is queued; execution/get tells the present one. It goes to who asked for the execution and to who attached to its session; what an agent runs is told to every person, with the agent's name, and so is its output.
+ */
+export interface ExecuteChangedParams {
+    executionId: ChosenId;
+    state: ExecutionState;
+    position?: number;
+    /**
+     * Of an agent's execution.
+     */
+    sessionId?: ChosenId;
+    /**
+     * Whose it is. Absent when it is a person's. execution/get has its code.
+     */
+    agent?: AgentName;
+}
+/**
+ * Records `seq` to `seq + count - 1` of an execution's journal: either an output, into which adjacent stream records may have been joined, or `skippedBytes` where the client was too slow, or the output too large for a message: output/read has it.
+ */
+export interface ExecuteOutputParams {
+    executionId: ChosenId;
+    /**
+     * Number of the first record, from 0 without gaps.
+     */
+    seq: number;
+    /**
+     * How many records.
+     */
+    count: number;
+    output?: Output;
+    files?: LargeData;
+    skippedBytes?: Bytes;
+    /**
+     * It came after the reply to `execute`, for instance from a thread.
+     */
+    late?: true;
+}
+/**
+ * Text that was printed; one record holds at most 256 KiB.
+ */
+export interface StreamOutput {
+    output_type: "stream";
+    name: "stdout" | "stderr";
+    text: string;
+}
+/**
+ * Something to show. With `transient.display_id`, later updates may replace it.
+ */
+export interface DisplayDataOutput {
+    output_type: "display_data";
+    data: MimeBundle;
+    metadata: JsonObject;
+    transient?: JsonObject;
+}
+/**
+ * MIME types to content: text, base64 for binary types, any JSON for JSON types.
+ */
+export interface MimeBundle {
+    [k: string]: unknown;
+}
+/**
+ * The value of the last expression.
+ */
+export interface ExecuteResultOutput {
+    output_type: "execute_result";
+    execution_count: number | null;
+    data: MimeBundle;
+    metadata: JsonObject;
+}
+/**
+ * An exception, as the kernel shows it. The middle of a very long one is cut, and says so.
+ */
+export interface ErrorOutput {
+    output_type: "error";
+    ename: string;
+    evalue: string;
+    traceback: string[];
+}
+/**
+ * New content for every display with that `transient.display_id`.
+ */
+export interface UpdateDisplayDataOutput {
+    output_type: "update_display_data";
+    data: MimeBundle;
+    metadata: JsonObject;
+    transient: {
+        display_id: string;
+        [k: string]: unknown;
+    };
+}
+/**
+ * Remove the outputs so far: now, or (`wait`) when the next one comes.
+ */
+export interface ClearOutput {
+    output_type: "clear_output";
+    wait: boolean;
+}
+/**
+ * Queued: removed. Running: interrupted; `force` kills and restarts the kernel if it does not stop.
+ */
+export interface ExecuteCancelParams {
+    executionId: ChosenId;
+    /**
+     * How long to wait for it to stop. Default 5.
+     */
+    graceSeconds?: Seconds;
+    /**
+     * Default false.
+     */
+    force?: boolean;
+}
+/**
+ * `kernelBusy`: after the grace it still runs.
+ */
+export interface ExecuteCancelResult {
+    kernelBusy: boolean;
+}
+/**
+ * The execution that is meant.
+ */
+export interface ExecutionParams {
+    executionId: ChosenId;
+}
+/**
+ * Where an execution stands; its result once it has finished.
+ */
+export interface ExecutionInfo {
+    executionId: ChosenId;
+    sessionId: ChosenId;
+    state: ExecutionState;
+    /**
+     * While queued: how many executions of the session come before it now, with the running one.
+     */
+    position?: number;
+    /**
+     * As execute was given it. Absent of what an earlier sidecar ran.
+     */
+    code?: string;
+    /**
+     * Whose it is. Absent when it is a person's.
+     */
+    agent?: AgentName;
+    result?: ExecuteResult;
+}
+/**
+ * Reads the journal of an execution, running or finished.
+ */
+export interface OutputReadParams {
+    executionId: ChosenId;
+    /**
+     * First record. Default 0.
+     */
+    fromSeq?: number;
+    /**
+     * About how much to return; at least one record comes if there is one. Default 1 MiB, at most 8 MiB.
+     */
+    maxBytes?: number;
+}
+/**
+ * Records in order. `nextSeq` is the `fromSeq` of the next call.
+ */
+export interface OutputReadResult {
+    records: OutputRecord[];
+    nextSeq: number;
+    /**
+     * The execution has finished and nothing follows `nextSeq`.
+     */
+    complete: boolean;
+    /**
+     * What the journal could not keep of this execution.
+     */
+    droppedBytes: Bytes;
+    /**
+     * Why something was dropped or skipped, in words.
+     */
+    problem?: string;
+}
+/**
+ * Like execute/output, without the execution's id. `skippedBytes` stands where the journal dropped records, or could not be read.
+ */
+export interface OutputRecord {
+    seq: number;
+    count: number;
+    output?: Output;
+    files?: LargeData;
+    skippedBytes?: Bytes;
+    late?: true;
+}
+/**
+ * The code reads from standard input.
+ */
+export interface InputRequestParams {
+    executionId: ChosenId;
+    /**
+     * The code's words; at most 16 KiB, the middle of longer ones is cut.
+     */
+    prompt: string;
+    /**
+     * Do not show what is typed.
+     */
+    password: boolean;
+}
+/**
+ * What was typed, without the line end. An error instead of a result is end of file to the code.
+ */
+export interface InputRequestResult {
+    value: string;
+}
+/**
+ * One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the built-in server. `server`: starting a tool server. network: a connection, of a cell's or of the tool server `server`. shell, install: as they say.
+ */
+export interface Action {
+    kind: ActionKind;
+    server?: ServerName;
+    tool?: ToolName;
+    /**
+     * As the code sent them.
+     */
+    arguments?: JsonObject;
+    command?: Argv;
+    /**
+     * Where the command starts.
+     */
+    cwd?: Path;
+    /**
+     * Names of the variables that the command gets. Values that a person gave are never shown.
+     */
+    environmentNames?: string[];
+    /**
+     * Of these, what a file of the workspace says, as it is written there: nothing is put in for ${VAR}.
+     */
+    environment?: {
+        [k: string]: string;
+    };
+    /**
+     * Of a workspace's kernel: whether it runs in the sandbox, and nothing of it outside. Of a tool server: that it does.
+     */
+    sandbox?: boolean;
+    /**
+     * Of a tool server in the sandbox: the settings file by which it runs there.
+     */
+    sandboxConfig?: Path;
+    /**
+     * What that file says, as it is written.
+     */
+    sandboxSettings?: JsonObject;
+    /**
+     * Of what starts in the sandbox: what it can read there for its program, besides the workspace and the system.
+     */
+    folders?: Path[];
+    /**
+     * Host name or address.
+     */
+    host?: string;
+    port?: number;
+    /**
+     * Which program inside of the sandbox wants to connect, as the sandbox says it: not to be relied on.
+     */
+    program?: string;
+    /**
+     * Which server exactly; a grant binds it.
+     */
+    serverIdentity?: Identity;
+    /**
+     * Which definition of the tool exactly; a grant binds it.
+     */
+    toolIdentity?: Identity;
+}
+/**
+ * A rule in force: what was written, and where it comes from.
+ */
+export interface Rule {
+    id: GivenId;
+    effect: Effect;
+    kind?: ActionKind;
+    server?: ServerName;
+    tool?: ToolName;
+    arguments?: ArgumentMatchers;
+    host?: HostPattern;
+    /**
+     * sha256 in hex of the one payload that this grant covers.
+     */
+    payloadHash?: string;
+    /**
+     * The grant covers this server alone.
+     */
+    serverIdentity?: Identity;
+    /**
+     * The grant covers this definition of the tool alone.
+     */
+    toolIdentity?: Identity;
+    source: RuleSource;
+    /**
+     * With source session or execution: whose.
+     */
+    sessionId?: ChosenId;
+    /**
+     * With source execution: whose.
+     */
+    executionId?: ChosenId;
+    createdAt?: Time;
+    expiresAt?: Time;
+}
+/**
+ * The source line that makes the call. The text comes from cellgate's record of the cell; which line it is, the code itself reported. Absent when it reported none.
+ */
+export interface Origin {
+    /**
+     * The cell's document, if `execute` named one.
+     */
+    uri?: Uri;
+    /**
+     * In that document; without one, in the code.
+     */
+    line: Line;
+    text: VisibleLine;
+    reportedBy: "code";
+}
+/**
+ * What the tool server says about its tool. Hints: nothing is decided by them.
+ */
+export interface Hints {
+    title?: VisibleLine;
+    description?: VisibleText;
+    readOnlyHint?: boolean;
+    destructiveHint?: boolean;
+    idempotentHint?: boolean;
+    openWorldHint?: boolean;
+}
+/**
+ * An answer that is offered: `label` says in words what it covers. Without `rule`: exactly this payload.
+ */
+export interface Choice {
+    label: VisibleLine;
+    scope: Scope;
+    rule?: RuleSpec;
+}
+/**
+ * An action that waits for a person. `display` shows the whole payload and is what to show; `choices` begin with the narrowest.
+ */
+export interface Approval {
+    approvalId: GivenId;
+    action: Action;
+    /**
+     * Absent when no session is behind it.
+     */
+    sessionId?: ChosenId;
+    /**
+     * What runs in that session, by cellgate's own record. Absent when nothing does.
+     */
+    executionId?: ChosenId;
+    /**
+     * On whose behalf. Absent when it is a person's.
+     */
+    agent?: AgentName;
+    origin?: Origin;
+    hints: Hints;
+    display: VisibleLine[];
+    choices: Choice[];
+    createdAt: Time;
+    /**
+     * Denied by then. Absent: it waits.
+     */
+    expiresAt?: Time;
+}
+/**
+ * An answer to one or more approvals: all of them are answered, or none.
+ */
+export interface ApprovalRespondParams {
+    approvalIds: GivenId[];
+    decision: "allow" | "deny";
+    /**
+     * Default once.
+     */
+    scope?: Scope;
+    /**
+     * What the answer covers beyond this payload: a choice's rule, or an edited one. It has to match the action.
+     */
+    rule?: RuleSpec;
+    /**
+     * Edited arguments; run in place of those that were shown. Only for one approval.
+     */
+    arguments?: JsonObject;
+    /**
+     * Told to the code when it is denied.
+     */
+    reason?: string;
+}
+/**
+ * An approval was decided, by whomever. By a rule: one that an answer to another approval made.
+ */
+export interface ApprovalResolvedParams {
+    approvalId: GivenId;
+    decision: "allow" | "deny";
+    /**
+     * elicitation: whoever sits at the agent's own program, while no person was attached.
+     */
+    by: "person" | "rule" | "expired" | "cancelled" | "noClient" | "elicitation";
+    /**
+     * The rule that decided, or that the answer made.
+     */
+    ruleId?: GivenId;
+    reason?: string;
+}
+/**
+ * An action of this agent's own that waits. `display` shows the whole payload.
+ */
+export interface ApprovalElicitParams {
+    /**
+     * The agent's execution that makes it. Absent when none does.
+     */
+    executionId?: ChosenId;
+    display: VisibleLine[];
+}
+/**
+ * The answer; it makes no rule.
+ */
+export interface ApprovalElicitResult {
+    decision: "allow" | "deny";
+}
+/**
+ * Which of those that wait.
+ */
+export interface ApprovalListParams {
+    /**
+     * `nextSeq` of the list before. Default 0: from the oldest on.
+     */
+    fromSeq?: number;
+}
+/**
+ * What waits, oldest first.
+ */
+export interface ApprovalListResult {
+    approvals: Approval[];
+    /**
+     * More wait than fit in this message: ask again from here.
+     */
+    nextSeq?: number;
+}
+/**
+ * All rules and grants in force.
+ */
+export interface PolicyListResult {
+    rules: Rule[];
+}
+/**
+ * Adds a rule for a session, for this workspace, or always. For a session, `sessionId` says for which.
+ */
+export interface PolicyAddParams {
+    rule: RuleSpec;
+    scope: "session" | "workspace" | "always";
+    sessionId?: ChosenId;
+}
+/**
+ * Removes a rule or revokes a grant. Built-in rules stay.
+ */
+export interface PolicyRemoveParams {
+    ruleId: GivenId;
+}
+/**
+ * What would happen to this action now, with nothing being asked or done.
+ */
+export interface PolicyExplainParams {
+    action: Action;
+    /**
+     * Count the grants of this session.
+     */
+    sessionId?: ChosenId;
+    /**
+     * Count the grants of this execution.
+     */
+    executionId?: ChosenId;
+}
+/**
+ * What would happen, by which rule, in words. Without `rule`: none matches.
+ */
+export interface PolicyExplainResult {
+    effect: Effect;
+    rule?: Rule;
+    reason: string;
+}
+/**
+ * The tool server that is meant.
+ */
+export interface ToolServerParams {
+    server: ServerName;
+}
+/**
+ * A tool server by a person's word. It starts when it is first needed.
+ */
+export interface ToolServersAddParams {
+    server: ServerName;
+    config: McpServerConfig;
+}
+/**
+ * All tool servers that are known, by name.
+ */
+export interface ToolServersListResult {
+    servers: ToolServerInfo[];
+}
+/**
+ * A tool server as it is now.
+ */
+export interface ToolServerInfo {
+    name: ServerName;
+    /**
+     * pending: a person has to agree to start it. stopped: starts on the next call.
+     */
+    state: "pending" | "stopped" | "starting" | "running" | "failed";
+    /**
+     * Who named it. builtIn: part of cellgate. person: initializationOptions or toolServers/add. commandLine. workspaceFile: a file in the workspace, see `file`. agent: wrappers/generate of an agent.
+     */
+    source: "builtIn" | "person" | "commandLine" | "workspaceFile" | "agent";
+    /**
+     * The file that names it.
+     */
+    file?: Path;
+    identity: Identity;
+    /**
+     * Told to persons only: its arguments may hold a secret.
+     */
+    command?: Argv;
+    /**
+     * Told to persons only.
+     */
+    url?: string;
+    /**
+     * Known once it has run.
+     */
+    tools?: ToolInfo[];
+    /**
+     * Why it failed, with the end of its stderr.
+     */
+    error?: VisibleText;
+    /**
+     * Of one that is started by a command.
+     */
+    sandbox?: "bwrap" | "none";
+    /**
+     * The settings file that its sandbox follows. Told to persons only.
+     */
+    sandboxConfig?: Path;
+    /**
+     * Of one that runs in the sandbox: the layers that hold.
+     */
+    layers?: string[];
+    /**
+     * Of one that runs in the sandbox: what its settings ask for and do not get. Told to persons only.
+     */
+    sandboxNotices?: VisibleText[];
+}
+/**
+ * A tool as its server describes it.
+ */
+export interface ToolInfo {
+    name: ToolName;
+    inputSchema: JsonObject;
+    outputSchema?: JsonObject;
+    hints: Hints;
+}
+/**
+ * Writes the Python package of a tool server. With `config`: adds the server first, which for an agent is an action that a person has to allow.
+ */
+export interface WrappersGenerateParams {
+    server: ServerName;
+    config?: McpServerConfig;
+    /**
+     * Folder in which `mcptools` is written. Default: the root.
+     */
+    outDir?: Path;
+    workDoneToken?: RequestId;
+}
+/**
+ * What was written, and which tools were left out and why.
+ */
+export interface WrappersGenerateResult {
+    /**
+     * Dotted name to import, such as mcptools.filesystem.
+     */
+    package: ModuleName;
+    modules: {
+        tool: ToolName;
+        module: ModuleName;
+        /**
+         * Absolute.
+         */
+        path: Path;
+    }[];
+    skipped: {
+        tool: string;
+        reason: string;
+    }[];
+}
+/**
+ * Installs Python packages for the kernels of the root that have the session's interpreter; they can be imported at once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
+ */
+export interface PackagesInstallParams {
+    /**
+     * Whose interpreter. Default: the root's default session, which is started if need be.
+     */
+    sessionId?: ChosenId;
+    packages: string[];
+    /**
+     * Where there is no wheel, build one: this runs the package's own code in the build sandbox. For persons.
+     */
+    allowSourceBuilds?: boolean;
+    workDoneToken?: RequestId;
+}
+/**
+ * A package as pip names it: a name, extras, versions. No option, marker, path, URL, or name that pip takes for a file.
+ */
+export interface Requirement {
+    [k: string]: unknown;
+}
+/**
+ * A package and where it lies: `name @ https://…` or `name @ git+https://…`.
+ */
+export interface DirectRequirement {
+    [k: string]: unknown;
+}
+/**
+ * How pip ended. `failed`: nothing was installed, and what was there before is as it was.
+ */
+export interface PackagesInstallResult {
+    status: "ok" | "failed";
+    /**
+     * Of a failure, in one line.
+     */
+    reason?: string;
+    /**
+     * With what they need, in the order of their names.
+     */
+    installed: InstalledPackage[];
+    /**
+     * The end of what pip printed, its errors last.
+     */
+    output: string;
+    /**
+     * Of the build sandbox. Its network is the machine's.
+     */
+    layers: LayerNames;
+}
+/**
+ * As its metadata names it.
+ */
+export interface InstalledPackage {
+    name: string;
+    version: string;
+}
+/**
+ * Calls a tool directly, through the gate.
+ */
+export interface ToolsCallParams {
+    server: ServerName;
+    tool: ToolName;
+    arguments: JsonObject;
+    /**
+     * Count the grants of this session, and show it with the approval.
+     */
+    sessionId?: ChosenId;
+}
+/**
+ * MCP's result of a tool call. `isError` means that the tool itself says it failed.
+ */
+export interface CallToolResult {
+    content: {
+        type: string;
+        [k: string]: unknown;
+    }[];
+    /**
+     * Any JSON value.
+     */
+    structuredContent?: {
+        [k: string]: unknown;
+    };
+    isError?: boolean;
+}
+/**
+ * Kernels that were found, the preferred first.
+ */
+export interface KernelListResult {
+    kernels: KernelInfo[];
+}
+/**
+ * A kernelspec, or an interpreter that can be a kernel.
+ */
+export interface KernelInfo {
+    /**
+     * The kernelspec's name; for an interpreter, how to call it.
+     */
+    name: string;
+    displayName: string;
+    language: string;
+    source: "kernelspec" | "interpreter";
+    interpreter?: Path;
+    /**
+     * Folder of the kernelspec.
+     */
+    resourceDir?: Path;
+    /**
+     * Why it cannot be started, with what to do.
+     */
+    problem?: string;
+}

@@ -1,0 +1,152 @@
+// Every method of the protocol. Made from schemas/ by `npm run protocol`; a change belongs there.
+
+import type {
+    Approval,
+    ApprovalElicitParams,
+    ApprovalElicitResult,
+    ApprovalListParams,
+    ApprovalListResult,
+    ApprovalResolvedParams,
+    ApprovalRespondParams,
+    CallToolResult,
+    CancelRequestParams,
+    Empty,
+    ExecuteCancelParams,
+    ExecuteCancelResult,
+    ExecuteChangedParams,
+    ExecuteOutputParams,
+    ExecuteParams,
+    ExecuteResult,
+    ExecutionInfo,
+    ExecutionParams,
+    InitializeParams,
+    InitializeResult,
+    InputRequestParams,
+    InputRequestResult,
+    KernelListResult,
+    LogMessageParams,
+    NoParams,
+    Null,
+    OutputReadParams,
+    OutputReadResult,
+    PackagesInstallParams,
+    PackagesInstallResult,
+    PolicyAddParams,
+    PolicyExplainParams,
+    PolicyExplainResult,
+    PolicyListResult,
+    PolicyRemoveParams,
+    ProgressParams,
+    Rule,
+    SessionAttachResult,
+    SessionChangedParams,
+    SessionCreateParams,
+    SessionInfo,
+    SessionListResult,
+    SessionParams,
+    SessionRestartParams,
+    SetTraceParams,
+    ToolServerInfo,
+    ToolServerParams,
+    ToolServersAddParams,
+    ToolServersListResult,
+    ToolsCallParams,
+    WrappersGenerateParams,
+    WrappersGenerateResult,
+} from "./messages";
+
+/** What a client asks cellgate. */
+export interface Requests {
+    /** Opens the conversation; everything before it gets -32002. */
+    "initialize": { params: InitializeParams; result: InitializeResult };
+    /** Ends the work for this client; only exit may follow. */
+    "shutdown": { params: NoParams; result: Null };
+    /** Starts a kernel in its sandbox. Answers when it is ready. An agent: at most 8, with ids that begin with "agent-". */
+    "session/create": { params: SessionCreateParams; result: SessionInfo };
+    /** All sessions of the root. */
+    "session/list": { params: NoParams; result: SessionListResult };
+    /** What runs, waits or has ended in a session; from now on its output comes to this client too. */
+    "session/attach": { params: SessionParams; result: SessionAttachResult };
+    /** Ends the kernel and starts a new one. An agent: only of a session that it created. */
+    "session/restart": { params: SessionRestartParams; result: SessionInfo };
+    /** Interrupts what runs; the queue stays. An agent: only its own execution. */
+    "session/interrupt": { params: SessionParams; result: Empty };
+    /** Ends the kernel and forgets the session. */
+    "session/close": { params: SessionParams; result: Empty };
+    /** Runs code. Answers when it has finished. An agent: in its own sessions, and in those of persons that have a sandbox and no other agent's code. */
+    "execute": { params: ExecuteParams; result: ExecuteResult };
+    /** Removes or interrupts an execution. An agent: only its own. */
+    "execute/cancel": { params: ExecuteCancelParams; result: ExecuteCancelResult };
+    /** State and result of an execution. An agent: only its own. */
+    "execution/get": { params: ExecutionParams; result: ExecutionInfo };
+    /** Output of an execution, from the journal. An agent: only its own. */
+    "output/read": { params: OutputReadParams; result: OutputReadResult };
+    /** Answers approvals. The first answer wins. */
+    "approval/respond": { params: ApprovalRespondParams; result: Empty };
+    /** What waits; as much as fits in a message. */
+    "approval/list": { params: ApprovalListParams; result: ApprovalListResult };
+    /** All rules and grants in force, with their source. */
+    "policy/list": { params: NoParams; result: PolicyListResult };
+    /** Adds a rule. */
+    "policy/add": { params: PolicyAddParams; result: Rule };
+    /** Removes a rule or revokes a grant. */
+    "policy/remove": { params: PolicyRemoveParams; result: Empty };
+    /** Why an action would be allowed, asked or denied. */
+    "policy/explain": { params: PolicyExplainParams; result: PolicyExplainResult };
+    /** Tool servers with their state and tools. */
+    "toolServers/list": { params: NoParams; result: ToolServersListResult };
+    /** Adds a tool server, or changes its configuration. */
+    "toolServers/add": { params: ToolServersAddParams; result: ToolServerInfo };
+    /** Ends a tool server and starts it again. */
+    "toolServers/restart": { params: ToolServerParams; result: ToolServerInfo };
+    /** Ends and forgets a tool server. */
+    "toolServers/remove": { params: ToolServerParams; result: Empty };
+    /** Writes the Python package of a tool server. Starting one that an agent configures asks a person; an agent cannot name settings for its sandbox. */
+    "wrappers/generate": { params: WrappersGenerateParams; result: WrappersGenerateResult };
+    /** Installs Python packages for the root's kernels, through the gate. */
+    "packages/install": { params: PackagesInstallParams; result: PackagesInstallResult };
+    /** Calls a tool, through the gate. */
+    "tools/call": { params: ToolsCallParams; result: CallToolResult };
+    /** Kernels that were found. */
+    "kernel/list": { params: NoParams; result: KernelListResult };
+}
+
+/** What a client tells cellgate. */
+export interface Notifications {
+    /** The client is ready for requests and notifications. */
+    "initialized": NoParams;
+    /** Ends this client. */
+    "exit": NoParams;
+    /** Gives up a request, which is still answered. */
+    "$/cancelRequest": CancelRequestParams;
+    /** Changes how much is logged to this client. */
+    "$/setTrace": SetTraceParams;
+}
+
+/** What cellgate asks a client. */
+export interface ServerRequests {
+    /** The code reads a line; asked of the client that ran it. */
+    "input/request": { params: InputRequestParams; result: InputRequestResult };
+    /** No person is attached: an action of the agent's own is put to whoever sits at its program. The answer is for exactly this action, once. */
+    "approval/elicit": { params: ApprovalElicitParams; result: ApprovalElicitResult };
+}
+
+/** What cellgate tells a client. */
+export interface ServerNotifications {
+    /** Gives up a request, which is still answered. */
+    "$/cancelRequest": CancelRequestParams;
+    /** Progress of a request that carried a workDoneToken. */
+    "$/progress": ProgressParams;
+    /** A line for the client's log. */
+    "window/logMessage": LogMessageParams;
+    /** A session has a new status. */
+    "session/changed": SessionChangedParams;
+    /** An execution was queued, started or finished. */
+    "execute/changed": ExecuteChangedParams;
+    /** Output of an execution. */
+    "execute/output": ExecuteOutputParams;
+    /** An action waits for a person. What waits already is announced to a client after `initialized`. */
+    "approval/requested": Approval;
+    /** An approval was decided. */
+    "approval/resolved": ApprovalResolvedParams;
+}

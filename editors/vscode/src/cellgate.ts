@@ -2,7 +2,10 @@
 
 import type * as vscode from "vscode";
 import type { Sidecar } from "./client/sidecar";
+import type { Anchors } from "./cells/anchors";
+import type { Documents } from "./documents";
 import type { Executions } from "./executions";
+import type { Kernels } from "./kernels/kernels";
 import type { Sessions } from "./sessions";
 
 export interface Cellgate {
@@ -13,7 +16,11 @@ export interface Cellgate {
     readonly sidecar: Sidecar;
     readonly sessions: Sessions;
     readonly executions: Executions;
+    readonly documents: Documents;
+    /** Where the lines of each run are now. */
+    readonly anchors: Anchors;
+    readonly kernels: Kernels;
 }
 
 /** A part of the extension: what it put into the editor goes when the result is disposed. */
-export type Part = (cellgate: Cellgate) => vscode.Disposable;
+export type Part = (cellgate: Cellgate) => { dispose(): void };

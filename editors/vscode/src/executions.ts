@@ -52,6 +52,8 @@ interface Entry {
     live: number | undefined;
     /** This window's own request for it will be answered with its result. */
     awaited: boolean;
+    /** It waits here and not yet at the sidecar. */
+    unsent: boolean;
     followers: Set<Following>;
     settled: (() => void)[];
 }
@@ -74,6 +76,7 @@ export class Executions implements Disposable {
                 }
                 const entry = this.entries.get(executionId);
                 if (entry) void this.move(entry, state, position);
+                else void this.introduce(executionId);
             }),
             sidecar.onNotification("execute/output", ({ executionId, ...record }) => {
                 const entry = this.entries.get(executionId);
@@ -104,21 +107,35 @@ export class Executions implements Disposable {
         return this.all().filter((each) => each.sessionId === sessionId && each.state !== "finished");
     }
 
-    /** Runs code. The execution is in the model at once; `finished()` tells its end. */
-    execute(params: ExecuteParams & { sessionId: string }): Execution {
+    /**
+     * Runs code once `ready` is there, such as the session's start. The execution is in the model at once; `finished()`
+     * tells its end.
+     */
+    execute(params: ExecuteParams & { sessionId: string }, ready: Promise<unknown> = Promise.resolve()): Execution {
         const id = randomUUID();
         const { sessionId, cell, code } = params;
         const entry = this.add({ id, sessionId, cell, code, state: "queued" }, 0);
-        entry.awaited = true;
-        this.sidecar.request("execute", { ...params, executionId: id }).then(
-            (result) => this.finish(entry, { result }),
-            (error: unknown) => {
-                entry.awaited = false;
-                // Of a request that a lost connection took along, the next connection tells.
-                if (isAnswer(error)) this.finish(entry, { problem: error });
-            },
-        );
+        void this.run(entry, { ...params, executionId: id }, ready);
         return entry.execution;
+    }
+
+    private async run(entry: Entry, params: ExecuteParams, ready: Promise<unknown>): Promise<void> {
+        entry.awaited = true;
+        entry.unsent = true;
+        try {
+            await ready;
+        } catch (error) {
+            this.finish(entry, { problem: error });
+        }
+        entry.unsent = false;
+        if (entry.execution.state === "finished") return;
+        try {
+            this.finish(entry, { result: await this.sidecar.request("execute", params) });
+        } catch (error) {
+            entry.awaited = false;
+            // Of a request that a lost connection took along, the next connection tells.
+            if (isAnswer(error)) this.finish(entry, { problem: error });
+        }
     }
 
     /** Resolves when the execution has ended, at once if it has. */
@@ -150,16 +167,41 @@ export class Executions implements Disposable {
         return execution.code;
     }
 
-    cancel(execution: Execution): Promise<{ kernelBusy: boolean }> {
+    /** Removes it from the queue, or interrupts it. `kernelBusy`: it will not stop. */
+    async cancel(execution: Execution): Promise<{ kernelBusy: boolean }> {
+        const entry = this.entries.get(execution.id);
+        if (entry?.unsent) {
+            this.finish(entry, { problem: new Error("cancelled before its kernel was there") });
+            return { kernelBusy: false };
+        }
         return this.sidecar.request("execute/cancel", { executionId: execution.id });
     }
 
-    /** From now on all executions of this session are in the model, through every reconnection. */
-    async attach(sessionId: string): Promise<string[]> {
+    /** From now on all executions of these sessions, and of no others, are in the model as they come. */
+    attachTo(sessionIds: string[]): void {
+        for (const id of this.attached) if (!sessionIds.includes(id)) this.attached.delete(id);
+        for (const id of sessionIds) {
+            // One that has just gone, or a connection that has, is told of by the next list.
+            if (!this.attached.has(id)) this.attach(id).catch(() => this.attached.delete(id));
+        }
+    }
+
+    private async attach(sessionId: string): Promise<string[]> {
         this.attached.add(sessionId);
         const { executions } = await this.sidecar.request("session/attach", { sessionId });
         for (const each of executions) this.addAttached(sessionId, each);
         return executions.map((each) => each.executionId);
+    }
+
+    /** An execution that somebody else asked for, in a session to which this window is attached. */
+    private async introduce(id: string): Promise<void> {
+        try {
+            const { sessionId } = await this.sidecar.request("execution/get", { executionId: id });
+            if (this.attached.has(sessionId)) await this.attach(sessionId);
+        } catch (error) {
+            // It, or its session, is gone already; without a connection the next one tells.
+            if (kindOf(error) === "internalError") throw error;
+        }
     }
 
     private addAttached(sessionId: string, { executionId, state, position, nextSeq, cell, agent }: AttachedExecution): void {
@@ -215,7 +257,7 @@ export class Executions implements Disposable {
     private add(execution: Execution, live: number | undefined): Entry {
         let entry = this.entries.get(execution.id);
         if (!entry) {
-            entry = { execution, live, awaited: false, followers: new Set(), settled: [] };
+            entry = { execution, live, awaited: false, unsent: false, followers: new Set(), settled: [] };
             this.entries.set(execution.id, entry);
             this.forgetOldest();
             this.changed.fire(execution);

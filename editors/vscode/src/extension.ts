@@ -2,13 +2,20 @@
 
 import * as vscode from "vscode";
 import type { Cellgate, Part } from "./cellgate";
+import { cells } from "./cells";
+import { Anchors } from "./cells/anchors";
 import { Connection } from "./client/connection";
 import { findProgram } from "./client/program";
 import { Sidecar } from "./client/sidecar";
+import { Documents } from "./documents";
 import { Executions } from "./executions";
+import { input } from "./input";
+import { Kernels } from "./kernels/kernels";
+import { life } from "./life";
 import { Sessions } from "./sessions";
+import { sessionViews } from "./sessionViews";
 
-const parts: Part[] = [];
+const parts: Part[] = [cells, input, life, sessionViews];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });
@@ -52,18 +59,18 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
             ),
         log,
     );
-    const cellgate: Cellgate = {
-        extension,
-        log,
-        root,
-        sidecar,
-        sessions: new Sessions(sidecar),
-        executions: new Executions(sidecar),
-    };
+    const sessions = new Sessions(sidecar);
+    const executions = new Executions(sidecar);
+    const documents = new Documents(extension.workspaceState, root.toString());
+    const kernels = new Kernels(sidecar, sessions, documents, extension.workspaceState);
+    const anchors = new Anchors();
+    const cellgate: Cellgate = { extension, log, root, sidecar, sessions, executions, documents, anchors, kernels };
     extension.subscriptions.push(
         sidecar,
-        cellgate.sessions,
-        cellgate.executions,
+        sessions,
+        executions,
+        // Whoever runs code in this root: it is seen here.
+        sessions.onDidChange(() => executions.attachTo(sessions.all().map(({ sessionId }) => sessionId))),
         vscode.commands.registerCommand("cellgate.showLog", () => log.show()),
         vscode.commands.registerCommand("cellgate.reconnect", () => sidecar.reconnect()),
         ...parts.map((part) => part(cellgate)),

@@ -24,3 +24,7 @@ export function textOf(error: unknown): string {
 
 /** There is no connection, and none is being made: nothing was sent. */
 export class NotConnected extends Error {}
+
+export function hintOf(error: unknown): string {
+    return dataOf(error).hint ?? "";
+}

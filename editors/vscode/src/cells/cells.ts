@@ -1,0 +1,55 @@
+// The cells of a text: a line such as `# %%` begins one, and it ends before the next. What comes before the first such
+// line is a cell too. A text without any has none.
+
+export interface Cell {
+    /** The line that begins it; of the part before the first, the text's first line. */
+    readonly line: number;
+    /** Its code: lines `codeLine` to `lastLine`; none when `lastLine` is less. */
+    readonly codeLine: number;
+    readonly lastLine: number;
+    readonly kind: "code" | "markdown";
+}
+
+const begins = /^#\s*(%%|<codecell>|<markdowncell>|In\s?\[[ \d]*\])/;
+const markdown = /^#\s*(%%.*\[(markdown|md)\]|<markdowncell>)/;
+
+export function cellsOf(lines: readonly string[]): Cell[] {
+    const starts = lines.flatMap((text, line) => (begins.test(text) ? [line] : []));
+    const first = starts[0];
+    if (first === undefined) return [];
+    const cells = starts.map((line, index): Cell => {
+        const kind = markdown.test(lines[line] ?? "") ? "markdown" : "code";
+        return { line, codeLine: line + 1, lastLine: (starts[index + 1] ?? lines.length) - 1, kind };
+    });
+    const hasPreamble = lines.slice(0, first).some((text) => text.trim() !== "");
+    return hasPreamble ? [{ line: 0, codeLine: 0, lastLine: first - 1, kind: "code" }, ...cells] : cells;
+}
+
+/** The cell that a line lies in. */
+export function cellAt(cells: readonly Cell[], line: number): Cell | undefined {
+    return cells.findLast((cell) => cell.line <= line);
+}
+
+export interface Code {
+    readonly text: string;
+    /** Where it begins in the document. */
+    readonly line: number;
+}
+
+/** The code of lines `first` to `last`; undefined when there is none. Blank lines around it are left out. */
+export function codeOf(lines: readonly string[], first: number, last: number): Code | undefined {
+    const blank = (line: number) => (lines[line] ?? "").trim() === "";
+    while (first <= last && blank(first)) first++;
+    while (first <= last && blank(last)) last--;
+    if (first > last) return undefined;
+    return { text: `${lines.slice(first, last + 1).join("\n")}\n`, line: first };
+}
+
+/** Lines that were selected, with the indentation that they share taken away, so that the inside of a block can run. */
+export function dedented(code: Code): Code {
+    const lines = code.text.split("\n");
+    const indents = lines.filter((line) => line.trim() !== "").map((line) => /^[ \t]*/.exec(line)?.[0] ?? "");
+    let shared = indents[0] ?? "";
+    for (const indent of indents) while (!indent.startsWith(shared)) shared = shared.slice(0, -1);
+    return { ...code, text: lines.map((line) => line.slice(shared.length)).join("\n") };
+}

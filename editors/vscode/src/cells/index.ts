@@ -1,0 +1,172 @@
+// Cells in the editor: the lenses above them, and the commands that run them.
+
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import type { Execution } from "../executions";
+import { tell } from "../kernels/kernels";
+import { cellAt, cellsOf, codeOf, dedented, type Cell, type Code } from "./cells";
+import { documentSelector, linesOf } from "./document";
+import { CellLenses } from "./lenses";
+
+export function cells(cellgate: Cellgate): vscode.Disposable {
+    const { executions, anchors, kernels, documents } = cellgate;
+
+    function run(document: vscode.TextDocument, codes: (Code | undefined)[]): Execution[] {
+        const uri = document.uri.toString();
+        const sessionId = documents.sessionOf(uri);
+        const ready = kernels.sessionFor(document.uri);
+        // Who is told of it by each execution need not be told by the editor too.
+        ready.catch(() => undefined);
+        return codes
+            .filter((code) => code !== undefined)
+            .map(({ text, line }) => {
+                const execution = executions.execute({ sessionId, code: text, cell: { uri, line } }, ready);
+                anchors.add(uri, execution.id, line, text.split("\n").length);
+                return execution;
+            });
+    }
+
+    const codesOf = (lines: string[], chosen: Cell[]) =>
+        chosen.filter((cell) => cell.kind === "code").map((cell) => codeOf(lines, cell.codeLine, cell.lastLine));
+
+    function runCells(document: vscode.TextDocument, choose: (cells: Cell[]) => Cell[]): void {
+        const lines = linesOf(document);
+        run(document, codesOf(lines, choose(cellsOf(lines))));
+    }
+
+    /** The document and line that a lens names, else those of the cursor. */
+    function target(uri?: vscode.Uri, line?: number): { document: vscode.TextDocument; line: number } | undefined {
+        const editor = vscode.window.activeTextEditor;
+        if (uri !== undefined && line !== undefined) {
+            const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
+            return document && { document, line };
+        }
+        return editor && { document: editor.document, line: editor.selection.active.line };
+    }
+
+    function command(name: string, action: (document: vscode.TextDocument, line: number) => void): vscode.Disposable {
+        return vscode.commands.registerCommand(`cellgate.${name}`, (uri?: vscode.Uri, line?: number) => {
+            const found = target(uri, line);
+            if (found) action(found.document, found.line);
+        });
+    }
+
+    const only = (line: number) => (all: Cell[]) => {
+        const cell = cellAt(all, line);
+        return cell ? [cell] : [];
+    };
+
+    function runCell(document: vscode.TextDocument, line: number): void {
+        runCells(document, only(line));
+    }
+
+    function advance(document: vscode.TextDocument, line: number): void {
+        const next = cellsOf(linesOf(document)).find((cell) => cell.line > line);
+        const editor = vscode.window.activeTextEditor;
+        if (!next || editor?.document !== document) return;
+        const place = new vscode.Position(Math.min(next.codeLine, document.lineCount - 1), 0);
+        editor.selection = new vscode.Selection(place, place);
+        editor.revealRange(new vscode.Range(next.line, 0, next.lastLine, 0), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    }
+
+    function runSelection(): void {
+        const editor = vscode.window.activeTextEditor;
+        if (!editor) return;
+        const { start, end, isEmpty } = editor.selection;
+        // A selection that ends before a line's first character does not mean that line.
+        const last = !isEmpty && end.character === 0 ? end.line - 1 : end.line;
+        const code = codeOf(linesOf(editor.document), start.line, Math.max(start.line, last));
+        run(editor.document, [code && dedented(code)]);
+    }
+
+    function runCellOrSelection(document: vscode.TextDocument, line: number, then: typeof advance): void {
+        if (vscode.window.activeTextEditor?.selection.isEmpty === false) {
+            runSelection();
+        } else {
+            runCell(document, line);
+            then(document, line);
+        }
+    }
+
+    async function restart(document: vscode.TextDocument): Promise<boolean> {
+        try {
+            const { sessionId } = await kernels.sessionFor(document.uri);
+            await cellgate.sessions.restart({ sessionId });
+            return true;
+        } catch (error) {
+            tell(error);
+            return false;
+        }
+    }
+
+    /** What runs is interrupted; when it will not stop, a restart is offered. */
+    async function interrupt(document: vscode.TextDocument): Promise<void> {
+        const running = executions.unfinished(documents.sessionOf(document.uri.toString())).find((each) => each.state === "running");
+        if (running) await cancel(running);
+    }
+
+    async function cancel(execution: Execution): Promise<void> {
+        try {
+            const { kernelBusy } = await executions.cancel(execution);
+            if (!kernelBusy) return;
+            const answer = await vscode.window.showWarningMessage(
+                "cellgate: the code does not stop. Restarting the kernel ends it, and loses its variables.",
+                "Restart Kernel",
+            );
+            if (answer) await cellgate.sessions.restart({ sessionId: execution.sessionId });
+        } catch (error) {
+            tell(error);
+        }
+    }
+
+    const lenses = new CellLenses(cellgate);
+    const context = () => {
+        const document = vscode.window.activeTextEditor?.document;
+        const has = document?.languageId === "python" && cellsOf(linesOf(document)).length > 0;
+        void vscode.commands.executeCommand("setContext", "cellgate.hasCells", has);
+    };
+    context();
+    return vscode.Disposable.from(
+        lenses,
+        vscode.languages.registerCodeLensProvider(documentSelector, lenses),
+        vscode.window.onDidChangeActiveTextEditor(context),
+        vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+            for (const { range, text } of contentChanges) {
+                anchors.edit(document.uri.toString(), {
+                    firstLine: range.start.line,
+                    lastLine: range.end.line,
+                    newBreaks: text.split(/\r\n|\r|\n/).length - 1,
+                });
+            }
+            if (document === vscode.window.activeTextEditor?.document) context();
+        }),
+        executions.onDidChange(({ id, cell }) => {
+            // One that was begun before this window, or elsewhere: of its lines only the first is known.
+            if (cell && !anchors.knows(cell.uri, id)) anchors.add(cell.uri, id, cell.line, 1);
+        }),
+        command("runCell", runCell),
+        command("runCellAndAdvance", (document, line) => runCellOrSelection(document, line, advance)),
+        command("runCellInPlace", (document, line) => runCellOrSelection(document, line, () => undefined)),
+        command("runAbove", (document, line) => runCells(document, (all) => all.filter((cell) => cell.lastLine < line))),
+        command("runBelow", (document, line) =>
+            runCells(document, (all) => all.filter((cell) => cell.lastLine >= line)),
+        ),
+        command("runAll", (document) => runCells(document, (all) => all)),
+        command("runFile", (document) => {
+            const lines = linesOf(document);
+            run(document, [codeOf(lines, 0, lines.length - 1)]);
+        }),
+        command("runSelection", runSelection),
+        command("interrupt", (document) => void interrupt(document)),
+        command("restart", (document) => void restart(document)),
+        command("restartAndRunAll", (document) => {
+            void restart(document).then((done) => {
+                if (done) runCells(document, (all) => all);
+            });
+        }),
+        vscode.commands.registerCommand("cellgate.cancelExecution", (which: string | { execution: Execution }) => {
+            const execution = typeof which === "string" ? executions.get(which) : which.execution;
+            if (execution) void cancel(execution);
+        }),
+    );
+}

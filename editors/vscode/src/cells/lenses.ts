@@ -1,0 +1,81 @@
+// The lenses of a cell: what can be done with it, and what became of its last run.
+
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import type { Execution } from "../executions";
+import { cellAt, cellsOf, type Cell } from "./cells";
+import { linesOf } from "./document";
+import { stateOf } from "./states";
+
+export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
+    private readonly changed = new vscode.EventEmitter<void>();
+    readonly onDidChangeCodeLenses = this.changed.event;
+    private readonly subscriptions: vscode.Disposable;
+    private clock: NodeJS.Timeout | undefined;
+
+    constructor(private readonly cellgate: Cellgate) {
+        this.subscriptions = vscode.Disposable.from(
+            cellgate.executions.onDidChange(() => this.refresh()),
+            vscode.workspace.onDidChangeConfiguration((event) => {
+                if (event.affectsConfiguration("cellgate.codeLens")) this.changed.fire();
+            }),
+        );
+    }
+
+    dispose(): void {
+        this.subscriptions.dispose();
+        this.changed.dispose();
+        clearInterval(this.clock);
+    }
+
+    provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+        if (!vscode.workspace.getConfiguration("cellgate", document).get<boolean>("codeLens")) return [];
+        const cells = cellsOf(linesOf(document));
+        const last = this.lastRuns(document, cells);
+        return cells
+            .filter((cell) => cell.kind === "code")
+            .flatMap((cell) => this.lensesOf(document, cell, cell.line > 0, last.get(cell)));
+    }
+
+    private lensesOf(document: vscode.TextDocument, cell: Cell, hasAbove: boolean, run?: Execution): vscode.CodeLens[] {
+        const range = new vscode.Range(cell.line, 0, cell.line, 0);
+        const lens = (title: string, command: string, args: unknown[], tooltip?: string) =>
+            new vscode.CodeLens(range, { title, command, arguments: args, tooltip });
+        const place = [document.uri, cell.line];
+        const lenses = [lens("Run Cell", "cellgate.runCell", place)];
+        if (hasAbove) lenses.push(lens("Run Above", "cellgate.runAbove", place));
+        lenses.push(lens("Run Below", "cellgate.runBelow", place, "Runs this cell and those below"));
+        if (run) {
+            lenses.push(lens(stateOf(run, Date.now()), "cellgate.showResult", [run.id], "Shows the result"));
+            if (run.state !== "finished") {
+                const title = run.state === "running" ? "$(debug-stop) Interrupt" : "$(close) Cancel";
+                lenses.push(lens(title, "cellgate.cancelExecution", [run.id]));
+            }
+        }
+        return lenses;
+    }
+
+    /** The latest run of each cell: the one whose code begins in it now. */
+    private lastRuns(document: vscode.TextDocument, cells: Cell[]): Map<Cell, Execution> {
+        const uri = document.uri.toString();
+        const last = new Map<Cell, Execution>();
+        for (const execution of this.cellgate.executions.all()) {
+            if (execution.cell?.uri !== uri) continue;
+            const line = this.cellgate.anchors.lineNow(uri, execution.id);
+            const cell = line === undefined ? undefined : cellAt(cells, line);
+            if (cell) last.set(cell, execution);
+        }
+        return last;
+    }
+
+    /** Now, and each second as long as something runs. */
+    private refresh(): void {
+        this.changed.fire();
+        const runs = this.cellgate.executions.all().some((each) => each.state === "running");
+        if (runs) this.clock ??= setInterval(() => this.changed.fire(), 1000);
+        else {
+            clearInterval(this.clock);
+            this.clock = undefined;
+        }
+    }
+}

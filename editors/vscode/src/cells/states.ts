@@ -1,0 +1,39 @@
+// What a lens says of an execution.
+
+import { textOf } from "../client/errors";
+import type { Execution } from "../executions";
+import { label } from "../text";
+
+export function duration(seconds: number): string {
+    if (seconds < 0.95) return `${Math.round(seconds * 1000)} ms`;
+    if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+    const whole = Math.round(seconds);
+    const rest = `${String(Math.floor((whole % 3600) / 60)).padStart(whole < 3600 ? 1 : 2, "0")} min ${whole % 60} s`;
+    return whole < 3600 ? rest : `${Math.floor(whole / 3600)} h ${rest}`;
+}
+
+/** In one line, with an icon; `now` in milliseconds. */
+export function stateOf(execution: Execution, now: number): string {
+    const { state, position, startedAt, result, problem } = execution;
+    if (state === "queued") return position ? `$(watch) queued, ${position} before it` : "$(watch) queued";
+    if (state === "running") {
+        return startedAt === undefined ? "$(sync~spin) running" : `$(sync~spin) ${Math.floor((now - startedAt) / 1000)} s`;
+    }
+    if (!result) return `$(error) did not run: ${label(textOf(problem).split("\n")[0] ?? "", 120)}`;
+    const count = result.executionCount === null ? "" : `[${result.executionCount}] `;
+    const time = duration(result.durationSeconds);
+    switch (result.status) {
+        case "ok":
+            return `$(check) ${count}${time}`;
+        case "error":
+            return `$(error) ${count}${label(result.error?.ename ?? "error", 60)}, ${time}`;
+        case "cancelled":
+            return result.durationSeconds === 0 ? "$(circle-slash) cancelled" : `$(circle-slash) ${count}interrupted, ${time}`;
+        case "timeout":
+            return `$(clock) ${count}timeout, ${time}`;
+        case "killed":
+            return `$(error) ${count}kernel ended${result.reason ? `: ${label(result.reason, 120)}` : ""}`;
+        case "oom":
+            return `$(error) ${count}out of memory`;
+    }
+}

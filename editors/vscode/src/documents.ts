@@ -1,0 +1,58 @@
+// Which session the cells of a document run in: one of its own, unless a person chose another. Its id follows from the
+// document's path below the root, so that every window and editor of the root means the same one.
+
+import { createHash } from "node:crypto";
+import { Emitter, type Event } from "vscode-jsonrpc/node";
+
+/** What lasts beyond the window, as vscode.Memento. */
+export interface Memory {
+    get<T>(key: string, otherwise: T): T;
+    update(key: string, value: unknown): Thenable<void>;
+}
+
+const memoryKey = "cellgate.chosenSessions";
+
+export class Documents {
+    private readonly changed = new Emitter<string>();
+    /** The document of this URI has another session. */
+    readonly onDidChange: Event<string> = this.changed.event;
+
+    constructor(
+        private readonly memory: Memory,
+        private readonly rootUri: string,
+    ) {}
+
+    sessionOf(uri: string): string {
+        return this.chosen()[uri] ?? ownSessionOf(this.nameOf(uri));
+    }
+
+    /** `sessionId` undefined: its own again. */
+    async choose(uri: string, sessionId: string | undefined): Promise<void> {
+        const chosen = this.chosen();
+        if (sessionId === undefined) Reflect.deleteProperty(chosen, uri);
+        else chosen[uri] = sessionId;
+        await this.memory.update(memoryKey, chosen);
+        this.changed.fire(uri);
+    }
+
+    /** The path below the root, else the whole URI. */
+    private nameOf(uri: string): string {
+        return uri.startsWith(`${this.rootUri}/`) ? decodeURIComponent(uri.slice(this.rootUri.length + 1)) : uri;
+    }
+
+    private chosen(): Record<string, string> {
+        return { ...this.memory.get<Record<string, string>>(memoryKey, {}) };
+    }
+}
+
+/** `plan.py` → `plan.py-3f1c0a5e`. The name is for people; the hash tells files of the same name apart. */
+export function ownSessionOf(name: string): string {
+    const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
+    const readable = (name.split("/").at(-1) ?? "")
+        .replace(/[^A-Za-z0-9_.-]+/g, "-")
+        .replace(/^[.-]+/, "")
+        // Sessions that agents make begin so, and no document shall run in one of them unasked.
+        .replace(/^agent-/, "agent_")
+        .slice(0, 50);
+    return readable ? `${readable}-${hash}` : `cells-${hash}`;
+}

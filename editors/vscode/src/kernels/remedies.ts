@@ -1,0 +1,89 @@
+// One offer for each way in which a kernel can fail to start.
+
+import * as vscode from "vscode";
+import { hintOf, kindOf, textOf } from "../client/errors";
+
+export type Remedy = "selectKernel" | "retry" | "unsandboxed";
+
+export async function offerRemedy(error: unknown): Promise<Remedy | undefined> {
+    switch (kindOf(error)) {
+        case "kernelNotFound":
+            return withoutKernelPackage(error);
+        case "sandboxUnavailable":
+            return withoutSandbox(error);
+        case "kernelStartFailed":
+            return withoutAnswer(error);
+        default:
+            void vscode.window.showErrorMessage(`cellgate: ${textOf(error).replace(/\n/g, " ")}`);
+            return undefined;
+    }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const selectKernel = "Select Another Interpreter";
+
+/** The sidecar knows how each kind of interpreter gets a package, and says so in its hint. */
+export function installCommandOf(hint: string): string | undefined {
+    return /^Install it with: (.+)$/.exec(hint)?.[1];
+}
+
+async function withoutKernelPackage(error: unknown): Promise<Remedy | undefined> {
+    const command = installCommandOf(hintOf(error));
+    const install = "Install in a Terminal";
+    const chosen = await vscode.window.showWarningMessage(
+        `cellgate: ${messageOf(error)}`,
+        { modal: true, detail: command ? `This installs it:\n\n${command}` : hintOf(error) },
+        selectKernel,
+        ...(command ? [install] : []),
+    );
+    if (chosen === selectKernel) return "selectKernel";
+    return chosen === install && command && (await runVisibly(command)) ? "retry" : undefined;
+}
+
+async function withoutSandbox(error: unknown): Promise<Remedy | undefined> {
+    const copy = "Copy the Fix";
+    const unsandboxed = "Run Unsandboxed in This Session";
+    const chosen = await vscode.window.showWarningMessage(
+        `cellgate: ${messageOf(error)}`,
+        {
+            modal: true,
+            detail: `${hintOf(error)}\n\nUnsandboxed, the code of this session can do all that you can, and nothing asks you.`,
+        },
+        copy,
+        unsandboxed,
+    );
+    if (chosen === copy) await vscode.env.clipboard.writeText(hintOf(error));
+    return chosen === unsandboxed ? "unsandboxed" : undefined;
+}
+
+async function withoutAnswer(error: unknown): Promise<Remedy | undefined> {
+    const retry = "Try Again";
+    const chosen = await vscode.window.showErrorMessage(
+        "cellgate: the kernel did not start",
+        { modal: true, detail: textOf(error) },
+        selectKernel,
+        retry,
+    );
+    if (chosen === selectKernel) return "selectKernel";
+    return chosen === retry ? "retry" : undefined;
+}
+
+/** Where a person sees it work; true when it did. */
+async function runVisibly(command: string): Promise<boolean> {
+    const execution = await vscode.tasks.executeTask(
+        new vscode.Task(
+            { type: "cellgate" },
+            vscode.TaskScope.Workspace,
+            "install ipykernel",
+            "cellgate",
+            new vscode.ShellExecution(command),
+        ),
+    );
+    return new Promise((resolve) => {
+        const ended = vscode.tasks.onDidEndTaskProcess((event) => {
+            if (event.execution !== execution) return;
+            ended.dispose();
+            resolve(event.exitCode === 0);
+        });
+    });
+}

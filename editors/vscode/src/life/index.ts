@@ -1,0 +1,28 @@
+// What a person is told of the sidecar's own life: that it cannot be reached, and what went with one that crashed.
+
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import type { SidecarState } from "../client/sidecar";
+import { lostText } from "./lost";
+
+export function life({ sidecar }: Cellgate): vscode.Disposable {
+    const showLog = "Show Log";
+    async function told(message: string, ...actions: string[]): Promise<string | undefined> {
+        const chosen = await vscode.window.showWarningMessage(message, ...actions, showLog);
+        if (chosen === showLog) await vscode.commands.executeCommand("cellgate.showLog");
+        return chosen;
+    }
+    async function failed(state: SidecarState & { kind: "failed" }): Promise<void> {
+        const reconnect = "Reconnect";
+        const reason = state.reason.split("\n")[0] ?? "";
+        if ((await told(`cellgate cannot be reached: ${reason}`, reconnect)) === reconnect) sidecar.reconnect();
+    }
+    return vscode.Disposable.from(
+        sidecar.onDidChangeState((state) => {
+            if (state.kind === "failed") void failed(state);
+        }),
+        sidecar.onDidConnect(({ lost }) => {
+            for (const work of lost ?? []) void told(lostText(work));
+        }),
+    );
+}

@@ -1,0 +1,64 @@
+// The view of sessions: each with the execution that runs in it and those that wait.
+
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import { stateOf } from "../cells/states";
+import type { Execution } from "../executions";
+import type { Session } from "../sessions";
+import { label } from "../text";
+import { iconOf, ownerOf, statusOf, unsandboxed } from "./words";
+
+/** A session is what its commands are given; of an execution they need no more than itself. */
+type Node = Session | { execution: Execution };
+
+export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+    private readonly changed = new vscode.EventEmitter<undefined>();
+    readonly onDidChangeTreeData = this.changed.event;
+    private readonly subscriptions: vscode.Disposable;
+
+    constructor(private readonly cellgate: Cellgate) {
+        this.subscriptions = vscode.Disposable.from(
+            cellgate.sessions.onDidChange(() => this.changed.fire(undefined)),
+            cellgate.executions.onDidChange(() => this.changed.fire(undefined)),
+        );
+    }
+
+    dispose(): void {
+        this.subscriptions.dispose();
+        this.changed.dispose();
+    }
+
+    getChildren(node?: Node): Node[] {
+        if (!node) return this.cellgate.sessions.all();
+        if ("execution" in node) return [];
+        return this.cellgate.executions.unfinished(node.sessionId).map((execution) => ({ execution }));
+    }
+
+    getTreeItem(node: Node): vscode.TreeItem {
+        return "execution" in node ? executionItem(node.execution) : sessionItem(node);
+    }
+}
+
+function sessionItem(session: Session): vscode.TreeItem {
+    const item = new vscode.TreeItem(label(session.sessionId), vscode.TreeItemCollapsibleState.Expanded);
+    item.id = session.sessionId;
+    item.description = `${ownerOf(session)} · ${statusOf(session)}${unsandboxed(session) ? " · unsandboxed" : ""}`;
+    item.iconPath = new vscode.ThemeIcon(iconOf(session));
+    item.contextValue = "session";
+    item.tooltip = `${label(session.kernel.name)} ${label(session.kernel.version ?? "")} in ${label(session.cwd)}\n${session.layers.join(", ")}`;
+    item.accessibilityInformation = { label: `session ${session.sessionId}, ${item.description}` };
+    return item;
+}
+
+function executionItem(execution: Execution): vscode.TreeItem {
+    const { cell, code, agent, state } = execution;
+    const place = cell && `${vscode.workspace.asRelativePath(vscode.Uri.parse(cell.uri))}:${cell.line + 1}`;
+    const first = code?.split("\n").find((line) => line.trim() !== "");
+    const item = new vscode.TreeItem(label(first ?? place ?? "code", 80));
+    item.id = execution.id;
+    item.description = [place, agent && `agent ${label(agent, 60)}`].filter(Boolean).join(" · ");
+    item.iconPath = new vscode.ThemeIcon(state === "running" ? "sync~spin" : "watch");
+    item.contextValue = state === "running" ? "runningExecution" : "queuedExecution";
+    item.tooltip = label(stateOf(execution, Date.now()).replace(/\$\([^)]*\) /, ""));
+    return item;
+}

@@ -1,0 +1,20 @@
+// How a session is called where it is shown.
+
+import type { Session } from "../sessions";
+import { label } from "../text";
+
+export function ownerOf({ agent }: Pick<Session, "agent">): string {
+    return agent === undefined ? "you" : `agent ${label(agent, 60)}`;
+}
+
+export function statusOf({ status, reason, queueLength }: Pick<Session, "status" | "reason" | "queueLength">): string {
+    const waiting = queueLength > 0 ? `, ${queueLength} waiting` : "";
+    return `${status}${waiting}${reason ? `: ${label(reason)}` : ""}`;
+}
+
+/** What everybody who looks should know: this code can do all that you can. */
+export const unsandboxed = ({ sandbox }: Pick<Session, "sandbox">) => sandbox === "none";
+
+export function iconOf({ status }: Pick<Session, "status">): string {
+    return { starting: "sync~spin", restarting: "sync~spin", busy: "sync~spin", idle: "circle-filled", dead: "error" }[status];
+}

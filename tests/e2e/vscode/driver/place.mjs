@@ -1,0 +1,112 @@
+// A place of its own for one scenario: a workspace, a home, a runtime directory, all fresh. Nothing of the machine's
+// user is read or written, and sidecars of other places are not met. It ends what ran in it, and fails when something
+// of it goes on running by itself.
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { until } from "./wait.mjs";
+
+const run = promisify(execFile);
+const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+export class Place {
+    /** @param {Record<string, string>} files of the workspace, by relative path */
+    static async make(files) {
+        const place = new Place(await mkdtemp(path.join(tmpdir(), "cge-")));
+        for (const folder of [place.home, place.workspace, place.runtime]) {
+            await mkdir(folder, { recursive: true, mode: 0o700 });
+        }
+        for (const [name, text] of Object.entries(files)) {
+            await place.write(name, text);
+        }
+        return place;
+    }
+
+    /** @param {string} root */
+    constructor(root) {
+        this.root = root;
+        this.home = path.join(root, "home");
+        this.workspace = path.join(root, "work");
+        this.runtime = path.join(root, "run");
+        this.environment = {
+            HOME: this.home,
+            XDG_RUNTIME_DIR: this.runtime,
+            PATH: SYSTEM_PATH,
+            LANG: "C.UTF-8",
+            TZ: "UTC",
+        };
+    }
+
+    /** @param {string} name */
+    file(name) {
+        return path.join(this.workspace, name);
+    }
+
+    /** @param {string} name @param {string} text */
+    async write(name, text) {
+        await mkdir(path.dirname(this.file(name)), { recursive: true });
+        await writeFile(this.file(name), text);
+    }
+
+    /** @param {string} name */
+    async read(name) {
+        return readFile(this.file(name), "utf8");
+    }
+
+    /** @param {string} name */
+    has(name) {
+        return existsSync(this.file(name));
+    }
+
+    /** Runs cellgate here, as its person would in a terminal. @param {string[]} parameters */
+    async cellgate(...parameters) {
+        return run(cellgateProgram(), [...parameters, "--root", this.workspace], { env: this.environment });
+    }
+
+    /** Processes that have this place's home, which all that is started here inherits. */
+    async processes() {
+        const mark = `HOME=${this.home}\0`;
+        const found = [];
+        for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+            const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
+            if (environment.includes(mark)) {
+                const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+                const program = await readlink(`/proc/${pid}/exe`).catch(() => "");
+                found.push({ pid: Number(pid), program, command: command.replaceAll("\0", " ").trim() });
+            }
+        }
+        return found;
+    }
+
+    /** The end of each log that the sidecars of this place wrote. */
+    async sidecarLogs() {
+        const folder = path.join(this.home, ".local", "state", "cellgate");
+        const names = await readdir(folder, { recursive: true }).catch(() => []);
+        const logs = names.filter((name) => /\.log(\.\d+)?$/.test(name));
+        return Promise.all(logs.map(async (name) => ({ name, text: await readFile(path.join(folder, name), "utf8") })));
+    }
+
+    async remove() {
+        await this.cellgate("stop").catch((error) => {
+            throw new Error(`cellgate stop failed: ${error.stderr ?? error.message}`);
+        });
+        let left = await this.processes();
+        try {
+            await until(async () => (left = await this.processes()).length === 0, () =>
+                `the end of ${left.map(({ pid, command }) => `${pid} (${command})`).join("; ")}`, 30_000);
+        } finally {
+            for (const { pid } of left) {
+                process.kill(pid, "SIGKILL");
+            }
+            await rm(this.root, { recursive: true, force: true });
+        }
+    }
+}
+
+/** The sidecar's program, for what a test does beside the editor. */
+export function cellgateProgram() {
+    return process.env.CELLGATE ?? path.resolve(import.meta.dirname, "../../../../build/cellgate");
+}

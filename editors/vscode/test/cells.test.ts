@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cellAt, cellsOf, codeOf, dedented } from "../src/cells/cells";
+
+const lines = (text: string) => text.split("\n");
+
+test("each line that begins a cell ends the one before", () => {
+    const text = lines("# %% one\na = 1\n#%%\nb = 2\n# <codecell>\nc = 3\n# In[4]:\nd = 4\n");
+    assert.deepEqual(
+        cellsOf(text).map(({ line, codeLine, lastLine }) => [line, codeLine, lastLine]),
+        [
+            [0, 1, 1],
+            [2, 3, 3],
+            [4, 5, 5],
+            [6, 7, 8],
+        ],
+    );
+});
+
+test("what comes before the first cell is a cell, unless it is blank", () => {
+    assert.deepEqual(cellsOf(lines("import os\n# %%\nx")).map(({ codeLine, lastLine }) => [codeLine, lastLine]), [
+        [0, 0],
+        [2, 2],
+    ]);
+    assert.equal(cellsOf(lines("\n\n# %%\nx")).length, 1);
+});
+
+test("a text without such a line has no cells", () => {
+    assert.deepEqual(cellsOf(lines("import os\n# 100 %%\n    # %%\nx = '# %%'\n")), []);
+});
+
+test("text cells are told apart", () => {
+    const text = lines("# %% [markdown]\n# Words\n# %%\nx\n# %% Title [markdown]\n# <markdowncell>\n# %%[md]\n");
+    assert.deepEqual(
+        cellsOf(text).map(({ kind }) => kind),
+        ["markdown", "code", "markdown", "markdown", "markdown"],
+    );
+});
+
+test("a line lies in the cell that begins last before it", () => {
+    const cells = cellsOf(lines("\n# %%\na\n# %%\nb"));
+    assert.equal(cellAt(cells, 0), undefined);
+    assert.equal(cellAt(cells, 2)?.line, 1);
+    assert.equal(cellAt(cells, 3)?.line, 3);
+    assert.equal(cellAt(cells, 100)?.line, 3);
+});
+
+test("code goes without the blank lines around it, and knows its line", () => {
+    const text = lines("# %%\n\n  \n%%time\nx = 1\n\n");
+    assert.deepEqual(codeOf(text, 1, 6), { text: "%%time\nx = 1\n", line: 3 });
+    assert.equal(codeOf(text, 1, 2), undefined);
+});
+
+test("lines from inside a block run as they are, without its indentation", () => {
+    const code = codeOf(lines("def f():\n    if x:\n        y()\n\n    z()"), 1, 4);
+    assert.ok(code);
+    assert.deepEqual(dedented(code), { text: "if x:\n    y()\n\nz()\n", line: 1 });
+});

@@ -1,11 +1,20 @@
-// Cells as a person runs them: by lens and by key, what they are told of each, and how it is stopped.
+// Cells as a person runs them: by lens, by key and by command; what they are told of each, and how it is stopped.
 import assert from "node:assert/strict";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
 const files = {
     "plan.py": "# %%\nopen('one', 'w').write('1')\n\n# %%\nopen('two', 'w').write('2')\n\n# %%\n1 / 0\n",
+    // Runs until the test says so, and can be interrupted.
+    "long.py": [
+        "# %%\nimport os, time\nopen('begun', 'w').close()\nwhile not os.path.exists('end'): time.sleep(0.02)\n",
+        "# %%\nopen('second', 'w').close()\n",
+        "# %%\nopen('third', 'w').close()\n",
+    ].join(""),
+    "parts.py": "# %%\nlog = open('log', 'a', buffering=1)\n_ = log.write('a\\n')\nif log:\n    _ = log.write('b\\n')\n",
 };
+
+const present = (place, name) => until(() => place.has(name), `the file ${name} that a cell writes`);
 
 scenario("a cell runs by its lens, and the lens tells how it ended", { files }, async ({ place, editor }) => {
     await editor.openFile("plan.py");
@@ -30,4 +39,86 @@ scenario("Shift+Enter runs a cell and goes to the next, Ctrl+Enter stays", { fil
     await editor.lens(/\[2\]/).waitFor();
     await editor.statusItem("Ln 5, Col 1").waitFor();
     assert.equal(await place.read("two"), "2");
+});
+
+scenario("what is above, what is below and everything run by command", { files }, async ({ editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Above").nth(1).click();
+    await editor.lens(/\[2\]/).waitFor();
+    await editor.lens("Run Below").nth(1).click();
+    await editor.lens(/\[3\] \d/).waitFor();
+    await editor.lens(/\[4\] ZeroDivisionError/).waitFor();
+    await editor.command("cellgate: Run All Cells");
+    await editor.lens(/\[7\] ZeroDivisionError/).waitFor();
+    await editor.lens(/\[5\]/).waitFor();
+    // A new kernel counts from one.
+    await editor.command("cellgate: Restart Kernel and Run All Cells");
+    await editor.lens(/\[3\] ZeroDivisionError/).waitFor();
+});
+
+scenario("a selection runs, a line runs, a file runs", { files }, async ({ place, editor }) => {
+    const log = (text) =>
+        until(async () => place.has("log") && (await place.read("log")).replaceAll("\n", "") === text, async () =>
+            `log to hold ${text}; it holds ${place.has("log") ? await place.read("log") : "nothing"}`);
+    await editor.openFile("parts.py");
+    await editor.lens("Run Cell").first().waitFor();
+    await editor.command("cellgate: Run File as One Cell");
+    await log("ab");
+    await editor.goToLine(3);
+    await editor.command("cellgate: Run Selection or Line");
+    await log("aba");
+    // From inside a block, with its indentation.
+    await editor.goToLine(5);
+    await editor.page.keyboard.press("Home");
+    await editor.page.keyboard.press("Home");
+    await editor.page.keyboard.press("Shift+End");
+    await editor.page.keyboard.press("Shift+Enter");
+    await log("abab");
+});
+
+scenario("what runs can be interrupted, what waits can be cancelled", { files }, async ({ place, editor }) => {
+    await editor.openFile("long.py");
+    await editor.lens("Run Cell").first().waitFor();
+    await editor.command("cellgate: Run All Cells");
+    await present(place, "begun");
+    await editor.lens("queued, 2 before it").waitFor();
+    await editor.statusItem(/busy · 2 waiting/).waitFor();
+    await editor.page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
+    const rows = editor.page.locator(".monaco-list-row[aria-level='2']");
+    await until(async () => (await rows.count()) === 3, async () => `three executions in the view, there are ${await rows.count()}`);
+    await editor.screenshot("queue");
+    await editor.lens("Cancel").last().click();
+    await editor.lens("cancelled").waitFor();
+    await editor.lens("Interrupt").click();
+    await editor.lens(/\[1\] (interrupted|KeyboardInterrupt)/).waitFor();
+    await editor.statusItem(/long\.py-\w+ · idle/).waitFor();
+    assert.equal(place.has("third"), false);
+});
+
+scenario("code that waits for its kernel is shown at once, and can be cancelled", { files }, async ({ place, editor }) => {
+    await editor.openFile("long.py");
+    await editor.lens("Run Cell").nth(1).click();
+    await editor.lens("Run Cell").nth(2).click();
+    await editor.lens(/queued|\[2\]/).first().waitFor();
+    await present(place, "third");
+    await editor.lens(/\[2\]/).waitFor();
+});
+
+scenario("code that reads a line gets what is typed", {
+    files: { "ask.py": "# %%\nopen('answer', 'w').write(input('name? [x](command:y) '))\n\n# %%\ninput()\n" },
+}, async ({ place, editor }) => {
+    await editor.openFile("ask.py");
+    await editor.lens("Run Cell").first().click();
+    const box = editor.page.locator(".quick-input-widget");
+    await box.getByText("name? [x] (command:y)").waitFor();
+    assert.equal(await box.locator("a", { hasText: "x" }).count(), 0, "a prompt of code makes no link");
+    await editor.screenshot("asked");
+    await box.locator("input.input").fill("Ada");
+    await editor.page.keyboard.press("Enter");
+    await editor.lens(/\[1\]/).waitFor();
+    assert.equal(await place.read("answer"), "Ada");
+    await editor.lens("Run Cell").nth(1).click();
+    await box.getByText(/ask\.py, line 5 asks/).waitFor();
+    await editor.page.keyboard.press("Escape");
+    await editor.lens(/\[2\] EOFError/).waitFor();
 });

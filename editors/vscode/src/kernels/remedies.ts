@@ -31,8 +31,8 @@ async function withoutKernelPackage(error: unknown): Promise<Remedy | undefined>
     const command = installCommandOf(hintOf(error));
     const install = "Install in a Terminal";
     const chosen = await vscode.window.showWarningMessage(
-        `cellgate: ${messageOf(error)}`,
-        { modal: true, detail: command ? `This installs it:\n\n${command}` : hintOf(error) },
+        "cellgate: this interpreter cannot be a kernel yet",
+        { modal: true, detail: `${messageOf(error)}\n\n` + (command ? `This installs it:\n\n${command}` : hintOf(error)) },
         selectKernel,
         ...(command ? [install] : []),
     );
@@ -44,10 +44,12 @@ async function withoutSandbox(error: unknown): Promise<Remedy | undefined> {
     const copy = "Copy the Fix";
     const unsandboxed = "Run Unsandboxed in This Session";
     const chosen = await vscode.window.showWarningMessage(
-        `cellgate: ${messageOf(error)}`,
+        "cellgate: there is no sandbox to be had here",
         {
             modal: true,
-            detail: `${hintOf(error)}\n\nUnsandboxed, the code of this session can do all that you can, and nothing asks you.`,
+            detail:
+                `${messageOf(error)}\n\n${hintOf(error)}\n\n` +
+                "Unsandboxed, the code of this session can do to your files and on the network all that you can, unasked.",
         },
         copy,
         unsandboxed,

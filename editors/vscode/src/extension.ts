@@ -8,6 +8,7 @@ import { Anchors } from "./cells/anchors";
 import { Connection } from "./client/connection";
 import { findProgram } from "./client/program";
 import { Sidecar } from "./client/sidecar";
+import { comforts } from "./comforts";
 import { Documents } from "./documents";
 import { Executions } from "./executions";
 import { input } from "./input";
@@ -16,7 +17,7 @@ import { life } from "./life";
 import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 
-const parts: Part[] = [agent, cells, input, life, sessionViews];
+const parts: Part[] = [agent, cells, comforts, input, life, sessionViews];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });

@@ -160,6 +160,10 @@ export type RuleSource =
  * A dotted Python name.
  */
 export type ModuleName = string;
+/**
+ * A place in code: how many Unicode code points come before it, as in Jupyter. More than there are: the end.
+ */
+export type CodePoints = number;
 
 /**
  * Nothing to say. `params` may be left out altogether.
@@ -1519,4 +1523,106 @@ export interface KernelInfo {
      * Why it cannot be started, with what to do.
      */
     problem?: string;
+}
+/**
+ * A place in code. No sessionId: the default session, which is not started for it.
+ */
+export interface KernelCompleteParams {
+    sessionId?: ChosenId;
+    /**
+     * At most 1 MiB.
+     */
+    code: string;
+    cursorPos: CodePoints;
+}
+/**
+ * Each match would replace what stands from cursorStart to cursorEnd. What could not be shown safely on one line is left out.
+ */
+export interface KernelCompleteResult {
+    matches: VisibleLine[];
+    /**
+     * What each match is, where the kernel tells: function, instance, module, keyword, magic …
+     */
+    types?: VisibleLine[];
+    cursorStart: CodePoints;
+    cursorEnd: CodePoints;
+}
+/**
+ * A place in code. No sessionId: the default session, which is not started for it.
+ */
+export interface KernelInspectParams {
+    sessionId?: ChosenId;
+    /**
+     * At most 1 MiB.
+     */
+    code: string;
+    cursorPos: CodePoints;
+    /**
+     * 1: with the source, where there is one. Default 0.
+     */
+    detailLevel?: 0 | 1;
+}
+/**
+ * What the kernel says of the name. The words are those of whatever code it comes from.
+ */
+export interface KernelInspectResult {
+    found: boolean;
+    /**
+     * Signature, documentation and the like, without colours, at most 64 KiB.
+     */
+    text?: VisibleText;
+}
+/**
+ * Code as it was typed so far. No sessionId: the default session, which is not started for it.
+ */
+export interface KernelIsCompleteParams {
+    sessionId?: ChosenId;
+    /**
+     * At most 1 MiB.
+     */
+    code: string;
+}
+/**
+ * As Jupyter says it.
+ */
+export interface KernelIsCompleteResult {
+    status: "complete" | "incomplete" | "invalid" | "unknown";
+    /**
+     * Where it is incomplete: spaces with which the next line might begin.
+     */
+    indent?: string;
+}
+/**
+ * No sessionId: the default session, which is not started for it.
+ */
+export interface KernelVariablesParams {
+    sessionId?: ChosenId;
+}
+/**
+ * What the session's code has given names to, without modules, functions and classes, in the order in which that was. Python only; else 1025.
+ */
+export interface KernelVariablesResult {
+    variables: KernelVariable[];
+    /**
+     * There are more.
+     */
+    truncated: boolean;
+}
+/**
+ * One of them, as text on a line each.
+ */
+export interface KernelVariable {
+    name: VisibleLine;
+    /**
+     * The name of its class.
+     */
+    type: VisibleLine;
+    /**
+     * As the code would write it, short. Empty where that would take long.
+     */
+    value: VisibleLine;
+    /**
+     * Of a collection its length, of an array its shape.
+     */
+    size?: VisibleLine;
 }

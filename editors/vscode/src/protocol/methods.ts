@@ -23,7 +23,15 @@ import type {
     InitializeResult,
     InputRequestParams,
     InputRequestResult,
+    KernelCompleteParams,
+    KernelCompleteResult,
+    KernelInspectParams,
+    KernelInspectResult,
+    KernelIsCompleteParams,
+    KernelIsCompleteResult,
     KernelListResult,
+    KernelVariablesParams,
+    KernelVariablesResult,
     LogMessageParams,
     NoParams,
     Null,
@@ -109,6 +117,14 @@ export interface Requests {
     "tools/call": { params: ToolsCallParams; result: CallToolResult };
     /** Kernels that were found. */
     "kernel/list": { params: NoParams; result: KernelListResult };
+    /** What could stand at a place in code. Answered at once, or 1009 while the kernel has something to run. */
+    "kernel/complete": { params: KernelCompleteParams; result: KernelCompleteResult };
+    /** What the kernel knows of the name at a place in code. As kernel/complete. */
+    "kernel/inspect": { params: KernelInspectParams; result: KernelInspectResult };
+    /** Whether code could run as it is. As kernel/complete. */
+    "kernel/isComplete": { params: KernelIsCompleteParams; result: KernelIsCompleteResult };
+    /** The variables of a session's code. As kernel/complete. */
+    "kernel/variables": { params: KernelVariablesParams; result: KernelVariablesResult };
 }
 
 /** What a client tells cellgate. */

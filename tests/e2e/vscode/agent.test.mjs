@@ -1,26 +1,17 @@
 // The editor's own agent: what its chat is offered, and that a person sees what it does.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
+import { beside } from "./driver/extension.mjs";
 import { cellgateProgram, Place } from "./driver/place.mjs";
 import { scenario } from "./driver/scenario.mjs";
-import { VSIX } from "./driver/server.mjs";
 import { until } from "./driver/wait.mjs";
 
 const EXTENSION = path.resolve(import.meta.dirname, "../../../editors/vscode");
-
-function packAsker(place) {
-    const vsce = path.join(EXTENSION, "node_modules/.bin/vsce");
-    const parameters = ["package", "--no-dependencies", "--skip-license", "--allow-missing-repository"];
-    execFileSync(vsce, [...parameters, "--out", path.join(place.root, "asker.vsix")], {
-        cwd: path.join(import.meta.dirname, "asker"),
-        stdio: "pipe",
-    });
-}
 
 async function ask({ place, editor }, tool, input) {
     await rm(place.file("answer.json"), { force: true });
@@ -35,8 +26,7 @@ async function answer({ place }) {
 
 scenario("the chat runs code as an agent, and a person sees it", {
     files: { "plan.py": "# %%\nprint(1)\n" },
-    prepare: packAsker,
-    extensions: (place) => [VSIX, path.join(place.root, "asker.vsix")],
+    ...beside("asker"),
 }, async (scene) => {
     const { place, editor } = scene;
     await editor.openFile("plan.py");

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { beside } from "./driver/extension.mjs";
 import { cellgateProgram } from "./driver/place.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
@@ -28,6 +29,21 @@ scenario("a file has a session of its own, until it is attached to another", { f
     await editor.lens("Run Cell").click();
     await editor.lens(/\[2\]/).waitFor();
     assert.equal(await place.read("seen"), "of one");
+});
+
+scenario("the interpreter that was chosen in the Python extension is used", {
+    files: { "which.py": "# %%\nimport sys\nopen('which', 'w').write(sys.prefix)\n" },
+    ...beside("python"),
+    environment: (place) => {
+        const venv = path.join(place.root, "venv");
+        execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", "--system-site-packages", venv]);
+        return { CHOSEN_PYTHON: path.join(venv, "bin/python") };
+    },
+}, async ({ place, editor }) => {
+    await editor.openFile("which.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    assert.equal(await place.read("which"), path.join(place.root, "venv"));
 });
 
 // A Python that has no ipykernel, and a pip that "installs" the system's.

@@ -14,18 +14,24 @@ export class Sessions implements Disposable {
     private readonly sessions = new Map<string, Session>();
     private readonly changed = new Emitter<void>();
     readonly onDidChange: Event<void> = this.changed.event;
+    private readonly lost = new Emitter<{ session: Session; reason: string }>();
+    /** The kernel of a session has ended, and nobody here asked for it. */
+    readonly onDidLoseKernel: Event<{ session: Session; reason: string }> = this.lost.event;
+    /** Sessions whose kernel this window is ending. */
+    private readonly ending = new Set<string>();
     private readonly subscriptions: Disposable[];
 
     constructor(private readonly sidecar: Pick<Sidecar, "request" | "onNotification" | "onDidConnect">) {
         this.subscriptions = [
-            sidecar.onDidConnect(() => void this.refresh()),
+            sidecar.onDidConnect(() => this.look()),
             sidecar.onNotification("session/changed", ({ sessionId, status, reason }) => {
                 const session = this.sessions.get(sessionId);
-                if (!session || status === "dead") {
-                    // Whether a session is gone for good, or what a new one is, only the list tells.
-                    void this.refresh();
-                }
-                if (session) this.put({ ...session, status, reason });
+                // Whether a session is gone for good, or what a new one is, only the list tells.
+                if (!session || status === "dead") this.look();
+                if (!session) return;
+                this.put({ ...session, status, reason });
+                const ended = status === "restarting" || status === "dead";
+                if (ended && reason && !this.ending.has(sessionId)) this.lost.fire({ session, reason });
             }),
         ];
     }
@@ -33,6 +39,7 @@ export class Sessions implements Disposable {
     dispose(): void {
         for (const subscription of this.subscriptions) subscription.dispose();
         this.changed.dispose();
+        this.lost.dispose();
     }
 
     /** Oldest first. */
@@ -58,7 +65,7 @@ export class Sessions implements Disposable {
     }
 
     async restart(params: SessionRestartParams): Promise<void> {
-        this.put(await this.sidecar.request("session/restart", params));
+        this.put(await this.byUs(params.sessionId, this.sidecar.request("session/restart", params)));
     }
 
     async interrupt(sessionId: string): Promise<void> {
@@ -66,12 +73,26 @@ export class Sessions implements Disposable {
     }
 
     async close(sessionId: string): Promise<void> {
-        await this.sidecar.request("session/close", { sessionId });
+        await this.byUs(sessionId, this.sidecar.request("session/close", { sessionId }));
         this.sessions.delete(sessionId);
         this.changed.fire();
     }
 
-    async refresh(): Promise<void> {
+    private async byUs<T>(sessionId: string, answer: Promise<T>): Promise<T> {
+        this.ending.add(sessionId);
+        try {
+            return await answer;
+        } finally {
+            this.ending.delete(sessionId);
+        }
+    }
+
+    /** Where the connection breaks meanwhile, the next one looks again. */
+    private look(): void {
+        this.refresh().catch(() => undefined);
+    }
+
+    private async refresh(): Promise<void> {
         const { sessions } = await this.sidecar.request("session/list", {});
         const reasons = new Map(this.all().map(({ sessionId, reason }) => [sessionId, reason]));
         this.sessions.clear();

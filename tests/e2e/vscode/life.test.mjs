@@ -1,4 +1,8 @@
 // What survives a window, and what is told of what does not.
+import assert from "node:assert/strict";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { cellgateProgram } from "./driver/place.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
@@ -41,5 +45,42 @@ scenario("a sidecar that is killed is started again, and what was lost is said",
     await editor.screenshot("told");
     await place.write("end", "");
     await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[1\]/).waitFor();
+});
+
+scenario("a kernel that dies is started again, and that its variables are gone is said", {
+    files: { "die.py": "# %%\nx = 1\n# %%\nimport os\nos._exit(3)\n# %%\nopen('x', 'w').write(str('x' in globals()))\n" },
+}, async ({ place, editor }) => {
+    await editor.openFile("die.py");
+    await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[1\]/).waitFor();
+    await editor.lens("Run Cell").nth(1).click();
+    await editor.notification(/The kernel of die\.py-\w+ has ended, and its variables are gone/).waitFor();
+    await editor.lens("kernel ended: the kernel died: exit code 3").waitFor();
+    await editor.screenshot("told");
+    await editor.lens("Run Cell").nth(2).click();
+    await until(() => place.has("x"), "the third cell to run");
+    assert.equal(await place.read("x"), "False");
+});
+
+scenario("where there is no cellgate it is said, until there is one", {
+    files,
+    prepare: async (place) => {
+        const settings = path.join(place.root, "user-data/Machine/settings.json");
+        await mkdir(path.dirname(settings), { recursive: true });
+        await writeFile(settings, JSON.stringify({ "cellgate.program": path.join(place.root, "cellgate") }));
+    },
+}, async ({ place, editor }) => {
+    await editor.openFile("long.py");
+    const told = editor.notification("cellgate cannot be reached: the setting cellgate.program names");
+    await told.waitFor();
+    await editor.statusItem("cellgate: not connected").waitFor();
+    await editor.screenshot("told");
+    await symlink(cellgateProgram(), path.join(place.root, "cellgate"));
+    await told.locator(".monaco-button", { hasText: "Reconnect" }).click();
+    await editor.lens("Run Cell").first().click();
+    await until(() => place.has("begun"), "the first cell to run");
+    await editor.statusItem("cellgate: not connected").waitFor({ state: "hidden" });
+    await place.write("end", "");
     await editor.lens(/\[1\]/).waitFor();
 });

@@ -22,18 +22,19 @@ export function stateOf(execution: Execution, now: number): string {
     if (!result) return `$(error) did not run: ${label(textOf(problem).split("\n")[0] ?? "", 120)}`;
     const count = result.executionCount === null ? "" : `[${result.executionCount}] `;
     const time = duration(result.durationSeconds);
+    const because = result.reason ? `: ${label(result.reason.split("\n")[0] ?? "", 120)}` : "";
     switch (result.status) {
         case "ok":
             return `$(check) ${count}${time}`;
         case "error":
             return `$(error) ${count}${label(result.error?.ename ?? "error", 60)}, ${time}`;
         case "cancelled":
-            return result.durationSeconds === 0 ? "$(circle-slash) cancelled" : `$(circle-slash) ${count}interrupted, ${time}`;
+            return result.durationSeconds === 0 ? `$(circle-slash) cancelled${because}` : `$(circle-slash) ${count}interrupted, ${time}`;
         case "timeout":
             return `$(clock) ${count}timeout, ${time}`;
         case "killed":
-            return `$(error) ${count}kernel ended${result.reason ? `: ${label(result.reason, 120)}` : ""}`;
+            return `$(error) ${count}kernel ended${because}`;
         case "oom":
-            return `$(error) ${count}out of memory`;
+            return `$(error) ${count}out of memory${because}`;
     }
 }

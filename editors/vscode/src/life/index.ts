@@ -3,9 +3,10 @@
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { SidecarState } from "../client/sidecar";
+import { label } from "../text";
 import { lostText } from "./lost";
 
-export function life({ sidecar }: Cellgate): vscode.Disposable {
+export function life({ sidecar, sessions }: Cellgate): vscode.Disposable {
     const showLog = "Show Log";
     async function told(message: string, ...actions: string[]): Promise<string | undefined> {
         const chosen = await vscode.window.showWarningMessage(message, ...actions, showLog);
@@ -18,6 +19,12 @@ export function life({ sidecar }: Cellgate): vscode.Disposable {
         if ((await told(`cellgate cannot be reached: ${reason}`, reconnect)) === reconnect) sidecar.reconnect();
     }
     return vscode.Disposable.from(
+        sessions.onDidLoseKernel(({ session, reason }) => {
+            // An agent is told itself.
+            if (session.agent !== undefined) return;
+            const why = label(reason.split("\n")[0] ?? "", 300);
+            void told(`The kernel of ${session.sessionId} has ended, and its variables are gone: ${why}`);
+        }),
         sidecar.onDidChangeState((state) => {
             if (state.kind === "failed") void failed(state);
         }),

@@ -4,7 +4,7 @@
 
 import { randomUUID } from "node:crypto";
 import { Emitter, type Disposable, type Event } from "vscode-jsonrpc/node";
-import { kindOf, NotConnected, textOf } from "./client/errors";
+import { brokeOff, kindOf, textOf } from "./client/errors";
 import type { Sidecar } from "./client/sidecar";
 import type {
     AttachedExecution,
@@ -134,7 +134,7 @@ export class Executions implements Disposable {
         } catch (error) {
             entry.awaited = false;
             // Of a request that a lost connection took along, the next connection tells.
-            if (isAnswer(error)) this.finish(entry, { problem: error });
+            if (!brokeOff(error)) this.finish(entry, { problem: error });
         }
     }
 
@@ -241,7 +241,7 @@ export class Executions implements Disposable {
         } catch (error) {
             if (kindOf(error) === "executionNotFound") {
                 this.finish(entry, { problem: new Error("the connection broke before cellgate had read it: it did not run") });
-            } else if (isAnswer(error)) {
+            } else if (!brokeOff(error)) {
                 this.finish(entry, { problem: error });
             }
             return;
@@ -368,7 +368,7 @@ class Following {
                 }
             }
         } catch (error) {
-            if (isAnswer(error)) this.give(unreadable(this.next, error));
+            if (!brokeOff(error)) this.give(unreadable(this.next, error));
             // Without a connection the next one goes on here.
             this.target = this.next;
             this.held = [];
@@ -381,11 +381,6 @@ class Following {
         this.next = record.seq + record.count;
         this.follower.record(record);
     }
-}
-
-/** An answer of cellgate, or the certainty that nothing was sent; not a connection that broke. */
-function isAnswer(error: unknown): boolean {
-    return kindOf(error) !== undefined || error instanceof NotConnected;
 }
 
 /** An execution counts as finished when its result is known. */

@@ -70,7 +70,7 @@ export class FakeSidecar implements Pick<Sidecar, "request" | "onNotification" |
 
     /** The connection ends: what was asked is never answered. */
     disconnect(): void {
-        for (const run of this.runs.values()) run.reply?.reject(new Error("pending response rejected"));
+        for (const run of this.runs.values()) run.reply?.reject(new ResponseError(-32097, "pending response rejected"));
     }
 
     run(id: string, state: AttachedExecution["state"] = "running", sessionId = "s"): Run {

@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { beside } from "./driver/extension.mjs";
 import { cellgateProgram, Place } from "./driver/place.mjs";
 import { scenario } from "./driver/scenario.mjs";
+import { VERSION } from "./driver/server.mjs";
 import { until } from "./driver/wait.mjs";
 
 const EXTENSION = path.resolve(import.meta.dirname, "../../../editors/vscode");
@@ -81,4 +82,18 @@ async function toolsOfCellgate(place) {
     } finally {
         child.stdin.end();
     }
+}
+
+// Version 1.100 keeps this to itself.
+if (VERSION !== "1.100") {
+    scenario("cellgate is among the editor's MCP servers", {
+        files: { "plan.py": "# %%\nprint(1)\n" },
+        settings: { "chat.disableAIFeatures": false },
+    }, async ({ editor }) => {
+        await editor.openFile("plan.py");
+        await editor.lens("Run Cell").waitFor();
+        await editor.command("MCP: List Servers");
+        await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "cellgate" }).waitFor();
+        await editor.screenshot("listed");
+    });
 }

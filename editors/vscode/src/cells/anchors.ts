@@ -46,8 +46,4 @@ export class Anchors {
             });
         }
     }
-
-    forget(uri: string): void {
-        this.documents.delete(uri);
-    }
 }

@@ -82,7 +82,7 @@ export class Connection {
             incoming.request(method as keyof ServerRequests, params as never, token),
         );
         rpc.onError(([error]) => log.error(`the relay's words cannot be read: ${error.message}`));
-        await rpc.trace(traceOf(trace()), { log: (message: string, data?: string) => log.debug(`${message} ${data ?? ""}`) });
+        await rpc.trace(traceOf(trace()), { log: (message: string, data?: string) => log.info(`${message} ${data ?? ""}`.trimEnd()) });
         rpc.listen();
         try {
             const info = (await Promise.race([

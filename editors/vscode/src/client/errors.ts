@@ -1,6 +1,6 @@
 // What went wrong, as cellgate says it: a kind that never changes (schemas/errors.json), a message and a hint for people.
 
-import { ResponseError } from "vscode-jsonrpc/node";
+import { ConnectionError, ResponseError } from "vscode-jsonrpc/node";
 
 interface ErrorData {
     kind: string;
@@ -27,4 +27,9 @@ export class NotConnected extends Error {}
 
 export function hintOf(error: unknown): string {
     return dataOf(error).hint ?? "";
+}
+
+/** The connection ended before there was an answer: what was asked may have been done, or not. */
+export function brokeOff(error: unknown): boolean {
+    return error instanceof ConnectionError || (error instanceof ResponseError && kindOf(error) === undefined);
 }

@@ -2,7 +2,7 @@
 // about it. The choice is the person's (`Select Kernel`), else that of the Python extension, else the sidecar's.
 
 import * as vscode from "vscode";
-import { kindOf, textOf } from "../client/errors";
+import { brokeOff, kindOf, textOf } from "../client/errors";
 import type { Documents } from "../documents";
 import type { KernelChoice } from "../protocol/messages";
 import type { Session, Sessions } from "../sessions";
@@ -54,6 +54,8 @@ export class Kernels {
                     () => this.sessions.ensure({ sessionId, kernel, sandbox }),
                 );
             } catch (error) {
+                // A connection that broke meanwhile is no answer; the next one is asked again.
+                if (brokeOff(error)) continue;
                 const remedy = await offerRemedy(error);
                 if (remedy === "selectKernel" && (await this.select())) continue;
                 if (remedy === "retry") continue;

@@ -6,7 +6,7 @@ import type { SidecarState } from "../client/sidecar";
 import { label } from "../text";
 import { lostText } from "./lost";
 
-export function life({ sidecar, sessions }: Cellgate): vscode.Disposable {
+export function life({ sidecar, sessions, log }: Cellgate): vscode.Disposable {
     const showLog = "Show Log";
     async function told(message: string, ...actions: string[]): Promise<string | undefined> {
         const chosen = await vscode.window.showWarningMessage(message, ...actions, showLog);
@@ -24,6 +24,11 @@ export function life({ sidecar, sessions }: Cellgate): vscode.Disposable {
             if (session.agent !== undefined) return;
             const why = label(reason.split("\n")[0] ?? "", 300);
             void told(`The kernel of ${session.sessionId} has ended, and its variables are gone: ${why}`);
+        }),
+        sidecar.onNotification("window/logMessage", ({ type, message }) => {
+            // As in LSP: 1 error, 2 warning, 3 info, 4 log, 5 debug.
+            const levels = ["error", "error", "warn", "info", "debug", "trace"] as const;
+            log[levels[type] ?? "info"](message);
         }),
         sidecar.onDidChangeState((state) => {
             if (state.kind === "failed") void failed(state);

@@ -1,5 +1,7 @@
 // The package as a new user has it: installed into an editor that has nothing else.
 import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
@@ -29,4 +31,25 @@ scenario("in a workspace that nobody trusts nothing starts", { files, trusted: f
     }
     assert.deepEqual((await place.processes()).filter(ofThePackage), []);
     await editor.screenshot("restricted");
+});
+
+// A program that leaves a trace when it is started, named in the settings of `file`.
+const named = (file) => async (place) => {
+    const program = path.join(place.root, "other");
+    await writeFile(program, `#!/bin/sh\ntouch '${place.file("started")}'\n`, { mode: 0o755 });
+    const settings = path.resolve(place.workspace, file);
+    await mkdir(path.dirname(settings), { recursive: true });
+    await writeFile(settings, JSON.stringify({ "cellgate.program": program }));
+};
+
+scenario("a workspace's settings do not choose the program", { files, prepare: named(".vscode/settings.json") }, async ({ place, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    assert.equal(place.has("started"), false);
+});
+
+scenario("the settings of the machine do", { files, prepare: named("../user-data/Machine/settings.json") }, async ({ place, editor }) => {
+    await editor.openFile("plan.py");
+    await until(() => place.has("started"), "the start of the other program");
 });

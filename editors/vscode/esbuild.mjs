@@ -1,4 +1,4 @@
-// Bundles the extension into dist/, or (--tests) each unit test into out/test/; --watch bundles again on each change.
+// Bundles the extension and its renderer, which runs in notebooks, into dist/, or (--tests) each unit test into out/test/; --watch bundles again on each change.
 import { readdirSync, rmSync } from "node:fs";
 import * as esbuild from "esbuild";
 
@@ -18,6 +18,16 @@ const extension = {
     external: ["vscode"],
 };
 
+const renderer = {
+    ...shared,
+    platform: "browser",
+    target: "es2022",
+    format: "esm",
+    entryPoints: ["renderer/index.ts"],
+    outfile: "dist/renderer.js",
+    loader: { ".css": "text" },
+};
+
 // A test that needs the editor belongs to tests/e2e: here `vscode` is not to be had.
 const tests = {
     ...shared,
@@ -27,10 +37,12 @@ const tests = {
     outdir: "out/test",
 };
 
-const options = process.argv.includes("--tests") ? tests : extension;
-if (options === tests) rmSync("out", { recursive: true, force: true });
-if (process.argv.includes("--watch")) {
-    await (await esbuild.context(options)).watch();
-} else {
-    await esbuild.build(options);
+const all = process.argv.includes("--tests") ? [tests] : [extension, renderer];
+if (all.includes(tests)) rmSync("out", { recursive: true, force: true });
+for (const options of all) {
+    if (process.argv.includes("--watch")) {
+        await (await esbuild.context(options)).watch();
+    } else {
+        await esbuild.build(options);
+    }
 }

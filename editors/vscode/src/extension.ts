@@ -14,10 +14,11 @@ import { Executions } from "./executions";
 import { input } from "./input";
 import { Kernels } from "./kernels/kernels";
 import { life } from "./life";
+import { results } from "./results";
 import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 
-const parts: Part[] = [agent, cells, comforts, input, life, sessionViews];
+const parts: Part[] = [agent, cells, comforts, input, life, results, sessionViews];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });

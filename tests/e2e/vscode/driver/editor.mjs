@@ -134,12 +134,12 @@ export class Editor {
         return this.page.locator(".monaco-dialog-box", { hasText: text });
     }
 
-    /** What matches in any frame of the window; outputs and webviews are frames within frames. @param {string} selector */
+    /** What matches in any frame within the window, such as outputs and webviews. @param {string} selector */
     async inFrames(selector) {
         return (await this.#matching(selector))?.locator(selector);
     }
 
-    /** The first frame that has `selector`, once there is one. @param {string} selector @param {string} [what] */
+    /** The first frame within the window that has `selector`, once there is one. @param {string} selector @param {string} [what] */
     async frame(selector, what = `a frame with ${selector}`) {
         return until(
             () => this.#matching(selector),
@@ -149,7 +149,7 @@ export class Editor {
 
     /** @param {string} selector */
     async #matching(selector) {
-        for (const frame of this.page.frames()) {
+        for (const frame of this.page.frames().slice(1)) {
             // A frame that goes away while it is looked into has nothing.
             if (await frame.locator(selector).count().catch(() => 0)) {
                 return frame;

@@ -1,0 +1,184 @@
+// The files and notebooks of results. The editor reads such a file when it opens or restores its notebook, and again
+// when it is told that there is one more result: a notebook that follows its file is never dirty and asks for no saving.
+// What an execution that is shown puts out comes by way of `live.ts`.
+
+import * as vscode from "vscode";
+import type { Executions } from "../executions";
+import { outputOf } from "./items";
+import { SessionResults, type Result } from "./model/sessionResults";
+import { notebookType, scheme, sessionOf, uriOf } from "./place";
+
+/** A file's text: which results it shows. */
+interface Listing {
+    sessionId: string;
+    executions: string[];
+}
+
+/** What a cell of a results notebook is the result of. */
+export interface CellMetadata {
+    executionId: string;
+}
+
+interface Entry {
+    results: SessionResults;
+    modified: number;
+    /** The text that the editor read last. */
+    listing: string;
+    telling: NodeJS.Timeout | undefined;
+    /** How far each result was when its cell was read. */
+    read: Map<string, number>;
+}
+
+export class ResultsDocuments implements vscode.FileSystemProvider, vscode.NotebookSerializer, vscode.Disposable {
+    private readonly sessions = new Map<string, Entry>();
+    private readonly changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
+    readonly onDidChangeFile = this.changed.event;
+    private readonly opened = new vscode.EventEmitter<SessionResults>();
+    /** The results of a session are followed from now on. */
+    readonly onDidOpen = this.opened.event;
+    private readonly registrations: vscode.Disposable;
+
+    constructor(private readonly executions: Executions) {
+        this.registrations = vscode.Disposable.from(
+            vscode.workspace.registerFileSystemProvider(scheme, this, { isCaseSensitive: true, isReadonly: true }),
+            vscode.workspace.registerNotebookSerializer(notebookType, this, { transientOutputs: true }),
+            vscode.workspace.onDidCloseNotebookDocument(({ uri }) => this.close(uri)),
+        );
+    }
+
+    dispose(): void {
+        this.registrations.dispose();
+        for (const { results, telling } of this.sessions.values()) {
+            results.dispose();
+            clearTimeout(telling);
+        }
+        this.changed.dispose();
+        this.opened.dispose();
+    }
+
+    resultsOf(sessionId: string): SessionResults {
+        return this.entry(sessionId).results;
+    }
+
+    resultOf(cell: vscode.NotebookCell): Result | undefined {
+        const { executionId } = cell.metadata as Partial<CellMetadata>;
+        const sessionId = sessionOf(cell.notebook.uri);
+        return executionId === undefined || sessionId === undefined ? undefined : this.resultsOf(sessionId).get(executionId);
+    }
+
+    /** Whether the editor has read the result as it is now. */
+    isAsRead({ execution, revision }: Result): boolean {
+        return this.sessions.get(execution.sessionId)?.read.get(execution.id) === revision;
+    }
+
+    private entry(sessionId: string): Entry {
+        const known = this.sessions.get(sessionId);
+        if (known) return known;
+        const results = new SessionResults(sessionId, this.executions);
+        const entry: Entry = { results, modified: Date.now(), listing: "", telling: undefined, read: new Map() };
+        this.sessions.set(sessionId, entry);
+        // Those that begin together are told together.
+        results.onDidExtend(() => {
+            entry.telling ??= setTimeout(() => {
+                entry.telling = undefined;
+                if (entry.listing === listingOf(results)) return;
+                entry.modified = Math.max(Date.now(), entry.modified + 1);
+                this.changed.fire([{ type: vscode.FileChangeType.Changed, uri: uriOf(sessionId) }]);
+            });
+        });
+        this.opened.fire(results);
+        return entry;
+    }
+
+    private close(uri: vscode.Uri): void {
+        const sessionId = sessionOf(uri);
+        const entry = sessionId === undefined ? undefined : this.sessions.get(sessionId);
+        if (sessionId === undefined || !entry) return;
+        entry.results.dispose();
+        clearTimeout(entry.telling);
+        this.sessions.delete(sessionId);
+    }
+
+    // --- files
+
+    watch(): vscode.Disposable {
+        return new vscode.Disposable(() => undefined);
+    }
+
+    stat(uri: vscode.Uri): vscode.FileStat {
+        const sessionId = sessionOf(uri);
+        if (sessionId === undefined) throw vscode.FileSystemError.FileNotFound(uri);
+        const { results, modified } = this.entry(sessionId);
+        return { type: vscode.FileType.File, ctime: 0, mtime: modified, size: listingOf(results).length };
+    }
+
+    readFile(uri: vscode.Uri): Uint8Array {
+        const sessionId = sessionOf(uri);
+        if (sessionId === undefined) throw vscode.FileSystemError.FileNotFound(uri);
+        const entry = this.entry(sessionId);
+        entry.listing = listingOf(entry.results);
+        return Buffer.from(entry.listing);
+    }
+
+    readDirectory(): [string, vscode.FileType][] {
+        return [];
+    }
+
+    writeFile(uri: vscode.Uri): void {
+        throw vscode.FileSystemError.NoPermissions(uri);
+    }
+
+    createDirectory(uri: vscode.Uri): void {
+        throw vscode.FileSystemError.NoPermissions(uri);
+    }
+
+    delete(uri: vscode.Uri): void {
+        throw vscode.FileSystemError.NoPermissions(uri);
+    }
+
+    rename(uri: vscode.Uri): void {
+        throw vscode.FileSystemError.NoPermissions(uri);
+    }
+
+    // --- notebooks
+
+    deserializeNotebook(content: Uint8Array): vscode.NotebookData {
+        const { sessionId, executions } = JSON.parse(Buffer.from(content).toString()) as Listing;
+        const entry = this.sessions.get(sessionId);
+        // A file of somebody's with this ending, say.
+        if (!entry) throw new Error("these are not the results of a session here");
+        return new vscode.NotebookData(
+            executions.flatMap((id) => {
+                const result = entry.results.get(id);
+                if (!result) return [];
+                entry.read.set(id, result.revision);
+                return [cellOf(result)];
+            }),
+        );
+    }
+
+    serializeNotebook(): Uint8Array {
+        throw new Error("results cannot be saved in place: export them");
+    }
+}
+
+function listingOf(results: SessionResults): string {
+    const executions = results.all().map(({ execution }) => execution.id);
+    return JSON.stringify({ sessionId: results.sessionId, executions } satisfies Listing);
+}
+
+function cellOf({ execution, code, outputs }: Result): vscode.NotebookCellData {
+    const cell = new vscode.NotebookCellData(vscode.NotebookCellKind.Code, code, "python");
+    cell.metadata = { executionId: execution.id } satisfies CellMetadata;
+    cell.outputs = outputs.shown.map((shown) => outputOf(shown, execution.id));
+    if (execution.state === "finished") cell.executionSummary = summaryOf(execution);
+    return cell;
+}
+
+function summaryOf({ result, startedAt }: Result["execution"]): vscode.NotebookCellExecutionSummary {
+    return {
+        executionOrder: result?.executionCount ?? undefined,
+        success: result?.status === "ok",
+        timing: startedAt === undefined || !result ? undefined : { startTime: startedAt, endTime: startedAt + result.durationSeconds * 1000 },
+    };
+}

@@ -1,0 +1,54 @@
+// Results written to a notebook of Jupyter, where the person says.
+
+import { basename } from "node:path";
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import type { ResultsDocuments } from "./documents";
+import { dataOf, isBinary, recordsOf } from "./journal";
+import { notebookOf } from "./model/notebook";
+import { notebookType, sessionOf } from "./place";
+
+export function exporting(cellgate: Cellgate, documents: ResultsDocuments): vscode.Disposable {
+    return vscode.commands.registerCommand("cellgate.exportResults", async () => {
+        const notebook = vscode.window.activeNotebookEditor?.notebook;
+        const shown = notebook?.notebookType === notebookType ? notebook : vscode.workspace.notebookDocuments.find(isResults);
+        const sessionId = shown && sessionOf(shown.uri);
+        if (sessionId === undefined) {
+            void vscode.window.showInformationMessage("cellgate: there are no results open to export. Run a cell first.");
+            return;
+        }
+        const name = `${basename(sessionId).replace(/\.py-[0-9a-f]{8}$/, "")}.ipynb`;
+        const target = await vscode.window.showSaveDialog({
+            defaultUri: vscode.Uri.joinPath(cellgate.root, name),
+            filters: { "Jupyter notebook": ["ipynb"] },
+            title: "Export results",
+        });
+        if (!target) return;
+        await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: "cellgate: exporting results" }, async () => {
+            const text = await exported(cellgate, documents, sessionId);
+            await vscode.workspace.fs.writeFile(target, Buffer.from(text));
+        });
+        void vscode.window.showInformationMessage(`cellgate: the results are in ${vscode.workspace.asRelativePath(target)}`);
+    });
+}
+
+const isResults = ({ notebookType: type }: vscode.NotebookDocument) => type === notebookType;
+
+function exported({ executions, sessions }: Cellgate, documents: ResultsDocuments, sessionId: string): Promise<string> {
+    const kernel = sessions.get(sessionId)?.kernel;
+    const cells = documents.resultsOf(sessionId).all();
+    return notebookOf(
+        cells.map(({ execution, code }) => ({
+            id: execution.id,
+            code,
+            executionCount: execution.result?.executionCount ?? null,
+            records: recordsOf(executions, execution.id),
+            load: async (record, mime) => {
+                const data = await dataOf(record, mime);
+                if (isBinary(mime)) return data.toString("base64");
+                return /[/+]json$/.test(mime) ? (JSON.parse(data.toString()) as unknown) : data.toString();
+            },
+        })),
+        { name: kernel?.language ?? "python", version: kernel?.version },
+    );
+}

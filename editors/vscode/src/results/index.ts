@@ -1,0 +1,23 @@
+// Results: what cells put out, in a notebook beside the editor.
+
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import { ResultsDocuments } from "./documents";
+import { exporting } from "./export";
+import { links } from "./links";
+import { Live } from "./live";
+import { OutputPages } from "./pages";
+import { rendererHost } from "./rendererHost";
+
+export function results(cellgate: Cellgate): vscode.Disposable {
+    const documents = new ResultsDocuments(cellgate.executions);
+    const pages = new OutputPages(cellgate.executions);
+    return vscode.Disposable.from(
+        documents,
+        new Live(cellgate, documents),
+        links(cellgate, documents),
+        pages,
+        rendererHost(cellgate, pages),
+        exporting(cellgate, documents),
+    );
+}

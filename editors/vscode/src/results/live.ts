@@ -1,0 +1,175 @@
+// What executions put out, shown while they run: the cells of results notebooks are changed by the editor's own means for
+// running cells, at most every 50 ms, and no further change is sent before the last one was taken.
+
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import type { ResultsDocuments } from "./documents";
+import { itemsOf, outputOf } from "./items";
+import type { Result, SessionResults } from "./model/sessionResults";
+import { additionTo, isSame, type Shown } from "./model/shown";
+import { notebookType, sessionOf, uriOf } from "./place";
+
+const flushMilliseconds = 50;
+
+/** What a cell has been given. */
+interface Given {
+    shown: Shown;
+    output: vscode.NotebookCellOutput;
+}
+
+export class Live implements vscode.Disposable {
+    private readonly controller: vscode.NotebookController;
+    private readonly registrations: vscode.Disposable;
+    private readonly selected = new Set<string>();
+    private readonly waiting = new Set<Result>();
+    private readonly running = new Map<Result, vscode.NotebookCellExecution>();
+    private readonly started = new WeakSet<vscode.NotebookCellExecution>();
+    private readonly given = new WeakMap<Result, Given[]>();
+    private readonly sending = new Set<Result>();
+    private timer: NodeJS.Timeout | undefined;
+    private lastFlush = 0;
+
+    constructor(
+        private readonly cellgate: Cellgate,
+        private readonly documents: ResultsDocuments,
+    ) {
+        this.controller = vscode.notebooks.createNotebookController("cellgate-results", notebookType, "cellgate");
+        this.controller.supportsExecutionOrder = true;
+        this.controller.executeHandler = (cells) => cells.forEach((cell) => this.runAgain(cell));
+        this.controller.interruptHandler = async ({ uri }) => {
+            const sessionId = sessionOf(uri);
+            if (sessionId !== undefined) await cellgate.sessions.interrupt(sessionId);
+        };
+        this.registrations = vscode.Disposable.from(
+            this.controller,
+            this.controller.onDidChangeSelectedNotebooks(({ notebook, selected }) => {
+                if (selected) this.selected.add(notebook.uri.toString());
+                else this.selected.delete(notebook.uri.toString());
+                this.schedule();
+            }),
+            documents.onDidOpen((results) => this.follow(results)),
+            vscode.workspace.onDidChangeNotebookDocument(({ notebook, contentChanges }) => {
+                if (notebook.notebookType === notebookType && contentChanges.length > 0) this.compare(notebook);
+            }),
+            vscode.window.onDidChangeVisibleNotebookEditors((editors) => editors.forEach((each) => this.select(each))),
+        );
+        vscode.window.visibleNotebookEditors.forEach((each) => this.select(each));
+    }
+
+    dispose(): void {
+        clearTimeout(this.timer);
+        this.registrations.dispose();
+    }
+
+    /** The editor changes outputs of a notebook only by a kernel that is selected for it; here there is but one. */
+    private select(notebookEditor: vscode.NotebookEditor): void {
+        const { notebook } = notebookEditor;
+        if (notebook.notebookType !== notebookType || this.selected.has(notebook.uri.toString())) return;
+        const { id } = this.cellgate.extension.extension;
+        void vscode.commands.executeCommand("notebook.selectKernel", { notebookEditor, id: this.controller.id, extension: id });
+    }
+
+    private follow(results: SessionResults): void {
+        results.onDidChange((result) => {
+            this.waiting.add(result);
+            this.schedule();
+        });
+    }
+
+    /** The editor has read the file again: what changed since it was read, is given once more and whole. */
+    private compare(notebook: vscode.NotebookDocument): void {
+        for (const cell of notebook.getCells()) {
+            const result = this.documents.resultOf(cell);
+            if (!result) continue;
+            this.given.delete(result);
+            if (result.execution.state !== "finished" || !this.documents.isAsRead(result)) this.waiting.add(result);
+        }
+        this.schedule();
+    }
+
+    private schedule(): void {
+        if (this.waiting.size === 0) return;
+        this.timer ??= setTimeout(
+            () => {
+                this.timer = undefined;
+                this.lastFlush = Date.now();
+                for (const result of this.waiting) this.flush(result);
+            },
+            Math.max(0, this.lastFlush + flushMilliseconds - Date.now()),
+        );
+    }
+
+    private flush(result: Result): void {
+        if (this.sending.has(result)) return;
+        const cell = this.cellOf(result);
+        if (!cell) return;
+        this.waiting.delete(result);
+        this.sending.add(result);
+        this.show(result, cell)
+            // The cell or its notebook went away meanwhile.
+            .catch((error: unknown) => this.cellgate.log.debug(`a result was not shown: ${String(error)}`))
+            .finally(() => {
+                this.sending.delete(result);
+                this.schedule();
+            });
+    }
+
+    private cellOf({ execution: { id, sessionId } }: Result): vscode.NotebookCell | undefined {
+        const uri = uriOf(sessionId).toString();
+        if (!this.selected.has(uri)) return undefined;
+        const notebook = vscode.workspace.notebookDocuments.find((each) => each.uri.toString() === uri);
+        return notebook?.getCells().findLast((cell) => cell.metadata.executionId === id);
+    }
+
+    private async show(result: Result, cell: vscode.NotebookCell): Promise<void> {
+        const { execution, outputs } = result;
+        const run = this.running.get(result) ?? this.controller.createNotebookCellExecution(cell);
+        this.running.set(result, run);
+        if (execution.state === "queued") return;
+        if (!this.started.has(run)) run.start(execution.startedAt);
+        this.started.add(run);
+        const ended = execution.state === "finished";
+        await this.give(run, result, outputs.shown);
+        if (!ended) return;
+        run.executionOrder = execution.result?.executionCount ?? undefined;
+        run.end(execution.result?.status === "ok", endOf(execution));
+        this.running.delete(result);
+    }
+
+    private async give(run: vscode.NotebookCellExecution, result: Result, shown: Shown[]): Promise<void> {
+        const { id } = result.execution;
+        const before = this.given.get(result);
+        const continues = before?.every((each, index) => each.shown.key === shown[index]?.key);
+        if (!before || !continues) {
+            const all = shown.map((each) => ({ shown: each, output: outputOf(each, id) }));
+            this.given.set(result, all);
+            await run.replaceOutput(all.map(({ output }) => output));
+            return;
+        }
+        const added = shown.slice(before.length).map((each) => ({ shown: each, output: outputOf(each, id) }));
+        const changes: Thenable<void>[] = [];
+        for (const [index, each] of before.entries()) {
+            const now = shown[index];
+            if (!now || isSame(each.shown, now)) continue;
+            const addition = additionTo(each.shown, now);
+            if (addition) changes.push(run.appendOutputItems(itemsOf(addition, id), each.output));
+            else changes.push(run.replaceOutputItems(itemsOf(now, id), each.output));
+            each.shown = now;
+        }
+        if (added.length > 0) changes.push(run.appendOutput(added.map(({ output }) => output)));
+        before.push(...added);
+        await Promise.all(changes);
+    }
+
+    /** A person runs a result's cell: its code, once more, where it came from. */
+    private runAgain(cell: vscode.NotebookCell): void {
+        const result = this.documents.resultOf(cell);
+        if (!result) return;
+        const { sessionId, cell: place } = result.execution;
+        this.cellgate.executions.execute({ sessionId, code: result.code, cell: place });
+    }
+}
+
+function endOf({ startedAt, result }: Result["execution"]): number | undefined {
+    return startedAt === undefined || !result ? undefined : startedAt + result.durationSeconds * 1000;
+}

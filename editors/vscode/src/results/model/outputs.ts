@@ -1,0 +1,134 @@
+// The outputs of one execution, made from its records: streams joined, cleared ones gone, displays updated. Bounded in
+// each output and in their number; the journal has the rest.
+
+import type { Frame, Note, OutputRecord } from "../../protocol/messages";
+import { contentOf, type Content, type Shown } from "./shown";
+import { TerminalText } from "./terminalText";
+
+const keptOutputs = 500;
+
+type Kept = { readonly key: number; readonly seq: number } & (
+    | { kind: "stream"; name: "stdout" | "stderr"; text: TerminalText }
+    | { kind: "data"; displayId?: string; content: Content }
+    | { kind: "error"; ename: string; evalue: string; traceback: string[]; frames: Frame[] }
+    | { kind: "omitted"; bytes: number }
+);
+
+export class Outputs {
+    private kept: Kept[] = [];
+    private surplus = 0;
+    private notes: Pick<Note, "text" | "remedy">[] = [];
+    private clearNext = false;
+    private nextKey = 0;
+
+    /** @param nameDisplay is told each display id; an update of it may come from any execution of the session */
+    constructor(private readonly nameDisplay: (displayId: string) => void = () => undefined) {}
+
+    /** A display's new content that is meant for others than this execution, too. */
+    add(record: OutputRecord): { displayId: string; content: Content } | undefined {
+        const { output, files, seq } = record;
+        if (!output) {
+            this.put({ key: this.key(), seq, kind: "omitted", bytes: record.skippedBytes ?? 0 });
+            return;
+        }
+        switch (output.output_type) {
+            case "stream": {
+                const last = this.kept.at(-1);
+                if (this.clearNext || last?.kind !== "stream" || last.name !== output.name) {
+                    const text = new TerminalText();
+                    text.write(output.text);
+                    this.put({ key: this.key(), seq, kind: "stream", name: output.name, text });
+                } else {
+                    last.text.write(output.text);
+                }
+                return;
+            }
+            case "display_data":
+            case "execute_result": {
+                const displayId = output.output_type === "display_data" ? output.transient?.display_id : undefined;
+                const content = contentOf(output.data, files);
+                if (typeof displayId === "string") {
+                    this.nameDisplay(displayId);
+                    this.put({ key: this.key(), seq, kind: "data", displayId, content });
+                } else {
+                    this.put({ key: this.key(), seq, kind: "data", content });
+                }
+                return;
+            }
+            case "update_display_data":
+                return { displayId: output.transient.display_id, content: contentOf(output.data, files) };
+            case "clear_output":
+                if (output.wait) this.clearNext = true;
+                else this.clear();
+                return;
+            case "error":
+                this.put({ key: this.key(), seq, kind: "error", ...error(output), frames: [] });
+        }
+    }
+
+    /** The displays of this id have new content; false when there are none here. */
+    update(displayId: string, content: Content): boolean {
+        const displays = this.kept.filter((each) => each.kind === "data" && each.displayId === displayId);
+        for (const display of displays) Object.assign(display, { content });
+        return displays.length > 0;
+    }
+
+    /** The lines that the error went through, which the result tells when it has all been shown. */
+    setFrames(frames: Frame[]): void {
+        const last = this.kept.findLast((each) => each.kind === "error");
+        if (last) last.frames = frames;
+    }
+
+    /** What a person should know beside what the code put out. */
+    setNotes(notes: Pick<Note, "text" | "remedy">[]): void {
+        this.notes = notes;
+    }
+
+    get shown(): Shown[] {
+        const shown = this.kept.flatMap(showOne);
+        if (this.surplus > 0) shown.push({ key: -1, kind: "omitted", bytes: 0, outputs: this.surplus });
+        if (this.notes.length > 0) shown.push({ key: -2, kind: "notes", notes: this.notes });
+        return shown;
+    }
+
+    private put(output: Kept): void {
+        if (this.clearNext) this.clear();
+        if (this.kept.length < keptOutputs) this.kept.push(output);
+        else this.surplus++;
+    }
+
+    private clear(): void {
+        this.kept = [];
+        this.surplus = 0;
+        this.clearNext = false;
+    }
+
+    /** Each output leaves room for what it is shown as: up to three parts. */
+    private key(): number {
+        return 4 * this.nextKey++;
+    }
+}
+
+function showOne(output: Kept): Shown[] {
+    const { key, seq } = output;
+    switch (output.kind) {
+        case "stream": {
+            const { head, omittedBytes, tail } = output.text.parts;
+            const part = (offset: number, text: string): Shown => ({ key: key + offset, kind: "stream", name: output.name, text });
+            if (omittedBytes === 0) return [part(0, head + tail)];
+            return [part(0, head), { key: key + 1, kind: "omitted", bytes: omittedBytes, outputs: 0 }, part(2, tail)];
+        }
+        case "data":
+            return [{ key, kind: "data", seq, content: output.content }];
+        case "error": {
+            const { ename, evalue, traceback, frames } = output;
+            return [{ key, kind: "error", ename, evalue, traceback, frames }];
+        }
+        case "omitted":
+            return [{ key, kind: "omitted", bytes: output.bytes, outputs: 0 }];
+    }
+}
+
+function error({ ename, evalue, traceback }: { ename: string; evalue: string; traceback: string[] }) {
+    return { ename, evalue, traceback };
+}

@@ -1,0 +1,123 @@
+// The results of one session, in the order in which they were asked for: each execution with what it put out. Made from
+// the model of executions, so that it is the same after a reload, and whoever asked for them.
+
+import { Emitter, type Disposable, type Event } from "vscode-jsonrpc/node";
+import { textOf } from "../../client/errors";
+import type { Execution, Executions } from "../../executions";
+import type { Note } from "../../protocol/messages";
+import { Outputs } from "./outputs";
+
+export interface Result {
+    readonly execution: Execution;
+    readonly code: string;
+    readonly outputs: Outputs;
+    /** Grows with each change. */
+    readonly revision: number;
+}
+
+type Growing = { -readonly [K in keyof Result]: Result[K] };
+
+export class SessionResults implements Disposable {
+    private readonly byId = new Map<string, Growing>();
+    /** Those whose code is being fetched. */
+    private readonly codeless = new Set<Result>();
+    /** Who shows the display of an id. */
+    private readonly displays = new Map<string, Set<Growing>>();
+    private readonly followings: Disposable[] = [];
+    private readonly subscription: Disposable;
+    private readonly extended = new Emitter<Result>();
+    private readonly changed = new Emitter<Result>();
+    /** There is one more. */
+    readonly onDidExtend: Event<Result> = this.extended.event;
+    /** An execution moved on, or put something out. */
+    readonly onDidChange: Event<Result> = this.changed.event;
+
+    constructor(
+        readonly sessionId: string,
+        private readonly executions: Pick<Executions, "all" | "onDidChange" | "follow" | "codeOf">,
+    ) {
+        this.subscription = executions.onDidChange((execution) => this.take(execution));
+        for (const execution of executions.all()) this.take(execution);
+    }
+
+    dispose(): void {
+        this.subscription.dispose();
+        for (const following of this.followings) following.dispose();
+        this.extended.dispose();
+        this.changed.dispose();
+    }
+
+    /** Those whose code is known. */
+    all(): Result[] {
+        return [...this.byId.values()].filter((result) => !this.codeless.has(result));
+    }
+
+    get(executionId: string): Result | undefined {
+        const result = this.byId.get(executionId);
+        return result && !this.codeless.has(result) ? result : undefined;
+    }
+
+    private take(execution: Execution): void {
+        if (execution.sessionId !== this.sessionId) return;
+        const known = this.byId.get(execution.id);
+        if (known) {
+            this.explain(known);
+            this.touch(known);
+            return;
+        }
+        const outputs = new Outputs((displayId) => {
+            const showing = this.displays.get(displayId) ?? new Set();
+            this.displays.set(displayId, showing.add(result));
+        });
+        const result: Growing = { execution, code: execution.code ?? "", outputs, revision: 0 };
+        this.byId.set(execution.id, result);
+        this.followings.push(
+            this.executions.follow(execution.id, {
+                record: (record) => {
+                    const update = outputs.add(record);
+                    if (update) this.update(update.displayId, update.content);
+                    else this.touch(result);
+                },
+                end: () => {
+                    this.explain(result);
+                    this.touch(result);
+                },
+            }),
+        );
+        this.explain(result);
+        if (execution.code === undefined) {
+            this.codeless.add(result);
+            void this.executions
+                .codeOf(execution)
+                .catch((error: unknown) => `# cellgate does not know this code any more: ${textOf(error).replaceAll("\n", " ")}`)
+                .then((code) => {
+                    result.code = code;
+                    this.codeless.delete(result);
+                    this.extended.fire(result);
+                });
+        } else {
+            this.extended.fire(result);
+        }
+    }
+
+    private update(displayId: string, content: Parameters<Outputs["update"]>[1]): void {
+        for (const result of this.displays.get(displayId) ?? []) {
+            if (result.outputs.update(displayId, content)) this.touch(result);
+        }
+    }
+
+    private touch(result: Growing): void {
+        result.revision++;
+        this.changed.fire(result);
+    }
+
+    /** What the end of an execution adds to its output. */
+    private explain({ execution: { result, problem }, outputs }: Result): void {
+        if (result?.error) outputs.setFrames(result.error.frames);
+        const notes: Pick<Note, "text" | "remedy">[] = [...(result?.notes ?? [])];
+        if (result?.reason) notes.unshift({ text: result.reason, remedy: "" });
+        if (result?.truncated && result.outputProblem) notes.push({ text: result.outputProblem, remedy: "" });
+        if (problem !== undefined) notes.push({ text: `It did not run: ${textOf(problem)}`, remedy: "" });
+        outputs.setNotes(notes);
+    }
+}

@@ -1,0 +1,178 @@
+// Printed text as a terminal's lines would show it: a carriage return goes back in its line, so that a progress bar is
+// one line, and of the escape sequences only colours are left. What was printed is bounded: of more than 256 KiB the
+// beginning and the end are kept.
+
+// In bytes, but for the line that is being printed: its characters, of which each is at most three bytes.
+const headLimit = 64 * 1024;
+const tailLimit = 128 * 1024;
+const lineLimit = 20 * 1024;
+
+/* eslint-disable no-control-regex */
+const anyControl = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+// An escape sequence of any kind, another control character, or a run of text without any.
+const token =
+    /\u001b\[([0-9;:<=>?]*)[ -/]*([@-~])|\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]?|[\u0000-\u001f\u007f-\u009f]|[^\u0000-\u001f\u007f-\u009f]+/g;
+const unfinishedEscape = /\u001b(?:\[[0-9;:<=>?]{0,64}[ -/]{0,8}|[\]PX^_][^\u0007\u001b]{0,2048})?$/;
+/* eslint-enable no-control-regex */
+
+export class TerminalText {
+    /** What came first, once there is more than can be kept. */
+    private head = "";
+    private omitted = 0;
+    /** Whole lines, behind the head. */
+    private lines = "";
+    private linesBytes = 0;
+    private line = new Line();
+    private unfinished = "";
+
+    /** What is shown: all of it, or what came first, the count of bytes left out, and what came last. */
+    get parts(): { head: string; omittedBytes: number; tail: string } {
+        return { head: this.head, omittedBytes: this.omitted, tail: this.lines + this.line.text };
+    }
+
+    write(text: string): void {
+        const whole = this.unfinished + text;
+        this.unfinished = unfinishedEscape.exec(whole)?.[0] ?? "";
+        const ready = whole.slice(0, whole.length - this.unfinished.length);
+        if (this.line.plain && !anyControl.test(ready)) {
+            const end = ready.lastIndexOf("\n") + 1;
+            if (end > 0) this.addLines(this.line.end() + ready.slice(0, end));
+            this.line.write(ready.slice(end));
+        } else {
+            for (const [piece, parameters = "", final] of ready.matchAll(token)) {
+                if (piece === "\n") this.addLines(`${this.line.end()}\n`);
+                else if (piece === "\r") this.line.goTo(0);
+                else if (piece === "\b") this.line.goBack();
+                else if (final === "m" && /^[0-9;:]*$/.test(parameters)) this.line.colour(piece);
+                else if (final === "K") this.line.erase(parameters);
+                else if (piece === "\t" || !anyControl.test(piece)) this.line.write(piece);
+            }
+        }
+        // A line without an end is bounded, too.
+        if (this.line.isLongerThan(lineLimit)) this.addLines(this.line.end());
+    }
+
+    private addLines(text: string): void {
+        this.lines += text;
+        this.linesBytes += Buffer.byteLength(text);
+        if (this.linesBytes <= (this.head ? tailLimit : headLimit + tailLimit)) return;
+        if (!this.head) {
+            this.head = start(this.lines, headLimit);
+            this.lines = this.lines.slice(this.head.length);
+        }
+        // Down to half, so that it does not have to be done for each line.
+        const kept = end(this.lines, tailLimit / 2);
+        this.omitted += Buffer.byteLength(this.lines.slice(0, this.lines.length - kept.length));
+        this.lines = kept;
+        this.linesBytes = Buffer.byteLength(kept);
+    }
+}
+
+/** The line that is being printed. */
+class Line {
+    /** Each character with the colours before it; only of a line in which something went back. */
+    private cells: string[] | undefined;
+    private cursor = 0;
+    private written = "";
+    private colours = "";
+    /** At least as much as it holds: what was written over counts until it is counted again. */
+    private grown = 0;
+
+    get plain(): boolean {
+        return this.cells === undefined;
+    }
+
+    isLongerThan(length: number): boolean {
+        if (!this.cells) return this.written.length > length;
+        if (this.grown > length) this.grown = this.text.length;
+        return this.grown > length;
+    }
+
+    get text(): string {
+        return this.cells ? this.cells.join("") + this.colours : this.written;
+    }
+
+    write(text: string): void {
+        if (!this.cells) {
+            this.written += text;
+            return;
+        }
+        this.grown += this.colours.length + text.length;
+        for (const character of text) {
+            this.cells[this.cursor++] = this.colours + character;
+            this.colours = "";
+        }
+    }
+
+    colour(sequence: string): void {
+        // Those that no character came between are few, or nonsense.
+        if (this.cells) this.colours = this.colours.length > 200 ? sequence : this.colours + sequence;
+        else this.written += sequence;
+    }
+
+    goTo(column: number): void {
+        const cells = this.split();
+        this.cursor = Math.min(column, cells.length);
+    }
+
+    goBack(): void {
+        this.split();
+        this.cursor = Math.max(0, this.cursor - 1);
+    }
+
+    erase(which: string): void {
+        const cells = this.split();
+        if (which === "2") cells.fill(" ");
+        else if (which === "1") cells.fill(" ", 0, this.cursor);
+        else cells.length = this.cursor;
+    }
+
+    /** Its text; the next line begins. */
+    end(): string {
+        const { text } = this;
+        this.cells = undefined;
+        this.cursor = this.grown = 0;
+        this.written = this.colours = "";
+        return text;
+    }
+
+    private split(): string[] {
+        if (!this.cells) {
+            this.cells = [];
+            this.grown = this.written.length;
+            let colours = "";
+            for (const [piece] of this.written.matchAll(token)) {
+                if (piece.startsWith("\u001b")) {
+                    colours += piece;
+                    continue;
+                }
+                for (const character of piece) {
+                    this.cells.push(colours + character);
+                    colours = "";
+                }
+            }
+            this.colours = colours;
+            this.cursor = this.cells.length;
+            this.written = "";
+        }
+        return this.cells;
+    }
+}
+
+/** The first `bytes` of a text, up to the end of a line where there is one. */
+function start(text: string, bytes: number): string {
+    const cut = Buffer.from(text).subarray(0, bytes).toString().replace(/\ufffd+$/, "");
+    const line = cut.lastIndexOf("\n") + 1;
+    return line > 0 ? cut.slice(0, line) : cut;
+}
+
+/** The last `bytes` of a text, from the start of a line where there is one. */
+function end(text: string, bytes: number): string {
+    const buffer = Buffer.from(text);
+    const cut = buffer
+        .subarray(Math.max(0, buffer.length - bytes))
+        .toString()
+        .replace(/^\ufffd+/, "");
+    const line = cut.indexOf("\n") + 1;
+    return line > 0 && line < cut.length ? cut.slice(line) : cut;
+}

@@ -1,0 +1,38 @@
+// HTML or SVG of a cell with its scripts, for a person who asked for that: in a panel of its own, apart from the notebook
+// and the extension, and still without network. The panel has no scripts of ours and hears nothing; in it is a frame
+// whose origin is nobody's. Both obey a policy that lets no request out, and none can navigate the frame away.
+
+import * as vscode from "vscode";
+import type { OutputRecord } from "../protocol/messages";
+import { dataOf } from "./journal";
+
+const policy = [
+    "default-src 'none'",
+    "script-src 'unsafe-inline' 'unsafe-eval' blob: data:",
+    "style-src 'unsafe-inline' data:",
+    "img-src data: blob:",
+    "font-src data:",
+    "media-src data: blob:",
+    "webrtc 'block'",
+].join("; ");
+
+export async function showWithScripts(record: OutputRecord): Promise<void> {
+    const { output, files } = record;
+    const types = [...Object.keys(output && "data" in output ? output.data : {}), ...(files ?? []).map(({ mime }) => mime)];
+    const mime = ["text/html", "image/svg+xml"].find((each) => types.includes(each));
+    if (mime === undefined) return;
+    const content = (await dataOf(record, mime)).toString();
+    const panel = vscode.window.createWebviewPanel("cellgate.scripts", "Output, running scripts", vscode.ViewColumn.Active, {
+        enableScripts: true,
+        localResourceRoots: [],
+        enableCommandUris: false,
+    });
+    panel.webview.html = `<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
+<style>html, body, iframe { margin: 0; padding: 0; border: 0; width: 100%; height: 100%; background: #fff; }</style></head>
+<body><iframe title="Output of code" sandbox="allow-scripts" srcdoc="${quoted(content)}"></iframe></body></html>`;
+}
+
+function quoted(text: string): string {
+    return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { TerminalText } from "../src/results/model/terminalText";
+
+function shown(...pieces: string[]): string {
+    const text = new TerminalText();
+    for (const piece of pieces) text.write(piece);
+    const { head, omittedBytes, tail } = text.parts;
+    assert.equal(omittedBytes, 0);
+    return head + tail;
+}
+
+describe("printed text", () => {
+    test("lines stay as they are", () => {
+        assert.equal(shown("a\nb", "c\n", "\td"), "a\nbc\n\td");
+    });
+
+    test("a progress bar is one line", () => {
+        assert.equal(shown("0%", "\r10%", "\r100%\n", "done"), "100%\ndone");
+        assert.equal(shown("abcdef\rxy"), "xycdef");
+        assert.equal(shown("abcdef\r\u001b[Kxy"), "xy");
+        assert.equal(shown("a\r\nb\r\n"), "a\nb\n");
+        assert.equal(shown("ab\bc"), "ac");
+    });
+
+    test("of escape sequences only colours are left", () => {
+        assert.equal(shown("\u001b[31mred\u001b[0m"), "\u001b[31mred\u001b[0m");
+        assert.equal(shown("a\u001b[2Jb\u001b]0;title\u0007c\u001b]8;;http://x\u001b\\d\u001b[6n\u0007"), "abcd");
+    });
+
+    test("a sequence that is cut in two is still one", () => {
+        assert.equal(shown("a\u001b", "[31", "mb"), "a\u001b[31mb");
+        assert.equal(shown("a\u001b]0;ti", "tle\u0007b"), "ab");
+    });
+
+    test("colours go with the characters that a bar writes over", () => {
+        assert.equal(shown("\u001b[31mab\u001b[0m\r\u001b[32mc"), "\u001b[0m\u001b[32mcb");
+    });
+
+    test("beginning and end are kept of what is too long, and the bytes between are counted", () => {
+        const text = new TerminalText();
+        const lines = Array.from({ length: 100_000 }, (_, i) => `line ${i}\n`);
+        for (const line of lines) text.write(line);
+        const { head, omittedBytes, tail } = text.parts;
+        assert.ok(head.startsWith("line 0\nline 1\n") && head.endsWith("\n"));
+        assert.ok(tail.endsWith("line 99999\n") && tail.startsWith("line "));
+        assert.ok(Buffer.byteLength(head + tail) <= 256 * 1024);
+        assert.equal(Buffer.byteLength(head + tail) + omittedBytes, Buffer.byteLength(lines.join("")));
+    });
+
+    test("a line without an end is bounded, whatever it holds", () => {
+        for (const piece of ["x".repeat(100_000), "\r" + "é".repeat(50_000) + "\u001b[31m", "\u001b[1m".repeat(20_000), "\u001b]0;" + "t".repeat(90_000)]) {
+            const text = new TerminalText();
+            for (let i = 0; i < 40; i++) text.write(piece);
+            const { head, tail } = text.parts;
+            assert.ok(Buffer.byteLength(head + tail) <= 256 * 1024, `${Buffer.byteLength(head + tail)} bytes`);
+        }
+    });
+
+    test("text that goes back all the time costs no more than other text", () => {
+        const text = new TerminalText();
+        for (let i = 0; i < 2000; i++) text.write("\rabc\b\b".repeat(100));
+        assert.equal(text.parts.tail, "abc");
+    });
+});

@@ -1,0 +1,124 @@
+// What cells put out, as a person sees it beside the editor.
+import assert from "node:assert/strict";
+import { scenario } from "./driver/scenario.mjs";
+import { until } from "./driver/wait.mjs";
+
+const shows = `# %%
+print("one", 1)
+
+# %%
+class Table:
+    def _repr_html_(self):
+        return "<table id='numbers'><tr><th>n</th></tr><tr><td>41</td></tr></table>"
+Table()
+
+# %%
+import struct, zlib
+from IPython.display import Image, JSON, Markdown, display
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+rows = b"".join(b"\\0" + bytes([x * 2, 80, 160]) * 1 * 120 for x in range(60))
+png = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 120, 60, 8, 2, 0, 0, 0))
+png += chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+Image(png)
+
+# %%
+display(Markdown("# A *heading* with <b>no HTML</b>"), JSON({"a": [1, {"deep": True}]}))
+
+# %%
+import time
+for i in range(5):
+    print(f"\\r{i * 25:3}%", end="", flush=True)
+print("\\n\\x1b[31mred\\x1b[0m")
+
+# %%
+def fail():
+    raise ValueError("on purpose")
+fail()
+`;
+
+scenario("what cells put out is shown beside them", { files: { "plan.py": shows } }, async ({ editor }) => {
+    const run = async (line) => {
+        await editor.goToLine(line);
+        await editor.page.keyboard.press("Control+Enter");
+    };
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().waitFor();
+
+    await run(2);
+    await editor.frame("text=one 1");
+    await run(5);
+    const table = await editor.frame("#numbers td");
+    assert.equal(await table.locator("#numbers td").innerText(), "41");
+    await run(11);
+    const picture = (await editor.frame("img")).locator("img").first();
+    await until(async () => (await picture.evaluate((img) => img.naturalWidth)) === 120, "the picture");
+    await editor.screenshot("table-and-picture");
+    await run(21);
+    const heading = await editor.frame("h1 em");
+    assert.equal(await heading.locator("h1").innerText(), "A heading with <b>no HTML</b>");
+    await editor.frame(".cellgate-json details");
+    await run(24);
+    await editor.frame("text=100%");
+    assert.equal(await editor.inFrames("text=75%"), undefined);
+    await run(30);
+    const error = await editor.frame(".cellgate-error");
+    await editor.screenshot("progress-and-error");
+
+    // From the error to the line that raised it, and from the result to its cell.
+    // (The notebook scrolls by itself, so that the driver cannot bring a button of it into view: it is told of a click.)
+    await error.locator(".cellgate-frames button", { hasText: "plan.py:31 in fail" }).dispatchEvent("click");
+    await editor.statusItem("Ln 31,").waitFor();
+    await editor.page.locator(".cell-status-item", { hasText: "plan.py:24" }).click();
+    await editor.statusItem("Ln 24,").waitFor();
+
+    // A notebook of results is never to be saved.
+    assert.equal(await editor.page.locator(".tab.dirty").count(), 0);
+});
+
+const counting = `# %%
+import os, time
+print("started")
+i = 0
+while not os.path.exists("stop"):
+    print("line", i, flush=True)
+    i += 1
+    time.sleep(0.02)
+print("ended after", i)
+`;
+
+scenario("a window that reloads while code runs misses nothing and doubles nothing", { files: { "plan.py": counting } }, async ({ place, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().click();
+    await editor.frame("text=line 3");
+    await editor.reload();
+    // The notebook comes back by itself, with what was printed before, and goes on.
+    await editor.frame("text=line 3");
+    await editor.screenshot("after-the-reload");
+    await place.write("stop", "");
+    await editor.frame("text=/ended after \\d+/");
+    const count = await until(async () => Number(/ended after (\d+)/.exec(await wholeOutput(editor))?.[1]), "the last line");
+    const expected = ["started", ...Array.from({ length: count }, (_, i) => `line ${i}`), `ended after ${count}`];
+    assert.deepEqual((await wholeOutput(editor)).trim().split("\n"), expected);
+    await editor.lens(/\[1\] /).waitFor();
+});
+
+scenario("of twenty thousand lines both ends are shown, and a document has all", { files: {
+    "plan.py": "# %%\nfor i in range(60000):\n    print('line', i)\nprint('the last line')\n",
+} }, async ({ editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().click();
+    await editor.frame("text=the last line");
+    const omitted = await editor.frame("text=/MB|kB .* not shown here/");
+    await editor.screenshot("both-ends");
+    await omitted.locator("button", { hasText: "Show All as Text" }).dispatchEvent("click");
+    await editor.page.locator(".tab", { hasText: "output, page 1.txt" }).waitFor();
+    await editor.page.locator(".view-line", { hasText: /^line 0$/ }).first().waitFor();
+    await editor.screenshot("as-a-document");
+});
+
+/** The text of the first result's streams, as the notebook has it. */
+async function wholeOutput(editor) {
+    const frame = await editor.frame(".output-stream, .output");
+    return frame.evaluate(() => [...document.querySelectorAll(".output_container .output")].map((each) => each.innerText).join(""));
+}

@@ -1,4 +1,4 @@
-// Bundles the extension and its renderer, which runs in notebooks, into dist/, or (--tests) each unit test into out/test/; --watch bundles again on each change.
+// Bundles the extension, its page and its renderer into dist/, or (--tests) each unit test into out/test/; --watch goes on.
 import { readdirSync, rmSync } from "node:fs";
 import * as esbuild from "esbuild";
 
@@ -28,6 +28,15 @@ const renderer = {
     loader: { ".css": "text" },
 };
 
+// The page of the approvals view: it runs in a frame of the editor.
+const page = {
+    ...shared,
+    entryPoints: ["src/approvals/page/main.ts"],
+    outfile: "dist/approvals.js",
+    platform: "browser",
+    format: "iife",
+};
+
 // A test that needs the editor belongs to tests/e2e: here `vscode` is not to be had.
 const tests = {
     ...shared,
@@ -37,12 +46,9 @@ const tests = {
     outdir: "out/test",
 };
 
-const all = process.argv.includes("--tests") ? [tests] : [extension, renderer];
-if (all.includes(tests)) rmSync("out", { recursive: true, force: true });
-for (const options of all) {
-    if (process.argv.includes("--watch")) {
-        await (await esbuild.context(options)).watch();
-    } else {
-        await esbuild.build(options);
-    }
+const bundles = process.argv.includes("--tests") ? [tests] : [extension, page, renderer];
+if (bundles.includes(tests)) rmSync("out", { recursive: true, force: true });
+for (const bundle of bundles) {
+    if (process.argv.includes("--watch")) await (await esbuild.context(bundle)).watch();
+    else await esbuild.build(bundle);
 }

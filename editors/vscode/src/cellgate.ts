@@ -1,6 +1,7 @@
 // The one context object: what every part of the extension is given at its registration.
 
 import type * as vscode from "vscode";
+import type { Pending } from "./approvals/pending";
 import type { Launch } from "./client/connection";
 import type { Sidecar } from "./client/sidecar";
 import type { Anchors } from "./cells/anchors";
@@ -20,6 +21,7 @@ export interface Cellgate {
     readonly sidecar: Sidecar;
     readonly sessions: Sessions;
     readonly executions: Executions;
+    readonly pending: Pending;
     readonly documents: Documents;
     /** Where the lines of each run are now. */
     readonly anchors: Anchors;

@@ -2,6 +2,8 @@
 
 import * as vscode from "vscode";
 import { agent } from "./agent";
+import { approvals } from "./approvals";
+import { Pending } from "./approvals/pending";
 import type { Cellgate, Part } from "./cellgate";
 import { cells } from "./cells";
 import { Anchors } from "./cells/anchors";
@@ -18,7 +20,7 @@ import { results } from "./results";
 import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 
-const parts: Part[] = [agent, cells, comforts, input, life, results, sessionViews];
+const parts: Part[] = [agent, approvals, cells, comforts, input, life, results, sessionViews];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });
@@ -65,15 +67,17 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
     );
     const sessions = new Sessions(sidecar);
     const executions = new Executions(sidecar);
+    const pending = new Pending(sidecar);
     const documents = new Documents(extension.workspaceState, root.toString());
     const kernels = new Kernels(sidecar, sessions, documents, extension.workspaceState);
     const anchors = new Anchors();
-    const models = { sidecar, sessions, executions, documents, anchors, kernels };
+    const models = { sidecar, sessions, executions, pending, documents, anchors, kernels };
     const cellgate: Cellgate = { extension, version, log, root, launch, ...models };
     extension.subscriptions.push(
         sidecar,
         sessions,
         executions,
+        pending,
         // Whoever runs code in this root: it is seen here.
         sessions.onDidChange(() => executions.attachTo(sessions.all().map(({ sessionId }) => sessionId))),
         vscode.commands.registerCommand("cellgate.showLog", () => log.show()),

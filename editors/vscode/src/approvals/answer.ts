@@ -1,0 +1,47 @@
+// From what the page says to an answer. An answer counts when it comes with the nonce of the last questions that the
+// page was given, names only questions among these, and takes what each of them offers. There is no other way to
+// answer: no command and no message of anything else has the nonce.
+
+import type { Approval, ApprovalRespondParams, Choice } from "../protocol/messages";
+import { outlineOf, parseEdited } from "./edit";
+import type { FromPage } from "./messages";
+
+/** The questions that the page shows, under the nonce that it was given with them. */
+export interface Offer {
+    readonly nonce: string;
+    readonly approvals: ReadonlyMap<string, Approval>;
+}
+
+/** A choice's name: the same for the same answer to different questions. */
+export const keyOf = ({ scope, rule }: Choice) => JSON.stringify([scope, rule ?? null]);
+
+/** What a message that calls itself an answer may hold. */
+type Claims = { [Name in keyof Extract<FromPage, { type: "answer" }>]?: unknown };
+
+const isStrings = (value: unknown): value is string[] =>
+    Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string");
+
+export function answerOf(claims: Claims, { nonce, approvals }: Offer): ApprovalRespondParams {
+    const { ids, decision, option, reason } = claims;
+    if (claims.nonce !== nonce) throw new Error("what waits changed while you answered: look at it again");
+    if (!isStrings(ids)) throw new Error("no call was answered");
+    const asked = ids.map((id) => {
+        const approval = approvals.get(id);
+        if (!approval) throw new Error("a call that is not shown was answered");
+        return approval;
+    });
+    if (decision === "deny") {
+        const words = typeof reason === "string" ? reason.trim() : "";
+        return { approvalIds: ids, decision, reason: words === "" ? undefined : words };
+    }
+    if (decision !== "allow") throw new Error("neither yes nor no was answered");
+    if (typeof claims.arguments === "string") {
+        if (asked.length !== 1) throw new Error("edited arguments answer one call");
+        // Whether they fit the tool cellgate judges.
+        return { approvalIds: ids, decision, arguments: parseEdited(claims.arguments, outlineOf(undefined)) };
+    }
+    const choices = asked.map((approval) => approval.choices.find((choice) => keyOf(choice) === option));
+    const choice = choices[0];
+    if (!choice || choices.includes(undefined)) throw new Error("an answer that is not offered was given");
+    return { approvalIds: ids, decision, scope: choice.scope, rule: choice.rule };
+}

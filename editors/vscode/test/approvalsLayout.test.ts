@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { displayOf, tableOf } from "../src/approvals/display";
+import { arrange, contentsOf, covered, extend } from "../src/approvals/layout";
+import { questionFor } from "./approval";
+
+const all = () => true;
+const tens = Array.from({ length: 10 }, (_, index) => questionFor(`${index}`, `data/${index}.txt`));
+
+test("a display is taken apart into its arguments, and no line of it is lost", () => {
+    const lines = [
+        "tool write_file of filesystem",
+        'path: "a.txt"',
+        "content: 2 lines",
+        "  | path: not an argument",
+        "  | end",
+        '"odd key: ": {',
+        "  deep: 1",
+        "}",
+        'long: "begins here and',
+        '↳ goes on here"',
+    ];
+    const { title, parts } = displayOf(lines);
+    assert.deepEqual(parts.map(({ name }) => name), ["path", "content", '"odd key: "', "long"]);
+    assert.deepEqual([title, ...parts.flatMap((part) => [`${part.name}: ${part.lines[0]}`, ...part.lines.slice(1)])], lines);
+});
+
+test("a title that goes on in the next line keeps it", () => {
+    const { parts } = displayOf(["tool of a very long", "↳ name", "x: 1"]);
+    assert.deepEqual(parts, [{ name: "", lines: ["↳ name"] }, { name: "x", lines: ["1"] }]);
+});
+
+test("a table has the arguments that differ, and those that some lack", () => {
+    const displays = [["t", "a: 1", "b: 2"], ["t", "a: 1", "b: 3"], ["t", "a: 1", "b: 3", "c: 4"]].map(displayOf);
+    assert.deepEqual(tableOf(displays), { common: [{ name: "a", lines: ["1"] }], columns: ["b", "c"] });
+});
+
+test("values that look alike to JavaScript are told apart", () => {
+    const displays = [["t", "n: 9007199254740993"], ["t", "n: 9007199254740992"]].map(displayOf);
+    assert.deepEqual(tableOf(displays).columns, ["n"]);
+});
+
+test("calls are gathered by cell, then by tool, as they first came", () => {
+    const write = { action: { kind: "tool" as const, server: "filesystem", tool: "write_file", arguments: {} } };
+    const blocks = arrange([
+        questionFor("a", "x"),
+        questionFor("b", "x", { executionId: "other" }),
+        questionFor("c", "x", write),
+        questionFor("d", "y"),
+    ]);
+    assert.deepEqual(blocks.map(({ ids }) => ids), [["a", "d"], ["c"], ["b"]]);
+});
+
+test("a tool that is described otherwise now, or called for an agent, stands by itself", () => {
+    const { action } = { action: { kind: "tool" as const, server: "filesystem", tool: "read_text_file", arguments: {} } };
+    const blocks = arrange([
+        questionFor("a", "x"),
+        questionFor("b", "x", { action: { ...action, toolIdentity: "1" } }),
+        questionFor("c", "x", { agent: "claude" }),
+    ]);
+    assert.equal(blocks.length, 3);
+});
+
+test("what is no call stands by itself", () => {
+    const start = { action: { kind: "server" as const, server: "notes", command: ["notes"], cwd: "/", environmentNames: [] } };
+    assert.equal(arrange([questionFor("a", "x", start), questionFor("b", "x", start)]).length, 2);
+});
+
+test("while a person is near, what is new comes below and all else stays", () => {
+    const before = arrange(tens.slice(0, 2));
+    const other = questionFor("new", "data/new.txt", { executionId: "other" });
+    const blocks = extend(before, [...tens.slice(0, 3), other]);
+    assert.deepEqual(blocks.map(({ ids }) => ids), [["0", "1", "2"], ["new"]]);
+    assert.equal(blocks[0]?.key, before[0]?.key);
+    // The one whose block is not the last any more.
+    assert.deepEqual(extend(blocks, [...tens.slice(0, 4), other]).map(({ ids }) => ids), [["0", "1", "2"], ["new"], ["3"]]);
+});
+
+test("a row that would change what stands above it does not join the table", () => {
+    const two = arrange(tens.slice(0, 2));
+    const ids = (newOne: ReturnType<typeof questionFor>) => extend(two, [...tens.slice(0, 2), newOne]).map((block) => block.ids);
+    assert.deepEqual(ids(questionFor("new", "data/new.txt")), [["0", "1", "new"]]);
+    const another = ["tool read_text_file of filesystem", 'path: "data/new.txt"', "head: 3"];
+    assert.deepEqual(ids(questionFor("new", "data/new.txt", { display: another })), [["0", "1"], ["new"]], "another column");
+    assert.deepEqual(ids(questionFor("new", "else/new.txt")), [["0", "1"], ["new"]], "another button");
+    assert.deepEqual(extend(arrange(tens.slice(0, 1)), tens.slice(0, 2)).map((block) => block.ids), [["0"], ["1"]], "no table yet");
+});
+
+test("of what was decided the place stays while a person is near", () => {
+    const before = arrange(tens.slice(0, 3));
+    assert.deepEqual(extend(before, tens.slice(1, 3)), before);
+    assert.deepEqual(extend(before, tens.slice(1, 4)).map(({ ids }) => ids), [["0", "1", "2"], ["3"]]);
+});
+
+test("a call that is unlike the others stands out, and it says why", () => {
+    const outlier = questionFor("out", "/etc/passwd");
+    const { rows } = contentsOf([...tens.slice(0, 5), outlier, ...tens.slice(5)]);
+    assert.deepEqual(
+        rows.filter(({ lacks }) => lacks.length > 0).map(({ question, lacks }) => [question.id, lacks]),
+        [["out", ["read_text_file with path under data/"]]],
+    );
+});
+
+test("one call has no table, and all of it is its own", () => {
+    const { table, rows, options } = contentsOf(tens.slice(0, 1));
+    assert.deepEqual([table.columns, rows.length, options.length], [[], 1, 3]);
+});
+
+test("calls from different lines share no source", () => {
+    const other = { ...questionFor("b", "data/1"), source: { place: "plan.py:9", text: "read()", changed: false, link: true } };
+    assert.equal(contentsOf([questionFor("a", "data/1"), other]).source, undefined);
+    assert.equal(contentsOf(tens).source?.place, "plan.py:5");
+});
+
+test("an answer covers what was chosen, displayed, and offered it, and nothing else", () => {
+    const outlier = questionFor("out", "/etc/passwd");
+    const questions = [...tens, outlier];
+    const folder = tens[0]?.options.find(({ label }) => label.includes("data/"))?.key;
+    assert.equal(covered(questions, all, all).length, 11);
+    assert.deepEqual(covered(questions, all, (id) => id === "3"), ["3"], "only what was displayed");
+    assert.deepEqual(covered(questions, (id) => id === "out", all), ["out"], "only what was chosen");
+    assert.equal(covered(questions, all, all, folder).length, 10, "only what is offered it");
+    assert.deepEqual(covered(questions, all, () => false), []);
+});

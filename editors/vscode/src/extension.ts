@@ -17,10 +17,12 @@ import { input } from "./input";
 import { Kernels } from "./kernels/kernels";
 import { life } from "./life";
 import { results } from "./results";
+import { rules } from "./rules";
 import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
+import { toolServers } from "./toolServers";
 
-const parts: Part[] = [agent, approvals, cells, comforts, input, life, results, sessionViews];
+const parts: Part[] = [agent, approvals, cells, comforts, input, life, results, rules, sessionViews, toolServers];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });

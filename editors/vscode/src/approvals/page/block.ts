@@ -42,6 +42,7 @@ export class BlockView {
     private readonly common = element("div", "payload");
     private readonly table = element("div", "table");
     private readonly hints = element("details", "hints");
+    private readonly coverage = element("p", "coverage");
     private readonly options = element("div", "options");
     private readonly editor = element("div", "editor");
     private readonly reason = element("input", "reason");
@@ -76,10 +77,11 @@ export class BlockView {
             this.title,
             this.source,
             this.common,
+            this.table,
+            this.coverage,
             this.options,
             this.editor,
             this.problem,
-            this.table,
             this.hints,
             this.note,
         );
@@ -120,8 +122,9 @@ export class BlockView {
         for (const { root, count, option } of this.buttons) {
             const covers = this.covers(option?.key).length;
             root.setAttribute("aria-disabled", String(covers === 0));
-            count.textContent = countText(covers, chosen.length, total);
+            count.textContent = total > 1 ? `${covers} of ${total}` : "";
         }
+        this.coverage.textContent = coverageText(this.covers().length, chosen.length, total);
         const one = this.questions.find(({ id }) => id === chosen[0]);
         this.editButton.hidden = this.questions.every(({ editable }) => !editable);
         this.editButton.setAttribute("aria-disabled", String(chosen.length !== 1 || one?.editable !== true));
@@ -227,7 +230,7 @@ export class BlockView {
     }
 
     private sourceView(source: NonNullable<Question["source"]>, id: string): Node[] {
-        const code = element("code", "line", source.text);
+        const code = element("code", "line", source.text.trim());
         const place = source.link
             ? button("link", source.place, () => this.deeds.reveal(id))
             : element("span", "", source.place);
@@ -284,13 +287,14 @@ export class BlockView {
         });
         const contents = cells.map((lines) => (lines ? pieces(lines) : [element("div", "piece absent", "absent")]));
         const root = element("tr", "", element("td", "", box), ...contents.map((parts) => element("td", "value", ...parts)));
+        root.children[1]?.append(element("span", "lacks"));
         if (!this.contents?.source) root.append(element("td", "", ...(source ? this.sourceView(source, id) : [])));
         const only = button("quiet", "Only this", () => {
             for (const each of this.rows.keys()) this.choose(each, each === id);
             this.deeds.changed();
             this.count();
         });
-        root.append(element("td", "tools", element("span", "lacks"), only));
+        root.append(element("td", "tools", only));
         this.table.querySelector("tbody")?.append(root);
         this.rows.set(id, { root, box, pieces: contents.flat() });
         this.seen.watch(contents.flat());
@@ -352,11 +356,13 @@ function optionButton(className: string, label: string, act: () => void, option?
     return { root, count, option };
 }
 
-function countText(covers: number, chosen: number, total: number): string {
-    if (chosen === 0) return "choose a call first";
-    if (covers === 0) return "look through all of it first";
-    if (total === 1) return "";
-    return covers === total ? `all ${total} calls here` : `${covers} of ${total} calls here`;
+/** What stands between a person and an answer; empty when it is their word alone. */
+function coverageText(covers: number, chosen: number, total: number): string {
+    if (covers === chosen && total === 1) return "";
+    const calls = total === 1 ? "" : `${total} calls, ${chosen} chosen`;
+    if (chosen === 0) return `${calls}: choose some to answer`;
+    if (covers === 0) return `${calls}${calls && ": "}look through all of it first`;
+    return covers < chosen ? `${calls}, ${covers} of these looked at yet` : calls;
 }
 
 function problemOf(text: string, outline: Outline): string | undefined {

@@ -1,0 +1,62 @@
+// Rules and decisions in words.
+
+import type { Action, ArgumentMatchers, PolicyExplainResult, Rule } from "../protocol/messages";
+import { visible } from "../text";
+
+type Source = Rule["source"];
+
+/** The groups of the view: what ends soonest first. */
+export const sources: readonly { source: Source; title: string; until: string }[] = [
+    { source: "execution", title: "While a cell runs", until: "until that cell has ended" },
+    { source: "session", title: "In a session", until: "until that session ends" },
+    { source: "workspaceStore", title: "In this workspace", until: "kept for this workspace" },
+    { source: "userStore", title: "Everywhere", until: "kept for all your workspaces" },
+    { source: "person", title: "From the settings of an editor", until: "as long as cellgate runs" },
+    { source: "commandLine", title: "From the command line", until: "as long as cellgate runs" },
+    { source: "default", title: "Part of cellgate", until: "always" },
+];
+
+/** What it covers. */
+export function ruleText(rule: Rule): string {
+    const { kind, server, tool, host, payloadHash } = rule;
+    const exact = payloadHash === undefined ? "" : " (exactly one payload)";
+    const args = argumentsText(rule.arguments);
+    const of = server === undefined ? "" : ` of ${visible(server)}`;
+    switch (kind) {
+        case "server":
+            return `start ${server === undefined ? "any tool server" : visible(server)}${exact}`;
+        case "network":
+            return `connect to ${host === undefined ? "any host" : visible(host)}${server === undefined ? "" : ` for ${visible(server)}`}${exact}`;
+        case "install":
+            return `install packages${exact}`;
+        case "shell":
+            return `run a shell command${exact}`;
+        case "tool":
+        case "host":
+            return `${tool === undefined ? "any tool" : visible(tool)}${of}${args}${exact}`;
+        case undefined:
+            return `anything${of}${args}${exact}`;
+    }
+}
+
+function argumentsText(matchers: ArgumentMatchers | undefined): string {
+    const texts = Object.entries(matchers ?? {}).map(([pointer, matcher]) => {
+        const [how, value] = Object.entries(matcher)[0] as [string, unknown];
+        const what = typeof value === "string" ? value : JSON.stringify(value);
+        return visible(`${pointer.slice(1)} ${how === "equals" ? "=" : how === "glob" ? "like" : "under"} ${what}`);
+    });
+    return texts.length > 0 ? ` with ${texts.join(" and ")}` : "";
+}
+
+export function actionText({ kind, server, tool, host, port, command }: Action): string {
+    if (tool !== undefined) return visible(`${tool} of ${server ?? ""}`);
+    if (host !== undefined) return visible(`connect to ${host}${port === undefined ? "" : ` port ${port}`}`);
+    if (kind === "server") return visible(`start ${server ?? ""}`);
+    return visible(`${kind} ${(command ?? []).join(" ")}`);
+}
+
+export function explanationText({ effect, reason, rule }: PolicyExplainResult): string {
+    const verdict = { allow: "would be allowed", ask: "would be asked about", deny: "would be denied" }[effect];
+    const by = rule ? ` by the rule “${rule.effect} ${ruleText(rule)}” (${sources.find(({ source }) => source === rule.source)?.title ?? rule.source})` : "";
+    return `${verdict}${by}: ${visible(reason)}`;
+}

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Rule } from "../src/protocol/messages";
+import { actionText, explanationText, ruleText } from "../src/rules/words";
+
+const rule = (more: Partial<Rule>): Rule => ({ id: "r", effect: "allow", source: "session", ...more });
+
+test("a rule says what it covers", () => {
+    const read = { kind: "tool", server: "filesystem", tool: "read_file" } as const;
+    const texts: [Partial<Rule>, string][] = [
+        [read, "read_file of filesystem"],
+        [{ ...read, arguments: { "/path": { under: "data" } } }, "read_file of filesystem with path under data"],
+        [{ ...read, arguments: { "/n": { equals: 1 }, "/t": { glob: "a*" } } }, "read_file of filesystem with n = 1 and t like a*"],
+        [{ ...read, payloadHash: "00" }, "read_file of filesystem (exactly one payload)"],
+        [{ kind: "tool", server: "filesystem" }, "any tool of filesystem"],
+        [{ kind: "server", server: "notes" }, "start notes"],
+        [{ kind: "network", host: "*.example.org:443" }, "connect to *.example.org:443"],
+        [{ kind: "network", server: "notes" }, "connect to any host for notes"],
+        [{ kind: "install", payloadHash: "00" }, "install packages (exactly one payload)"],
+        [{ effect: "ask" }, "anything"],
+    ];
+    for (const [more, text] of texts) assert.equal(ruleText(rule(more)), text);
+});
+
+test("names in rules and actions cannot hide or reorder anything", () => {
+    assert.ok(!(/[\u202e\u200b]/.exec(ruleText(rule({ kind: "tool", server: "a\u202eb", tool: "c\u200bd" })))));
+    assert.equal(actionText({ kind: "network", host: "a\u202eb", port: 443 }), "connect to a\\u{202e}b port 443");
+    assert.equal(actionText({ kind: "install", command: ["pip", "x"] }), "install pip x");
+    assert.equal(actionText({ kind: "server", server: "notes" }), "start notes");
+});
+
+test("an explanation names the rule and where it comes from", () => {
+    const by = rule({ kind: "tool", server: "filesystem" });
+    assert.equal(
+        explanationText({ effect: "allow", reason: "a grant of the session", rule: by }),
+        "would be allowed by the rule “allow any tool of filesystem” (In a session): a grant of the session",
+    );
+    assert.equal(explanationText({ effect: "ask", reason: "no rule matches" }), "would be asked about: no rule matches");
+});

@@ -1,0 +1,72 @@
+// The view Approvals as a person has it: what waits, and the buttons that answer it.
+import { until } from "./wait.mjs";
+
+export class Approvals {
+    /** The view, once it has come up. @param {import("./editor.mjs").Editor} editor */
+    static async of(editor) {
+        return new Approvals(editor, await editor.frame("main.blocks", "the view Approvals"));
+    }
+
+    /** @param {import("./editor.mjs").Editor} editor @param {import("playwright-core").Frame} frame */
+    constructor(editor, frame) {
+        this.editor = editor;
+        this.frame = frame;
+    }
+
+    /** A block by what its title or payload says. @param {string | RegExp} text */
+    block(text) {
+        return this.frame.locator(".block:not(.decided)", { hasText: text });
+    }
+
+    /** The rows of calls that wait in a table. */
+    get rows() {
+        return this.frame.locator("tbody tr:not(.decided)");
+    }
+
+    /** @param {string | RegExp} label */
+    allow(label) {
+        return this.frame.locator("button.allow", { hasText: label });
+    }
+
+    get deny() {
+        return this.frame.locator("button.deny");
+    }
+
+    /** Answers as a person who has looked at all of it, and waited for a moment. @param {import("playwright-core").Locator} button */
+    async press(button) {
+        await this.ready(button);
+        await button.click();
+    }
+
+    /** All that the answer covers was in view, and the guard is open. @param {import("playwright-core").Locator} button */
+    async ready(button) {
+        await button.scrollIntoViewIfNeeded();
+        await until(
+            async () => (await button.getAttribute("aria-disabled")) === "false" && (await this.frame.locator('body[data-guard="open"]').count()) > 0,
+            async () => `a button that answers; the view says: ${await this.text()}`,
+        );
+    }
+
+    /** Nothing waits any more. */
+    async empty() {
+        await this.frame.locator("p.empty", { hasText: "Nothing waits for you." }).waitFor();
+    }
+
+    async text() {
+        return this.frame.locator("body").innerText();
+    }
+
+    /** From now on the page's time stands still, but for what `pass` adds. */
+    async stopClock() {
+        await this.frame.evaluate(() => {
+            let now = performance.now();
+            performance.now = () => now;
+            window.pass = (milliseconds) => (now += milliseconds);
+        });
+    }
+
+    /** @param {number} milliseconds */
+    async pass(milliseconds) {
+        await this.frame.evaluate((count) => window.pass(count), milliseconds);
+    }
+}

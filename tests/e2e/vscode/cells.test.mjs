@@ -95,6 +95,19 @@ scenario("what runs can be interrupted, what waits can be cancelled", { files },
     assert.equal(place.has("third"), false);
 });
 
+scenario("a cell that waits for an answer says so, and leads there", {
+    files: { "ask.py": "# %%\nfrom mcptools.host import write_file\nwrite_file.run(path='note', content='x')\n" },
+    prepare: (place) => place.cellgate("generate", "host"),
+}, async ({ editor }) => {
+    await editor.openFile("ask.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens("one call waits for you").click();
+    await editor.frame("text=write_file on this machine", "the approvals view");
+    await editor.lens("Interrupt").click();
+    await editor.lens("[1]").waitFor();
+    await editor.lens("waits for you").waitFor({ state: "hidden" });
+});
+
 scenario("code that waits for its kernel is shown at once, and can be cancelled", { files }, async ({ place, editor }) => {
     await editor.openFile("long.py");
     await editor.lens("Run Cell").nth(1).click();

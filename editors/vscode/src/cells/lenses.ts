@@ -16,6 +16,7 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
     constructor(private readonly cellgate: Cellgate) {
         this.subscriptions = vscode.Disposable.from(
             cellgate.executions.onDidChange(() => this.refresh()),
+            cellgate.pending.onDidChange(() => this.changed.fire()),
             vscode.workspace.onDidChangeConfiguration((event) => {
                 if (event.affectsConfiguration("cellgate.codeLens")) this.changed.fire();
             }),
@@ -47,6 +48,11 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
         lenses.push(lens("Run Below", "cellgate.runBelow", place, "Runs this cell and those below"));
         if (run) {
             lenses.push(lens(stateOf(run, Date.now()), "cellgate.showResult", [run.id], "Shows the result"));
+            const waiting = this.cellgate.pending.all().filter(({ executionId }) => executionId === run.id).length;
+            if (waiting > 0) {
+                const title = waiting === 1 ? "$(bell) one call waits for you" : `$(bell) ${waiting} calls wait for you`;
+                lenses.push(lens(title, "cellgate.approvals.focus", [], "Shows what waits"));
+            }
             if (run.state !== "finished") {
                 const title = run.state === "running" ? "$(debug-stop) Interrupt" : "$(close) Cancel";
                 lenses.push(lens(title, "cellgate.cancelExecution", [run.id]));

@@ -43,9 +43,8 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
         const lens = (title: string, command: string, args: unknown[], tooltip?: string) =>
             new vscode.CodeLens(range, { title, command, arguments: args, tooltip });
         const place = [document.uri, cell.line];
+        // What became of the run stands before what is rarely wanted, since a narrow editor cuts the line.
         const lenses = [lens("Run Cell", "cellgate.runCell", place)];
-        if (hasAbove) lenses.push(lens("Run Above", "cellgate.runAbove", place));
-        lenses.push(lens("Run Below", "cellgate.runBelow", place, "Runs this cell and those below"));
         if (run) {
             lenses.push(lens(stateOf(run, Date.now()), "cellgate.showResult", [run.id], "Shows the result"));
             const waiting = this.cellgate.pending.all().filter(({ executionId }) => executionId === run.id).length;
@@ -58,6 +57,8 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
                 lenses.push(lens(title, "cellgate.cancelExecution", [run.id]));
             }
         }
+        if (hasAbove) lenses.push(lens("Run Above", "cellgate.runAbove", place));
+        lenses.push(lens("Run Below", "cellgate.runBelow", place, "Runs this cell and those below"));
         return lenses;
     }
 

@@ -30,6 +30,11 @@ test("a title that goes on in the next line keeps it", () => {
     assert.deepEqual(parts, [{ name: "", lines: ["↳ name"] }, { name: "x", lines: ["1"] }]);
 });
 
+test("a line that is about no argument stands by itself", () => {
+    const displays = [["t", "a: 1", "by agent x"], ["t", "a: 2", "by agent x"]].map(displayOf);
+    assert.deepEqual(tableOf(displays), { common: [{ name: "", lines: ["by agent x"] }], columns: ["a"] });
+});
+
 test("a table has the arguments that differ, and those that some lack", () => {
     const displays = [["t", "a: 1", "b: 2"], ["t", "a: 1", "b: 3"], ["t", "a: 1", "b: 3", "c: 4"]].map(displayOf);
     assert.deepEqual(tableOf(displays), { common: [{ name: "a", lines: ["1"] }], columns: ["b", "c"] });

@@ -1,5 +1,6 @@
 // Calls that wait for a person, and how they are answered in the view Approvals.
 import assert from "node:assert/strict";
+import { Agent } from "./driver/agent.mjs";
 import { Approvals } from "./driver/approvals.mjs";
 import { filesystemSettings, writeWrappers } from "./driver/filesystem.mjs";
 import { scenario } from "./driver/scenario.mjs";
@@ -207,3 +208,52 @@ scenario("stray_keys_answer_nothing", { ...common, files: { ...files, "plan.py":
     await approvals.press(allow);
     await arrived(place, "seen.txt");
 });
+
+scenario("agent_answered_here", { ...common, files }, async ({ place, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().waitFor();
+    // The agent comes to the sidecar that the editor has.
+    await until(async () => (await place.processes()).some(({ command }) => command.includes("root-sidecar")), "a sidecar");
+    const agent = await Agent.start(place, "claude\u202e");
+    const code = 'from mcptools.filesystem import read_text_file\nprint(read_text_file.run(path="notes.txt").content)';
+    const answer = agent.call("execute", { code });
+    const approvals = await Approvals.of(editor);
+    await approvals.block("tool read_text_file of filesystem").waitFor();
+    await approvals.frame.locator(".card .agent", { hasText: "by agent claude" }).waitFor();
+    assert.ok(!(await approvals.text()).includes("\u202e"));
+    await editor.screenshot("agent");
+    await approvals.press(approvals.allow("Allow: this call"));
+    assert.match(await answer, /five days/);
+    await approvals.empty();
+    await agent.end();
+});
+
+scenario("the calling line is followed, and it is said when it is another one", { ...common, files }, async ({ editor }) => {
+    await editor.openFile("plan.py");
+    const approvals = await runAndLook(editor);
+    const source = approvals.frame.locator(".source");
+    await source.locator("button.link", { hasText: "plan.py:5" }).waitFor();
+    await editor.page.locator(".view-line").first().click();
+    await editor.page.keyboard.press("Control+Home");
+    await editor.page.keyboard.press("Enter");
+    await source.locator("button.link", { hasText: "plan.py:6" }).waitFor();
+    assert.equal(await source.locator(".changed").count(), 0);
+    await editor.goToLine(6);
+    await editor.page.keyboard.type("x");
+    await source.locator(".changed", { hasText: "changed since" }).waitFor();
+    assert.match(await source.innerText(), /text = read_text_file/);
+    await until(async () => (await marks(editor)) === "", async () => `no marks; there are ${await marks(editor)}`);
+    await editor.screenshot("changed");
+});
+
+for (const theme of ["Default Dark Modern", "Default High Contrast", "Default High Contrast Light"]) {
+    const settings = { ...filesystemSettings, "workbench.colorTheme": theme };
+    scenario(`a question can be read in the theme ${theme}`, { ...common, settings, files: { ...files, "plan.py": writes } }, async ({ editor }) => {
+        await editor.openFile("plan.py");
+        const approvals = await runAndLook(editor);
+        await approvals.ready(approvals.allow("Allow: this call"));
+        await approvals.frame.getByRole("button", { name: "Edit…" }).click();
+        await approvals.frame.locator(".verdict").waitFor();
+        await editor.screenshot("question");
+    });
+}

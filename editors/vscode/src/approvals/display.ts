@@ -3,7 +3,7 @@
 // looks at the values.
 
 export interface Part {
-    /** The argument's name as it is displayed. */
+    /** The argument's name as it is displayed; empty of a line that is about no argument. */
     readonly name: string;
     /** All lines of it, the name taken off the first. */
     readonly lines: readonly string[];
@@ -16,6 +16,7 @@ export interface Display {
 
 // An argument begins at the margin with its name: plain, or in quotes. What belongs to it is indented, closes a
 // bracket, or goes on from the line before.
+const belongs = /^[ \]}↳]/;
 const begins = /^([A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"): (.*)$/s;
 
 export function displayOf(lines: readonly string[]): Display {
@@ -24,7 +25,7 @@ export function displayOf(lines: readonly string[]): Display {
         const [, name, rest] = begins.exec(line) ?? [];
         const last = parts.at(-1);
         if (name !== undefined && rest !== undefined) parts.push({ name, lines: [rest] });
-        else if (last) last.lines.push(line);
+        else if (last && belongs.test(line)) last.lines.push(line);
         else parts.push({ name: "", lines: [line] });
     }
     return { title: lines[0] ?? "", parts };
@@ -37,18 +38,20 @@ export interface Table {
     readonly columns: readonly string[];
 }
 
+const keyOf = ({ name, lines }: Part) => name || (lines[0] ?? "");
 const textOf = (part: Part | undefined) => part?.lines.join("\n");
-export const partOf = (display: Display, name: string) => display.parts.find((part) => part.name === name);
+/** The part that a column of a table is about. */
+export const partOf = ({ parts }: Display, column: string) => parts.find((part) => keyOf(part) === column);
 
 export function tableOf(displays: readonly Display[]): Table {
-    const names = new Set(displays.flatMap(({ parts }) => parts.map(({ name }) => name)));
+    const columns = new Set(displays.flatMap(({ parts }) => parts.map(keyOf)));
     const first = displays[0];
-    const isCommon = (name: string) => {
-        const text = first && textOf(partOf(first, name));
-        return displays.every((display) => textOf(partOf(display, name)) === text);
+    const isCommon = (column: string) => {
+        const text = first && textOf(partOf(first, column));
+        return displays.every((display) => textOf(partOf(display, column)) === text);
     };
     return {
-        common: first?.parts.filter(({ name }) => isCommon(name)) ?? [],
-        columns: [...names].filter((name) => !isCommon(name)),
+        common: first?.parts.filter((part) => isCommon(keyOf(part))) ?? [],
+        columns: [...columns].filter((column) => !isCommon(column)),
     };
 }

@@ -48,6 +48,7 @@ export class BlockView {
     private readonly reason = element("input", "reason");
     private readonly problem = element("p", "problem");
     private readonly note = element("p", "note");
+    private readonly oddButton = button("quiet", "", () => this.table.querySelector(".outlier")?.scrollIntoView({ block: "center" }));
     private readonly editButton = button("quiet", "Edit…", () => {
         const [id, ...others] = this.chosen();
         if (id !== undefined && others.length === 0) this.deeds.edit(id);
@@ -222,6 +223,8 @@ export class BlockView {
         if (!isTable) return;
         for (const row of rows) if (!this.rows.has(row.question.id)) this.addRow(row);
         for (const { question, lacks } of rows) this.mark(question.id, lacks);
+        const odd = rows.filter(({ lacks }) => lacks.length > 0).length;
+        this.oddButton.textContent = odd === 0 ? "" : `${odd} unlike the others`;
     }
 
     private fillSource(source: Question["source"]): void {
@@ -270,7 +273,7 @@ export class BlockView {
         head.append(element("th", ""));
         for (const cell of head.children) cell.setAttribute("scope", "col");
         this.table.replaceChildren(
-            element("div", "row", button("quiet", "Choose all", () => choose(true)), button("quiet", "Choose none", () => choose(false))),
+            element("div", "row", button("quiet", "Choose all", () => choose(true)), button("quiet", "Choose none", () => choose(false)), this.oddButton),
             element("div", "scroll", element("table", "", element("thead", "", head), element("tbody", ""))),
         );
     }
@@ -362,7 +365,7 @@ function coverageText(covers: number, chosen: number, total: number): string {
     const calls = total === 1 ? "" : `${total} calls, ${chosen} chosen`;
     if (chosen === 0) return `${calls}: choose some to answer`;
     if (covers === 0) return `${calls}${calls && ": "}look through all of it first`;
-    return covers < chosen ? `${calls}, ${covers} of these looked at yet` : calls;
+    return covers < chosen ? `${calls}, ${covers} of them looked at` : calls;
 }
 
 function problemOf(text: string, outline: Outline): string | undefined {

@@ -1,0 +1,81 @@
+// The views of rules and of tool servers.
+import assert from "node:assert/strict";
+import { Approvals } from "./driver/approvals.mjs";
+import { filesystemFile, filesystemSettings, writeWrappers } from "./driver/filesystem.mjs";
+import { scenario } from "./driver/scenario.mjs";
+import { until } from "./driver/wait.mjs";
+
+const reads = `# %%
+from mcptools.filesystem import read_text_file
+open("seen.txt", "a").write(read_text_file.run(path="notes.txt").content)
+`;
+const files = { "plan.py": reads, "notes.txt": "five days. " };
+
+const pane = (editor, title) => editor.page.locator(".pane", { has: editor.page.locator(".pane-header", { hasText: title }) });
+
+/** A view of the side bar, unfolded, with room for its rows. */
+async function unfold(editor, title) {
+    for (const other of ["Approvals", "Sessions"]) await pane(editor, other).locator(".pane-header").click();
+    await pane(editor, title).locator(".pane-header").click();
+    await pane(editor, title).locator(".monaco-list-row").first().waitFor();
+    return pane(editor, title);
+}
+
+const row = (view, text) => view.locator(".monaco-list-row", { hasText: text });
+
+/** Presses a button of a row, as it stands there once the row is chosen. */
+async function press(view, text, title) {
+    await row(view, text).click();
+    await row(view, text).locator(`.action-label[aria-label^="${title}"]`).click();
+}
+
+scenario("a rule that an answer made is shown, decides, explains and goes", { settings: filesystemSettings, prepare: writeWrappers, files }, async ({ place, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().click();
+    const approvals = await Approvals.of(editor);
+    await approvals.press(approvals.allow("any read_text_file of filesystem, in this workspace"));
+    await editor.lens(/\[1\] [\d.]+ m?s/).waitFor();
+    const rules = await unfold(editor, "Rules");
+    await row(rules, "In this workspace").waitFor();
+    await row(rules, "allow read_text_file of filesystem").waitFor();
+    await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[2\] [\d.]+ m?s/).waitFor();
+    assert.equal(await place.read("seen.txt"), "five days. five days. ");
+
+    await row(rules, "Decided lately").click();
+    await press(rules, "allowed here", "Why?");
+    await editor.notification(/read_text_file of filesystem would be allowed by the rule “allow read_text_file of filesystem” \(In this workspace\)/).waitFor();
+    await editor.screenshot("rules");
+    await press(rules, "allow read_text_file of filesystem", "Revoke Rule");
+    await row(rules, "allow read_text_file of filesystem").waitFor({ state: "detached" });
+    await editor.lens("Run Cell").first().click();
+    await approvals.block("read_text_file").waitFor();
+});
+
+scenario("a server that a file of the workspace names waits for an agreement to what it runs", { files: { ...files, ".mcp.json": filesystemFile } }, async ({ place, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.page.locator(".activitybar .action-label[aria-label^=cellgate]").click();
+    const servers = await unfold(editor, "Tool Servers");
+    await row(servers, /filesystem.*waits for your agreement · from .mcp.json/).waitFor();
+    await row(servers, /program: "\S+\/mcp-server-filesystem"/).waitFor();
+    await row(servers, "outside the sandbox, with all your rights").waitFor();
+    await editor.screenshot("pending");
+    await press(servers, "waits for your agreement", "Write Wrappers");
+    const approvals = await Approvals.of(editor);
+    await approvals.block("start the tool server filesystem, outside the sandbox").waitFor();
+    assert.equal(place.has("mcptools/filesystem"), false);
+    await approvals.press(approvals.allow("start exactly this program in this workspace"));
+    await editor.notification(/mcptools\.filesystem has \d+ modules/).waitFor();
+    assert.ok(place.has("mcptools/filesystem/read_text_file.py"));
+    const running = /filesystem.*running, 14 tools · from .mcp.json/;
+    await row(servers, running).waitFor();
+    await editor.screenshot("running");
+    const before = await serverProcess(place);
+    await press(servers, running, "Restart Tool Server");
+    await until(async () => ((await serverProcess(place)) ?? before) !== before, async () => `another process; there is ${await serverProcess(place)}`);
+    await approvals.empty();
+});
+
+async function serverProcess(place) {
+    return (await place.processes()).find(({ command }) => /^\S*node \S*mcp-server-filesystem/.test(command))?.pid;
+}

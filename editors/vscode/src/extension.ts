@@ -16,13 +16,14 @@ import { Executions } from "./executions";
 import { input } from "./input";
 import { Kernels } from "./kernels/kernels";
 import { life } from "./life";
+import { notebooks } from "./notebooks";
 import { results } from "./results";
 import { rules } from "./rules";
 import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 import { toolServers } from "./toolServers";
 
-const parts: Part[] = [agent, approvals, cells, comforts, input, life, results, rules, sessionViews, toolServers];
+const parts: Part[] = [agent, approvals, cells, comforts, input, life, notebooks, results, rules, sessionViews, toolServers];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });

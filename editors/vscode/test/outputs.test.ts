@@ -92,7 +92,7 @@ describe("outputs of an execution", () => {
 
 describe("what a bundle is shown as", () => {
     test("the richest form, HTML before pictures before text", () => {
-        assert.deepEqual(contentOf({ "text/plain": "p", "text/html": "<b>h</b>" }), { kind: "markup", language: "html", text: "<b>h</b>" });
+        assert.deepEqual(contentOf({ "text/plain": "p", "text/html": "<b>h</b>" }), { kind: "markup", language: "html", text: "<b>h</b>", plain: "p" });
         assert.deepEqual(contentOf({ "text/plain": "p", "image/png": "AA==" }), { kind: "image", mime: "image/png", base64: "AA==" });
         assert.deepEqual(contentOf({ "text/plain": ["a\n", "b"] }), { kind: "text", text: "a\nb" });
     });

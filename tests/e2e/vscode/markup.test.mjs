@@ -65,7 +65,7 @@ async function prepare(place) {
         `# %%\n${shows(trying(`${there}/scripts`), "text/html")}`,
     ].join("\n"));
     const output = { output_type: "display_data", metadata: {}, data: { "text/html": attacks(`${there}/control`) } };
-    const cell = { cell_type: "code", id: "c", metadata: {}, source: "", execution_count: 1, outputs: [output] };
+    const cell = { cell_type: "code", id: "c", metadata: {}, source: "shows()", execution_count: 1, outputs: [output] };
     const metadata = { language_info: { name: "python" } };
     await place.write("control.ipynb", JSON.stringify({ cells: [cell], metadata, nbformat: 4, nbformat_minor: 5 }));
 }

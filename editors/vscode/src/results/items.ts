@@ -7,11 +7,16 @@ import { mimes, type LargeItem, type MarkupItem, type NotesItem, type OmittedIte
 import type { Content, Shown } from "./model/shown";
 
 /** One of the editor's outputs; its id is made by the editor, so that it is kept to change it later. */
-export function outputOf(shown: Shown, executionId: string): vscode.NotebookCellOutput {
-    return new vscode.NotebookCellOutput(itemsOf(shown, executionId));
+export function outputOf(shown: Shown, executionId: string, also?: "plain text too"): vscode.NotebookCellOutput {
+    const items = itemsOf(shown, executionId);
+    // For who reads a notebook's file without our renderer.
+    if (also && shown.kind === "data" && shown.content.kind === "markup") {
+        items.push(vscode.NotebookCellOutputItem.text(shown.content.plain, "text/plain"));
+    }
+    return new vscode.NotebookCellOutput(items);
 }
 
-export function itemsOf(shown: Shown, executionId: string): vscode.NotebookCellOutputItem[] {
+function itemsOf(shown: Shown, executionId: string): vscode.NotebookCellOutputItem[] {
     const { NotebookCellOutputItem } = vscode;
     switch (shown.kind) {
         case "stream":

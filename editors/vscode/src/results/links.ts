@@ -38,8 +38,10 @@ export function links(cellgate: Cellgate, documents: ResultsDocuments): vscode.D
         executions.onDidChange(({ id, sessionId, state, cell, agent, code }) => {
             if (known.has(id)) return;
             known.add(id);
-            const isOurs = state === "queued" && cell !== undefined && agent === undefined && code !== undefined;
-            if (!isOurs || !vscode.workspace.getConfiguration("cellgate", cellgate.root).get<boolean>("results.openOnRun")) return;
+            const isOurs = state === "queued" && agent === undefined && code !== undefined;
+            // What a notebook runs is shown there.
+            const inDocument = cell !== undefined && !cell.uri.startsWith("vscode-notebook-cell:");
+            if (!isOurs || !inDocument || !vscode.workspace.getConfiguration("cellgate", cellgate.root).get<boolean>("results.openOnRun")) return;
             asked = id;
             void showResults(sessionId).then((editor) => revealResult(editor, id));
         }),

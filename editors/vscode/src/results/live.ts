@@ -3,19 +3,13 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
+import { CellOutputs } from "./cellOutputs";
 import type { ResultsDocuments } from "./documents";
-import { itemsOf, outputOf } from "./items";
+import { outputOf } from "./items";
 import type { Result, SessionResults } from "./model/sessionResults";
-import { additionTo, isSame, type Shown } from "./model/shown";
 import { notebookType, sessionOf, uriOf } from "./place";
 
 const flushMilliseconds = 50;
-
-/** What a cell has been given. */
-interface Given {
-    shown: Shown;
-    output: vscode.NotebookCellOutput;
-}
 
 export class Live implements vscode.Disposable {
     private readonly controller: vscode.NotebookController;
@@ -24,7 +18,7 @@ export class Live implements vscode.Disposable {
     private readonly waiting = new Set<Result>();
     private readonly running = new Map<Result, vscode.NotebookCellExecution>();
     private readonly started = new WeakSet<vscode.NotebookCellExecution>();
-    private readonly given = new WeakMap<Result, Given[]>();
+    private readonly given = new WeakMap<Result, CellOutputs>();
     private readonly sending = new Set<Result>();
     private timer: NodeJS.Timeout | undefined;
     private lastFlush = 0;
@@ -81,7 +75,7 @@ export class Live implements vscode.Disposable {
         for (const cell of notebook.getCells()) {
             const result = this.documents.resultOf(cell);
             if (!result) continue;
-            this.given.delete(result);
+            this.outputsOf(result).forget();
             if (result.execution.state !== "finished" || !this.documents.isAsRead(result)) this.waiting.add(result);
         }
         this.schedule();
@@ -121,6 +115,15 @@ export class Live implements vscode.Disposable {
         return notebook?.getCells().findLast((cell) => cell.metadata.executionId === id);
     }
 
+    private outputsOf(result: Result): CellOutputs {
+        let outputs = this.given.get(result);
+        if (!outputs) {
+            outputs = new CellOutputs((shown) => outputOf(shown, result.execution.id));
+            this.given.set(result, outputs);
+        }
+        return outputs;
+    }
+
     private async show(result: Result, cell: vscode.NotebookCell): Promise<void> {
         const { execution, outputs } = result;
         const run = this.running.get(result) ?? this.controller.createNotebookCellExecution(cell);
@@ -129,36 +132,11 @@ export class Live implements vscode.Disposable {
         if (!this.started.has(run)) run.start(execution.startedAt);
         this.started.add(run);
         const ended = execution.state === "finished";
-        await this.give(run, result, outputs.shown);
+        await this.outputsOf(result).give(run, outputs.shown);
         if (!ended) return;
         run.executionOrder = execution.result?.executionCount ?? undefined;
         run.end(execution.result?.status === "ok", endOf(execution));
         this.running.delete(result);
-    }
-
-    private async give(run: vscode.NotebookCellExecution, result: Result, shown: Shown[]): Promise<void> {
-        const { id } = result.execution;
-        const before = this.given.get(result);
-        const continues = before?.every((each, index) => each.shown.key === shown[index]?.key);
-        if (!before || !continues) {
-            const all = shown.map((each) => ({ shown: each, output: outputOf(each, id) }));
-            this.given.set(result, all);
-            await run.replaceOutput(all.map(({ output }) => output));
-            return;
-        }
-        const added = shown.slice(before.length).map((each) => ({ shown: each, output: outputOf(each, id) }));
-        const changes: Thenable<void>[] = [];
-        for (const [index, each] of before.entries()) {
-            const now = shown[index];
-            if (!now || isSame(each.shown, now)) continue;
-            const addition = additionTo(each.shown, now);
-            if (addition) changes.push(run.appendOutputItems(itemsOf(addition, id), each.output));
-            else changes.push(run.replaceOutputItems(itemsOf(now, id), each.output));
-            each.shown = now;
-        }
-        if (added.length > 0) changes.push(run.appendOutput(added.map(({ output }) => output)));
-        before.push(...added);
-        await Promise.all(changes);
     }
 
     /** A person runs a result's cell: its code, once more, where it came from. */

@@ -87,7 +87,7 @@ export class Editor {
         await this.page.keyboard.press("Control+P");
         await this.#pick(name, path.basename(name));
         await this.page.locator(`.tab.active[data-resource-name="${path.basename(name)}"]`).waitFor();
-        await this.page.locator(".editor-group-container.active .monaco-editor .view-line").first().waitFor();
+        await this.page.locator(".editor-group-container.active :is(.monaco-editor .view-line, .notebookOverlay .cell)").first().waitFor();
     }
 
     /** Chooses a row of the quick input that is open. @param {string} filter @param {string} label */

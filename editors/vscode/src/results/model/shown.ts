@@ -5,7 +5,7 @@ import type { Frame, MimeBundle, Note } from "../../protocol/messages";
 import type { Markup } from "../messages";
 
 export type Content =
-    | { kind: "markup"; language: Markup; text: string }
+    | { kind: "markup"; language: Markup; text: string; plain: string }
     | { kind: "image"; mime: string; base64: string }
     | { kind: "json"; value: unknown }
     /** `why`: when it stands for something that cannot be shown here. */
@@ -54,7 +54,7 @@ export function contentOf(data: MimeBundle, large: { mime: string; bytes: number
         if (value === undefined) continue;
         if (value.length > largest) return { kind: "large", mime, bytes: Buffer.byteLength(value) };
         const language = markups.find(([each]) => each === mime)?.[1];
-        if (language) return { kind: "markup", language, text: value };
+        if (language) return { kind: "markup", language, text: value, plain: text("text/plain")?.slice(0, largest) ?? "" };
         if (images.includes(mime)) return { kind: "image", mime, base64: value };
         if (mime === "application/json") return { kind: "json", value: data[mime] };
         return { kind: "text", text: value };

@@ -1,0 +1,71 @@
+// Ordinary notebooks (.ipynb) with cellgate's kernels: one entry in the editor's list for each kernel that the sidecar
+// can start. A notebook has a session of its own, as every document, and its HTML has no scripts and no network.
+
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import type { KernelInfo } from "../protocol/messages";
+import { SessionResults } from "../results/model/sessionResults";
+import { NotebookRuns } from "./runs";
+
+const notebookType = "jupyter-notebook";
+
+export function notebooks(cellgate: Cellgate): vscode.Disposable {
+    const { documents, executions, sessions, sidecar } = cellgate;
+    const controllers = new Map<string, vscode.NotebookController>();
+    const open = new Map<string, NotebookRuns>();
+
+    function runsOf(notebook: vscode.NotebookDocument): NotebookRuns {
+        const uri = notebook.uri.toString();
+        let runs = open.get(uri);
+        if (!runs) {
+            runs = new NotebookRuns(cellgate, new SessionResults(documents.sessionOf(uri), executions));
+            open.set(uri, runs);
+        }
+        return runs;
+    }
+
+    function offer({ name, displayName, language, source, interpreter }: KernelInfo): void {
+        const id = `cellgate-${source}-${name}`;
+        if (controllers.has(id)) return;
+        const controller = vscode.notebooks.createNotebookController(id, notebookType, `${displayName} in cellgate`);
+        controller.description = "sandboxed";
+        controller.detail = interpreter;
+        controller.supportedLanguages = [language];
+        controller.supportsExecutionOrder = true;
+        const kernel = interpreter !== undefined && source === "interpreter" ? { interpreter } : { name };
+        controller.executeHandler = (cells, notebook) => {
+            const sessionId = documents.sessionOf(notebook.uri.toString());
+            const ready = sessions.ensure({ sessionId, kernel });
+            // Each execution is told of it.
+            ready.catch(() => undefined);
+            for (const cell of cells) runsOf(notebook).run(controller, cell, ready);
+        };
+        controller.interruptHandler = (notebook) => sessions.interrupt(documents.sessionOf(notebook.uri.toString()));
+        controllers.set(id, controller);
+    }
+
+    /** Once there is a notebook to offer them for: to find kernels starts programs. */
+    async function offerAll(): Promise<void> {
+        if (!vscode.workspace.notebookDocuments.some((each) => each.notebookType === notebookType)) return;
+        try {
+            const { kernels } = await sidecar.request("kernel/list", {});
+            for (const kernel of kernels) if (kernel.problem === undefined) offer(kernel);
+        } catch (error) {
+            cellgate.log.warn(`no kernels for notebooks: ${String(error)}`);
+        }
+    }
+
+    void offerAll();
+    return vscode.Disposable.from(
+        sidecar.onDidConnect(() => void offerAll()),
+        vscode.workspace.onDidOpenNotebookDocument(() => void offerAll()),
+        vscode.workspace.onDidCloseNotebookDocument(({ uri }) => {
+            open.get(uri.toString())?.dispose();
+            open.delete(uri.toString());
+        }),
+        new vscode.Disposable(() => {
+            for (const controller of controllers.values()) controller.dispose();
+            for (const runs of open.values()) runs.dispose();
+        }),
+    );
+}

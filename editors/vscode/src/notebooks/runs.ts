@@ -1,0 +1,69 @@
+// The runs of one ordinary notebook: its cells show what their executions put out, at most every 50 ms.
+
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import { CellOutputs } from "../results/cellOutputs";
+import { outputOf } from "../results/items";
+import type { Result, SessionResults } from "../results/model/sessionResults";
+
+const flushMilliseconds = 50;
+
+interface Run {
+    cellRun: vscode.NotebookCellExecution;
+    outputs: CellOutputs;
+    started: boolean;
+}
+
+export class NotebookRuns {
+    private readonly runs = new Map<string, Run>();
+    private readonly waiting = new Set<Result>();
+    private timer: NodeJS.Timeout | undefined;
+
+    constructor(
+        private readonly cellgate: Cellgate,
+        private readonly results: SessionResults,
+    ) {
+        results.onDidChange((result) => {
+            if (!this.runs.has(result.execution.id)) return;
+            this.waiting.add(result);
+            this.timer ??= setTimeout(() => void this.flush(), flushMilliseconds);
+        });
+    }
+
+    dispose(): void {
+        clearTimeout(this.timer);
+        this.results.dispose();
+    }
+
+    run(controller: vscode.NotebookController, cell: vscode.NotebookCell, ready: Promise<unknown>): void {
+        const cellRun = controller.createNotebookCellExecution(cell);
+        const { id } = this.cellgate.executions.execute(
+            { sessionId: this.results.sessionId, code: cell.document.getText(), cell: { uri: cell.document.uri.toString(), line: 0 } },
+            ready,
+        );
+        this.runs.set(id, { cellRun, outputs: new CellOutputs((shown) => outputOf(shown, id, "plain text too")), started: false });
+    }
+
+    private async flush(): Promise<void> {
+        const waiting = [...this.waiting];
+        this.waiting.clear();
+        for (const result of waiting) {
+            // A cell that is gone takes nothing any more.
+            await this.show(result).catch(() => this.runs.delete(result.execution.id));
+        }
+        this.timer = this.waiting.size > 0 ? setTimeout(() => void this.flush(), flushMilliseconds) : undefined;
+    }
+
+    private async show({ execution, outputs }: Result): Promise<void> {
+        const run = this.runs.get(execution.id);
+        if (!run || execution.state === "queued") return;
+        const { state, startedAt, result } = execution;
+        if (!run.started) run.cellRun.start(startedAt);
+        run.started = true;
+        await run.outputs.give(run.cellRun, outputs.shown);
+        if (state !== "finished") return;
+        run.cellRun.executionOrder = result?.executionCount ?? undefined;
+        run.cellRun.end(result?.status === "ok", startedAt === undefined || !result ? undefined : startedAt + result.durationSeconds * 1000);
+        this.runs.delete(execution.id);
+    }
+}

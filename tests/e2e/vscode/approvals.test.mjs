@@ -58,11 +58,12 @@ scenario("call_waits_then_allowed", { ...common, files }, async ({ place, editor
     await editor.screenshot("allowed");
 });
 
+const hostile = "<img src=x><style>*{display:none}</style>\u202etxt";
 const tries = reads.replace(
     'text = read_text_file.run(path="notes.txt")',
     `import traceback
 try:
-    text = read_text_file.run(path="notes.txt")
+    text = read_text_file.run(path=${JSON.stringify(hostile)})
 except Exception:
     open("why.txt", "w").write(traceback.format_exc())
     raise`,
@@ -71,6 +72,9 @@ except Exception:
 scenario("call_denied_with_reason", { ...common, files: { ...files, "plan.py": tries } }, async ({ place, editor }) => {
     await editor.openFile("plan.py");
     const approvals = await runAndLook(editor);
+    // What the code says is text, and hides nothing.
+    assert.ok((await approvals.text()).includes('path: "<img src=x><style>*{display:none}</style>\\u{202e}txt"'), await approvals.text());
+    assert.equal(await approvals.frame.locator("main img, main style").count(), 0);
     await approvals.frame.locator("input.reason").fill("not today");
     await approvals.press(approvals.deny);
     await editor.lens(/\[2\] ApprovalDenied/).waitFor();

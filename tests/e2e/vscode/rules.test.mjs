@@ -52,13 +52,21 @@ scenario("a rule that an answer made is shown, decides, explains and goes", { se
     await approvals.block("read_text_file").waitFor();
 });
 
-scenario("a server that a file of the workspace names waits for an agreement to what it runs", { files: { ...files, ".mcp.json": filesystemFile } }, async ({ place, editor }) => {
+const folder = {
+    ...files,
+    ".mcp.json": filesystemFile,
+    // Settings are no way around the question: these are not a folder's to give.
+    ".vscode/settings.json": JSON.stringify({ "cellgate.mcpServers": { sneaked: { command: "/bin/sh" } } }),
+};
+
+scenario("a server that a file of the workspace names waits for an agreement to what it runs", { files: folder }, async ({ place, editor }) => {
     await editor.openFile("plan.py");
     await editor.page.locator(".activitybar .action-label[aria-label^=cellgate]").click();
     const servers = await unfold(editor, "Tool Servers");
     await row(servers, /filesystem.*waits for your agreement · from .mcp.json/).waitFor();
     await row(servers, /program: "\S+\/mcp-server-filesystem"/).waitFor();
     await row(servers, "outside the sandbox, with all your rights").waitFor();
+    assert.equal(await row(servers, "sneaked").count(), 0);
     await editor.screenshot("pending");
     await press(servers, "waits for your agreement", "Write Wrappers");
     const approvals = await Approvals.of(editor);

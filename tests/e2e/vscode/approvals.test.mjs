@@ -188,7 +188,7 @@ scenario("stray_keys_answer_nothing", { ...common, files: { ...files, "plan.py":
     await editor.lens("Run Cell").first().waitFor();
     await editor.command("cellgate: Run All Cells");
     await approvals.stopClock();
-    await editor.page.locator(".view-line").last().click();
+    await editor.goToLine(10);
     await place.write("go", "");
     await approvals.block("read_text_file").waitFor();
     // A person who types goes on typing where they typed.
@@ -237,8 +237,7 @@ scenario("the calling line is followed, and it is said when it is another one", 
     const approvals = await runAndLook(editor);
     const source = approvals.frame.locator(".source");
     await source.locator("button.link", { hasText: "plan.py:5" }).waitFor();
-    await editor.page.locator(".view-line").first().click();
-    await editor.page.keyboard.press("Control+Home");
+    await editor.goToLine(1);
     await editor.page.keyboard.press("Enter");
     await source.locator("button.link", { hasText: "plan.py:6" }).waitFor();
     assert.equal(await source.locator(".changed").count(), 0);

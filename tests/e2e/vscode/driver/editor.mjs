@@ -87,7 +87,9 @@ export class Editor {
         await this.page.keyboard.press("Control+P");
         await this.#pick(name, path.basename(name));
         await this.page.locator(`.tab.active[data-resource-name="${path.basename(name)}"]`).waitFor();
-        await this.page.locator(".editor-group-container.active :is(.monaco-editor .view-line, .notebookOverlay .cell)").first().waitFor();
+        // A notebook lies over its place in the window, and not in it.
+        const content = name.endsWith(".ipynb") ? ".notebookOverlay .cell" : ".editor-group-container.active .monaco-editor .view-line";
+        await this.page.locator(content).first().waitFor();
     }
 
     /** Chooses a row of the quick input that is open. @param {string} filter @param {string} label */

@@ -25,8 +25,8 @@ scenario("completion, hover and variables come from the kernel when it has nothi
     await suggestion.waitFor();
     await editor.screenshot("completion");
     await suggestion.click();
-    await until(async () => (await page.locator(".view-lines").innerText()).includes("lamp.brightness_only_known_live"), async () =>
-        `the completed line; there is ${await page.locator(".view-lines").innerText()}`);
+    const text = () => page.locator(".editor-group-container").first().locator(".view-lines").innerText();
+    await until(async () => (await text()).includes("lamp.brightness_only_known_live"), async () => `the completed line; there is ${await text()}`);
 
     await editor.goToLine(5);
     await page.keyboard.press("Home");

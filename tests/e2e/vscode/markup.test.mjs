@@ -80,6 +80,18 @@ scenario("markup of a cell reaches nothing outside", { prepare }, async ({ edito
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().waitFor();
     await run(1);
+
+    // Scripts run where the person says, and reach nothing either.
+    await run(5);
+    const scripts = await editor.frame("text=They do not run here");
+    assert.equal(await (await editor.frame("#ran")).locator("#ran").innerText(), "no");
+    await scripts.locator("button", { hasText: "Run Scripts in a Panel" }).dispatchEvent("click");
+    const panel = await editor.frame("text=ran: rejected rejected rejected");
+    await editor.screenshot("scripts");
+    await panel.evaluate("leave()").catch(() => "the browser may end the page before it answers");
+    await until(() => panel.url().startsWith("chrome-error:"), () => `the browser's refusal; the frame is at ${panel.url()}`);
+
+    await editor.openFile("plan.py");
     await run(2);
     const html = await editor.frame("#mark");
     assert.equal(await html.locator("#owned").count(), 0);
@@ -96,20 +108,10 @@ scenario("markup of a cell reaches nothing outside", { prepare }, async ({ edito
     await editor.screenshot("link");
     await editor.page.keyboard.press("Escape");
 
-    // Scripts run where the person says, and reach nothing either.
-    await run(5);
-    const scripts = await editor.frame("text=They do not run here");
-    assert.equal(await (await editor.frame("#ran")).locator("#ran").innerText(), "no");
-    await scripts.locator("button", { hasText: "Run Scripts in a Panel" }).last().dispatchEvent("click");
-    const panel = await editor.frame("text=ran: rejected rejected rejected");
-    await editor.screenshot("scripts");
-    await panel.evaluate("leave()").catch(() => "the browser may end the page before it answers");
-    await until(() => panel.url().startsWith("chrome-error:"), () => `the browser's refusal; the frame is at ${panel.url()}`);
-
     // The control comes last: by the time that it was heard, all else would have been.
     await editor.openFile("control.ipynb");
     await until(
-        () => ["image", "handler", "script", "background"].every((each) => of("control").includes(each)),
+        () => ["image", "script", "background", "stylesheet"].every((each) => of("control").includes(each)),
         () => `the control's requests; there were ${of("control").join(" ")}`,
     );
     for (const kind of ["html", "svg", "markdown", "scripts"]) {

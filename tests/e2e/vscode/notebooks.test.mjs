@@ -21,7 +21,7 @@ scenario("results are exported whole, as a notebook of Jupyter", { files: { "pla
     await editor.lens("Run Cell").first().waitFor();
     await editor.command("cellgate: Run All Cells");
     // What one cell displays, another one changes.
-    await editor.lens(/\\[3\\] /).waitFor();
+    await editor.lens(/\[3\] /).waitFor();
     await editor.frame("#italic");
     assert.equal(await editor.inFrames("#bold"), undefined);
     await editor.command("cellgate: Export Results to Notebook…");
@@ -53,6 +53,7 @@ const ordinary = {
 scenario("an ordinary notebook runs in a kernel of cellgate", { files: ordinary }, async ({ place, editor }) => {
     await editor.openFile("plan.ipynb");
     await editor.page.locator(".kernel-label", { hasText: "Select Kernel" }).click();
+    await editor.choose("cellgate");
     await editor.choose(/ in cellgate$/);
     await editor.page.locator(".kernel-label", { hasText: "in cellgate" }).waitFor();
     await editor.command("Notebook: Run All");

@@ -110,6 +110,29 @@ end
 
 local reader ---@type cellgate.Reader?
 
+-- Whether a row of the screen would be under a window of that height in the lower corner: the cursor, or the line that asks.
+local function is_low(row, height)
+  return row > vim.o.lines - vim.o.cmdheight - height - 4
+end
+
+local function corner(items, height)
+  local rows = { vim.fn.screenrow() }
+  for _, item in ipairs(items) do
+    local origin = item.approval.origin
+    local buffer = origin and origin.uri and workspace.buffer(origin.uri)
+    local window = buffer and vim.fn.bufwinid(buffer) or -1
+    if window ~= -1 then
+      rows[#rows + 1] = vim.fn.screenpos(window, render.row_of(item.approval.executionId, origin.line) + 1, 1).row
+    end
+  end
+  for _, row in ipairs(rows) do
+    if is_low(row, height) then
+      return { anchor = "NE", row = 1, col = vim.o.columns }
+    end
+  end
+  return { anchor = "SE", row = vim.o.lines - vim.o.cmdheight - 1, col = vim.o.columns }
+end
+
 local function show_preview()
   hide_preview()
   local groups = approvals.groups()
@@ -129,11 +152,12 @@ local function show_preview()
   })
   local count = #session.waiting()
   local hidden = #rows - height
+  local place = corner(groups[1].items, height)
   preview = vim.api.nvim_open_win(buffer, false, {
     relative = "editor",
-    anchor = "NE",
-    row = 1,
-    col = vim.o.columns,
+    anchor = place.anchor,
+    row = place.row,
+    col = place.col,
     width = width,
     height = height,
     style = "minimal",
@@ -194,15 +218,10 @@ local function footer_lines()
   end
   lines[#lines + 1] = "d  deny   D  deny, and say why   e  edit   x  set apart   ?  more keys   q  later"
   local unseen = unseen_rows()
-  if reader.message then
-    lines[#lines + 1] = reader.message
-  elseif unseen > 0 then
-    lines[#lines + 1] = ("read on: %d lines were not shown yet"):format(unseen)
-  elseif approvals.too_early(shown[reader.buffer].drawn_at) then
-    lines[#lines + 1] = "…"
-  else
-    lines[#lines + 1] = "everything was shown: 1-9 allow"
-  end
+  local state = unseen > 0 and ("read on: %d lines were not shown yet"):format(unseen)
+    or approvals.too_early(shown[reader.buffer].drawn_at) and "…"
+    or "everything was shown: 1-9 allow"
+  lines[#lines + 1] = (reader.message and reader.message .. "; " or "") .. state
   if reader.more > 0 then
     lines[#lines] = lines[#lines] .. ("; %d more came: r"):format(reader.more)
   end

@@ -120,20 +120,33 @@ local function file_of(uri)
   return uri:find("^file:") and vim.fn.fnamemodify(vim.uri_to_fname(uri), ":t") or uri
 end
 
--- Lines that all items have at the same place are shown once.
-local function common_lines(items)
+-- What there is to read of one approval.
+local function lines_of(approval)
+  local lines = vim.list_slice(approval.display)
+  if approval.origin then
+    local origin = approval.origin
+    local where = origin.uri and file_of(origin.uri) .. " " or ""
+    lines[#lines + 1] = ("%sline %d (reported by the code): %s"):format(where, origin.line + 1, origin.text)
+  end
+  if approval.expiresAt then
+    lines[#lines + 1] = "denied by itself at " .. approval.expiresAt
+  end
+  return lines
+end
+
+-- Lines that all of several have at the same place are shown once.
+local function common_lines(all)
   local common = {}
-  if #items > 1 then
-    for i, line in ipairs(items[1].approval.display) do
-      local everywhere = true
-      for _, item in ipairs(items) do
-        everywhere = everywhere and item.approval.display[i] == line
-      end
-      common[i] = everywhere or nil
-    end
+  for i, line in ipairs(#all > 1 and all[1] or {}) do
+    common[i] = vim.iter(all):all(function(lines)
+      return lines[i] == line
+    end)
   end
   return common
 end
+
+-- What a server says about itself decides nothing, and is not to push aside what does.
+local most_hint_characters = 200
 
 local function hint_lines(hints)
   local lines = {}
@@ -141,9 +154,10 @@ local function hint_lines(hints)
     lines[1] = "the server calls it: " .. hints.title
   end
   if hints.description then
-    local words = hints.description:gsub("%s+", " ")
-    if vim.fn.strchars(words) > 200 then
-      words = vim.fn.strcharpart(words, 0, 200) .. " …"
+    -- The sidecar has broken it into quoted lines, for terminals.
+    local words = hints.description:gsub("^> ", ""):gsub("\n> ", ""):gsub("%s+", " ")
+    if vim.fn.strchars(words) > most_hint_characters then
+      words = vim.fn.strcharpart(words, 0, most_hint_characters) .. " …"
     end
     lines[#lines + 1] = "and says of it: " .. words
   end
@@ -166,31 +180,25 @@ function M.rows(items, width)
   if first.agent then
     add(("an agent that calls itself %s asks"):format(first.agent), "DiagnosticWarn")
   end
-  local common = common_lines(items)
-  for i, line in ipairs(first.display) do
+  local all = vim.tbl_map(function(item)
+    return lines_of(item.approval)
+  end, items)
+  local common = common_lines(all)
+  for i, line in ipairs(all[1]) do
     if common[i] then
       add(line, i == 1 and "Title" or nil)
     end
   end
-  for _, item in ipairs(items) do
-    local approval = item.approval
+  for number, item in ipairs(items) do
     local tag = "#" .. item.tag
-    for i, line in ipairs(approval.display) do
+    for i, line in ipairs(all[number]) do
       if not common[i] then
         add(("%-4s %s"):format(tag, line), i == 1 and "Title" or nil, item)
         tag = ""
       end
     end
     if tag ~= "" then
-      add(("%-4s the same, again"):format(tag), nil, item)
-    end
-    if approval.origin then
-      local origin = approval.origin
-      local where = origin.uri and file_of(origin.uri) .. " " or ""
-      add(("     %sline %d (reported by the code): %s"):format(where, origin.line + 1, origin.text), "Comment", item)
-    end
-    if approval.expiresAt then
-      add("     denied by itself at " .. approval.expiresAt, "Comment", item)
+      add(("%-4s the same"):format(tag), nil, item)
     end
   end
   for _, line in ipairs(hint_lines(first.hints)) do

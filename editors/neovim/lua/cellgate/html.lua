@@ -48,7 +48,7 @@ function M.open(execution)
     return "this cell has no html in its output"
   end
   local folder = vim.fs.joinpath(vim.fn.stdpath("cache") --[[@as string]], "cellgate", "html")
-  vim.fn.mkdir(folder, "p", "0700")
+  vim.fn.mkdir(folder, "p", 448) -- 0700
   local path = vim.fs.joinpath(folder, vim.fn.sha256(found) .. ".html")
   local file, problem = io.open(path, "wb")
   if not file then

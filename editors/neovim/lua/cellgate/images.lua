@@ -9,11 +9,11 @@ local preferred = { "image/png", "image/jpeg", "image/gif", "image/svg+xml" }
 
 local function folder()
   local path = vim.fs.joinpath(vim.fn.stdpath("cache") --[[@as string]], "cellgate", "pictures")
-  vim.fn.mkdir(path, "p", "0700")
+  vim.fn.mkdir(path, "p", 448) -- 0700
   return path
 end
 
---- The file of a picture; what came in a message is written to one, whose name is the hash of its bytes.
+--- The file of a picture; what came in a message is written to one, whose name is the hash of what came.
 ---@param item cellgate.OutputItem
 ---@return string? path
 ---@return string? mime
@@ -37,7 +37,7 @@ function M.file(item)
         end
         bytes = decoded
       end
-      local path = vim.fs.joinpath(folder(), vim.fn.sha256(bytes) .. "." .. endings[mime])
+      local path = vim.fs.joinpath(folder(), vim.fn.sha256(content) .. "." .. endings[mime])
       if not vim.uv.fs_stat(path) then
         local file = io.open(path, "wb")
         if not file then

@@ -13,6 +13,11 @@ function M.start()
   require("cellgate.render").setup()
   require("cellgate.approval_windows").setup()
   require("cellgate.output_window").setup()
+  for _, name in ipairs({ "CellgateConnection", "CellgateKernel", "CellgateApproval" }) do
+    require("cellgate.events").on(name, function()
+      vim.cmd.redrawstatus({ bang = true })
+    end)
+  end
 end
 
 --- Takes settings; `:h cellgate-config` lists them.

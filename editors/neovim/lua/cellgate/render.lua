@@ -1,5 +1,6 @@
 -- What stands at a cell: at its first line the state, the count and the time, below its last line the end of its output as virtual
 -- lines. Drawn at most twenty times a second for all cells together, from what the session holds.
+local cells = require("cellgate.cells")
 local config = require("cellgate.config")
 local events = require("cellgate.events")
 local images = require("cellgate.images")
@@ -15,6 +16,7 @@ local redraw_milliseconds = 50
 ---@class cellgate.Place where an execution's output stands
 ---@field buffer integer
 ---@field head integer extmark at the first line; its end is the last
+---@field offset integer from that line to the first line of code
 ---@field tail? integer extmark that carries the virtual lines
 
 ---@type table<string, cellgate.Place> by execution
@@ -65,7 +67,7 @@ function M.row_of(id, line)
   local place, execution = places[id], session.execution(id)
   local first = place and position(place)
   if first and execution and execution.cell then
-    return first + line - execution.cell.line
+    return first + place.offset + line - execution.cell.line
   end
   return line
 end
@@ -75,7 +77,8 @@ end
 ---@param buffer integer
 ---@param first integer
 ---@param last integer
-function M.place(execution, buffer, first, last)
+---@param code_first integer where the code itself begins
+function M.place(execution, buffer, first, last, code_first)
   for id, place in pairs(places) do
     if place.buffer == buffer and vim.api.nvim_buf_is_valid(buffer) then
       local other_first, other_last = position(place)
@@ -85,7 +88,7 @@ function M.place(execution, buffer, first, last)
     end
   end
   local head = vim.api.nvim_buf_set_extmark(buffer, namespace, first, 0, { end_row = last, end_col = 0, right_gravity = false })
-  places[execution.id] = { buffer = buffer, head = head }
+  places[execution.id] = { buffer = buffer, head = head, offset = code_first - first }
   M.refresh(execution.id)
 end
 
@@ -220,7 +223,11 @@ local function draw_dirty()
   local now = dirty
   dirty = {}
   for id in pairs(now) do
-    draw(id)
+    local good, problem = xpcall(draw, debug.traceback, id)
+    if not good then
+      -- Not as an error message: that would wait for a key.
+      require("cellgate.log").write("error", "while drawing: " .. problem)
+    end
   end
 end
 
@@ -274,7 +281,11 @@ local function find_place(execution)
     end
   end
   if best then
-    M.place(execution, buffer, best, best + #code - 1)
+    -- The line before a cell's code is its marker, where the state stands.
+    local cell = cells.at(buffer, best)
+    local first = cell and cell.code_first == best and cell.first or best
+    local last = cell and cell.language and cell.code_last == best + #code - 1 and cell.last or best + #code - 1
+    M.place(execution, buffer, first, last, best)
   end
 end
 

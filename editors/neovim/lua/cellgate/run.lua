@@ -68,7 +68,8 @@ function M.pieces(buffer, pieces)
           local count = vim.api.nvim_buf_line_count(buffer)
           -- Lines that were changed since may be fewer.
           if piece.last < count or vim.api.nvim_buf_get_changedtick(buffer) == tick then
-            render.place(execution, buffer, math.min(piece.first, count - 1), math.min(piece.last, count - 1))
+            local first = math.min(piece.first, count - 1)
+            render.place(execution, buffer, first, math.min(piece.last, count - 1), first + piece.code_first - piece.first)
           end
         end
       end

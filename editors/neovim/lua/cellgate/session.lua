@@ -66,10 +66,20 @@ function M.connect(root, handlers)
   return rpc.spawn(vim.list_extend(command, config.values.arguments), root, handlers)
 end
 
----@param text string
+--- Tells the person something in one row: more would stop Neovim until a key is pressed. The log has all of it.
+---@param words string
 ---@param level? integer
-local function notify(text, level)
-  vim.notify("cellgate: " .. require("cellgate.text").visible((text:gsub("\n", " "))), level or vim.log.levels.INFO)
+local function notify(words, level)
+  words = "cellgate: " .. require("cellgate.text").visible((words:gsub("\n", " ")))
+  local room = vim.v.echospace - 4
+  if vim.fn.strdisplaywidth(words) > room then
+    require("cellgate.log").write("info", words)
+    local rest = " … :Cellgate log"
+    words = vim.fn.strcharpart(words, 0, math.max(20, room - #rest)) .. rest
+  end
+  -- What was told before has been seen, or would make it two rows.
+  vim.cmd.redraw()
+  vim.notify(words, level or vim.log.levels.INFO)
 end
 M.notify = notify
 
@@ -612,10 +622,9 @@ end
 
 -- --- the rest
 
-Session["on $/progress"] = function(self, params)
+Session["on $/progress"] = function(_, params)
   local value = params.value
-  self.progress = value.kind ~= "end" and (value.title or value.message or self.progress) or nil
-  vim.api.nvim_echo({ { "cellgate: " .. require("cellgate.text").visible(value.message or value.title or "done") } }, false, {})
+  notify(value.message or value.title or "done")
 end
 
 Session["on window/logMessage"] = function(_, params)

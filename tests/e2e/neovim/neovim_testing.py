@@ -19,7 +19,7 @@ import msgpack
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(REPOSITORY / "tests" / "integration"))
-from cellgate_client import CELLGATE, OWN, RootTest, start_process, wait_until  # noqa: E402
+from cellgate_client import CELLGATE, OWN, Place, RootTest, start_process, wait_until  # noqa: E402, F401
 
 NEOVIM = os.environ.get("NEOVIM", str(REPOSITORY / "build/neovim/trixie/nvim"))
 SCREEN = os.environ.get("SCREEN", "tmux")
@@ -57,10 +57,13 @@ class Remote:
                     if error:
                         raise LuaError(error[1])
                     return result
-            data = self.socket.recv(1 << 20)
+            data = self.receive()
             if not data:
                 raise ConnectionError("Neovim has gone")
             self.unpacker.feed(data)
+
+    def receive(self):
+        return self.socket.recv(1 << 20)
 
     def close(self):
         self.socket.close()
@@ -103,6 +106,8 @@ class Neovim:
                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                          stderr=subprocess.DEVNULL)
         self.remote = wait_until(self._connect, "Neovim's socket")
+        # Which is there before the settings are read.
+        wait_until(lambda: self.lua("return vim.v.vim_did_enter == 1 and Messages ~= nil"), "the end of Neovim's start")
         if SCREEN == "headless":
             self.lua(f"vim.o.columns, vim.o.lines = {WIDTH}, {HEIGHT}")
 

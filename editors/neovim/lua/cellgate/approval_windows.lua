@@ -185,7 +185,7 @@ end
 ---@field message? string
 ---@field help? boolean
 
-local help = {
+M.help = {
   "1-9    allow, for what the line beside the number says",
   "d      deny            D   deny, and say why: the code is told",
   "e      change the arguments of the call at the cursor; :w allows that one call with them",
@@ -207,7 +207,7 @@ end
 
 local function footer_lines()
   if reader.help then
-    return vim.deepcopy(help)
+    return vim.deepcopy(M.help)
   end
   local lines = {}
   for i, choice in ipairs(reader.choices) do

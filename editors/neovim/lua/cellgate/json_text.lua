@@ -147,6 +147,13 @@ function M.is_object(text)
   return false, before + 1, "expected " .. problem.expected
 end
 
+--- Whether a text is exactly one JSON value.
+---@param text string
+---@return boolean
+function M.is_value(text)
+  return (pcall(scan, text, {}))
+end
+
 --- The same value on several lines, with every key, string and number as it stands.
 ---@param text string
 ---@return string

@@ -1,5 +1,6 @@
 -- Windows with lists: rules, tool servers, executions, kernels, variables. Each row may have an id that a key acts on; acting
 -- reads the list again.
+local events = require("cellgate.events")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
 
@@ -14,6 +15,20 @@ local M = {}
 ---@field name string
 ---@field read fun(done: fun(problem: string?, rows: cellgate.ListRow[]?))
 ---@field keys table<string, { does: string, act: fun(value: any, refresh: fun()) }>
+---@field event? string after which it is read again
+
+---@type table<integer, { event: string, refresh: fun() }> by buffer
+local watching = {}
+
+for _, name in ipairs({ "CellgateExecution", "CellgateKernel" }) do
+  events.on(name, function()
+    for _, each in pairs(watching) do
+      if each.event == name then
+        each.refresh()
+      end
+    end
+  end)
+end
 
 local namespace = vim.api.nvim_create_namespace("cellgate.lists")
 
@@ -78,6 +93,15 @@ local function open(list)
     end, { buffer = buffer, nowait = true })
   end
   vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true })
+  if list.event then
+    watching[buffer] = { event = list.event, refresh = refresh }
+    vim.api.nvim_create_autocmd("BufWipeout", {
+      buffer = buffer,
+      callback = function()
+        watching[buffer] = nil
+      end,
+    })
+  end
   refresh()
 end
 
@@ -244,6 +268,7 @@ function M.executions(root)
   local here = session.of(root)
   open({
     name = "executions",
+    event = "CellgateExecution",
     read = function(done)
       local rows = {}
       for i = #here.order, 1, -1 do
@@ -282,11 +307,40 @@ end
 
 -- --- kernels
 
+--- What the code of a session has in its variables.
+---@param root string
+---@param session_id string
+function M.variables(root, session_id)
+  local here = session.of(root)
+  open({
+    name = "variables",
+    event = "CellgateExecution",
+    read = function(done)
+      here:request("kernel/variables", { sessionId = session_id }, function(problem, result)
+        if problem then
+          done(session.describe(problem))
+          return
+        end
+        local rows = {}
+        for _, variable in ipairs(result.variables) do
+          rows[#rows + 1] = { text = ("%s  %s  %s"):format(variable.name, variable.type, variable.value) }
+        end
+        if result.truncated then
+          rows[#rows + 1] = { text = "… there are more", group = "Comment" }
+        end
+        done(nil, rows)
+      end)
+    end,
+    keys = {},
+  })
+end
+
 ---@param root string
 function M.kernels(root)
   local here = session.of(root)
   open({
     name = "kernels",
+    event = "CellgateKernel",
     read = function(done)
       here:request("kernel/list", {}, function(problem, result)
         if problem then

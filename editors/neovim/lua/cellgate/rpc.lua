@@ -329,7 +329,7 @@ end
 ---@param text string one JSON value
 ---@return string
 function M.with_member(object, name, text)
-  assert(json_text.is_object('{"' .. name .. '":' .. text .. "}"))
+  assert(json_text.is_value(text))
   return '{"' .. name .. '":' .. text .. "," .. vim.json.encode(object):sub(2)
 end
 

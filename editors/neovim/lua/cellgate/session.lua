@@ -230,6 +230,7 @@ function Session:tell_lost(lost)
       local known = self.executions[each.executionId]
       if known then
         known.problem = "the sidecar ended while it " .. (each.state == "running" and "ran" or "waited")
+        self:emit("CellgateExecution", { execution = known.id, state = "lost" })
       end
     end
     notify(

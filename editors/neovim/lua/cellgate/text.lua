@@ -165,7 +165,9 @@ local function take_escape(line, at)
   if final then
     return after, final == "m" and line:match("^\27%[([%d;:]*)m", at) or nil
   end
-  after = line:match("^\27[%]P_^X].-\27\\()", at) or line:match("^\27%].-\7()", at) or line:match("^\27[ -/]*[0-~]()", at)
+  after = line:match("^\27%][^\7\27]*\7()", at)
+    or line:match("^\27[%]P_^X][^\27]*\27\\()", at)
+    or line:match("^\27[ -/]*[0-~]()", at)
   return after or at + 1
 end
 

@@ -1,12 +1,15 @@
--- What Neovim loads at its start: the command, the <Plug> maps, and a look at each file that is opened. Everything else is loaded
--- when it is first needed.
+-- What Neovim loads at its start: the command, the <Plug> maps, and a look at each file that is opened. Everything
+-- else is loaded when it is first needed.
 if vim.g.loaded_cellgate then
   return
 end
 vim.g.loaded_cellgate = true
 
 if not require("cellgate.compat").is_supported() then
-  vim.notify("cellgate: this Neovim is too old; " .. require("cellgate.compat").oldest .. " or newer is needed", vim.log.levels.WARN)
+  vim.notify(
+    "cellgate: this Neovim is too old; " .. require("cellgate.compat").oldest .. " or newer is needed",
+    vim.log.levels.WARN
+  )
   return
 end
 

@@ -11,7 +11,12 @@ Fake.__index = Fake
 
 local answers = {
   initialize = function()
-    return { serverInfo = { name = "cellgate", version = "0" }, protocolVersion = "1", role = "person", capabilities = {} }
+    return {
+      serverInfo = { name = "cellgate", version = "0" },
+      protocolVersion = "1",
+      role = "person",
+      capabilities = {},
+    }
   end,
   ["session/list"] = function()
     return { sessions = {} }
@@ -21,7 +26,8 @@ local answers = {
 --- From now on, sessions talk to this.
 ---@return cellgate.FakeSidecar
 function M.install()
-  local fake = setmetatable({ spy = { requests = {}, notifications = {}, responses = {} }, answers = {}, last = 0 }, Fake)
+  local fake =
+    setmetatable({ spy = { requests = {}, notifications = {}, responses = {} }, answers = {}, last = 0 }, Fake)
   session.connect = function(_, handlers)
     local peer
     peer = rpc.new(function(bytes)
@@ -68,7 +74,7 @@ end
 
 --- Connects a workspace.
 ---@param root string
-function Fake:connect(root)
+function M.connect(root)
   local here = session.of(root)
   vim.wait(5000, function()
     return here.state == "ready"
@@ -77,7 +83,7 @@ function Fake:connect(root)
 end
 
 --- An approval as the sidecar sends it.
-function Fake:approval(id, more)
+local function approval(id, more)
   return vim.tbl_deep_extend("force", {
     approvalId = id,
     action = { kind = "tool", server = "fs", tool = "read", arguments = { path = id } },
@@ -92,7 +98,7 @@ function Fake:approval(id, more)
 end
 
 function Fake:ask(id, more)
-  self:notify("approval/requested", self:approval(id, more))
+  self:notify("approval/requested", approval(id, more))
 end
 
 return M

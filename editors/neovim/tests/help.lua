@@ -1,4 +1,5 @@
--- Writes doc/cellgate.txt from the plugin's own tables: `nvim -l tests/help.lua`. A spec compares them, so that neither moves alone.
+-- Writes doc/cellgate.txt from the plugin's own tables: `nvim -l tests/help.lua`. A spec compares them, so that
+-- neither moves alone.
 local M = {}
 
 local function wrap(text, indent)
@@ -15,7 +16,7 @@ local function wrap(text, indent)
 end
 
 local function heading(title, tag)
-  return ("=" ):rep(78) .. "\n" .. title .. (" "):rep(math.max(1, 78 - #title - #tag - 2)) .. "*" .. tag .. "*\n\n"
+  return ("="):rep(78) .. "\n" .. title .. (" "):rep(math.max(1, 78 - #title - #tag - 2)) .. "*" .. tag .. "*\n\n"
 end
 
 local function helptext(text)
@@ -155,18 +156,12 @@ local sections = {
       ""
     ) .. "\n\n"
     for _, plug in ipairs(require("cellgate.keys").plugs) do
-      out[#out + 1] = ("%-28s %-8s %-32s\n    %s\n"):format(
-        require("cellgate.keys").plug_name(plug),
-        table.concat(plug.modes, " "),
-        plug.key,
-        plug.does
-      ):gsub(" +\n", "\n")
+      out[#out + 1] = ("%-28s %-8s %-32s\n    %s\n")
+        :format(require("cellgate.keys").plug_name(plug), table.concat(plug.modes, " "), plug.key, plug.does)
+        :gsub(" +\n", "\n")
     end
     out[#out + 1] = "\n"
-      .. wrap(
-        "In insert and terminal mode no key is suggested. To reach approvals from there:",
-        ""
-      )
+      .. wrap("In insert and terminal mode no key is suggested. To reach approvals from there:", "")
       .. "\n>lua\n"
       .. '    vim.keymap.set({ "n", "i", "t" }, "<M-g>", "<Plug>(cellgate-approvals)")\n'
       .. "<\n"
@@ -175,7 +170,7 @@ local sections = {
   function()
     local out = { heading("Settings", "cellgate-config") }
     out[#out + 1] = ">lua\n    require('cellgate').setup({\n      keys = true,\n      mcp_servers = {\n"
-      .. "        filesystem = {\n          command = \"npx\",\n"
+      .. '        filesystem = {\n          command = "npx",\n'
       .. '          args = { "-y", "@modelcontextprotocol/server-filesystem", "${workspaceFolder}" },\n'
       .. "        },\n      },\n    })\n<\n"
     for _, setting in ipairs(require("cellgate.config").settings) do

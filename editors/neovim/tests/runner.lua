@@ -1,5 +1,6 @@
--- Runs specs inside of Neovim: `nvim -l tests/runner.lua [PATTERN]`, from the plugin's folder. A spec is a file `*_spec.lua` that
--- calls `it(name, function)`; each gets modules loaded anew, so that nothing of one is left for the next.
+-- Runs specs inside of Neovim: `nvim -l tests/runner.lua [PATTERN]`, from the plugin's folder. A spec is a file
+-- `*_spec.lua` that calls `it(name, function)`; each gets modules loaded anew, so that nothing of one is left for the
+-- next.
 local folder = vim.fn.fnamemodify(arg[0], ":p:h")
 vim.opt.rtp:prepend(vim.fs.dirname(folder))
 package.path = folder .. "/?.lua;" .. package.path

@@ -1,5 +1,5 @@
--- The inside of tests/e2e/neovim/test_stray_keys.py: someone types, with eyes elsewhere, while an approval appears. Everything
--- follows from the number of the sequence, the time between keys too.
+-- The inside of tests/e2e/neovim/test_stray_keys.py: someone types, with eyes elsewhere, while an approval appears.
+-- Everything follows from the number of the sequence, the time between keys too.
 local approval_windows = require("cellgate.approval_windows")
 local approvals = require("cellgate.approvals")
 local config = require("cellgate.config")
@@ -10,7 +10,7 @@ local M = {}
 
 local fake = require("fake_sidecar").install()
 require("cellgate").start()
-fake:connect("/tmp")
+require("fake_sidecar").connect("/tmp")
 
 -- Without an end of Neovim, of the test, or of the evening: no :, !, q, Q, Z, @, K, and counts of at most two digits.
 local usual = {}
@@ -45,6 +45,8 @@ vim.o.mouse = "a"
 vim.o.swapfile = false
 vim.o.more = false
 vim.o.timeoutlen = 20
+-- With it, Neovim stops for a second where a message stands in the place of the mode.
+vim.o.showmode = false
 
 local seed, clock = 0, 0
 local function random(most)

@@ -113,7 +113,7 @@ it("json: accepts what JSON is, and says where it is not", function()
     '{"a":"\1"}',
     '{"a":"\\x"}',
     '{"a":1.}',
-    '{a:1}',
+    "{a:1}",
     '{"a":.5}',
     '{"a":nul}',
     '{"a":"}',
@@ -225,7 +225,8 @@ local function words(outputs, most)
       parts[#parts + 1] = span[1]
     end
     return table.concat(parts)
-  end, lines), hidden
+  end, lines),
+    hidden
 end
 
 it("outputs: the same lines wherever the text is cut", function()
@@ -271,7 +272,11 @@ it("outputs: clear_output waits, displays are updated, streams are kept apart", 
   outputs:add({ output = display })
   equal(words(outputs), { "old" })
   outputs:add({
-    output = { output_type = "update_display_data", data = { ["text/plain"] = "new" }, transient = { display_id = "d" } },
+    output = {
+      output_type = "update_display_data",
+      data = { ["text/plain"] = "new" },
+      transient = { display_id = "d" },
+    },
   })
   equal(words(outputs), { "new" })
   outputs:add({ output = { output_type = "clear_output", wait = false } })
@@ -285,9 +290,12 @@ end)
 it("cells: markers of several languages, prose left out, the first without a marker", function()
   local cells = require("cellgate.cells")
   local buffer = lines_buffer({ "x = 1", "", "# %% title", "y", "", "#%% [markdown]", "# words", "# %%", "z", "" })
-  equal(vim.tbl_map(function(cell)
-    return { cell.first, cell.code_first, cell.code_last, cell.last }
-  end, cells.runnable(buffer)), { { 0, 0, 0, 1 }, { 2, 3, 3, 4 }, { 7, 8, 8, 9 } })
+  equal(
+    vim.tbl_map(function(cell)
+      return { cell.first, cell.code_first, cell.code_last, cell.last }
+    end, cells.runnable(buffer)),
+    { { 0, 0, 0, 1 }, { 2, 3, 3, 4 }, { 7, 8, 8, 9 } }
+  )
   equal(#cells.all(buffer), 4)
   equal(cells.has_any(buffer), true)
   equal(cells.has_any(lines_buffer({ "x = '# %%'", "y" })), false)
@@ -297,13 +305,30 @@ end)
 
 it("cells: fences with a language, and none without", function()
   local cells = require("cellgate.cells")
-  local buffer = lines_buffer(
-    { "words", "```python", "a", "", "```", "```", "no", "```", "~~~ {.R}", "b", "```", "~~~", "````py", "```", "c", "````" },
-    "markdown"
+  local buffer = lines_buffer({
+    "words",
+    "```python",
+    "a",
+    "",
+    "```",
+    "```",
+    "no",
+    "```",
+    "~~~ {.R}",
+    "b",
+    "```",
+    "~~~",
+    "````py",
+    "```",
+    "c",
+    "````",
+  }, "markdown")
+  equal(
+    vim.tbl_map(function(cell)
+      return { cell.language, cell.first, cell.code_first, cell.code_last, cell.last }
+    end, cells.all(buffer)),
+    { { "python", 1, 2, 2, 4 }, { "r", 8, 9, 10, 11 }, { "py", 12, 13, 14, 15 } }
   )
-  equal(vim.tbl_map(function(cell)
-    return { cell.language, cell.first, cell.code_first, cell.code_last, cell.last }
-  end, cells.all(buffer)), { { "python", 1, 2, 2, 4 }, { "r", 8, 9, 10, 11 }, { "py", 12, 13, 14, 15 } })
 end)
 
 it("cells: motions and text objects", function()
@@ -336,16 +361,17 @@ end)
 -- --- the session, against a fake
 
 local function start()
-  local fake = require("fake_sidecar")
   package.loaded.fake_sidecar = nil
-  fake = require("fake_sidecar")
+  local fake = require("fake_sidecar")
   require("cellgate").start()
-  return fake.install()
+  local installed = fake.install()
+  installed.connect = fake.connect
+  return installed
 end
 
 it("session: a cell is asked for with its place, and its output stands below it", function()
   local fake = start()
-  local here = fake:connect("/tmp")
+  local here = fake.connect("/tmp")
   local buffer = lines_buffer({ "# %%", "1 + 1" })
   vim.api.nvim_set_current_buf(buffer)
   local execution = here:execute({ code = "1 + 1\n", cell = { uri = "untitled:1", line = 1 } })
@@ -432,7 +458,7 @@ it("session: records that come while the journal is read are not doubled and not
   fake.answers["execution/get"] = function()
     return { executionId = "x", sessionId = "default", state = "running", code = "?" }
   end
-  local here = fake:connect("/tmp")
+  local here = fake.connect("/tmp")
   wait(function()
     return #fake:asked("output/read") == 1
   end, "reading of the journal")
@@ -456,9 +482,13 @@ end)
 
 it("input: the code's question waits until the person answers it, and once", function()
   local fake = start()
-  local here = fake:connect("/tmp")
+  local here = fake.connect("/tmp")
   local execution = here:execute({ code = "input()" })
-  fake:send({ id = "i", method = "input/request", params = { executionId = execution.id, prompt = "?", password = false } })
+  fake:send({
+    id = "i",
+    method = "input/request",
+    params = { executionId = execution.id, prompt = "?", password = false },
+  })
   wait(function()
     return execution.input
   end, "the question")

@@ -19,7 +19,7 @@ import msgpack
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(REPOSITORY / "tests" / "integration"))
-from cellgate_client import CELLGATE, OWN, Place, RootTest, start_process, wait_until  # noqa: E402, F401
+from cellgate_client import CELLGATE, OWN, RootTest, start_process, wait_until  # noqa: E402
 
 NEOVIM = os.environ.get("NEOVIM", str(REPOSITORY / "build/neovim/trixie/nvim"))
 SCREEN = os.environ.get("SCREEN", "tmux")

@@ -7,7 +7,8 @@ import time
 import unittest
 
 import msgpack
-from neovim_testing import NEOVIM, OWN, PATIENCE, PLUGIN, Place, Remote, start_process, wait_until
+from neovim_testing import NEOVIM, OWN, PATIENCE, PLUGIN, Remote, start_process, wait_until
+from cellgate_client import Place
 
 SEQUENCES = int(os.environ.get("CELLGATE_KEY_SEQUENCES", "10000"))
 MODES = "nivt"

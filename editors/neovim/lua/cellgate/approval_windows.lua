@@ -1,6 +1,6 @@
--- Where approvals are seen and answered: a preview in the corner, which takes neither cursor nor keys; the reader, which a person
--- enters on purpose and whose keys answer; the line for a reason; the buffer for other arguments; and the marks at the lines
--- of code that ask.
+-- Where approvals are seen and answered: a preview in the corner, which takes neither cursor nor keys; the reader,
+-- which a person enters on purpose and whose keys answer; the line for a reason; the buffer for other arguments; and
+-- the marks at the lines of code that ask.
 local approvals = require("cellgate.approvals")
 local config = require("cellgate.config")
 local events = require("cellgate.events")
@@ -88,7 +88,14 @@ local function fill(buffer, rows)
 end
 
 local function set_window_options(window)
-  for name, value in pairs({ wrap = false, foldenable = false, conceallevel = 0, list = false, spell = false, scrolloff = 0 }) do
+  for name, value in pairs({
+    wrap = false,
+    foldenable = false,
+    conceallevel = 0,
+    list = false,
+    spell = false,
+    scrolloff = 0,
+  }) do
     vim.wo[window][name] = value
   end
 end
@@ -110,7 +117,8 @@ end
 
 local reader ---@type cellgate.Reader?
 
--- Whether a row of the screen would be under a window of that height in the lower corner: the cursor, or the line that asks.
+-- Whether a row of the screen would be under a window of that height in the lower corner: the cursor, or the line
+-- that asks.
 local function is_low(row, height)
   return row > vim.o.lines - vim.o.cmdheight - height - 4
 end
@@ -228,8 +236,17 @@ local function footer_lines()
   return lines
 end
 
+-- Whether the reader's windows are as it made them: a person may close or change any window.
+local function is_whole()
+  return reader ~= nil
+    and vim.api.nvim_win_is_valid(reader.window)
+    and vim.api.nvim_win_is_valid(reader.footer)
+    and vim.api.nvim_win_get_buf(reader.window) == reader.buffer
+    and shown[reader.buffer] ~= nil
+end
+
 local function draw_footer()
-  if not reader or not vim.api.nvim_buf_is_valid(reader.footer_buffer) then
+  if not is_whole() then
     return
   end
   local rows = {}
@@ -362,8 +379,8 @@ end
 
 -- --- other arguments
 
--- Whether the command line that was left a moment ago writes a buffer. An autocommand or a plugin that saves files by itself, or
--- `:wall` from another window, is nobody's answer.
+-- Whether the command line that was left a moment ago writes a buffer. An autocommand or a plugin that saves files by
+-- itself, or `:wall` from another window, is nobody's answer.
 local typed_write = false
 
 local function note_typed_command()
@@ -400,7 +417,10 @@ local function edit(item)
     buffer = buffer,
     callback = function()
       if not typed_write then
-        session.notify("only :w, typed here, allows the call with these arguments; nothing was answered", vim.log.levels.WARN)
+        session.notify(
+          "only :w, typed here, allows the call with these arguments; nothing was answered",
+          vim.log.levels.WARN
+        )
         return
       end
       local new = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), "\n")
@@ -420,7 +440,9 @@ local function edit(item)
     end,
   })
   vim.api.nvim_create_autocmd("BufWipeout", { buffer = buffer, callback = vim.schedule_wrap(show_preview) })
-  session.notify(("change the arguments of #%s; :w allows this one call with them, :q! leaves it waiting"):format(item.tag))
+  session.notify(
+    ("change the arguments of #%s; :w allows this one call with them, :q! leaves it waiting"):format(item.tag)
+  )
 end
 
 -- --- keys of the reader
@@ -442,7 +464,7 @@ end
 local function set_keys(buffer)
   local function map(key, action)
     vim.keymap.set("n", key, function()
-      if reader then
+      if is_whole() then
         action()
       end
     end, { buffer = buffer, nowait = true, silent = true })
@@ -512,6 +534,9 @@ function M.enter()
   if vim.fn.mode():find("^[it]") then
     vim.cmd.stopinsert()
   end
+  if reader and not is_whole() then
+    leave()
+  end
   hide_preview()
   if not reader then
     local buffer, footer_buffer = new_buffer("cellgate-approval"), new_buffer("cellgate-choices")
@@ -521,9 +546,11 @@ function M.enter()
       false,
       vim.tbl_extend("force", place, { border = "rounded", focusable = false, noautocmd = true })
     )
-    local window = vim.api.nvim_open_win(buffer, true, vim.tbl_extend("force", place, { border = "rounded", title = " " }))
+    local window =
+      vim.api.nvim_open_win(buffer, true, vim.tbl_extend("force", place, { border = "rounded", title = " " }))
     set_window_options(window)
     set_window_options(footer)
+    vim.wo[window].winfixbuf = true
     reader = { window = window, buffer = buffer, footer = footer, footer_buffer = footer_buffer, more = 0 }
     set_keys(buffer)
     vim.api.nvim_create_autocmd("WinLeave", {
@@ -554,6 +581,9 @@ end
 
 --- What the statusline shows, and `:Cellgate approvals` enters, has changed.
 local function changed()
+  if reader and not is_whole() then
+    leave()
+  end
   if reader then
     local still = {}
     for _, item in ipairs(reader.items) do
@@ -635,7 +665,7 @@ function M.setup()
     group = group,
     callback = function()
       vim.schedule(function()
-        if reader and vim.api.nvim_win_is_valid(reader.window) and vim.api.nvim_win_get_tabpage(reader.window) == vim.api.nvim_get_current_tabpage() then
+        if is_whole() and vim.api.nvim_win_get_tabpage(reader.window) == vim.api.nvim_get_current_tabpage() then
           layout()
         else
           leave()
@@ -652,9 +682,13 @@ function M.setup()
   })
   local timer = assert(vim.uv.new_timer())
   -- The footer says when keys begin to count.
-  timer:start(250, 250, vim.schedule_wrap(function()
-    draw_footer()
-  end))
+  timer:start(
+    250,
+    250,
+    vim.schedule_wrap(function()
+      draw_footer()
+    end)
+  )
 end
 
 return M

@@ -1,6 +1,6 @@
--- What waits for an answer, and whether it may be answered now. The rules against stray keys are here, and nowhere else:
--- an approval is allowed only after every row of it was drawn on the screen, and nothing is answered within half a second after
--- what is looked at has changed. The windows are in approval_windows.lua.
+-- What waits for an answer, and whether it may be answered now. The rules against stray keys are here, and nowhere
+-- else: an approval is allowed only after every row of it was drawn on the screen, and nothing is answered within
+-- half a second after what is looked at has changed. The windows are in approval_windows.lua.
 local events = require("cellgate.events")
 local rpc = require("cellgate.rpc")
 local session = require("cellgate.session")

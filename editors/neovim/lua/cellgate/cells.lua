@@ -1,5 +1,5 @@
--- Where the cells of a buffer are: between lines that begin with a comment and `%%`, or the fenced blocks of a markdown file.
--- Rows are counted from 0. Reads buffers and changes none.
+-- Where the cells of a buffer are: between lines that begin with a comment and `%%`, or the fenced blocks of a
+-- markdown file. Rows are counted from 0. Reads buffers and changes none.
 local M = {}
 
 ---@class cellgate.Cell
@@ -54,9 +54,9 @@ end
 local function fenced_cells(lines)
   local cells, current = {}, nil
   for i, line in ipairs(lines) do
-    local indent, fence, info = line:match("^( ? ? ?)(```+)%s*(.-)%s*$")
+    local fence, info = line:match("^ ? ? ?(```+)%s*(.-)%s*$")
     if not fence then
-      indent, fence, info = line:match("^( ? ? ?)(~~~+)%s*(.-)%s*$")
+      fence, info = line:match("^ ? ? ?(~~~+)%s*(.-)%s*$")
     end
     if current then
       if fence and info == "" and fence:sub(1, #current.fence) == current.fence then

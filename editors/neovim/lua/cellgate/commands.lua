@@ -121,7 +121,11 @@ local function inspect()
       end, text.spans(each, {}))
       lines[#lines + 1] = table.concat(parts)
     end
-    vim.lsp.util.open_floating_preview(lines, "", { border = "rounded", max_height = 20, focus_id = "cellgate-inspect" })
+    vim.lsp.util.open_floating_preview(
+      lines,
+      "",
+      { border = "rounded", max_height = 20, focus_id = "cellgate-inspect" }
+    )
   end)
 end
 
@@ -172,7 +176,9 @@ M.all = {
     act = with_execution(function(execution, _, command)
       here():request("execute/cancel", { executionId = execution.id, force = command.bang }, function(problem, result)
         if problem or result.kernelBusy then
-          session.notify(problem and session.describe(problem) or "it does not stop; :Cellgate! cancel kills its kernel")
+          session.notify(
+            problem and session.describe(problem) or "it does not stop; :Cellgate! cancel kills its kernel"
+          )
         end
       end)
     end),
@@ -216,7 +222,11 @@ M.all = {
           return span[1]
         end, text.spans(line, {})))
       end
-      vim.lsp.util.open_floating_preview(lines, "", { border = "rounded", max_height = 30, focus_id = "cellgate-error" })
+      vim.lsp.util.open_floating_preview(
+        lines,
+        "",
+        { border = "rounded", max_height = 30, focus_id = "cellgate-error" }
+      )
     end),
   },
   frames = {

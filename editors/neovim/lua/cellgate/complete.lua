@@ -1,4 +1,5 @@
--- Completion from the live kernel: what there is in its variables, not what a file says. The kernel answers at once or not at all.
+-- Completion from the live kernel: what there is in its variables, not what a file says. The kernel answers at once
+-- or not at all.
 local cells = require("cellgate.cells")
 local session = require("cellgate.session")
 local workspace = require("cellgate.workspace")

@@ -1,5 +1,6 @@
--- The settings: one table of what there is, of which type, with which default and what it does. The help (`:h cellgate-config`)
--- and the README are checked against it. A setting that is not in the table, or of the wrong type, is an error.
+-- The settings: one table of what there is, of which type, with which default and what it does. The help (`:h
+-- cellgate-config`) and the README are checked against it. A setting that is not in the table, or of the wrong type,
+-- is an error.
 local M = {}
 
 ---@class cellgate.Setting

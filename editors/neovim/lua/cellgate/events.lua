@@ -1,5 +1,5 @@
--- Who is told what: inside of the plugin by functions, outside by `User` autocommands of the same names. The list of events is
--- the plugin's interface for statuslines and scripts; `:h cellgate-events` has it.
+-- Who is told what: inside of the plugin by functions, outside by `User` autocommands of the same names. The list of
+-- events is the plugin's interface for statuslines and scripts; `:h cellgate-events` has it.
 local M = {}
 
 --- Event to what its data holds.

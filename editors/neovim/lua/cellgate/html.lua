@@ -1,5 +1,5 @@
--- An HTML output, on command, in the person's browser: in a frame without scripts, in a page whose policy loads nothing from
--- anywhere. What code wrote can lay itself out, and nothing else.
+-- An HTML output, on command, in the person's browser: in a frame without scripts, in a page whose policy loads
+-- nothing from anywhere. What code wrote can lay itself out, and nothing else.
 local config = require("cellgate.config")
 
 local M = {}
@@ -8,11 +8,14 @@ local function escaped(html)
   return (html:gsub("&", "&amp;"):gsub('"', "&quot;"))
 end
 
+local policy = [[<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:">]]
+
 local page = [[<!DOCTYPE html>
 <html>
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:">
+%s
 <meta http-equiv="x-dns-prefetch-control" content="off">
 <meta name="referrer" content="no-referrer">
 <title>cellgate: output</title>
@@ -22,14 +25,12 @@ local page = [[<!DOCTYPE html>
 </html>
 ]]
 
--- The policy again, for the frame itself: also its links lead nowhere.
-local inner = [[<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"><base target="_self">]]
-
 --- The page that shows HTML of an output.
 ---@param html string
 ---@return string
 function M.page(html)
-  return page:format(escaped(inner .. html))
+  -- The policy is the frame's too, so that its links lead nowhere.
+  return page:format(policy, escaped(policy .. html))
 end
 
 --- Opens the last HTML of an execution.

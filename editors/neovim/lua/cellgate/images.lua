@@ -61,7 +61,9 @@ function M.lines(item, width)
     return { { { "a picture that cannot be read", { "DiagnosticWarn" } } } }
   end
   local kitty = require("cellgate.kitty")
-  if mime == "image/png" and (config.values.images == "kitty" or (config.values.images == "auto" and kitty.is_there())) then
+  if
+    mime == "image/png" and (config.values.images == "kitty" or (config.values.images == "auto" and kitty.is_there()))
+  then
     local rows = kitty.rows(path, width)
     if rows then
       return rows

@@ -1,5 +1,5 @@
--- cellgate: cells in a sandboxed kernel, their output under the code, and approvals that no stray key can answer. `setup` is
--- optional; without it the defaults of config.lua hold.
+-- cellgate: cells in a sandboxed kernel, their output under the code, and approvals that no stray key can answer.
+-- `setup` is optional; without it the defaults of config.lua hold.
 local M = {}
 
 local started = false

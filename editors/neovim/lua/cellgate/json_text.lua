@@ -1,5 +1,5 @@
--- JSON as text, strictly by RFC 8259. A tool's arguments are shown, edited and sent as the bytes that they are: a decoder would
--- round numbers, forget the order of members and turn empty arrays into objects.
+-- JSON as text, strictly by RFC 8259. A tool's arguments are shown, edited and sent as the bytes that they are: a
+-- decoder would round numbers, forget the order of members and turn empty arrays into objects.
 local M = {}
 
 local deepest = 256

@@ -16,7 +16,13 @@ end
 ---@type cellgate.Plug[]
 M.plugs = {
   { name = "run", modes = { "n" }, key = "<localleader>r", does = "run the cell", map = command("run") },
-  { name = "advance", modes = { "n" }, key = "<localleader><localleader>", does = "run the cell, go to the next", map = command("advance") },
+  {
+    name = "advance",
+    modes = { "n" },
+    key = "<localleader><localleader>",
+    does = "run the cell, go to the next",
+    map = command("advance"),
+  },
   { name = "above", modes = { "n" }, key = "<localleader>k", does = "run all above", map = command("above") },
   { name = "below", modes = { "n" }, key = "<localleader>j", does = "run this and all below", map = command("below") },
   { name = "all", modes = { "n" }, key = "<localleader>a", does = "run all cells", map = command("all") },
@@ -41,13 +47,55 @@ M.plugs = {
     end,
   },
   { name = "output", modes = { "n" }, key = "<localleader>o", does = "open all output", map = command("output") },
-  { name = "interrupt", modes = { "n" }, key = "<localleader>i", does = "interrupt the kernel", map = command("interrupt") },
-  { name = "approvals", modes = { "n", "i", "t" }, key = "<localleader>g", does = "read and answer what waits", map = command("approvals") },
-  { name = "inspect", modes = { "n" }, key = "<localleader>h", does = "what the kernel knows of a name", map = command("inspect") },
-  { name = "next", modes = { "n", "x", "o" }, key = "]c", does = "to the next cell", map = "<Cmd>lua require('cellgate.cells').jump()<CR>" },
-  { name = "previous", modes = { "n", "x", "o" }, key = "[c", does = "to the cell before", map = "<Cmd>lua require('cellgate.cells').jump(true)<CR>" },
-  { name = "inner", modes = { "x", "o" }, key = "ic", does = "the code of a cell", map = ":<C-u>lua require('cellgate.cells').select(false)<CR>" },
-  { name = "around", modes = { "x", "o" }, key = "ac", does = "a cell with its marker", map = ":<C-u>lua require('cellgate.cells').select(true)<CR>" },
+  {
+    name = "interrupt",
+    modes = { "n" },
+    key = "<localleader>i",
+    does = "interrupt the kernel",
+    map = command("interrupt"),
+  },
+  {
+    name = "approvals",
+    modes = { "n", "i", "t" },
+    key = "<localleader>g",
+    does = "read and answer what waits",
+    map = command("approvals"),
+  },
+  {
+    name = "inspect",
+    modes = { "n" },
+    key = "<localleader>h",
+    does = "what the kernel knows of a name",
+    map = command("inspect"),
+  },
+  {
+    name = "next",
+    modes = { "n", "x", "o" },
+    key = "]c",
+    does = "to the next cell",
+    map = "<Cmd>lua require('cellgate.cells').jump()<CR>",
+  },
+  {
+    name = "previous",
+    modes = { "n", "x", "o" },
+    key = "[c",
+    does = "to the cell before",
+    map = "<Cmd>lua require('cellgate.cells').jump(true)<CR>",
+  },
+  {
+    name = "inner",
+    modes = { "x", "o" },
+    key = "ic",
+    does = "the code of a cell",
+    map = ":<C-u>lua require('cellgate.cells').select(false)<CR>",
+  },
+  {
+    name = "around",
+    modes = { "x", "o" },
+    key = "ac",
+    does = "a cell with its marker",
+    map = ":<C-u>lua require('cellgate.cells').select(true)<CR>",
+  },
 }
 
 --- The name of a map, to be mapped to.
@@ -58,7 +106,12 @@ end
 
 function M.define()
   for _, plug in ipairs(M.plugs) do
-    vim.keymap.set(plug.modes, M.plug_name(plug), plug.map, { expr = plug.expr, silent = true, desc = "cellgate: " .. plug.does })
+    vim.keymap.set(
+      plug.modes,
+      M.plug_name(plug),
+      plug.map,
+      { expr = plug.expr, silent = true, desc = "cellgate: " .. plug.does }
+    )
   end
 end
 
@@ -73,7 +126,12 @@ function M.set(buffer)
     local modes = vim.tbl_filter(function(mode)
       return mode ~= "i" and mode ~= "t"
     end, plug.modes)
-    vim.keymap.set(modes, plug.key, M.plug_name(plug), { buffer = buffer, remap = true, desc = "cellgate: " .. plug.does })
+    vim.keymap.set(
+      modes,
+      plug.key,
+      M.plug_name(plug),
+      { buffer = buffer, remap = true, desc = "cellgate: " .. plug.does }
+    )
   end
 end
 

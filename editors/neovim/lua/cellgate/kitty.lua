@@ -1,5 +1,5 @@
--- Pictures by the kitty graphics protocol with Unicode placeholders: the terminal is given the file once, and draws it wherever
--- certain characters stand, so that it moves, scrolls and goes with the virtual lines.
+-- Pictures by the kitty graphics protocol with Unicode placeholders: the terminal is given the file once, and draws
+-- it wherever certain characters stand, so that it moves, scrolls and goes with the virtual lines.
 local compat = require("cellgate.compat")
 
 local M = {}
@@ -22,7 +22,12 @@ local known, last_id = {}, 0
 function M.is_there()
   local program = vim.env.TERM_PROGRAM or ""
   return not vim.env.TMUX
-    and (vim.env.KITTY_WINDOW_ID ~= nil or (vim.env.TERM or ""):find("kitty") ~= nil or program == "ghostty" or program == "WezTerm")
+    and (
+      vim.env.KITTY_WINDOW_ID ~= nil
+      or (vim.env.TERM or ""):find("kitty") ~= nil
+      or program == "ghostty"
+      or program == "WezTerm"
+    )
 end
 
 -- Width and height of a PNG, from its header.

@@ -1,5 +1,5 @@
--- Windows with lists: rules, tool servers, executions, kernels, variables. Each row may have an id that a key acts on; acting
--- reads the list again.
+-- Windows with lists: rules, tool servers, executions, kernels, variables. Each row may have an id that a key acts
+-- on; acting reads the list again.
 local events = require("cellgate.events")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
@@ -229,7 +229,9 @@ function M.servers(root)
           rows[#rows + 1] = {
             text = ("%s  %s%s  (%s)"):format(server.name, server.state, agree, from),
             value = server.name,
-            group = server.state == "failed" and "DiagnosticError" or server.state == "pending" and "DiagnosticWarn" or nil,
+            group = server.state == "failed" and "DiagnosticError"
+              or server.state == "pending" and "DiagnosticWarn"
+              or nil,
           }
           if server.command then
             rows[#rows + 1] = { text = "    " .. table.concat(server.command, " "), group = "Comment" }

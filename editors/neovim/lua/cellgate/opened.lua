@@ -1,4 +1,5 @@
--- What is done for a file that was opened: keys, completion, and its output of before, if its workspace's sidecar still runs.
+-- What is done for a file that was opened: keys, completion, and its output of before, if its workspace's sidecar
+-- still runs.
 local config = require("cellgate.config")
 
 local M = {}
@@ -11,11 +12,15 @@ local function when_it_runs(root, done)
   if not program then
     return
   end
-  vim.system({ program, "status", "--root", root }, {}, vim.schedule_wrap(function(result)
-    if result.code == 0 then
-      done()
-    end
-  end))
+  vim.system(
+    { program, "status", "--root", root },
+    {},
+    vim.schedule_wrap(function(result)
+      if result.code == 0 then
+        done()
+      end
+    end)
+  )
 end
 
 ---@param buffer integer

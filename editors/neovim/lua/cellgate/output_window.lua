@@ -1,4 +1,5 @@
--- All output of an execution in a window: read from the journal page by page, as far as one scrolls, and followed while it runs.
+-- All output of an execution in a window: read from the journal page by page, as far as one scrolls, and followed
+-- while it runs.
 local events = require("cellgate.events")
 local images = require("cellgate.images")
 local outputs = require("cellgate.outputs")
@@ -60,7 +61,8 @@ local function append_stream(view, output)
   if view.open_line and view.open_stream == output.name then
     printed = view.open_line .. printed
     vim.api.nvim_buf_set_lines(view.buffer, -2, -1, false, {})
-    view.is_empty = vim.api.nvim_buf_line_count(view.buffer) == 1 and vim.api.nvim_buf_get_lines(view.buffer, 0, 1, false)[1] == ""
+    view.is_empty = vim.api.nvim_buf_line_count(view.buffer) == 1
+      and vim.api.nvim_buf_get_lines(view.buffer, 0, 1, false)[1] == ""
   else
     view.attributes = {}
   end
@@ -112,7 +114,8 @@ end
 
 local function at_end(view)
   local window = vim.fn.bufwinid(view.buffer)
-  return window ~= -1 and vim.fn.line("w$", window) + vim.api.nvim_win_get_height(window) >= vim.api.nvim_buf_line_count(view.buffer)
+  return window ~= -1
+    and vim.fn.line("w$", window) + vim.api.nvim_win_get_height(window) >= vim.api.nvim_buf_line_count(view.buffer)
 end
 
 local function read_more(view)
@@ -160,7 +163,8 @@ function M.open(execution)
   vim.api.nvim_buf_set_name(buffer, name)
   vim.bo[buffer].bufhidden = "wipe"
   vim.bo[buffer].filetype = "cellgate-output"
-  local view = { buffer = buffer, execution = execution, next_seq = 0, complete = false, reading = false, is_empty = true }
+  local view =
+    { buffer = buffer, execution = execution, next_seq = 0, complete = false, reading = false, is_empty = true }
   views[buffer] = view
   vim.api.nvim_open_win(buffer, true, { split = "below", win = 0 })
   vim.bo[buffer].modifiable = false

@@ -1,5 +1,6 @@
--- What an execution has shown so far, bounded: of printed text the last lines, of displays the last hundred. The journal has
--- all of it. Knows Jupyter's rules for streams, clear_output and update_display_data, and nothing of windows.
+-- What an execution has shown so far, bounded: of printed text the last lines, of displays the last hundred. The
+-- journal has all of it. Knows Jupyter's rules for streams, clear_output and update_display_data, and nothing of
+-- windows.
 local text = require("cellgate.text")
 
 local M = {}

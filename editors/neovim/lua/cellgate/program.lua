@@ -22,7 +22,10 @@ function M.find()
   if vim.fn.executable(built) == 1 then
     return built
   end
-  return nil, "there is no program cellgate: not on PATH, and not in " .. built .. ". Build it with ./dev build there, or name it: require('cellgate').setup({ program = … })"
+  return nil,
+    "there is no program cellgate: not on PATH, and not in "
+      .. built
+      .. ". Build it with ./dev build there, or name it: require('cellgate').setup({ program = … })"
 end
 
 return M

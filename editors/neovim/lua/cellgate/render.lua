@@ -1,5 +1,5 @@
--- What stands at a cell: at its first line the state, the count and the time, below its last line the end of its output as virtual
--- lines. Drawn at most twenty times a second for all cells together, from what the session holds.
+-- What stands at a cell: at its first line the state, the count and the time, below its last line the end of its
+-- output as virtual lines. Drawn at most twenty times a second for all cells together, from what the session holds.
 local cells = require("cellgate.cells")
 local config = require("cellgate.config")
 local events = require("cellgate.events")
@@ -87,7 +87,8 @@ function M.place(execution, buffer, first, last, code_first)
       end
     end
   end
-  local head = vim.api.nvim_buf_set_extmark(buffer, namespace, first, 0, { end_row = last, end_col = 0, right_gravity = false })
+  local head =
+    vim.api.nvim_buf_set_extmark(buffer, namespace, first, 0, { end_row = last, end_col = 0, right_gravity = false })
   places[execution.id] = { buffer = buffer, head = head, offset = code_first - first }
   M.refresh(execution.id)
 end
@@ -122,7 +123,9 @@ function M.state_words(execution)
   elseif execution.input then
     return agent .. "reads a line: :Cellgate input", "DiagnosticWarn"
   elseif execution.state == "queued" then
-    return agent .. "queued" .. (execution.position and execution.position > 0 and ", " .. execution.position .. " before it" or ""),
+    return agent
+      .. "queued"
+      .. (execution.position and execution.position > 0 and ", " .. execution.position .. " before it" or ""),
       "Comment"
   elseif execution.state == "running" then
     local waiting = 0
@@ -130,13 +133,18 @@ function M.state_words(execution)
       waiting = waiting + (each.approval.executionId == execution.id and 1 or 0)
     end
     if waiting > 0 then
-      return agent .. (waiting == 1 and "waits for your answer" or ("waits for %d answers"):format(waiting)), "DiagnosticWarn"
+      return agent .. (waiting == 1 and "waits for your answer" or ("waits for %d answers"):format(waiting)),
+        "DiagnosticWarn"
     end
     local since = execution.began and (vim.uv.hrtime() - execution.began) / 1e9
     return agent .. "running" .. (since and since >= 1 and (" %d s"):format(since) or ""), "DiagnosticInfo"
   elseif result then
     local count = type(result.executionCount) == "number" and ("[%d] "):format(result.executionCount) or ""
-    return agent .. count .. result.status .. (result.reason and " (" .. text.visible(result.reason) .. ")" or "") .. " "
+    return agent
+      .. count
+      .. result.status
+      .. (result.reason and " (" .. text.visible(result.reason) .. ")" or "")
+      .. " "
       .. seconds(result.durationSeconds - result.waitedSeconds),
       result.status == "ok" and "DiagnosticOk" or "DiagnosticError"
   end
@@ -330,14 +338,18 @@ function M.setup()
   })
   -- While something runs its seconds count.
   local seconds_timer = assert(vim.uv.new_timer())
-  seconds_timer:start(1000, 1000, vim.schedule_wrap(function()
-    for id in pairs(places) do
-      local execution = session.execution(id)
-      if execution and execution.state == "running" then
-        M.refresh(id)
+  seconds_timer:start(
+    1000,
+    1000,
+    vim.schedule_wrap(function()
+      for id in pairs(places) do
+        local execution = session.execution(id)
+        if execution and execution.state == "running" then
+          M.refresh(id)
+        end
       end
-    end
-  end))
+    end)
+  )
 end
 
 return M

@@ -1,6 +1,7 @@
--- JSON-RPC 2.0 with Content-Length headers over the stdio of a process. `Peer` is the conversation, without any process: it is
--- fed bytes and writes bytes. It guarantees that each request is answered exactly once, with an error when the other side
--- goes, and that messages are handled on the main loop, in order, in turns short enough to type between.
+-- JSON-RPC 2.0 with Content-Length headers over the stdio of a process. `Peer` is the conversation, without any
+-- process: it is fed bytes and writes bytes. It guarantees that each request is answered exactly once, with an error
+-- when the other side goes, and that messages are handled on the main loop, in order, in turns short enough to type
+-- between.
 local json_text = require("cellgate.json_text")
 
 local M = {}
@@ -116,7 +117,9 @@ function Peer:feed(bytes)
     end
     local length = tonumber(text:sub(at, header_end):lower():match("content%-length:%s*(%d+)%s*\r\n"))
     if not length or length > largest_message then
-      return self:close("what cellgate sent is no message: " .. vim.inspect(text:sub(at, math.min(header_end, at + 80))))
+      return self:close(
+        "what cellgate sent is no message: " .. vim.inspect(text:sub(at, math.min(header_end, at + 80)))
+      )
     end
     if #text < header_end + length then
       self.wanted = header_end + length - at + 1

@@ -63,13 +63,20 @@ function M.pieces(buffer, pieces)
       end
       for _, each in ipairs(todo) do
         local piece = each.piece
-        local execution = here:execute({ code = each.code, session = id, cell = { uri = uri, line = piece.code_first } })
+        local execution =
+          here:execute({ code = each.code, session = id, cell = { uri = uri, line = piece.code_first } })
         if vim.api.nvim_buf_is_valid(buffer) then
           local count = vim.api.nvim_buf_line_count(buffer)
           -- Lines that were changed since may be fewer.
           if piece.last < count or vim.api.nvim_buf_get_changedtick(buffer) == tick then
             local first = math.min(piece.first, count - 1)
-            render.place(execution, buffer, first, math.min(piece.last, count - 1), first + piece.code_first - piece.first)
+            render.place(
+              execution,
+              buffer,
+              first,
+              math.min(piece.last, count - 1),
+              first + piece.code_first - piece.first
+            )
           end
         end
       end

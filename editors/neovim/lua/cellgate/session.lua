@@ -1,5 +1,5 @@
--- A workspace's conversation with its sidecar: what runs there, what waits for an answer, and how to come back to it after a
--- reload or a crash. It knows the protocol and nothing of buffers and windows; those listen to its events.
+-- A workspace's conversation with its sidecar: what runs there, what waits for an answer, and how to come back to it
+-- after a reload or a crash. It knows the protocol and nothing of buffers and windows; those listen to its events.
 local config = require("cellgate.config")
 local events = require("cellgate.events")
 local outputs = require("cellgate.outputs")
@@ -593,7 +593,10 @@ end
 Session["on session/changed"] = function(self, params)
   self:set_kernel(params.sessionId, params.status, params.reason)
   if params.status == "dead" then
-    notify(("the kernel of %s ended: %s"):format(params.sessionId, params.reason or "no reason was told"), vim.log.levels.WARN)
+    notify(
+      ("the kernel of %s ended: %s"):format(params.sessionId, params.reason or "no reason was told"),
+      vim.log.levels.WARN
+    )
   end
   if not self.attached[params.sessionId] and params.status ~= "dead" then
     -- Somebody started it: what others run there is to be seen here too.
@@ -629,7 +632,10 @@ Session["on $/progress"] = function(_, params)
 end
 
 Session["on window/logMessage"] = function(_, params)
-  require("cellgate.log").write(params.type == 1 and "error" or params.type == 2 and "warning" or "info", params.message)
+  require("cellgate.log").write(
+    params.type == 1 and "error" or params.type == 2 and "warning" or "info",
+    params.message
+  )
 end
 
 return M

@@ -1,5 +1,6 @@
--- Text that code wrote, made safe to show: colours become highlights, a carriage return goes back to the line's begin, and every
--- other control, bidirectional or invisible character is written out. What this returns can do nothing to a terminal.
+-- Text that code wrote, made safe to show: colours become highlights, a carriage return goes back to the line's
+-- begin, and every other control, bidirectional or invisible character is written out. What this returns can do
+-- nothing to a terminal.
 local M = {}
 
 -- The colours 16 to 255 of a terminal.

@@ -1,7 +1,7 @@
--- Runs specs inside of Neovim: `nvim -l tests/runner.lua [PATTERN]`, from the plugin's folder. A spec is a file
--- `*_spec.lua` that calls `it(name, function)`; each gets modules loaded anew, so that nothing of one is left for the
--- next.
-local folder = vim.fn.fnamemodify(arg[0], ":p:h")
+-- Runs specs inside of Neovim, which has to draw its screen: `nvim --clean -n --headless -c 'luafile runner.lua'`, with a
+-- pattern of names in FILTER. A spec is a file `*_spec.lua` that calls `it(name, function)`; each gets modules loaded anew,
+-- so that nothing of one is left for the next.
+local folder = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h")
 vim.opt.rtp:prepend(vim.fs.dirname(folder))
 package.path = folder .. "/?.lua;" .. package.path
 local scratch = vim.fn.tempname()
@@ -11,7 +11,7 @@ end
 
 vim.notify = function() end
 
-local pattern = arg[1] or ""
+local pattern = vim.env.FILTER or ""
 local passed, failed = 0, {}
 
 --- Waits for a condition; in vain, it says what there was instead.

@@ -516,6 +516,6 @@ it("config: what is not there, or of the wrong type, is an error", function()
 end)
 
 it("help: is what the tables of settings, commands, maps and events say", function()
-  local help = io.open("doc/cellgate.txt"):read("a")
+  local help = io.open(vim.api.nvim_get_runtime_file("doc/cellgate.txt", false)[1]):read("a")
   equal(help, require("help").text())
 end)

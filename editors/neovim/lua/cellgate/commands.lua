@@ -3,6 +3,7 @@ local approval_windows = require("cellgate.approval_windows")
 local approvals = require("cellgate.approvals")
 local cells = require("cellgate.cells")
 local lists = require("cellgate.lists")
+local outputs = require("cellgate.outputs")
 local render = require("cellgate.render")
 local run = require("cellgate.run")
 local session = require("cellgate.session")
@@ -69,14 +70,6 @@ local function with_execution(act)
   end
 end
 
-local function show_error(execution)
-  local problem = execution.result and execution.result.error
-  if not problem then
-    return nil, "this cell ended without an error"
-  end
-  return problem
-end
-
 local function tags()
   return vim.tbl_map(function(item)
     return item.tag
@@ -109,18 +102,11 @@ local function inspect()
       session.notify(session.describe(problem), vim.log.levels.WARN)
       return
     end
-    local plain = result.found and result.data["text/plain"]
-    if not plain then
+    if not result.text then
       session.notify("the kernel knows nothing of this")
       return
     end
-    local lines = {}
-    for _, each in ipairs(vim.split(plain, "\n", { plain = true })) do
-      local parts = vim.tbl_map(function(span)
-        return span[1]
-      end, text.spans(each, {}))
-      lines[#lines + 1] = table.concat(parts)
-    end
+    local lines = vim.tbl_map(text.visible, vim.split(result.text, "\n", { plain = true }))
     vim.lsp.util.open_floating_preview(
       lines,
       "",
@@ -212,16 +198,18 @@ M.all = {
   error = {
     does = "Opens the whole traceback of the cell at the cursor.",
     act = with_execution(function(execution)
-      local problem, none = show_error(execution)
-      if not problem then
-        return none
+      local found
+      for _, item in ipairs(execution.outputs.items) do
+        found = item.kind == "error" and item or found
       end
-      local lines = {}
-      for _, line in ipairs(vim.split(table.concat(problem.traceback, "\n"), "\n", { plain = true })) do
-        lines[#lines + 1] = table.concat(vim.tbl_map(function(span)
+      if not found then
+        return "there is no error in this cell's output"
+      end
+      local lines = vim.tbl_map(function(line)
+        return table.concat(vim.tbl_map(function(span)
           return span[1]
-        end, text.spans(line, {})))
-      end
+        end, line.spans))
+      end, outputs.item_lines(found, true))
       vim.lsp.util.open_floating_preview(
         lines,
         "",
@@ -232,9 +220,9 @@ M.all = {
   frames = {
     does = "Puts the frames of the cell's error into the quickfix list.",
     act = with_execution(function(execution)
-      local problem, none = show_error(execution)
+      local problem = execution.result and execution.result.error
       if not problem then
-        return none
+        return "this cell has not ended in an error"
       end
       local items = {}
       for i = #problem.frames, 1, -1 do

@@ -1,14 +1,10 @@
--- Completion from the live kernel: what there is in its variables, not what a file says. The kernel answers at once
--- or not at all.
+-- Completion from the live kernel: what there is in its variables, not what a file says. Nothing waits for the answer: it is
+-- shown when it comes, if the cursor is still where it was asked for.
 local cells = require("cellgate.cells")
 local session = require("cellgate.session")
 local workspace = require("cellgate.workspace")
 
 local M = {}
-
-local patience_milliseconds = 500
-
-local matches = {}
 
 -- The code of the cell up to the cursor, so that a name on an earlier line is known too.
 local function code_to_cursor(buffer)
@@ -20,14 +16,17 @@ local function code_to_cursor(buffer)
   return table.concat(lines, "\n"), cell
 end
 
+local function place()
+  return { vim.api.nvim_get_current_buf(), vim.api.nvim_buf_get_changedtick(0), vim.api.nvim_win_get_cursor(0) }
+end
+
 --- 'omnifunc'
 ---@param findstart integer
 ---@return integer|table[]
 function M.omnifunc(findstart)
   if findstart == 0 then
-    return matches
+    return {}
   end
-  matches = {}
   local buffer = vim.api.nvim_get_current_buf()
   local here = session.all[workspace.root(buffer)]
   if not here or here.state ~= "ready" then
@@ -35,29 +34,24 @@ function M.omnifunc(findstart)
   end
   local code, cell = code_to_cursor(buffer)
   local cursor = vim.fn.strchars(code)
-  local reply
-  local done = false
+  local asked_at = place()
   here:request("kernel/complete", {
-    sessionId = workspace.session(workspace.language(buffer, cell)) or "default",
+    sessionId = workspace.session(workspace.language(buffer, cell)),
     code = code,
     cursorPos = cursor,
   }, function(problem, result)
-    done = true
-    reply = not problem and result or nil
-  end)
-  vim.wait(patience_milliseconds, function()
-    return done
-  end, 5)
-  if not reply or #reply.matches == 0 then
-    return -3
-  end
-  for _, match in ipairs(reply.matches) do
-    if not match:find("%c") then
-      matches[#matches + 1] = { word = match, menu = "[kernel]" }
+    if problem or #result.matches == 0 or vim.fn.mode() ~= "i" or not vim.deep_equal(place(), asked_at) then
+      return
     end
-  end
-  local typed = vim.fn.strcharpart(code, reply.cursorStart, cursor - reply.cursorStart)
-  return vim.api.nvim_win_get_cursor(0)[2] - #typed
+    local items = {}
+    for i, match in ipairs(result.matches) do
+      items[i] = { word = match, menu = "[kernel]", kind = result.types and result.types[i] }
+    end
+    local typed = vim.fn.strcharpart(code, result.cursorStart, cursor - result.cursorStart)
+    vim.fn.complete(asked_at[3][2] - #typed + 1, items)
+  end)
+  -- No message, and out of the completion mode of this moment.
+  return -3
 end
 
 return M

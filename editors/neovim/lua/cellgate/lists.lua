@@ -325,7 +325,8 @@ function M.variables(root, session_id)
         end
         local rows = {}
         for _, variable in ipairs(result.variables) do
-          rows[#rows + 1] = { text = ("%s  %s  %s"):format(variable.name, variable.type, variable.value) }
+          local size = variable.size and (" (%s)"):format(variable.size) or ""
+          rows[#rows + 1] = { text = ("%s  %s%s  %s"):format(variable.name, variable.type, size, variable.value) }
         end
         if result.truncated then
           rows[#rows + 1] = { text = "… there are more", group = "Comment" }

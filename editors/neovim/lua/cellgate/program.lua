@@ -1,7 +1,9 @@
 -- Where the program cellgate is.
 local M = {}
 
-local repository = vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h:h:h:h:h"))
+-- The plugin may be a link in a folder of packages.
+local here = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")
+local repository = vim.fn.fnamemodify(vim.uv.fs_realpath(here) or here, ":h:h:h:h:h")
 
 ---@return string? path
 ---@return string? problem

@@ -1,0 +1,154 @@
+"""What the scenarios of all editors do not name: the kernel's words while typing, lists, a great deal of output, text
+objects and keys, a plugin that nobody set up."""
+
+import os
+import subprocess
+import unittest
+
+from neovim_testing import NEOVIM, PLUGIN, NeovimTest
+
+CALL = "# %%\nfrom mcptools.host import read_file\nprint(read_file.run(path='notes.txt').content)\n"
+
+
+class Kernel(NeovimTest):
+    def ran(self, code):
+        neovim = self.neovim(self.place.write("a.py", code))
+        neovim.command("Cellgate run")
+        neovim.wait_finished(1)
+        neovim.wait_lua("return vim.tbl_contains(vim.tbl_values(select(2, next(require('cellgate.session').all)).kernels),"
+                        " 'idle')", "an idle kernel")
+        return neovim
+
+    def test_completion_knows_what_the_kernel_has(self):
+        neovim = self.ran("# %%\nfrobnicate_one = 1\nfrobnicate_two = 2\n")
+        neovim.keys("Gofrobn<C-x><C-o>")
+        neovim.wait_screen("frobnicate_two", "[kernel]")
+        neovim.keys("<C-e><Esc>")
+
+    def test_inspect_and_variables(self):
+        neovim = self.ran("# %%\ndef twice(x):\n    'Gives the double.'\n    return 2 * x\nanswer = twice(21)\n")
+        neovim.keys("/answer<CR>w")
+        neovim.keys("wb")
+        neovim.keys("/twice(21<CR>")
+        neovim.command("Cellgate inspect")
+        neovim.wait_screen("Gives the double.", "Signature")
+        neovim.command("Cellgate variables")
+        neovim.wait_screen("answer", "42", "cellgate://variables")
+
+    def test_twenty_thousand_lines_are_counted_and_all_to_be_read(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\nfor i in range(20000): print(i)\n"))
+        neovim.lua("Gap, Last = 0, vim.uv.hrtime() Timer = vim.uv.new_timer() Timer:start(1, 1, vim.schedule_wrap(function() "
+                   "local now = vim.uv.hrtime() Gap = math.max(Gap, (now - Last) / 1e6) Last = now end))")
+        neovim.command("Cellgate run")
+        neovim.wait_finished(1)
+        output = neovim.wait_output("19999")
+        # A figure, not a verdict: what a machine does beside the tests is not Neovim's.
+        print(f"the longest turn of the loop: {neovim.lua('Timer:close() return Gap'):.0f} ms")
+        self.assertEqual(output[0], "… 19980 more: :Cellgate output")
+        neovim.command("Cellgate output")
+        neovim.wait_screen("cellgate://output")
+        lines = neovim.wait_lua("vim.cmd.normal({ 'G', bang = true }) local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false) "
+                                "return lines[#lines] == '19999' and lines", "the last line")
+        self.assertEqual(lines, [str(i) for i in range(20000)])
+
+
+class Lists(NeovimTest):
+    def setUp(self):
+        super().setUp()
+        self.place.write("notes.txt", "Five days in May.")
+
+    def test_an_answer_for_the_session_is_a_rule_that_can_be_revoked(self):
+        neovim = self.neovim(self.place.write("a.py", CALL))
+        neovim.command("Cellgate generate host")
+        neovim.wait_message("mcptools.host has")
+        neovim.command("Cellgate run")
+        neovim.wait_screen("cellgate asks")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.keys("4")
+        neovim.wait_finished(1)
+        neovim.command("Cellgate run")
+        neovim.wait_finished(2)
+        neovim.command("Cellgate rules")
+        neovim.wait_screen("allow host/read_file", "in session default")
+        neovim.keys("/allow host.read_file<CR>")
+        neovim.keys("X")
+        neovim.wait_screen("cellgate://rules", gone=("allow host/read_file",))
+        neovim.keys("q")
+        neovim.command("Cellgate run")
+        neovim.wait_screen("cellgate asks")
+        neovim.command("Cellgate interrupt")
+        neovim.wait_finished(3, "error")
+
+    def test_a_server_of_the_workspaces_file_asks_for_agreement(self):
+        self.place.write(".mcp.json", '{"mcpServers": {"theirs": {"command": "true"}}}')
+        neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"))
+        neovim.command("Cellgate servers")
+        neovim.wait_screen("theirs  pending", "host  running")
+        neovim.keys("/theirs<CR>")
+        neovim.keys("R")
+        neovim.wait_screen("cellgate asks", "start")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.keys("d")
+        neovim.wait_screen("cellgate://servers", gone=("cellgate asks",))
+
+    def test_kernels(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"))
+        neovim.command("Cellgate kernels")
+        neovim.wait_screen("python3", "python")
+
+
+class Editing(NeovimTest):
+    def test_operator_selection_lines_and_text_object(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\nprint('a')\nprint('b')\n# %%\nprint('c')\n"),
+                             settings={"keys": True})
+        neovim.keys("2G,l")
+        neovim.wait_output("a")
+        neovim.keys("3GV,r")
+        neovim.wait_output("b")
+        neovim.keys("5G,eic")
+        neovim.wait_output("c")
+        self.assertEqual([each["code"] for each in neovim.executions()], ["print('a')\n", "print('b')\n", "print('c')\n"])
+
+    def test_fences_of_markdown_are_cells(self):
+        neovim = self.neovim(self.place.write("a.md", "Some words.\n\n```python\nprint(6 * 7)\n```\n\n```\nnot this\n```\n"))
+        neovim.command("Cellgate all")
+        neovim.wait_output("42")
+        self.assertEqual([each["code"] for each in neovim.executions()], ["print(6 * 7)\n"])
+
+    def test_output_stays_with_its_cell_when_lines_are_put_before_it(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\nprint('a')\n# %%\nprint('b')\n"))
+        neovim.command("Cellgate all")
+        neovim.wait_finished(2)
+        neovim.wait_output("b")
+        neovim.keys("ggOx = 1<Esc>")
+        screen = neovim.wait_screen("x = 1").split("\n")
+        rows = [row.strip() for row in screen]
+        self.assertEqual(rows[rows.index("print('b')") + 1], "b")
+
+
+class NewUser(NeovimTest):
+    def test_a_plain_package_without_setup_runs_a_cell_and_is_healthy(self):
+        start = self.place.home / ".local/share/nvim/site/pack/cellgate/start"
+        start.mkdir(parents=True)
+        (start / "cellgate").symlink_to(PLUGIN)
+        file = self.place.write("a.py", "# %%\nprint(6 * 7)\n")
+        done = self.place.base / "done"
+        # The program is found in the repository that the plugin lies in.
+        script = (f"edit {file}", "Cellgate run",
+                  "lua vim.wait(60000, function() for _, s in pairs(require('cellgate.session').all) do for _, e in "
+                  "pairs(s.executions) do if e.state == 'finished' then return true end end end end)",
+                  "Cellgate output", "lua vim.wait(60000, function() return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] "
+                  "~= '' end)", f"silent write! {done}", "checkhealth cellgate", f"silent write! {done}.health", "qa!")
+        commands = [word for each in script for word in ("-c", each)]
+        finished = subprocess.run([NEOVIM, "-n", "--headless", *commands], env=self.place.environment(), cwd=self.place.root,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
+        self.assertEqual(done.read_text(), "42\n", finished.stderr)
+        health = (self.place.base / "done.health").read_text()
+        self.assertIn(os.path.join("build", "cellgate"), health)
+        self.assertNotIn("ERROR", health)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,5 +1,5 @@
--- Writes doc/cellgate.txt from the plugin's own tables: `nvim -l tests/help.lua`. A spec compares them, so that
--- neither moves alone.
+-- Writes doc/cellgate.txt, and the settings in README.md, from the plugin's own tables: `nvim -l tests/help.lua`. A spec
+-- compares them, so that none moves alone.
 local M = {}
 
 local function wrap(text, indent)
@@ -216,11 +216,30 @@ function M.text()
   return table.concat(out)
 end
 
+--- The table of settings of the README.
+---@return string
+function M.readme_table()
+  local out = { "| setting | default | what it does |", "|---|---|---|" }
+  for _, setting in ipairs(require("cellgate.config").settings) do
+    local default = setting.default == nil and "" or ("`%s`"):format((vim.inspect(setting.default)))
+    local words = setting.doc:gsub("|([%w_.():-]+)|", "`:h %1`"):gsub("`:h cellgate%-keys`", "`:h cellgate-keys`")
+    out[#out + 1] = ("| `%s` | %s | %s |"):format(setting.name, default, (words:gsub("|", "\\|")))
+  end
+  return table.concat(out, "\n") .. "\n"
+end
+
 if arg and arg[0] and arg[0]:find("help%.lua$") then
   local folder = vim.fn.fnamemodify(arg[0], ":p:h:h")
   vim.opt.rtp:prepend(folder)
   local file = assert(io.open(folder .. "/doc/cellgate.txt", "w"))
   file:write(M.text())
+  file:close()
+  local readme = folder .. "/../../README.md"
+  local text = assert(io.open(readme)):read("a")
+  local from = text:find("| setting | default |", 1, true)
+  local to = text:find("\n\n", from, true)
+  file = assert(io.open(readme, "w"))
+  file:write(text:sub(1, from - 1), M.readme_table(), text:sub(to + 1))
   file:close()
 end
 

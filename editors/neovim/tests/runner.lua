@@ -1,6 +1,6 @@
--- Runs specs inside of Neovim, which has to draw its screen: `nvim --clean -n --headless -c 'luafile runner.lua'`, with a
--- pattern of names in FILTER. A spec is a file `*_spec.lua` that calls `it(name, function)`; each gets modules loaded anew,
--- so that nothing of one is left for the next.
+-- Runs specs inside of Neovim, which has to draw its screen: `nvim --clean -n --headless -c 'luafile runner.lua'`, with
+-- a pattern of names in FILTER. A spec is a file `*_spec.lua` that calls `it(name, function)`; each gets modules loaded
+-- anew, so that nothing of one is left for the next.
 local folder = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h")
 vim.opt.rtp:prepend(vim.fs.dirname(folder))
 package.path = folder .. "/?.lua;" .. package.path

@@ -1,4 +1,3 @@
--- luacheck: globals it equal wait
 local function lines_buffer(lines, filetype)
   local buffer = vim.api.nvim_create_buf(true, false)
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
@@ -518,4 +517,10 @@ end)
 it("help: is what the tables of settings, commands, maps and events say", function()
   local help = io.open(vim.api.nvim_get_runtime_file("doc/cellgate.txt", false)[1]):read("a")
   equal(help, require("help").text())
+end)
+
+it("readme: its settings are those that there are", function()
+  local plugin = vim.fn.fnamemodify(vim.api.nvim_get_runtime_file("doc/cellgate.txt", false)[1], ":h:h")
+  local readme = io.open(plugin .. "/../../README.md"):read("a")
+  assert(readme:find(require("help").readme_table(), 1, true), "nvim -l tests/help.lua writes them")
 end)

@@ -11,8 +11,10 @@ import json
 import os
 import re
 import socket
+import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import msgpack
@@ -27,6 +29,14 @@ PATIENCE = int(os.environ.get("PATIENCE", "60"))
 PLUGIN = REPOSITORY / "editors" / "neovim"
 FILESYSTEM_SERVER = REPOSITORY / "tests/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
 WIDTH, HEIGHT = 110, 40
+
+
+def tiny_png():
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 2, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0\0\xff\0" * 2)) + chunk(b"IEND", b""))
 
 
 class LuaError(Exception):

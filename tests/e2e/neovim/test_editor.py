@@ -1,11 +1,20 @@
 """What the scenarios of all editors do not name: the kernel's words while typing, lists, a great deal of output, text
 objects and keys, a plugin that nobody set up."""
 
+import base64
+import contextlib
+import fcntl
 import os
+import pty
+import struct
 import subprocess
+import termios
+import threading
 import unittest
+from pathlib import Path
 
-from neovim_testing import NEOVIM, PLUGIN, NeovimTest
+from neovim_testing import (CELLGATE, NEOVIM, OWN, PATIENCE, PLUGIN, NeovimTest, Remote, start_process, tiny_png,
+                            wait_until)
 
 CALL = "# %%\nfrom mcptools.host import read_file\nprint(read_file.run(path='notes.txt').content)\n"
 
@@ -126,6 +135,54 @@ class Editing(NeovimTest):
         screen = neovim.wait_screen("x = 1").split("\n")
         rows = [row.strip() for row in screen]
         self.assertEqual(rows[rows.index("print('b')") + 1], "b")
+
+
+class Pictures(NeovimTest):
+    def test_a_terminal_of_kittys_protocol_is_given_the_file_and_the_places(self):
+        """Through a terminal of our own, which shows nothing and keeps all that it is told."""
+        file = self.place.write("a.py", "# %%\nfrom IPython.display import Image, display\nimport base64\n"
+                                f"display(Image(data=base64.b64decode('{base64.b64encode(tiny_png()).decode()}')))\n")
+        socket = self.place.base / "nvim.sock"
+        terminal, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 110, 0, 0))
+        process = start_process(
+            [NEOVIM, "-n", "-u", "NONE", "--listen", str(socket), "--cmd", f"set rtp^={PLUGIN}", str(file)],
+            env=self.place.environment(TERM="xterm-kitty", KITTY_WINDOW_ID="1"), cwd=self.place.root, stdin=theirs,
+            stdout=theirs, stderr=theirs, start_new_session=True)
+        os.close(theirs)
+        told = bytearray()
+
+        def listen():
+            with contextlib.suppress(OSError):
+                while True:
+                    told.extend(os.read(terminal, 1 << 16))
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+
+        def end():
+            process.kill()
+            process.wait()
+            OWN.discard(process.pid)
+            listener.join(PATIENCE)
+            os.close(terminal)
+
+        self.addCleanup(end)
+
+        def connect():
+            with contextlib.suppress(OSError):
+                return Remote(socket)
+
+        remote = wait_until(connect, "Neovim's socket")
+        self.addCleanup(remote.close)
+        wait_until(lambda: remote.call("nvim_exec_lua", "return vim.v.vim_did_enter == 1", []), "the end of the start")
+        remote.call("nvim_exec_lua", "require('cellgate').setup({ program = ... }) "
+                    "vim.cmd.runtime('plugin/cellgate.lua') vim.cmd('Cellgate run')", [CELLGATE])
+        wait_until(lambda: b"\x1b_Ga=T,U=1,q=2,f=100,t=f,i=1," in told, lambda: f"a picture, in {bytes(told[-3000:])}")
+        sent = bytes(told).split(b"\x1b_G", 1)[1].split(b"\x1b\\", 1)[0]
+        path = base64.b64decode(sent.split(b";")[1]).decode()
+        self.assertEqual(Path(path).read_bytes(), tiny_png())
+        wait_until(lambda: "\U0010eeee\u0305\u0305".encode() in told, "the place of the picture")
 
 
 class NewUser(NeovimTest):

@@ -4,26 +4,16 @@ import base64
 import os
 import re
 import signal
-import struct
 import sys
 import unittest
-import zlib
 from pathlib import Path
 
-from neovim_testing import REPOSITORY, NeovimTest
+from neovim_testing import REPOSITORY, NeovimTest, tiny_png
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "integration"))
 from mcp_testing import McpClient  # noqa: E402
 
 READ = "# %%\nfrom mcptools.filesystem import read_text_file\nprint(read_text_file.run(path={path!r}).content)\n"
-
-
-def tiny_png():
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 2, 8, 2, 0, 0, 0))
-            + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0\0\xff\0" * 2)) + chunk(b"IEND", b""))
 
 
 class Cells(NeovimTest):

@@ -1,5 +1,5 @@
--- Completion from the live kernel: what there is in its variables, not what a file says. Nothing waits for the answer: it is
--- shown when it comes, if the cursor is still where it was asked for.
+-- Completion from the live kernel: what there is in its variables, not what a file says. Nothing waits for the answer:
+-- it is shown when it comes, if the cursor is still where it was asked for.
 local cells = require("cellgate.cells")
 local session = require("cellgate.session")
 local workspace = require("cellgate.workspace")

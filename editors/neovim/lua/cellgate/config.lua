@@ -63,8 +63,8 @@ M.settings = {
     name = "images",
     type = "string",
     default = "auto",
-    doc = "How pictures are shown: `kitty`, `snacks` or `image.nvim`, `path` for the path of their file, or `auto` for"
-      .. " the first that can be had.",
+    doc = "How pictures are shown: `kitty` by that terminal's graphics protocol, `path` by the path of their file, `auto` as"
+      .. " the terminal can.",
   },
   {
     name = "preview",

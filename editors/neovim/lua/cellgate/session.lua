@@ -195,11 +195,11 @@ function Session:start()
     end
     peer:notify("initialized", {})
     self:tell_lost(result.lost or {})
-    self:set_state("ready")
     self:attach_all(function()
       if self.peer ~= peer then
         return
       end
+      self:set_state("ready")
       local ready = self.when_ready
       self.when_ready = {}
       for _, done in ipairs(ready) do
@@ -291,7 +291,7 @@ end
 --- Calls `done` when the conversation is open, or with the reason why it will not be.
 ---@param done fun(problem?: string)
 function Session:ready(done)
-  if self.state == "ready" and #self.when_ready == 0 then
+  if self.state == "ready" then
     done()
   else
     table.insert(self.when_ready, done)

@@ -32,7 +32,7 @@ vim.api.nvim_create_autocmd({ "BufReadPost", "FileType" }, {
   group = vim.api.nvim_create_augroup("cellgate", {}),
   callback = function(event)
     if vim.bo[event.buf].buftype == "" then
-      require("cellgate.opened").look(event.buf)
+      require("cellgate.opened").look(event.buf, event.event == "BufReadPost")
     end
   end,
 })

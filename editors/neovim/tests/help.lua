@@ -1,5 +1,5 @@
--- Writes doc/cellgate.txt, and the settings in README.md, from the plugin's own tables: `nvim -l tests/help.lua`. A spec
--- compares them, so that none moves alone.
+-- Writes doc/cellgate.txt, and the settings in README.md, from the plugin's own tables: `nvim -l tests/help.lua`. A
+-- spec compares them, so that none moves alone.
 local M = {}
 
 local function wrap(text, indent)

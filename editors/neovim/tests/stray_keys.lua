@@ -98,6 +98,10 @@ function M.prepare(number, mode)
   seed, clock = number * 7919 + 17, number * 100000
   M.number = number
   fake.spy.requests = {}
+  -- Or what is put becomes longer and longer.
+  for register in ("abcdefghijklmnopqrstuvwxyz0123456789-"):gmatch(".") do
+    vim.fn.setreg(register, {})
+  end
   vim.cmd("silent! tabonly!")
   for _, window in ipairs(vim.api.nvim_list_wins()) do
     if vim.api.nvim_win_get_config(window).relative ~= "" then

@@ -198,7 +198,7 @@ class Neovim:
     def output(self):
         """All virtual lines of the current buffer's cells."""
         return self.lua(
-            "local ns = vim.api.nvim_get_namespaces()['cellgate'] local found = {} "
+            "local ns = vim.api.nvim_create_namespace('cellgate') local found = {} "
             "for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, ns, 0, -1, { details = true })) do "
             "for _, line in ipairs(mark[4].virt_lines or {}) do local parts = {} "
             "for _, chunk in ipairs(line) do parts[#parts + 1] = chunk[1] end "

@@ -62,6 +62,53 @@ class Kernel(NeovimTest):
         self.assertEqual(lines, [str(i) for i in range(20000)])
 
 
+class Control(NeovimTest):
+    def test_restart_forgets_variables_and_clear_takes_output_away(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\nx = 1\nprint('set')\n# %%\nprint('x' in globals())\n"))
+        neovim.command("Cellgate run")
+        neovim.wait_output("set")
+        neovim.command("Cellgate restart")
+        neovim.wait_message("the kernel was started anew")
+        neovim.keys("G")
+        neovim.command("Cellgate run")
+        neovim.wait_output("False")
+        neovim.command("Cellgate clear")
+        neovim.wait(lambda: neovim.output() == ["set"], lambda: f"one output, not {neovim.output()}")
+        neovim.command("Cellgate! clear")
+        neovim.wait(lambda: neovim.output() == [], lambda: f"no output, not {neovim.output()}")
+
+    def test_a_queued_cell_is_cancelled_alone_and_the_running_one_by_its_own(self):
+        neovim = self.neovim(self.place.write(
+            "a.py", "# %%\nprint('begun', flush=True)\nwhile True: pass\n# %%\nprint('second')\n# %%\nprint('third')\n"))
+        neovim.command("Cellgate all")
+        neovim.wait_output("begun")
+        neovim.keys("5G")
+        neovim.command("Cellgate cancel")
+        neovim.wait_screen("cancelled")
+        neovim.keys("gg")
+        neovim.command("Cellgate cancel")
+        neovim.wait(lambda: {each["state"] for each in neovim.executions()} == {"finished"},
+                    lambda: f"the end of all: {neovim.executions()}")
+        self.assertEqual([each["status"] for each in neovim.executions()], ["cancelled", "cancelled", "ok"])
+
+    def test_stop_ends_the_sidecar_and_the_next_cell_starts_another(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\nprint(6 * 7)\n"))
+        neovim.command("Cellgate run")
+        neovim.wait_output("42")
+        neovim.command("Cellgate stop")
+        neovim.wait_message("stopped")
+        self.wait_for_the_end_of_the_sidecar()
+        neovim.command("Cellgate run")
+        neovim.wait_finished(2)
+
+    def test_what_a_cell_prints_does_nothing_to_the_terminal(self):
+        neovim = self.neovim(self.place.write(
+            "a.py", "# %%\nprint('\\x1b]0;owned\\x07\\x1b[2J\\x1b[Hshown \\u202etxt.exe')\n"))
+        neovim.command("Cellgate run")
+        neovim.wait_output("shown <U+202E>txt.exe")
+        neovim.wait_screen("# %%", "shown <U+202E>txt.exe")
+
+
 class Lists(NeovimTest):
     def setUp(self):
         super().setUp()
@@ -184,6 +231,22 @@ class Pictures(NeovimTest):
         path = base64.b64decode(sent.split(b";")[1]).decode()
         self.assertEqual(Path(path).read_bytes(), tiny_png())
         wait_until(lambda: "\U0010eeee\u0305\u0305".encode() in told, "the place of the picture")
+
+
+class Buffers(NeovimTest):
+    def test_output_comes_back_with_a_buffer_that_is_read_again(self):
+        file = self.place.write("a.py", "# %%\nprint('a')\n# %%\nprint('b')\n")
+        neovim = self.neovim(file)
+        neovim.command("Cellgate all")
+        neovim.wait_finished(2)
+        neovim.wait_output("b")
+        file.write_text("# new first line\n" + file.read_text())
+        neovim.command("edit")
+        neovim.wait_screen("new first line")
+        neovim.wait(lambda: neovim.output() == ["a", "b"], lambda: f"both outputs, not {neovim.output()}")
+        neovim.command("bdelete")
+        neovim.command(f"edit {file}")
+        neovim.wait(lambda: neovim.output() == ["a", "b"], lambda: f"both outputs, not {neovim.output()}")
 
 
 class NewUser(NeovimTest):

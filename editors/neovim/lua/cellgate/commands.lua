@@ -341,7 +341,11 @@ M.all = {
   stop = {
     does = "Says goodbye to the sidecar: if no other editor is connected, its kernels end.",
     act = function()
-      here():stop(function()
+      local there = session.all[workspace.root(current_buffer())]
+      if not there or there.state == "stopped" then
+        return "this workspace is not connected"
+      end
+      there:stop(function()
         session.notify("stopped")
       end)
     end,

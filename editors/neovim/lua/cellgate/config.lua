@@ -32,8 +32,8 @@ M.settings = {
     name = "kernels",
     type = "table",
     default = {},
-    doc = 'Filetypes to the kernel to use, as `:Cellgate kernels` names it: `{ python = "python3" }`. A filetype that is'
-      .. " not named gets the first kernel of its language.",
+    doc = 'Languages to the kernel to use, as `:Cellgate kernels` names it: `{ python = "python3" }`. One that is not named'
+      .. " gets the first kernel that speaks it.",
   },
   {
     name = "linger_seconds",

@@ -24,7 +24,8 @@ local function when_it_runs(root, done)
 end
 
 ---@param buffer integer
-function M.look(buffer)
+---@param was_read boolean from its file; else its filetype was set
+function M.look(buffer, was_read)
   if not vim.api.nvim_buf_is_loaded(buffer) or not require("cellgate.cells").has_any(buffer) then
     return
   end
@@ -38,7 +39,9 @@ function M.look(buffer)
   local root = require("cellgate.workspace").root(buffer)
   local session = package.loaded["cellgate.session"]
   if session and session.all[root] then
-    require("cellgate.render").restore(buffer)
+    if was_read then
+      require("cellgate.render").restore(buffer)
+    end
   elseif not looked_at[root] then
     looked_at[root] = true
     when_it_runs(root, function()

@@ -25,6 +25,9 @@ local dirty = {}
 local timer
 
 local function position(place)
+  if not vim.api.nvim_buf_is_loaded(place.buffer) then
+    return nil
+  end
   local found = vim.api.nvim_buf_get_extmark_by_id(place.buffer, namespace, place.head, { details = true })
   if #found > 0 then
     return found[1], math.max(found[1], found[3].end_row or found[1])
@@ -50,7 +53,7 @@ end
 ---@return integer? last
 function M.at(buffer, row)
   for id, place in pairs(places) do
-    if place.buffer == buffer and vim.api.nvim_buf_is_valid(buffer) then
+    if place.buffer == buffer then
       local first, last = position(place)
       if first and row >= first and row <= last then
         return session.execution(id), first, last
@@ -80,7 +83,7 @@ end
 ---@param code_first integer where the code itself begins
 function M.place(execution, buffer, first, last, code_first)
   for id, place in pairs(places) do
-    if place.buffer == buffer and vim.api.nvim_buf_is_valid(buffer) then
+    if place.buffer == buffer then
       local other_first, other_last = position(place)
       if not other_first or (other_first <= last and other_last >= first) then
         remove(id)
@@ -297,18 +300,19 @@ local function find_place(execution)
   end
 end
 
---- Shows again what has a place in a buffer that was just opened.
+--- Shows again what has a place in a buffer that was just read: its marks are gone, or anywhere.
 ---@param buffer integer
 function M.restore(buffer)
+  for id, place in pairs(places) do
+    if place.buffer == buffer then
+      remove(id)
+    end
+  end
   local uri = workspace.uri(buffer)
   for _, each in pairs(session.all) do
     for _, id in ipairs(each.order) do
       local execution = each.executions[id]
       if execution.cell and execution.cell.uri == uri then
-        local place = places[id]
-        if place and not vim.api.nvim_buf_is_loaded(place.buffer) then
-          places[id] = nil
-        end
         find_place(execution)
       end
     end

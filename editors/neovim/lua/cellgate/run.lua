@@ -116,10 +116,11 @@ function M.cell(advance)
     return
   end
   local next_cell = cells.next(buffer, row)
-  local marker = vim.bo[buffer].commentstring:format("%%")
   if not next_cell and cells.at(buffer, row) and not cells.at(buffer, row).language and vim.bo[buffer].modifiable then
     local count = vim.api.nvim_buf_line_count(buffer)
-    vim.api.nvim_buf_set_lines(buffer, count, count, false, { "", marker ~= "%%" and marker or "# %%", "" })
+    local comment = vim.bo[buffer].commentstring
+    local marker = comment:find("%s", 1, true) and comment:format("%%") or "# %%"
+    vim.api.nvim_buf_set_lines(buffer, count, count, false, { "", marker, "" })
     next_cell = cells.next(buffer, row)
   end
   if next_cell then

@@ -26,8 +26,9 @@ class Typing(Remote):
         return self.call("nvim_exec_lua", code, list(arguments))
 
     def leave(self):
-        """Out of whatever it is in; the second time, out of what the first was the argument of."""
-        self.notify("nvim_input", "<C-\\><C-n><C-\\><C-n>" + self.last_key)
+        """Out of whatever it is in, lists with a prompt of their own too; the second time, out of what the first was the
+        argument of."""
+        self.notify("nvim_input", "<Esc><C-\\><C-n><C-\\><C-n>" + self.last_key)
 
     def receive(self):
         """Where an error has thrown away what was typed ahead, Neovim may still wait for a key."""

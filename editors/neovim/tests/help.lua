@@ -81,7 +81,9 @@ local sections = {
       .. "        ~/.local/share/nvim/site/pack/cellgate/start/cellgate\n"
       .. "<\n"
       .. wrap(
-        "Calling `require('cellgate').setup{}` is optional. The program `cellgate` is found on PATH or in the repository's"
+        "and `:helptags ALL`, once, for this help. Whatever else puts the folder on 'runtimepath'"
+          .. " will do as well."
+          .. " Calling `require('cellgate').setup{}` is optional. The program `cellgate` is found on PATH or in the repository's"
           .. " `build` folder (`./dev build` makes it). `:checkhealth cellgate` says what is missing.",
         ""
       )

@@ -524,3 +524,25 @@ it("readme: its settings are those that there are", function()
   local readme = io.open(plugin .. "/../../README.md"):read("a")
   assert(readme:find(require("help").readme_table(), 1, true), "nvim -l tests/help.lua writes them")
 end)
+
+it("help: its tags are there once each", function()
+  local folder = vim.fn.tempname()
+  vim.fn.mkdir(folder)
+  vim.uv.fs_copyfile(vim.api.nvim_get_runtime_file("doc/cellgate.txt", false)[1], folder .. "/cellgate.txt")
+  vim.cmd.helptags(folder)
+  local tags = vim.fn.readfile(folder .. "/tags")
+  assert(vim.tbl_contains(
+    vim.tbl_map(function(line)
+      return line:match("^%S+")
+    end, tags),
+    ":Cellgate-approvals"
+  ))
+  for reference in require("help").text():gmatch("|(cellgate[%w-]*)|") do
+    assert(
+      vim.iter(tags):any(function(line)
+        return vim.startswith(line, reference .. "\t")
+      end),
+      reference
+    )
+  end
+end)

@@ -479,6 +479,42 @@ it("session: records that come while the journal is read are not doubled and not
   equal(words(here.executions.x.outputs), { "a", "b", "c" })
 end)
 
+it("session: of what ended before, only what has a place is read from the journal", function()
+  local fake = start()
+  fake.answers["session/list"] = function()
+    return { sessions = { { sessionId = "default" } } }
+  end
+  local buffer = lines_buffer({ "# %%", "print(1)" })
+  vim.api.nvim_buf_set_name(buffer, "/tmp/cellgate-spec.py")
+  local cell = { uri = "file:///tmp/cellgate-spec.py", line = 1 }
+  fake.answers["session/attach"] = function()
+    return {
+      session = { sessionId = "default", status = "idle" },
+      executions = {
+        { executionId = "first", state = "finished", nextSeq = 1, cell = cell },
+        { executionId = "elsewhere", state = "finished", nextSeq = 1, cell = { uri = "file:///tmp/x.py", line = 0 } },
+        { executionId = "again", state = "finished", nextSeq = 1, cell = cell },
+      },
+    }
+  end
+  fake.answers["execution/get"] = function(params)
+    return { executionId = params.executionId, sessionId = "default", state = "finished", code = "print(1)\n" }
+  end
+  fake.answers["output/read"] = function()
+    return { records = { vim.tbl_extend("error", { seq = 0, count = 1 }, stream("1\n")) }, nextSeq = 1, complete = true }
+  end
+  local here = fake.connect("/tmp")
+  wait(function()
+    return here.executions.again and #words(here.executions.again.outputs) == 1
+  end, "the output")
+  equal(
+    vim.tbl_map(function(message)
+      return message.params.executionId
+    end, fake:asked("output/read")),
+    { "again" }
+  )
+end)
+
 it("input: the code's question waits until the person answers it, and once", function()
   local fake = start()
   local here = fake.connect("/tmp")

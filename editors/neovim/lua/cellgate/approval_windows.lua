@@ -192,6 +192,7 @@ end
 ---@field more integer approvals of the group that came since
 ---@field message? string
 ---@field help? boolean
+---@field footer_rows? cellgate.Row[] as they stand there
 
 M.help = {
   "1-9    allow, for what the line beside the number says",
@@ -257,7 +258,10 @@ local function draw_footer()
     end
   end
   rows[#rows].group = reader.message and "DiagnosticWarn" or "Comment"
-  fill(reader.footer_buffer, rows)
+  if not vim.deep_equal(rows, reader.footer_rows) then
+    fill(reader.footer_buffer, rows)
+    reader.footer_rows = rows
+  end
   if vim.api.nvim_win_get_height(reader.footer) ~= #rows then
     vim.api.nvim_win_set_height(reader.footer, #rows)
   end

@@ -267,7 +267,7 @@ end
 --- Finds the place of an execution by its document and its code: lines may have moved since.
 ---@param execution cellgate.Execution
 local function find_place(execution)
-  if places[execution.id] or not execution.cell or not execution.code then
+  if places[execution.id] or not execution.cell or not execution.code or execution.superseded then
     return
   end
   local buffer = workspace.buffer(execution.cell.uri)
@@ -297,6 +297,7 @@ local function find_place(execution)
     local first = cell and cell.code_first == best and cell.first or best
     local last = cell and cell.language and cell.code_last == best + #code - 1 and cell.last or best + #code - 1
     M.place(execution, buffer, first, last, best)
+    session.all[execution.root]:load(execution)
   end
 end
 

@@ -23,7 +23,9 @@ local M = {}
 ---@field problem? string why there is no result
 ---@field began? integer vim.uv.hrtime()
 ---@field input? { prompt: string, password: boolean, answer: fun(value: string?) }
+---@field unread? integer records before this number are in the journal only; `load` reads them
 ---@field held? table[] records that wait for earlier ones from the journal
+---@field superseded? boolean another one ran at the same place later
 
 ---@class cellgate.Waiting an approval, with what the plugin knows of it
 ---@field tag string its name in commands; never given twice
@@ -46,6 +48,8 @@ M.all = {}
 
 -- How often, within how long, a connection that ends is made again by itself.
 local most_restarts, restart_window = 5, 180
+-- As many as the sidecar tells of.
+local most_executions = 1000
 -- Of an execution that is found after a reload, so much is read from the journal's front; of the rest, the end.
 local restored_pages, restored_tail = 8, 32
 
@@ -363,6 +367,15 @@ function Session:attach(session_id, done)
       self.attached[session_id] = nil
     else
       self:set_kernel(session_id, result.session.status)
+      local later = {}
+      for i = #result.executions, 1, -1 do
+        local each = result.executions[i]
+        local at = each.cell and each.cell.uri .. ":" .. each.cell.line
+        each.superseded = at and later[at]
+        if at then
+          later[at] = true
+        end
+      end
       for _, each in ipairs(result.executions) do
         self:found(session_id, each)
       end
@@ -382,7 +395,7 @@ function Session:found(session_id, each)
   local execution = known or self:remember(each.executionId, session_id, { cell = each.cell, agent = each.agent })
   execution.state, execution.position, execution.problem = each.state, each.position, nil
   execution.outputs = outputs.new()
-  execution.next_seq = each.nextSeq
+  execution.next_seq, execution.unread, execution.superseded = each.nextSeq, each.nextSeq, each.superseded
   -- What comes from now on follows what the journal has until now.
   execution.held = {}
   self.peer:request("execution/get", { executionId = execution.id }, function(problem, info)
@@ -395,7 +408,19 @@ function Session:found(session_id, each)
     end
     self:emit("CellgateExecution", { execution = execution.id, state = execution.state, agent = execution.agent })
   end)
-  self:restore(execution, 0, each.nextSeq, 0)
+  if each.state ~= "finished" then
+    self:load(execution)
+  end
+end
+
+--- Reads the output of an execution that was found, if nobody has yet.
+---@param execution cellgate.Execution
+function Session:load(execution)
+  local to = execution.unread
+  execution.unread = nil
+  if to then
+    self:restore(execution, 0, to, 0)
+  end
 end
 
 -- Reads what the journal has, up to the record `to`.
@@ -447,6 +472,9 @@ function Session:remember(id, session_id, more)
   }, more)
   self.executions[id] = execution
   table.insert(self.order, id)
+  if #self.order > most_executions then
+    self.executions[table.remove(self.order, 1)] = nil
+  end
   return execution
 end
 

@@ -116,6 +116,7 @@ local function hide_preview()
 end
 
 local reader ---@type cellgate.Reader?
+local editing = false -- other arguments are written, which the preview would cover
 
 -- Whether a row of the screen would be under a window of that height in the lower corner: the cursor, or the line
 -- that asks.
@@ -144,7 +145,7 @@ end
 local function show_preview()
   hide_preview()
   local groups = approvals.groups()
-  if #groups == 0 or reader or not config.values.preview then
+  if #groups == 0 or reader or editing or not config.values.preview then
     return
   end
   local width = math.min(72, vim.o.columns - 4)
@@ -405,6 +406,7 @@ local function edit(item)
   if not arguments then
     return "this has no arguments to change"
   end
+  editing = true
   leave()
   local buffer = vim.api.nvim_create_buf(false, false)
   vim.api.nvim_buf_set_name(buffer, "cellgate://edit/" .. item.tag)
@@ -443,7 +445,13 @@ local function edit(item)
       end)
     end,
   })
-  vim.api.nvim_create_autocmd("BufWipeout", { buffer = buffer, callback = vim.schedule_wrap(show_preview) })
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = buffer,
+    callback = vim.schedule_wrap(function()
+      editing = false
+      show_preview()
+    end),
+  })
   session.notify(
     ("change the arguments of #%s; :w allows this one call with them, :q! leaves it waiting"):format(item.tag)
   )

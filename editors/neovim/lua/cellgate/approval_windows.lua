@@ -452,9 +452,7 @@ local function edit(item)
       show_preview()
     end),
   })
-  session.notify(
-    ("change the arguments of #%s; :w allows this one call with them, :q! leaves it waiting"):format(item.tag)
-  )
+  session.notify(("#%s: :w allows the call with these arguments, :q! answers nothing"):format(item.tag))
 end
 
 -- --- keys of the reader

@@ -76,7 +76,7 @@ end
 ---@param root string
 function M.connect(root)
   local here = session.of(root)
-  vim.wait(5000, function()
+  vim.wait(60000, function()
     return here.state == "ready"
   end, 1)
   return here

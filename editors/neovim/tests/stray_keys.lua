@@ -129,7 +129,7 @@ function M.ask()
   M.asked = M.number
   M.last = "a" .. M.number
   fake:ask(M.last)
-  assert(vim.wait(5000, function()
+  assert(vim.wait(60000, function()
     return #session.waiting() == 1
   end, 1))
   -- What the plugin put off until after this turn.
@@ -137,7 +137,7 @@ function M.ask()
   vim.schedule(function()
     turned = true
   end)
-  assert(vim.wait(5000, function()
+  assert(vim.wait(60000, function()
     return turned
   end, 1))
   vim.cmd.redraw()
@@ -148,7 +148,7 @@ end
 function M.finish()
   local responses = fake:asked("approval/respond")
   fake:notify("approval/resolved", { approvalId = M.last, decision = "deny", by = "expired" })
-  assert(vim.wait(5000, function()
+  assert(vim.wait(60000, function()
     return #session.waiting() == 0
   end, 1))
   return #responses

@@ -1,0 +1,193 @@
+-- Where the cells of a buffer are: between lines that begin with a comment and `%%`, or the fenced blocks of a
+-- markdown file. Rows are counted from 0. Reads buffers and changes none.
+local M = {}
+
+---@class cellgate.Cell
+---@field first integer row of its marker or, without one, of its first line
+---@field code_first integer row at which the code begins
+---@field code_last integer row of the last line of code that is not blank; before code_first: there is none
+---@field last integer last row
+---@field language? string of a fence: what it says
+---@field markdown? boolean prose, which is not run
+
+local prose_filetypes = { markdown = true, quarto = true, rmd = true }
+
+-- A comment of any language: #, //, --, ;, %, and then %%.
+local function marker(line)
+  local rest = line:match("^%s*[#/%-;%%]+%s*%%%%(.*)$")
+  if not rest and line:find("^%s*#%s*In%s*%[%d*%s?%]") then
+    rest = ""
+  end
+  return rest
+end
+
+local function with_code_end(lines, cell)
+  local last = cell.last
+  while last >= cell.code_first and not lines[last + 1]:find("%S") do
+    last = last - 1
+  end
+  cell.code_last = last
+  return cell
+end
+
+local function script_cells(lines)
+  local cells, current = {}, nil
+  for i, line in ipairs(lines) do
+    local rest = marker(line)
+    if rest then
+      if current then
+        current.last = i - 2
+        cells[#cells + 1] = current
+      end
+      current = { first = i - 1, code_first = i, markdown = rest:find("[markdown]", 1, true) ~= nil or nil }
+    elseif not current then
+      current = { first = 0, code_first = 0 }
+    end
+  end
+  if current then
+    current.last = #lines - 1
+    cells[#cells + 1] = current
+  end
+  return cells
+end
+
+local function fenced_cells(lines)
+  local cells, current = {}, nil
+  for i, line in ipairs(lines) do
+    local fence, info = line:match("^ ? ? ?(```+)%s*(.-)%s*$")
+    if not fence then
+      fence, info = line:match("^ ? ? ?(~~~+)%s*(.-)%s*$")
+    end
+    if current then
+      if fence and info == "" and fence:sub(1, #current.fence) == current.fence then
+        current.cell.last = i - 1
+        if current.cell.language then
+          current.cell.body_last = i - 2
+          cells[#cells + 1] = current.cell
+        end
+        current = nil
+      end
+    elseif fence then
+      -- `python`, `{python}`, `{.python .numberLines}`, `python title="x"`
+      local language = info:match("^{?%.?([%w_+-]+)")
+      current = { fence = fence, cell = { first = i - 1, code_first = i, language = language and language:lower() } }
+    end
+  end
+  return cells
+end
+
+--- The cells of a buffer, from its top.
+---@param buffer integer
+---@return cellgate.Cell[]
+function M.all(buffer)
+  local lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+  if prose_filetypes[vim.bo[buffer].filetype] then
+    return vim.tbl_map(function(cell)
+      local whole = cell.last
+      cell.last = cell.body_last
+      with_code_end(lines, cell)
+      cell.last, cell.body_last = whole, nil
+      return cell
+    end, fenced_cells(lines))
+  end
+  return vim.tbl_map(function(cell)
+    return with_code_end(lines, cell)
+  end, script_cells(lines))
+end
+
+--- Those that can be run: with code in them, and not prose.
+---@param buffer integer
+---@return cellgate.Cell[]
+function M.runnable(buffer)
+  return vim.tbl_filter(function(cell)
+    return not cell.markdown and cell.code_last >= cell.code_first
+  end, M.all(buffer))
+end
+
+--- The cell that a row is in.
+---@param buffer integer
+---@param row integer
+---@return cellgate.Cell?
+function M.at(buffer, row)
+  for _, cell in ipairs(M.all(buffer)) do
+    if row >= cell.first and row <= cell.last then
+      return cell
+    end
+  end
+end
+
+--- The first cell behind a row, or the last before the one that the row is in.
+---@param buffer integer
+---@param row integer
+---@param backward? boolean
+---@return cellgate.Cell?
+function M.next(buffer, row, backward)
+  local found
+  for _, cell in ipairs(M.all(buffer)) do
+    if backward then
+      if cell.first < row then
+        found = cell
+      end
+    elseif cell.first > row then
+      return cell
+    end
+  end
+  return found
+end
+
+--- Whether a buffer has cells: lines that mark them, or fences with a language.
+---@param buffer integer
+---@return boolean
+function M.has_any(buffer)
+  if prose_filetypes[vim.bo[buffer].filetype] then
+    return #M.all(buffer) > 0
+  end
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
+    if marker(line) then
+      return true
+    end
+  end
+  return false
+end
+
+-- --- moving and selecting
+
+--- Puts the cursor on the first line of code of the next or previous cell, `count` times.
+---@param backward? boolean
+function M.jump(backward)
+  local buffer = vim.api.nvim_get_current_buf()
+  for _ = 1, vim.v.count1 do
+    local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+    local here = M.at(buffer, row)
+    local from = row
+    if backward and here and row <= here.code_first then
+      -- Already at its begin; from within a cell it is first to there.
+      from = here.first
+    end
+    local cell = M.next(buffer, from, backward)
+    if not cell then
+      return
+    end
+    vim.api.nvim_win_set_cursor(0, { math.min(cell.code_first, vim.api.nvim_buf_line_count(buffer) - 1) + 1, 0 })
+  end
+end
+
+--- Selects the cell at the cursor, linewise: its code, or (`around`) with its marker or fences.
+---@param around boolean
+function M.select(around)
+  local buffer = vim.api.nvim_get_current_buf()
+  local cell = M.at(buffer, vim.api.nvim_win_get_cursor(0)[1] - 1)
+  if not cell or (not around and cell.code_last < cell.code_first) then
+    return
+  end
+  local first = around and cell.first or cell.code_first
+  local last = around and cell.last or cell.code_last
+  if vim.fn.mode():find("[vV\22]") then
+    vim.cmd.normal({ "\27", bang = true })
+  end
+  vim.api.nvim_win_set_cursor(0, { first + 1, 0 })
+  vim.cmd.normal({ "V", bang = true })
+  vim.api.nvim_win_set_cursor(0, { last + 1, 0 })
+end
+
+return M

@@ -1,0 +1,392 @@
+-- `:Cellgate` and its subcommands: one table with what each does, which the help is checked against.
+local approval_windows = require("cellgate.approval_windows")
+local approvals = require("cellgate.approvals")
+local cells = require("cellgate.cells")
+local lists = require("cellgate.lists")
+local outputs = require("cellgate.outputs")
+local render = require("cellgate.render")
+local run = require("cellgate.run")
+local session = require("cellgate.session")
+local text = require("cellgate.text")
+local workspace = require("cellgate.workspace")
+
+local M = {}
+
+---@class cellgate.Command
+---@field does string
+---@field arguments? string as the help writes them
+---@field act fun(arguments: string[], command: table): string? problem
+---@field complete? fun(): string[]
+
+local function current_buffer()
+  return vim.api.nvim_get_current_buf()
+end
+
+local function row()
+  return vim.api.nvim_win_get_cursor(0)[1] - 1
+end
+
+local function here()
+  return session.of(workspace.root(current_buffer()))
+end
+
+-- The execution whose output stands at the cursor, or in the cell that it is in.
+local function execution_here()
+  local buffer = current_buffer()
+  local found = render.at(buffer, row())
+  if not found then
+    local cell = cells.at(buffer, row())
+    for at = cell and cell.first or 0, cell and cell.last or -1 do
+      found = found or render.at(buffer, at)
+    end
+  end
+  return found
+end
+
+local no_execution = "no cell that ran is at the cursor"
+
+local function kernel_here()
+  local buffer = current_buffer()
+  return workspace.session(workspace.language(buffer, cells.at(buffer, row()))) or "default"
+end
+
+local function told(words)
+  return function(problem)
+    if problem then
+      session.notify(session.describe(problem), vim.log.levels.ERROR)
+    elseif words then
+      session.notify(words)
+    end
+  end
+end
+
+local function with_execution(act)
+  return function(...)
+    local execution = execution_here()
+    if not execution then
+      return no_execution
+    end
+    return act(execution, ...)
+  end
+end
+
+local function tags()
+  return vim.tbl_map(function(item)
+    return item.tag
+  end, session.waiting())
+end
+
+local function server_names()
+  local names, done = {}, false
+  here():request("toolServers/list", {}, function(problem, result)
+    for _, server in ipairs(problem and {} or result.servers) do
+      names[#names + 1] = server.name
+    end
+    done = true
+  end)
+  vim.wait(300, function()
+    return done
+  end)
+  return names
+end
+
+-- What the kernel knows of the word at the cursor.
+local function inspect()
+  local line, column = vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2]
+  here():request("kernel/inspect", {
+    sessionId = kernel_here(),
+    code = line,
+    cursorPos = vim.fn.strchars(line:sub(1, column + 1)),
+  }, function(problem, result)
+    if problem then
+      session.notify(session.describe(problem), vim.log.levels.WARN)
+      return
+    end
+    if not result.text then
+      session.notify("the kernel knows nothing of this")
+      return
+    end
+    local lines = vim.tbl_map(text.visible, vim.split(result.text, "\n", { plain = true }))
+    vim.lsp.util.open_floating_preview(
+      lines,
+      "",
+      { border = "rounded", max_height = 20, focus_id = "cellgate-inspect" }
+    )
+  end)
+end
+
+---@type table<string, cellgate.Command>
+M.all = {
+  run = {
+    does = "Runs the cell at the cursor, or, with a range or a selection, these lines.",
+    act = function(_, command)
+      if command.range > 0 then
+        run.rows(current_buffer(), command.line1 - 1, command.line2 - 1)
+      else
+        run.cell()
+      end
+    end,
+  },
+  advance = {
+    does = "Runs the cell at the cursor and goes to the next one; at the end it makes one.",
+    act = function()
+      run.cell(true)
+    end,
+  },
+  above = { does = "Runs all cells above the one at the cursor.", act = run.above },
+  below = { does = "Runs the cell at the cursor and all below.", act = run.below },
+  all = { does = "Runs all cells.", act = run.all },
+  file = { does = "Runs the whole file as one.", act = run.file },
+  line = { does = "Runs the line at the cursor.", act = run.line },
+  next = {
+    does = "Goes to the next cell.",
+    act = function()
+      cells.jump()
+    end,
+  },
+  previous = {
+    does = "Goes to the begin of the cell, or to the one before.",
+    act = function()
+      cells.jump(true)
+    end,
+  },
+  interrupt = {
+    does = "Interrupts what runs in the kernel; what is queued stays.",
+    act = function()
+      here():request("session/interrupt", { sessionId = kernel_here() }, told())
+    end,
+  },
+  cancel = {
+    does = "Cancels the cell at the cursor: takes it out of the queue, or interrupts it. With `!` its kernel is killed if it"
+      .. " does not stop.",
+    act = with_execution(function(execution, _, command)
+      here():request("execute/cancel", { executionId = execution.id, force = command.bang }, function(problem, result)
+        if problem or result.kernelBusy then
+          session.notify(
+            problem and session.describe(problem) or "it does not stop; :Cellgate! cancel kills its kernel"
+          )
+        end
+      end)
+    end),
+  },
+  restart = {
+    does = "Ends the kernel and starts a new one: its variables go.",
+    act = function()
+      here():request("session/restart", { sessionId = kernel_here() }, told("the kernel was started anew"))
+    end,
+  },
+  clear = {
+    does = "Takes away the output at the cursor, or with `!` all in this buffer. The journal keeps it.",
+    act = function(_, command)
+      if command.bang then
+        render.clear(current_buffer())
+      else
+        local _, first = render.at(current_buffer(), row())
+        if not first then
+          return no_execution
+        end
+        render.clear(current_buffer(), first)
+      end
+    end,
+  },
+  output = {
+    does = "Opens a window with all output of the cell at the cursor.",
+    act = with_execution(function(execution)
+      require("cellgate.output_window").open(execution)
+    end),
+  },
+  error = {
+    does = "Opens the whole traceback of the cell at the cursor.",
+    act = with_execution(function(execution)
+      local found
+      for _, item in ipairs(execution.outputs.items) do
+        found = item.kind == "error" and item or found
+      end
+      if not found then
+        return "there is no error in this cell's output"
+      end
+      local lines = vim.tbl_map(function(line)
+        return table.concat(vim.tbl_map(function(span)
+          return span[1]
+        end, line.spans))
+      end, outputs.item_lines(found, true))
+      vim.lsp.util.open_floating_preview(
+        lines,
+        "",
+        { border = "rounded", max_height = 30, focus_id = "cellgate-error" }
+      )
+    end),
+  },
+  frames = {
+    does = "Puts the frames of the cell's error into the quickfix list.",
+    act = with_execution(function(execution)
+      local problem = execution.result and execution.result.error
+      if not problem then
+        return "this cell has not ended in an error"
+      end
+      local items = {}
+      for i = #problem.frames, 1, -1 do
+        local frame = problem.frames[i]
+        if frame.uri then
+          items[#items + 1] = {
+            filename = vim.uri_to_fname(frame.uri),
+            lnum = frame.line + 1,
+            text = "in " .. text.visible(frame["function"]),
+          }
+        end
+      end
+      if #items == 0 then
+        return "no frame of this error is in a file"
+      end
+      vim.fn.setqflist({}, " ", {
+        title = text.visible(problem.ename .. ": " .. (problem.evalue:match("^[^\n]*") or "")),
+        items = items,
+      })
+      vim.cmd.copen()
+    end),
+  },
+  html = {
+    does = "Opens the html of the cell's output in the browser: without scripts, and without network.",
+    act = with_execution(function(execution)
+      return require("cellgate.html").open(execution)
+    end),
+  },
+  input = {
+    does = "Answers the code that reads a line. `:Cellgate! input` tells it that there is none (end of file).",
+    act = function(_, command)
+      return require("cellgate.input").answer(execution_here(), command.bang)
+    end,
+  },
+  approvals = {
+    does = "Enters the window in which what waits is read and answered.",
+    act = function()
+      approval_windows.enter()
+    end,
+  },
+  allow = {
+    does = "Allows the approval of this tag, if all of it was shown: this call, or what its choice of that number says.",
+    arguments = "{tag} [number]",
+    act = function(arguments)
+      if not arguments[1] then
+        return "which one? Tags stand beside the calls: :Cellgate allow 3"
+      end
+      return approvals.allow_tag(arguments[1], arguments[2] and tonumber(arguments[2]) or nil)
+    end,
+    complete = tags,
+  },
+  deny = {
+    does = "Denies the approval of this tag. The code is told the reason.",
+    arguments = "{tag} [reason]",
+    act = function(arguments)
+      if not arguments[1] then
+        return "which one? Tags stand beside the calls: :Cellgate deny 3"
+      end
+      return approvals.deny_tag(arguments[1], table.concat(arguments, " ", 2))
+    end,
+    complete = tags,
+  },
+  rules = {
+    does = "Lists the rules and what answers have allowed; a key revokes.",
+    act = function()
+      lists.rules(workspace.root(current_buffer()))
+    end,
+  },
+  servers = {
+    does = "Lists the tool servers; keys start them, which may ask you to agree, and write their wrappers.",
+    act = function()
+      lists.servers(workspace.root(current_buffer()))
+    end,
+  },
+  generate = {
+    does = "Writes the Python package of a tool server, `mcptools.{server}`.",
+    arguments = "{server}",
+    act = function(arguments)
+      if not arguments[1] then
+        return "of which server? :Cellgate servers lists them"
+      end
+      lists.generate(workspace.root(current_buffer()), arguments[1])
+    end,
+    complete = server_names,
+  },
+  executions = {
+    does = "Lists what ran, runs and waits in this workspace, also what agents run.",
+    act = function()
+      lists.executions(workspace.root(current_buffer()))
+    end,
+  },
+  kernels = {
+    does = "Lists the kernels that can be started, and those that run.",
+    act = function()
+      lists.kernels(workspace.root(current_buffer()))
+    end,
+  },
+  inspect = { does = "Shows what the kernel knows of the word at the cursor.", act = inspect },
+  variables = {
+    does = "Lists the variables of the kernel.",
+    act = function()
+      lists.variables(workspace.root(current_buffer()), kernel_here())
+    end,
+  },
+  attach = {
+    does = "Connects to the workspace's sidecar, and shows what ran there.",
+    act = function()
+      local there = here()
+      there:ready(function(problem)
+        if problem then
+          session.notify(problem, vim.log.levels.ERROR)
+        end
+      end)
+    end,
+  },
+  stop = {
+    does = "Says goodbye to the sidecar: if no other editor is connected, its kernels end.",
+    act = function()
+      local there = session.all[workspace.root(current_buffer())]
+      if not there or there.state == "stopped" then
+        return "this workspace is not connected"
+      end
+      there:stop(function()
+        session.notify("stopped")
+      end)
+    end,
+  },
+  log = {
+    does = "Opens the plugin's log.",
+    act = function()
+      vim.cmd.split(vim.fn.fnameescape(require("cellgate.log").path()))
+    end,
+  },
+}
+
+---@param command table as nvim_create_user_command gives it
+function M.run(command)
+  local name = command.fargs[1]
+  local found = M.all[name]
+  if not found then
+    session.notify(("there is no :Cellgate %s; :h cellgate-commands lists them"):format(name), vim.log.levels.ERROR)
+    return
+  end
+  local problem = found.act(vim.list_slice(command.fargs, 2), command)
+  if problem then
+    session.notify(problem, vim.log.levels.WARN)
+  end
+end
+
+---@param lead string
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local name = line:match("^.-Cellgate!?%s+(%S+)%s")
+  local from
+  if name then
+    from = M.all[name] and M.all[name].complete and M.all[name].complete() or {}
+  else
+    from = vim.tbl_keys(M.all)
+    table.sort(from)
+  end
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, from)
+end
+
+return M

@@ -1,0 +1,22 @@
+-- What differs between the versions of Neovim. Nothing else in the plugin asks for a version.
+local M = {}
+
+--- The oldest Neovim that the plugin runs in.
+M.oldest = "0.10"
+
+function M.is_supported()
+  return vim.fn.has("nvim-" .. M.oldest) == 1
+end
+
+--- Bytes for the terminal itself: of the person's screen, not of a pipe.
+---@param bytes string
+function M.write_to_terminal(bytes)
+  if vim.api.nvim_ui_send then
+    vim.api.nvim_ui_send(bytes)
+  else
+    io.stdout:write(bytes)
+    io.stdout:flush()
+  end
+end
+
+return M

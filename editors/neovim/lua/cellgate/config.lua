@@ -1,0 +1,132 @@
+-- The settings: one table of what there is, of which type, with which default and what it does. The help (`:h
+-- cellgate-config`) and the README are checked against it. A setting that is not in the table, or of the wrong type,
+-- is an error.
+local M = {}
+
+---@class cellgate.Setting
+---@field name string
+---@field type string|string[] what type() says; several are alternatives
+---@field default any
+---@field doc string
+
+---@type cellgate.Setting[]
+M.settings = {
+  {
+    name = "program",
+    type = { "string", "nil" },
+    doc = "The program cellgate. Without it: `cellgate` on PATH, then `build/cellgate` of the repository that the plugin lies in.",
+  },
+  {
+    name = "arguments",
+    type = "table",
+    default = {},
+    doc = 'More arguments for `cellgate connect`, such as `{ "--log-level", "debug" }`.',
+  },
+  {
+    name = "root",
+    type = { "function", "nil" },
+    doc = "A function that gets a buffer's number and returns the workspace folder. Without it: the nearest folder above the"
+      .. " file that holds `.git`, `.mcp.json`, `mcptools` or `pyproject.toml`, else the file's folder.",
+  },
+  {
+    name = "kernels",
+    type = "table",
+    default = {},
+    doc = 'Languages to the kernel to use, as `:Cellgate kernels` names it: `{ python = "python3" }`. One that is not named'
+      .. " gets the first kernel that speaks it.",
+  },
+  {
+    name = "linger_seconds",
+    type = "number",
+    default = 600,
+    doc = "How long kernels, and what waits for your answer, outlive Neovim. `:Cellgate stop` ends them at once.",
+  },
+  {
+    name = "mcp_servers",
+    type = "table",
+    default = {},
+    doc = "Tool servers by name, as in `mcpServers` of MCP clients. You name them, so starting them asks nothing more.",
+  },
+  {
+    name = "reattach",
+    type = "boolean",
+    default = true,
+    doc = "When a file is opened whose workspace has a running sidecar, connect to it and show its output again.",
+  },
+  {
+    name = "output_lines",
+    type = "number",
+    default = 20,
+    doc = "How many lines of output stand under a cell: the last ones. `:Cellgate output` shows all.",
+  },
+  {
+    name = "images",
+    type = "string",
+    default = "auto",
+    doc = "How pictures are shown: `kitty` by that terminal's graphics protocol, `path` by the path of their file, `auto` as"
+      .. " the terminal can.",
+  },
+  {
+    name = "preview",
+    type = "boolean",
+    default = true,
+    doc = "Show what waits for an answer in a small window in the corner, which never takes the cursor.",
+  },
+  {
+    name = "preview_lines",
+    type = "number",
+    default = 12,
+    doc = "Height of that window, at most.",
+  },
+  {
+    name = "keys",
+    type = "boolean",
+    default = false,
+    doc = "Set the suggested keys (|cellgate-keys|) in buffers that have cells.",
+  },
+  {
+    name = "open",
+    type = { "function", "nil" },
+    doc = "What opens a file of `:Cellgate html`. Without it: |vim.ui.open()|.",
+  },
+}
+
+local function defaults()
+  local values = {}
+  for _, setting in ipairs(M.settings) do
+    values[setting.name] = vim.deepcopy(setting.default)
+  end
+  return values
+end
+
+---@type table<string, any>
+M.values = defaults()
+
+local function fits(setting, value)
+  local types = type(setting.type) == "table" and setting.type or { setting.type }
+  return vim.tbl_contains(types, type(value))
+end
+
+--- Takes the person's settings; those that are not given have their defaults.
+---@param given? table
+function M.set(given)
+  local values = defaults()
+  local known = {}
+  for _, setting in ipairs(M.settings) do
+    known[setting.name] = setting
+  end
+  for name, value in pairs(given or {}) do
+    local setting = known[name]
+    if not setting then
+      error(("cellgate: there is no setting %q; :h cellgate-config lists them"):format(name), 0)
+    end
+    if not fits(setting, value) then
+      local wanted = type(setting.type) == "table" and table.concat(setting.type, " or ") or setting.type
+      error(("cellgate: %s has to be a %s, and is a %s"):format(name, wanted, type(value)), 0)
+    end
+    values[name] = value
+  end
+  M.values = values
+end
+
+return M

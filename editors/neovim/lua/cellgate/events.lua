@@ -1,0 +1,38 @@
+-- Who is told what: inside of the plugin by functions, outside by `User` autocommands of the same names. The list of
+-- events is the plugin's interface for statuslines and scripts; `:h cellgate-events` has it.
+local M = {}
+
+--- Event to what its data holds.
+M.names = {
+  CellgateConnection = "a workspace's connection changed: `{ root, state }`",
+  CellgateKernel = "a kernel's status changed: `{ root, session, status, reason }`",
+  CellgateExecution = "an execution moved on: `{ root, execution, state, agent }`",
+  CellgateOutput = "an execution has more output: `{ root, execution }`",
+  CellgateApproval = "what waits for an answer changed: `{ root, waiting, approval, decision }`",
+  CellgateInput = "code waits for a line of input, or does not any more: `{ root, execution }`",
+}
+
+local listeners = {}
+
+---@param name string
+---@param listener fun(data: table)
+function M.on(name, listener)
+  assert(M.names[name], name)
+  listeners[name] = listeners[name] or {}
+  table.insert(listeners[name], listener)
+end
+
+---@param name string
+---@param data table
+function M.emit(name, data)
+  assert(M.names[name], name)
+  for _, listener in ipairs(listeners[name] or {}) do
+    listener(data)
+  end
+  -- Of output there may be thousands in a second.
+  if name ~= "CellgateOutput" or next(vim.api.nvim_get_autocmds({ event = "User", pattern = name })) then
+    vim.api.nvim_exec_autocmds("User", { pattern = name, modeline = false, data = data })
+  end
+end
+
+return M

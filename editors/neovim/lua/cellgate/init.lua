@@ -1,0 +1,61 @@
+-- cellgate: cells in a sandboxed kernel, their output under the code, and approvals that no stray key can answer.
+-- `setup` is optional; without it the defaults of config.lua hold.
+local M = {}
+
+local started = false
+
+--- Begins to listen; everything else waits for the first command, or for a file whose workspace has a sidecar.
+function M.start()
+  if started then
+    return
+  end
+  started = true
+  require("cellgate.render").setup()
+  require("cellgate.approval_windows").setup()
+  require("cellgate.output_window").setup()
+  for _, name in ipairs({ "CellgateConnection", "CellgateKernel", "CellgateApproval" }) do
+    require("cellgate.events").on(name, function()
+      vim.cmd.redrawstatus({ bang = true })
+    end)
+  end
+end
+
+--- Takes settings; `:h cellgate-config` lists them.
+---@param settings? table
+function M.setup(settings)
+  require("cellgate.config").set(settings)
+  require("cellgate.keys").apply()
+end
+
+--- For a statusline: kernel and what waits; empty when this buffer's workspace has no connection.
+---@return string
+function M.statusline()
+  local session = package.loaded["cellgate.session"]
+  if not session then
+    return ""
+  end
+  local root = require("cellgate.workspace").root(vim.api.nvim_get_current_buf())
+  local here = session.all[root]
+  local parts = {}
+  if here and here.state == "ready" then
+    local statuses = vim.tbl_values(here.kernels)
+    table.sort(statuses)
+    parts[1] = #statuses > 0 and table.concat(statuses, ",") or "connected"
+  elseif here and here.state ~= "stopped" then
+    parts[1] = here.state
+  end
+  local waiting = #session.waiting()
+  if waiting > 0 then
+    parts[#parts + 1] = waiting == 1 and "1 waits for you" or waiting .. " wait for you"
+  end
+  return #parts > 0 and "cellgate: " .. table.concat(parts, ", ") or ""
+end
+
+--- How many approvals wait for an answer.
+---@return integer
+function M.waiting()
+  local session = package.loaded["cellgate.session"]
+  return session and #session.waiting() or 0
+end
+
+return M

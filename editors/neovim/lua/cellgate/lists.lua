@@ -1,0 +1,375 @@
+-- Windows with lists: rules, tool servers, executions, kernels, variables. Each row may have an id that a key acts
+-- on; acting reads the list again.
+local events = require("cellgate.events")
+local session = require("cellgate.session")
+local text = require("cellgate.text")
+
+local M = {}
+
+---@class cellgate.ListRow
+---@field text string
+---@field group? string highlight
+---@field value? any what a key acts on
+
+---@class cellgate.List
+---@field name string
+---@field read fun(done: fun(problem: string?, rows: cellgate.ListRow[]?))
+---@field keys table<string, { does: string, act: fun(value: any, refresh: fun()) }>
+---@field event? string after which it is read again
+
+---@type table<integer, { event: string, refresh: fun() }> by buffer
+local watching = {}
+
+for _, name in ipairs({ "CellgateExecution", "CellgateKernel" }) do
+  events.on(name, function()
+    for _, each in pairs(watching) do
+      if each.event == name then
+        each.refresh()
+      end
+    end
+  end)
+end
+
+local namespace = vim.api.nvim_create_namespace("cellgate.lists")
+
+---@param list cellgate.List
+local function open(list)
+  local name = "cellgate://" .. list.name
+  local buffer = vim.fn.bufnr("^" .. name .. "$")
+  if buffer == -1 then
+    buffer = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_name(buffer, name)
+    vim.bo[buffer].bufhidden = "wipe"
+    vim.bo[buffer].filetype = "cellgate-list"
+  end
+  local window = vim.fn.bufwinid(buffer)
+  if window ~= -1 then
+    vim.api.nvim_set_current_win(window)
+  else
+    vim.api.nvim_open_win(buffer, true, { split = "below", win = 0 })
+  end
+  local rows = {}
+  local function refresh()
+    list.read(function(problem, found)
+      if not vim.api.nvim_buf_is_valid(buffer) then
+        return
+      end
+      rows = { { text = "", group = "Comment" } }
+      local keys = {}
+      for key, what in vim.spairs(list.keys) do
+        keys[#keys + 1] = key .. " " .. what.does
+      end
+      keys[#keys + 1] = "q close"
+      rows[1].text = table.concat(keys, "   ")
+      vim.list_extend(rows, problem and { { text = problem, group = "DiagnosticError" } } or found)
+      if #rows == 1 then
+        rows[2] = { text = "none" }
+      end
+      vim.bo[buffer].modifiable = true
+      vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
+      vim.api.nvim_buf_set_lines(
+        buffer,
+        0,
+        -1,
+        false,
+        vim.tbl_map(function(row)
+          return text.visible(row.text)
+        end, rows)
+      )
+      vim.bo[buffer].modifiable = false
+      for i, row in ipairs(rows) do
+        if row.group then
+          vim.api.nvim_buf_set_extmark(buffer, namespace, i - 1, 0, { line_hl_group = row.group })
+        end
+      end
+    end)
+  end
+  for key, what in pairs(list.keys) do
+    vim.keymap.set("n", key, function()
+      local row = rows[vim.api.nvim_win_get_cursor(0)[1]]
+      if row and row.value ~= nil then
+        what.act(row.value, refresh)
+      end
+    end, { buffer = buffer, nowait = true })
+  end
+  vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true })
+  if list.event then
+    watching[buffer] = { event = list.event, refresh = refresh }
+    vim.api.nvim_create_autocmd("BufWipeout", {
+      buffer = buffer,
+      callback = function()
+        watching[buffer] = nil
+      end,
+    })
+  end
+  refresh()
+end
+
+-- Tells the problem of an answer, or goes on.
+local function or_tell(next_step)
+  return function(problem, result)
+    if problem then
+      session.notify(session.describe(problem), vim.log.levels.ERROR)
+    else
+      next_step(result)
+    end
+  end
+end
+
+-- --- rules
+
+--- A rule in words, as the command line writes it where it can.
+---@param rule Rule
+---@return string
+function M.rule_words(rule)
+  local words = { rule.effect }
+  local what = {}
+  if rule.server or rule.tool then
+    what[#what + 1] = (rule.server or "*") .. "/" .. (rule.tool or "*")
+  elseif rule.kind then
+    what[#what + 1] = rule.kind
+  end
+  if rule.host then
+    what[#what + 1] = rule.host
+  end
+  for pointer, matcher in vim.spairs(rule.arguments or {}) do
+    local how, value = next(matcher)
+    what[#what + 1] = ("%s=%s%s"):format(
+      pointer:gsub("^/", ""),
+      how == "equals" and "" or how .. ":",
+      type(value) == "string" and value or (vim.json.encode(value):gsub("\\/", "/"))
+    )
+  end
+  if rule.payloadHash then
+    what[#what + 1] = "exactly one payload"
+  end
+  words[#words + 1] = #what > 0 and table.concat(what, " ") or "everything"
+  local lives = {
+    default = "built in",
+    person = "from your settings",
+    commandLine = "from the command line",
+    execution = "while a cell runs",
+    session = "in session " .. (rule.sessionId or "?"),
+    workspaceStore = "in this workspace",
+    userStore = "always",
+  }
+  words[#words + 1] = "  " .. lives[rule.source] .. (rule.expiresAt and ", until " .. rule.expiresAt or "")
+  return table.concat(words, " ")
+end
+
+---@param root string
+function M.rules(root)
+  local here = session.of(root)
+  open({
+    name = "rules",
+    read = function(done)
+      here:request("policy/list", {}, function(problem, result)
+        if problem then
+          done(session.describe(problem))
+          return
+        end
+        done(
+          nil,
+          vim.tbl_map(function(rule)
+            local group = rule.effect == "deny" and "DiagnosticError" or nil
+            return { text = M.rule_words(rule), value = rule, group = group }
+          end, result.rules)
+        )
+      end)
+    end,
+    keys = {
+      X = {
+        does = "revoke",
+        act = function(rule, refresh)
+          here:request("policy/remove", { ruleId = rule.id }, or_tell(refresh))
+        end,
+      },
+    },
+  })
+end
+
+-- --- tool servers
+
+--- Writes the wrappers of a tool server, telling its progress.
+---@param root string
+---@param server string
+---@param done? fun()
+function M.generate(root, server, done)
+  session.of(root):request(
+    "wrappers/generate",
+    { server = server, workDoneToken = "generate-" .. server },
+    or_tell(function(result)
+      local words = ("%s has %d modules"):format(result.package, #result.modules)
+      for _, skipped in ipairs(result.skipped) do
+        words = words .. ("; left out %s: %s"):format(skipped.tool, skipped.reason)
+      end
+      session.notify(words)
+      if done then
+        done()
+      end
+    end)
+  )
+end
+
+---@param root string
+function M.servers(root)
+  local here = session.of(root)
+  open({
+    name = "servers",
+    read = function(done)
+      here:request("toolServers/list", {}, function(problem, result)
+        if problem then
+          done(session.describe(problem))
+          return
+        end
+        local rows = {}
+        for _, server in ipairs(result.servers) do
+          local from = server.file and ("from " .. server.file) or server.source
+          local agree = server.state == "pending" and ", waits for your agreement: R asks for it" or ""
+          rows[#rows + 1] = {
+            text = ("%s  %s%s  (%s)"):format(server.name, server.state, agree, from),
+            value = server.name,
+            group = server.state == "failed" and "DiagnosticError"
+              or server.state == "pending" and "DiagnosticWarn"
+              or nil,
+          }
+          if server.command then
+            rows[#rows + 1] = { text = "    " .. table.concat(server.command, " "), group = "Comment" }
+          end
+          for _, line in ipairs(server.error and vim.split(server.error, "\n") or {}) do
+            rows[#rows + 1] = { text = "    " .. line, group = "DiagnosticError" }
+          end
+          for _, tool in ipairs(server.tools or {}) do
+            rows[#rows + 1] = { text = "    " .. tool.name }
+          end
+        end
+        done(nil, rows)
+      end)
+    end,
+    keys = {
+      G = {
+        does = "write its wrappers",
+        act = function(name, refresh)
+          M.generate(root, name, refresh)
+        end,
+      },
+      R = {
+        does = "start or restart",
+        act = function(name, refresh)
+          here:request("toolServers/restart", { server = name }, or_tell(refresh))
+        end,
+      },
+    },
+  })
+end
+
+-- --- executions
+
+---@param root string
+function M.executions(root)
+  local here = session.of(root)
+  open({
+    name = "executions",
+    event = "CellgateExecution",
+    read = function(done)
+      local rows = {}
+      for i = #here.order, 1, -1 do
+        local execution = here.executions[here.order[i]]
+        local words, group = require("cellgate.render").state_words(execution)
+        local first_line = vim.trim(execution.code or ""):match("^[^\n]*")
+        rows[#rows + 1] = { text = ("%s  %s"):format(words, first_line), group = group, value = execution }
+      end
+      done(nil, rows)
+    end,
+    keys = {
+      ["<CR>"] = {
+        does = "its output",
+        act = function(execution)
+          require("cellgate.output_window").open(execution)
+        end,
+      },
+      C = {
+        does = "its code",
+        act = function(execution)
+          local lines = vim.split(execution.code or "", "\n", { plain = true })
+          vim.cmd.new()
+          vim.bo.buftype, vim.bo.bufhidden = "nofile", "wipe"
+          vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.tbl_map(text.visible, lines))
+        end,
+      },
+      X = {
+        does = "cancel",
+        act = function(execution, refresh)
+          here:request("execute/cancel", { executionId = execution.id }, or_tell(refresh))
+        end,
+      },
+    },
+  })
+end
+
+-- --- kernels
+
+--- What the code of a session has in its variables.
+---@param root string
+---@param session_id string
+function M.variables(root, session_id)
+  local here = session.of(root)
+  open({
+    name = "variables",
+    event = "CellgateExecution",
+    read = function(done)
+      here:request("kernel/variables", { sessionId = session_id }, function(problem, result)
+        if problem then
+          done(session.describe(problem))
+          return
+        end
+        local rows = {}
+        for _, variable in ipairs(result.variables) do
+          local size = variable.size and (" (%s)"):format(variable.size) or ""
+          rows[#rows + 1] = { text = ("%s  %s%s  %s"):format(variable.name, variable.type, size, variable.value) }
+        end
+        if result.truncated then
+          rows[#rows + 1] = { text = "… there are more", group = "Comment" }
+        end
+        done(nil, rows)
+      end)
+    end,
+    keys = {},
+  })
+end
+
+---@param root string
+function M.kernels(root)
+  local here = session.of(root)
+  open({
+    name = "kernels",
+    event = "CellgateKernel",
+    read = function(done)
+      here:request("kernel/list", {}, function(problem, result)
+        if problem then
+          done(session.describe(problem))
+          return
+        end
+        local rows = {}
+        for id, status in vim.spairs(here.kernels) do
+          rows[#rows + 1] = { text = ("session %s: %s"):format(id, status), group = "Title" }
+        end
+        for _, kernel in ipairs(result.kernels) do
+          rows[#rows + 1] = {
+            text = ("%s  %s, %s%s"):format(
+              kernel.name,
+              kernel.displayName,
+              kernel.language,
+              kernel.problem and ": " .. kernel.problem or ""
+            ),
+            group = kernel.problem and "Comment" or nil,
+          }
+        end
+        done(nil, rows)
+      end)
+    end,
+    keys = {},
+  })
+end
+
+return M

@@ -1,0 +1,255 @@
+-- What an execution has shown so far, bounded: of printed text the last lines, of displays the last hundred. The
+-- journal has all of it. Knows Jupyter's rules for streams, clear_output and update_display_data, and nothing of
+-- windows.
+local text = require("cellgate.text")
+
+local M = {}
+
+local most_lines = 200
+local most_items = 100
+local longest_line = 8 * 1024
+
+---@class cellgate.OutputItem
+---@field kind "text"|"display"|"error"|"gap"
+---@field stream? string of text: stdout or stderr
+---@field lines? string[] of text: the last one may go on
+---@field dropped? integer of text: lines before these
+---@field data? table<string, any> of a display: MIME types to content
+---@field files? { mime: string, bytes: integer, path: string }[] of a display: content that lies in files
+---@field id? string of a display
+---@field ename? string of an error
+---@field evalue? string
+---@field traceback? string[]
+---@field bytes? integer of a gap
+
+---@class cellgate.Outputs
+---@field items cellgate.OutputItem[]
+---@field dropped integer items before these
+local Outputs = {}
+Outputs.__index = Outputs
+
+---@return cellgate.Outputs
+function M.new()
+  return setmetatable({ items = {}, dropped = 0, clear_pending = false }, Outputs)
+end
+
+local function count_line_feeds(chunk)
+  return select(2, chunk:gsub("\n", ""))
+end
+
+-- From where the last `count` lines of a chunk begin.
+local function tail_start(chunk, lines, count)
+  local at = 1
+  for _ = 1, lines - count do
+    at = chunk:find("\n", at, true) + 1
+  end
+  return at
+end
+
+---@private
+function Outputs:add_text(stream, chunk)
+  local item = self.items[#self.items]
+  if not item or item.kind ~= "text" or item.stream ~= stream then
+    item = { kind = "text", stream = stream, lines = { "" }, dropped = 0 }
+    self:push(item)
+  end
+  local feeds = count_line_feeds(chunk)
+  if feeds > most_lines then
+    chunk = chunk:sub(tail_start(chunk, feeds, most_lines))
+    item.dropped = item.dropped + #item.lines + feeds - most_lines - 1
+    item.lines = { "" }
+  end
+  local pieces = vim.split(chunk, "\n", { plain = true })
+  for i, piece in ipairs(pieces) do
+    local at = i == 1 and #item.lines or #item.lines + 1
+    local line = text.after_returns((item.lines[at] or "") .. piece)
+    if #line > longest_line then
+      line = line:sub(1, longest_line):gsub("[\128-\191]*$", ""):gsub("[\192-\255]$", "") .. " …"
+    end
+    item.lines[at] = line
+  end
+  local over = #item.lines - most_lines
+  if over > 0 then
+    item.lines = vim.list_slice(item.lines, over + 1)
+    item.dropped = item.dropped + over
+  end
+end
+
+---@private
+function Outputs:push(item)
+  self.items[#self.items + 1] = item
+  if #self.items > most_items then
+    table.remove(self.items, 1)
+    self.dropped = self.dropped + 1
+  end
+end
+
+--- One record: an nbformat output, or one of Jupyter's two messages that change earlier ones.
+---@param record table execute/output, or a record of output/read
+function Outputs:add(record)
+  if record.skippedBytes then
+    self:push({ kind = "gap", bytes = record.skippedBytes })
+    return
+  end
+  local output = record.output
+  if output.output_type == "clear_output" then
+    self.clear_pending = output.wait
+    if not output.wait then
+      self.items, self.dropped = {}, 0
+    end
+    return
+  end
+  if output.output_type == "update_display_data" then
+    self:update(output.transient.display_id, output, record.files)
+    return
+  end
+  if self.clear_pending then
+    self.items, self.dropped, self.clear_pending = {}, 0, false
+  end
+  if output.output_type == "stream" then
+    self:add_text(output.name, output.text)
+  elseif output.output_type == "error" then
+    self:push({ kind = "error", ename = output.ename, evalue = output.evalue, traceback = output.traceback })
+  else
+    self:push({
+      kind = "display",
+      data = output.data,
+      files = record.files,
+      id = output.transient and output.transient.display_id,
+    })
+  end
+end
+
+--- New content for displays that have this id.
+---@return boolean found
+function Outputs:update(id, output, files)
+  local found = false
+  for _, item in ipairs(self.items) do
+    if item.id == id then
+      item.data, item.files = output.data, files
+      found = true
+    end
+  end
+  return found
+end
+
+---@class cellgate.OutputLine
+---@field spans? cellgate.Span[]
+---@field picture? cellgate.OutputItem that stands here, in place of text
+
+-- A traceback in short: which exception, and where in the person's own cells.
+local function short_error(item)
+  local line = item.ename .. (item.evalue ~= "" and ": " .. item.evalue:match("^[^\n]*") or "")
+  return { { spans = { { text.visible(line), { "DiagnosticError" } } } } }
+end
+
+local function text_lines(lines, attributes, group)
+  local out = {}
+  for _, line in ipairs(lines) do
+    local spans = text.spans(line, attributes)
+    if group then
+      for _, span in ipairs(spans) do
+        table.insert(span[2], 1, group)
+      end
+    end
+    out[#out + 1] = { spans = spans }
+  end
+  return out
+end
+
+local function has_picture(item)
+  for mime in pairs(item.data) do
+    if vim.startswith(mime, "image/") then
+      return true
+    end
+  end
+  for _, file in ipairs(item.files or {}) do
+    if vim.startswith(file.mime, "image/") then
+      return true
+    end
+  end
+  return false
+end
+
+local function plain_text(data)
+  local plain = data["text/plain"] or data["text/markdown"] or data["text/latex"]
+  if type(plain) == "table" then
+    plain = table.concat(plain)
+  end
+  return plain
+end
+
+local function note(words)
+  return { spans = { { words, { "Comment" } } } }
+end
+
+---@param item cellgate.OutputItem
+---@param full boolean whole tracebacks
+---@return cellgate.OutputLine[]
+function M.item_lines(item, full)
+  if item.kind == "gap" then
+    return { note(("… %d bytes are only in the journal: :Cellgate output"):format(item.bytes)) }
+  elseif item.kind == "error" then
+    if not full or #item.traceback == 0 then
+      return short_error(item)
+    end
+    return text_lines(vim.split(table.concat(item.traceback, "\n"), "\n", { plain = true }), {})
+  elseif item.kind == "text" then
+    local lines = item.lines
+    if lines[#lines] == "" then
+      lines = vim.list_slice(lines, 1, #lines - 1)
+    end
+    return text_lines(lines, {}, item.stream == "stderr" and "DiagnosticWarn" or nil)
+  end
+  local out = {}
+  if has_picture(item) then
+    out[1] = { picture = item }
+  else
+    local plain = plain_text(item.data)
+    if plain then
+      out = text_lines(vim.split(plain, "\n", { plain = true }), {})
+    end
+    if item.data["text/html"] then
+      out[#out + 1] = note("html: :Cellgate html opens it")
+    end
+  end
+  for _, file in ipairs(item.files or {}) do
+    if not vim.startswith(file.mime, "image/") then
+      out[#out + 1] = note(("%s, %d bytes: %s"):format(text.visible(file.mime), file.bytes, text.visible(file.path)))
+    end
+  end
+  if #out == 0 then
+    local kinds = vim.tbl_keys(item.data)
+    table.sort(kinds)
+    out[1] = note("of a kind that is not shown: " .. text.visible(table.concat(kinds, ", ")))
+  end
+  return out
+end
+
+--- The last lines, and how many are before them.
+---@param most integer
+---@return cellgate.OutputLine[] lines
+---@return integer hidden
+function Outputs:tail(most)
+  local groups, count, hidden = {}, 0, self.dropped
+  for i = #self.items, 1, -1 do
+    local item = self.items[i]
+    if count >= most then
+      hidden = hidden + (item.kind == "text" and #item.lines or 1)
+    else
+      local lines = M.item_lines(item, false)
+      local keep = math.min(#lines, most - count)
+      hidden = hidden + #lines - keep
+      table.insert(groups, 1, vim.list_slice(lines, #lines - keep + 1))
+      count = count + keep
+    end
+    hidden = hidden + (item.dropped or 0)
+  end
+  local all = {}
+  for _, lines in ipairs(groups) do
+    vim.list_extend(all, lines)
+  end
+  return all, hidden
+end
+
+return M

@@ -1,0 +1,339 @@
+-- JSON-RPC 2.0 with Content-Length headers over the stdio of a process. `Peer` is the conversation, without any
+-- process: it is fed bytes and writes bytes. It guarantees that each request is answered exactly once, with an error
+-- when the other side goes, and that messages are handled on the main loop, in order, in turns short enough to type
+-- between.
+local json_text = require("cellgate.json_text")
+
+local M = {}
+
+-- As in the sidecar.
+local largest_message = 64 * 1024 * 1024
+local largest_header = 64 * 1024
+-- How long messages are handled before what the person types is looked at again.
+local turn_nanoseconds = 8 * 1000 * 1000
+-- More than this, not yet handled, and reading pauses: the sidecar then joins output, or leaves it in the journal.
+local most_unhandled_bytes = 8 * 1024 * 1024
+
+---@class cellgate.RpcError
+---@field code integer
+---@field message string
+---@field data? { kind: string, hint: string }
+
+---@class cellgate.RpcHandlers
+---@field notified fun(method: string, params: table, body: string) body: the message as it came
+---@field requested fun(method: string, params: table, answer: fun(problem: cellgate.RpcError?, result: table?))
+---@field closed fun(reason: string)
+
+---@class cellgate.Peer
+---@field private write fun(bytes: string)
+---@field private handlers cellgate.RpcHandlers
+local Peer = {}
+Peer.__index = Peer
+
+---@param write fun(bytes: string)
+---@param handlers cellgate.RpcHandlers
+---@return cellgate.Peer
+function M.new(write, handlers)
+  return setmetatable({
+    write = write,
+    handlers = handlers,
+    next_id = 1,
+    pending = {},
+    pieces = {},
+    piece_bytes = 0,
+    wanted = 0,
+    queue = {},
+    first = 1,
+    queued_bytes = 0,
+    on_drained = nil,
+  }, Peer)
+end
+
+---@param body string
+function Peer:send(body)
+  self.write(("Content-Length: %d\r\n\r\n"):format(#body) .. body)
+end
+
+local function params_text(params)
+  if type(params) == "string" then
+    return params
+  end
+  return vim.json.encode(next(params) == nil and vim.empty_dict() or params)
+end
+
+--- Asks; `done` is called once, on the main loop.
+---@param method string
+---@param params table|string a table, or JSON text that is sent as it is
+---@param done? fun(problem: cellgate.RpcError?, result: any)
+---@return integer id for `cancel`
+function Peer:request(method, params, done)
+  local id = self.next_id
+  self.next_id = id + 1
+  done = done or function() end
+  if self.gone then
+    vim.schedule(function()
+      done({ code = 0, message = self.gone })
+    end)
+    return id
+  end
+  self.pending[id] = done
+  self:send(('{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}'):format(id, method, params_text(params)))
+  return id
+end
+
+---@param method string
+---@param params table
+function Peer:notify(method, params)
+  if not self.gone then
+    self:send(('{"jsonrpc":"2.0","method":"%s","params":%s}'):format(method, params_text(params)))
+  end
+end
+
+---@param id integer of a request, which is still answered
+function Peer:cancel(id)
+  if self.pending[id] then
+    self:notify("$/cancelRequest", { id = id })
+  end
+end
+
+--- Takes what came, in whatever pieces.
+---@param bytes string
+function Peer:feed(bytes)
+  self.pieces[#self.pieces + 1] = bytes
+  self.piece_bytes = self.piece_bytes + #bytes
+  if self.gone or self.piece_bytes < self.wanted then
+    return
+  end
+  local text = table.concat(self.pieces)
+  local at = 1
+  self.wanted = 0
+  while true do
+    local _, header_end = text:find("\r\n\r\n", at, true)
+    if not header_end then
+      if #text - at > largest_header then
+        return self:close("what cellgate sent is no message: a header without an end")
+      end
+      break
+    end
+    local length = tonumber(text:sub(at, header_end):lower():match("content%-length:%s*(%d+)%s*\r\n"))
+    if not length or length > largest_message then
+      return self:close(
+        "what cellgate sent is no message: " .. vim.inspect(text:sub(at, math.min(header_end, at + 80)))
+      )
+    end
+    if #text < header_end + length then
+      self.wanted = header_end + length - at + 1
+      break
+    end
+    self:enqueue(text:sub(header_end + 1, header_end + length))
+    at = header_end + length + 1
+  end
+  text = text:sub(at)
+  self.pieces = { text }
+  self.piece_bytes = #text
+end
+
+---@private
+function Peer:enqueue(body)
+  self.queue[#self.queue + 1] = body
+  self.queued_bytes = self.queued_bytes + #body
+  if not self.scheduled then
+    self.scheduled = true
+    vim.schedule(function()
+      self:handle_queue()
+    end)
+  end
+end
+
+function Peer:is_full()
+  return self.queued_bytes > most_unhandled_bytes
+end
+
+---@private
+function Peer:handle_queue()
+  local began = vim.uv.hrtime()
+  self.scheduled = false
+  while self.first <= #self.queue do
+    local body = self.queue[self.first]
+    self.queue[self.first] = false
+    self.first = self.first + 1
+    self.queued_bytes = self.queued_bytes - #body
+    local good, problem = xpcall(self.handle, debug.traceback, self, body)
+    if not good then
+      require("cellgate.log").write("error", "while handling " .. body:sub(1, 200) .. ": " .. problem)
+    end
+    if vim.uv.hrtime() - began > turn_nanoseconds and self.first <= #self.queue then
+      self.scheduled = true
+      -- Through a timer: what is only scheduled would come before the next key.
+      vim.defer_fn(function()
+        self:handle_queue()
+      end, 1)
+      return
+    end
+  end
+  self.queue, self.first = {}, 1
+  if self.gone then
+    self:fail_pending()
+  elseif self.on_drained then
+    self.on_drained()
+  end
+end
+
+---@private
+function Peer:handle(body)
+  local message = vim.json.decode(body, { luanil = { object = true } })
+  if type(message) ~= "table" then
+    error("not a message", 0)
+  end
+  if message.method == nil then
+    local done = self.pending[message.id]
+    self.pending[message.id or 0] = nil
+    if done then
+      done(message.error, message.result)
+    else
+      require("cellgate.log").write("warning", "an answer that nobody waits for: " .. body:sub(1, 300))
+    end
+  elseif message.id == nil then
+    self.handlers.notified(message.method, message.params or {}, body)
+  else
+    local answered = false
+    self.handlers.requested(message.method, message.params or {}, function(problem, result)
+      if answered or self.gone then
+        return
+      end
+      answered = true
+      local id = vim.json.encode(message.id)
+      if problem then
+        self:send(('{"jsonrpc":"2.0","id":%s,"error":%s}'):format(id, vim.json.encode(problem)))
+      else
+        self:send(('{"jsonrpc":"2.0","id":%s,"result":%s}'):format(id, params_text(result or {})))
+      end
+    end)
+  end
+end
+
+--- Ends the conversation: what was received is handled, then whoever waits for an answer gets an error.
+---@param reason string
+function Peer:close(reason)
+  if self.gone then
+    return
+  end
+  self.gone = reason
+  if not self.scheduled then
+    self.scheduled = true
+    vim.schedule(function()
+      self:handle_queue()
+    end)
+  end
+end
+
+---@private
+function Peer:fail_pending()
+  if self.failed then
+    return
+  end
+  self.failed = true
+  local pending = self.pending
+  self.pending = {}
+  self.handlers.closed(self.gone)
+  for _, done in pairs(pending) do
+    done({ code = 0, message = self.gone })
+  end
+end
+
+--- Starts a program and talks to it.
+---@param command string[]
+---@param cwd string
+---@param handlers cellgate.RpcHandlers
+---@return cellgate.Peer? peer
+---@return string? problem
+function M.spawn(command, cwd, handlers)
+  local stdin, stdout, stderr = assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe())
+  local peer
+  local complaints = ""
+  local exited, ended, code
+  local process, problem
+
+  local function finish()
+    if exited and ended then
+      local words = vim.trim(complaints)
+      peer:close(words ~= "" and words or ("cellgate ended with code " .. code))
+    end
+  end
+  process, problem = vim.uv.spawn(command[1], {
+    args = vim.list_slice(command, 2),
+    stdio = { stdin, stdout, stderr },
+    cwd = cwd,
+    -- Not in our group: Ctrl-C in a terminal is for Neovim.
+    detached = true,
+  }, function(status, signal)
+    exited = true
+    code = signal ~= 0 and ("signal " .. signal) or status
+    for _, handle in ipairs({ stdin, process }) do
+      if not handle:is_closing() then
+        handle:close()
+      end
+    end
+    finish()
+  end)
+  if not process then
+    for _, pipe in ipairs({ stdin, stdout, stderr }) do
+      pipe:close()
+    end
+    return nil, ("%s does not start: %s"):format(command[1], problem)
+  end
+
+  peer = M.new(function(bytes)
+    if not stdin:is_closing() then
+      stdin:write(bytes)
+    end
+  end, handlers)
+
+  local paused = false
+  local function read(failure, bytes)
+    if failure or not bytes then
+      ended = true
+      stdout:close()
+      finish()
+      return
+    end
+    peer:feed(bytes)
+    if peer:is_full() then
+      paused = true
+      stdout:read_stop()
+    end
+  end
+  peer.on_drained = function()
+    if paused and not stdout:is_closing() then
+      paused = false
+      stdout:read_start(read)
+    end
+  end
+  stdout:read_start(read)
+  stderr:read_start(function(failure, bytes)
+    if failure or not bytes then
+      stderr:close()
+      return
+    end
+    complaints = (complaints .. bytes):sub(-4096)
+  end)
+  --- Closes its stdin, which is how a client says that it goes.
+  peer.hang_up = function()
+    if not stdin:is_closing() then
+      stdin:close()
+    end
+  end
+  return peer
+end
+
+--- Adds a member, as JSON text, to a JSON object that has others.
+---@param object table
+---@param name string
+---@param text string one JSON value
+---@return string
+function M.with_member(object, name, text)
+  assert(json_text.is_value(text))
+  return '{"' .. name .. '":' .. text .. "," .. vim.json.encode(object):sub(2)
+end
+
+return M

@@ -1,0 +1,852 @@
+---@meta
+-- Made from schemas/protocol.json by tests/e2e/neovim/protocol_types.py; do not edit.
+
+--- Id of a JSON-RPC request. An integer and a string are never the same id.
+---@alias RequestId integer|string
+
+--- Nothing to say. `params` may be left out altogether.
+---@alias NoParams table<string, any>
+
+--- Done; there is nothing to report.
+---@alias Empty table<string, any>
+
+--- The result of `shutdown`, as in LSP.
+---@alias Null nil
+
+--- A JSON-RPC request. Params are always an object.
+---@class RequestMessage
+---@field jsonrpc "2.0"
+---@field id RequestId
+---@field method string
+---@field params? table<string, any>
+
+--- A JSON-RPC notification: a request without an id, never answered.
+---@class NotificationMessage
+---@field jsonrpc "2.0"
+---@field method string
+---@field params? table<string, any>
+
+--- The answer to a request that succeeded.
+---@class ResultMessage
+---@field jsonrpc "2.0"
+---@field id RequestId
+---@field result any
+
+--- The answer to a request that failed. `id` is null when the request's id could not be read.
+---@class ErrorMessage
+---@field jsonrpc "2.0"
+---@field id integer|string|nil
+---@field error table<string, any>
+
+--- An error as cellgate sends it. `code` and `data.kind` belong together as errors.json lists them.
+---@class ErrorObject
+---@field code integer A code of errors.json; never renumbered.
+---@field message string What was expected and what was found; for -32602 it names the JSON path. For people.
+---@field data table<string, any>
+
+--- An error with which a client answers a request of cellgate. `data` is the client's own.
+---@class ClientError
+---@field code integer
+---@field message string
+---@field data? any
+
+--- A URI as the editor writes it, such as file:///home/ada/plan.py.
+---@alias Uri string
+
+--- A file system path. A relative one is taken from the root.
+---@alias Path string
+
+--- A time, RFC 3339 in UTC.
+---@alias Time string
+
+--- A duration in seconds.
+---@alias Seconds number
+
+--- A size in bytes.
+---@alias Bytes integer
+
+--- A line number, counted from 0.
+---@alias Line integer
+
+--- An id of a session or an execution; a client may choose it. Letters, digits, dot, dash and underscore, not
+--- starting with a dot or a dash, at most 64.
+---@alias ChosenId string
+
+--- An id that cellgate made (approvals, rules).
+---@alias GivenId string
+
+--- Name of a tool server, as its configuration spells it.
+---@alias ServerName string
+
+--- Name of a tool, exactly as its server spells it.
+---@alias ToolName string
+
+--- A hash that stands for what something is. For a tool server: of its resolved command, arguments, working directory
+--- and names of variables, or of its URL. For a tool: of its definition.
+---@alias Identity string
+
+--- One line of text that is safe to show as it is: control, bidirectional and zero-width characters are written out.
+---@alias VisibleLine string
+
+--- Like VisibleLine, over several lines: line feeds and tabs stay.
+---@alias VisibleText string
+
+--- Names to strings.
+---@alias StringMap table<string, string>
+
+--- Any JSON object.
+---@alias JsonObject table<string, any>
+
+--- What a client may do. It follows from how the client connected, never from what it says.
+---@alias Role "person"|"agent"
+
+--- The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges,
+--- landlock, guarded-files; exactly ["none"] when none does, and ["unknown"] of what an earlier sidecar did not
+--- finish.
+---@alias LayerNames string[]
+
+--- The first request of every client.
+---@class InitializeParams
+---@field clientInfo table<string, any> Who the client is; shown, never trusted.
+---@field processId integer|nil Process to watch: when it ends, this client has ended. null: none.
+---@field rootUri Uri|nil file: URI of the workspace folder; null: the directory in which cellgate was started.
+---@field capabilities ClientCapabilities
+---@field initializationOptions? InitializationOptions
+---@field trace? TraceValue
+
+--- What the client can do. What is not named it cannot.
+---@class ClientCapabilities
+---@field approvals? boolean It can show approvals and answer them. Default false.
+---@field input? boolean It answers input/request. Default false.
+---@field elicitation? boolean
+---@field images? "inline"|"file" How it takes large display data: in the message, or as a file's path. Default inline.
+
+--- Settings of the person, and of nobody else.
+---@class InitializationOptions
+---@field lingerSeconds? Seconds
+---@field mcpServers? table<string, McpServerConfig>
+---@field rules? RuleSpec[] Rules with source `person`.
+---@field outputLimitBytes? integer
+
+--- Who answers, in which version, and what the client may do.
+---@class InitializeResult
+---@field serverInfo table<string, any>
+---@field protocolVersion "1"
+---@field role Role
+---@field capabilities table<string, any>
+---@field lost? LostWork[]
+
+--- What one sidecar was doing when it ended.
+---@class LostWork
+---@field endedAt Time The last sign of life.
+---@field sessions ChosenId[] Their kernels have ended, and their variables are gone.
+---@field executions table<string, any>[] That had not finished. Of those that were running, any part may have happened.
+
+--- The request to give up. It is still answered: with its result, or with -32800.
+---@class CancelRequestParams
+---@field id RequestId
+
+--- Progress of a request that carried `workDoneToken`.
+---@class ProgressParams
+---@field token RequestId
+---@field value ProgressBegin|ProgressReport|ProgressEnd
+
+--- Work begins.
+---@class ProgressBegin
+---@field kind "begin"
+---@field title string
+---@field message? string
+
+--- Work goes on.
+---@class ProgressReport
+---@field kind "report"
+---@field message? string
+
+--- Work has ended.
+---@class ProgressEnd
+---@field kind "end"
+---@field message? string
+
+--- How much cellgate tells in window/logMessage, as in LSP.
+---@alias TraceValue "off"|"messages"|"verbose"
+
+--- Changes what `trace` of initialize set.
+---@class SetTraceParams
+---@field value TraceValue
+
+--- A line for the client's log. `type` as in LSP: 1 error, 2 warning, 3 info, 4 log, 5 debug.
+---@class LogMessageParams
+---@field type integer
+---@field message string
+
+--- Starts a kernel in its sandbox. Without `kernel`: the first of kernel/list that speaks `language`.
+---@class SessionCreateParams
+---@field sessionId? ChosenId Default: a new one. `default` is the root's default session.
+---@field language? string As kernelspecs spell it. Default python.
+---@field kernel? KernelChoice
+---@field cwd? Path Where the kernel starts. Default: the root.
+---@field restoreCwd? boolean Go back to `cwd` after every execution. Default false.
+---@field env? StringMap Variables for the kernel, beside the clean environment that it gets.
+---@field sandbox? SandboxChoice Default true, or what the sidecar was started with.
+---@field limits? Limits
+---@field toolServers? ServerName[] The only tool servers that code in this session may call. Default: all.
+---@field workDoneToken? RequestId
+
+--- true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format, which adds to
+--- what is shown, and hides, or with SandboxAdditions, or both. The last two are a person's to choose.
+---@class SandboxChoice
+---@field configFile? Path
+---@field allowRead? SandboxPaths
+---@field allowWrite? SandboxPaths
+---@field gpu? SandboxGpu
+
+--- true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format.
+---@class ServerSandboxChoice
+---@field configFile Path
+
+--- What a person adds to what a sandbox shows.
+---@class SandboxAdditions
+---@field allowRead? SandboxPaths Shown, read-only.
+---@field allowWrite? SandboxPaths Shown, and writable but for what is guarded.
+---@field gpu? SandboxGpu
+
+--- Files and folders: without wildcards, from the root if they are relative, `~` is the home. What the settings file
+--- denies stays denied.
+---@alias SandboxPaths Path[]
+
+--- The devices of graphics cards, for computing. An error where there is none.
+---@alias SandboxGpu boolean
+
+--- A kernelspec by name, or an interpreter by path.
+---@class KernelChoice
+---@field name? string
+---@field interpreter? Path
+
+--- Limits for the kernel and what it starts. One that cannot be enforced fails the call with 1005 and nothing starts;
+--- an unknown one is refused. Where a control group can be had (cellgate doctor says), memoryBytes and processCount
+--- also hold for all processes together, and have defaults: three quarters of the machine's memory, and 4096
+--- processes. An agent cannot go beyond these two, and gets 1024 for it.
+---@class Limits
+---@field memoryBytes? Bytes
+---@field processCount? integer
+---@field cpuCores? number
+---@field cpuSeconds? Seconds
+---@field openFiles? integer Open files of each process; a kernel itself has about 50.
+---@field fileSizeBytes? Bytes Size of each file that is written, in the workspace too.
+---@field diskBytes? Bytes
+---@field wallSeconds? number
+
+--- What the kernel of a session does.
+---@alias SessionStatus "starting"|"idle"|"busy"|"restarting"|"dead"
+
+--- What an agent calls itself: at most 40 characters, made visible. Not to be believed.
+---@alias AgentName VisibleLine
+
+--- A session as it is now.
+---@class SessionInfo
+---@field sessionId ChosenId
+---@field status SessionStatus
+---@field kernel table<string, any>
+---@field cwd Path Where the kernel was started; absolute.
+---@field sandbox "bwrap"|"none" The launcher.
+---@field layers LayerNames
+---@field sandboxConfig? Path The settings file that the sandbox follows; absolute.
+---@field sandboxAdditions? SandboxAdditions
+---@field sandboxNotices? VisibleLine[] With a settings file: what it asks for and does not get, and why.
+---@field executionCount integer Number of the last counted execution; 0 in a fresh kernel.
+---@field queueLength integer Executions that wait, without the running one.
+---@field createdAt Time
+---@field agent? AgentName
+
+--- All sessions of the root, oldest first.
+---@class SessionListResult
+---@field sessions SessionInfo[]
+
+--- The session that is meant.
+---@class SessionParams
+---@field sessionId ChosenId
+
+--- All that a client needs to go on with a session that another one, or itself before a reload, has used. From this
+--- answer on execute/changed and execute/output of all its executions come to this client, also of those that others
+--- start later. What an ended execution brought is told by execution/get.
+---@class SessionAttachResult
+---@field session SessionInfo
+---@field executions AttachedExecution[]
+
+--- An execution at the moment of the answer.
+---@class AttachedExecution
+---@field executionId ChosenId
+---@field state ExecutionState
+---@field position? integer While queued: how many executions of the session come before it now, with the running one.
+---@field nextSeq integer
+---@field cell? CellPosition Where the code stands, as execute was told.
+---@field agent? AgentName Whose it is. Absent when it is a person's.
+
+--- The session whose kernel is ended and started anew. What was queued is cancelled.
+---@class SessionRestartParams
+---@field sessionId ChosenId
+---@field sandbox? SandboxAdditions Beside what the session was created with, from now on.
+---@field workDoneToken? RequestId
+
+--- A session has a new status. `reason` says why where that is not plain, such as how a kernel died.
+---@class SessionChangedParams
+---@field sessionId ChosenId
+---@field status SessionStatus
+---@field reason? string
+
+--- Code to run. Executions of a session run one after the other.
+---@class ExecuteParams
+---@field executionId? ChosenId Default: a new one.
+---@field sessionId? ChosenId Default: the root's default session, which is started on demand.
+---@field code string At most 4 MiB.
+---@field cell? CellPosition Where the code stands in the editor.
+---@field timeoutSeconds? number
+---@field approvals? "ask"|"deny"|"allow"
+---@field allowedDomains? HostPattern[]
+---@field silent? boolean Jupyter's: no count, no history, no execute_result. Default false.
+---@field storeHistory? boolean Jupyter's. Default true, false when silent.
+---@field stopOnError? boolean
+---@field workDoneToken? RequestId Tells the start of a kernel, where one is started.
+
+--- A document, and the line in it at which the code starts.
+---@class CellPosition
+---@field uri Uri
+---@field line Line
+
+--- How an execution ended. Its output was sent before, or announced as skipped.
+---@class ExecuteResult
+---@field executionId ChosenId
+---@field status "ok"|"error"|"timeout"|"cancelled"|"killed"|"oom"
+---@field reason? string Why it ended so, where status and error do not say it, such as how the kernel died.
+---@field executionCount integer|nil The kernel's number for it; null when it has none.
+---@field error? ExecutionError
+---@field outputBytes Bytes Size of all its output, as JSON.
+---@field truncated boolean The journal could not keep all of its output.
+---@field outputProblem? string When truncated: why, in words.
+---@field durationSeconds Seconds From the start in the kernel to its idle, waiting included; 0 when it never started.
+---@field waitedSeconds Seconds Of that, the time in which an approval was pending.
+---@field layers LayerNames
+---@field notes? Note[] Where the sandbox stood in the way. For the person; the code does not see them.
+
+--- What was refused to an execution, by what, and what would allow it.
+---@class Note
+---@field text VisibleLine
+---@field remedy VisibleLine What a person can do, in words.
+---@field rule? RuleSpec The rule that would allow it, for policy/add.
+---@field sandbox? SandboxAdditions What would show it, for session/restart.
+
+--- The exception that ended an execution.
+---@class ExecutionError
+---@field ename string
+---@field evalue string
+---@field traceback string[] Lines as the kernel made them, with ANSI colours.
+---@field frames Frame[] Outermost first.
+
+--- One frame of a traceback. In a cell that came with a `cell`, uri and line are the editor's; in one without, uri is
+--- absent and the line counts from the start of the code.
+---@class Frame
+---@field uri? Uri
+---@field line Line
+---@field function string
+
+--- Where an execution stands.
+---@alias ExecutionState "queued"|"running"|"finished"
+
+--- An execution moved on. `position` counts the executions of the session that come before it, with the running one.
+--- It is told once, when the execution is queued; execution/get tells the present one. It goes to who asked for the
+--- execution and to who attached to its session; what an agent runs is told to every person, with the agent's name,
+--- and so is its output.
+---@class ExecuteChangedParams
+---@field executionId ChosenId
+---@field state ExecutionState
+---@field position? integer
+---@field sessionId? ChosenId Of an agent's execution.
+---@field agent? AgentName Whose it is. Absent when it is a person's. execution/get has its code.
+
+--- Records `seq` to `seq + count - 1` of an execution's journal: either an output, into which adjacent stream records
+--- may have been joined, or `skippedBytes` where the client was too slow, or the output too large for a message:
+--- output/read has it.
+---@class ExecuteOutputParams
+---@field executionId ChosenId
+---@field seq integer Number of the first record, from 0 without gaps.
+---@field count integer How many records.
+---@field output? Output
+---@field files? LargeData
+---@field skippedBytes? Bytes
+---@field late? true It came after the reply to `execute`, for instance from a thread.
+
+--- Display data over 256 KiB, kept in files for clients that asked for that, and over 16 MiB for all. The files go
+--- with the journal. It stands beside the output, which the kernel wrote and could forge; `data` then lacks these
+--- types.
+---@alias LargeData table<string, any>[]
+
+--- An output as nbformat 4 writes it, or one of Jupyter's two messages that change earlier ones.
+---@alias Output StreamOutput|DisplayDataOutput|ExecuteResultOutput|ErrorOutput|UpdateDisplayDataOutput|ClearOutput
+
+--- Text that was printed; one record holds at most 256 KiB.
+---@class StreamOutput
+---@field output_type "stream"
+---@field name "stdout"|"stderr"
+---@field text string
+
+--- MIME types to content: text, base64 for binary types, any JSON for JSON types.
+---@alias MimeBundle table<string, any>
+
+--- Something to show. With `transient.display_id`, later updates may replace it.
+---@class DisplayDataOutput
+---@field output_type "display_data"
+---@field data MimeBundle
+---@field metadata JsonObject
+---@field transient? JsonObject
+
+--- The value of the last expression.
+---@class ExecuteResultOutput
+---@field output_type "execute_result"
+---@field execution_count integer|nil
+---@field data MimeBundle
+---@field metadata JsonObject
+
+--- An exception, as the kernel shows it. The middle of a very long one is cut, and says so.
+---@class ErrorOutput
+---@field output_type "error"
+---@field ename string
+---@field evalue string
+---@field traceback string[]
+
+--- New content for every display with that `transient.display_id`.
+---@class UpdateDisplayDataOutput
+---@field output_type "update_display_data"
+---@field data MimeBundle
+---@field metadata JsonObject
+---@field transient table<string, any>
+
+--- Remove the outputs so far: now, or (`wait`) when the next one comes.
+---@class ClearOutput
+---@field output_type "clear_output"
+---@field wait boolean
+
+--- Queued: removed. Running: interrupted; `force` kills and restarts the kernel if it does not stop.
+---@class ExecuteCancelParams
+---@field executionId ChosenId
+---@field graceSeconds? Seconds How long to wait for it to stop. Default 5.
+---@field force? boolean Default false.
+
+--- `kernelBusy`: after the grace it still runs.
+---@class ExecuteCancelResult
+---@field kernelBusy boolean
+
+--- The execution that is meant.
+---@class ExecutionParams
+---@field executionId ChosenId
+
+--- Where an execution stands; its result once it has finished.
+---@class ExecutionInfo
+---@field executionId ChosenId
+---@field sessionId ChosenId
+---@field state ExecutionState
+---@field position? integer While queued: how many executions of the session come before it now, with the running one.
+---@field code? string As execute was given it. Absent of what an earlier sidecar ran.
+---@field agent? AgentName Whose it is. Absent when it is a person's.
+---@field result? ExecuteResult
+
+--- Reads the journal of an execution, running or finished.
+---@class OutputReadParams
+---@field executionId ChosenId
+---@field fromSeq? integer First record. Default 0.
+---@field maxBytes? integer
+
+--- Records in order. `nextSeq` is the `fromSeq` of the next call.
+---@class OutputReadResult
+---@field records OutputRecord[]
+---@field nextSeq integer
+---@field complete boolean The execution has finished and nothing follows `nextSeq`.
+---@field droppedBytes Bytes What the journal could not keep of this execution.
+---@field problem? string Why something was dropped or skipped, in words.
+
+--- Like execute/output, without the execution's id. `skippedBytes` stands where the journal dropped records, or could
+--- not be read.
+---@class OutputRecord
+---@field seq integer
+---@field count integer
+---@field output? Output
+---@field files? LargeData
+---@field skippedBytes? Bytes
+---@field late? true
+
+--- The code reads from standard input.
+---@class InputRequestParams
+---@field executionId ChosenId
+---@field prompt string The code's words; at most 16 KiB, the middle of longer ones is cut.
+---@field password boolean Do not show what is typed.
+
+--- What was typed, without the line end. An error instead of a result is end of file to the code.
+---@class InputRequestResult
+---@field value string
+
+--- One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the
+--- built-in server. `server`: starting a tool server. network: a connection, of a cell's or of the tool server
+--- `server`. shell, install: as they say.
+---@class Action
+---@field kind ActionKind
+---@field server? ServerName
+---@field tool? ToolName
+---@field arguments? JsonObject As the code sent them.
+---@field command? Argv
+---@field cwd? Path Where the command starts.
+---@field environmentNames? string[]
+---@field environment? table<string, string>
+---@field sandbox? boolean
+---@field sandboxConfig? Path Of a tool server in the sandbox: the settings file by which it runs there.
+---@field sandboxSettings? JsonObject What that file says, as it is written.
+---@field folders? Path[]
+---@field host? string Host name or address.
+---@field port? integer
+---@field program? string
+---@field serverIdentity? Identity Which server exactly; a grant binds it.
+---@field toolIdentity? Identity Which definition of the tool exactly; a grant binds it.
+
+--- What kind of thing needs permission.
+---@alias ActionKind "tool"|"host"|"server"|"network"|"shell"|"install"
+
+--- A program and its arguments, resolved; no shell reads it.
+---@alias Argv string[]
+
+--- What a rule does, or a decision says.
+---@alias Effect "allow"|"ask"|"deny"
+
+--- How long an answer holds: this call; while this execution runs; while this session lives; in this workspace;
+--- always.
+---@alias Scope "once"|"execution"|"session"|"workspace"|"always"
+
+--- What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does
+--- not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the root.
+---@class Matcher
+---@field equals? any
+---@field glob? string
+---@field under? Path
+
+--- JSON pointers into the arguments, to what each has to match. All have to. A value that is not there matches
+--- nothing; "" is the whole.
+---@alias ArgumentMatchers table<string, Matcher>
+
+--- A rule as one is written. An absent field matches all. Unknown fields are refused: a condition that is ignored
+--- would widen the rule. An allow rule names at least a kind.
+---@class RuleSpec
+---@field effect Effect
+---@field kind? ActionKind
+---@field server? ServerName
+---@field tool? ToolName
+---@field arguments? ArgumentMatchers
+---@field host? HostPattern
+---@field expiresAt? Time
+
+--- A host of the network: a name (example.org), the names below one (*.example.org), or an address (192.0.2.1,
+--- [2001:db8::1]); with :443, at this port alone. In ASCII; case does not matter. No pattern covers a whole top-level
+--- domain.
+---@alias HostPattern string
+
+--- Where a rule comes from. default: built in. person: a client's initializationOptions. commandLine: --allow.
+--- execution, session: answers that live in memory. workspaceStore: kept for this root. userStore: kept for every
+--- root.
+---@alias RuleSource "default"|"person"|"commandLine"|"execution"|"session"|"workspaceStore"|"userStore"
+
+--- A rule in force: what was written, and where it comes from.
+---@class Rule
+---@field id GivenId
+---@field effect Effect
+---@field kind? ActionKind
+---@field server? ServerName
+---@field tool? ToolName
+---@field arguments? ArgumentMatchers
+---@field host? HostPattern
+---@field payloadHash? string sha256 in hex of the one payload that this grant covers.
+---@field serverIdentity? Identity The grant covers this server alone.
+---@field toolIdentity? Identity The grant covers this definition of the tool alone.
+---@field source RuleSource
+---@field sessionId? ChosenId With source session or execution: whose.
+---@field executionId? ChosenId With source execution: whose.
+---@field createdAt? Time
+---@field expiresAt? Time
+
+--- The source line that makes the call. The text comes from cellgate's record of the cell; which line it is, the code
+--- itself reported. Absent when it reported none.
+---@class Origin
+---@field uri? Uri The cell's document, if `execute` named one.
+---@field line Line In that document; without one, in the code.
+---@field text VisibleLine
+---@field reportedBy "code"
+
+--- What the tool server says about its tool. Hints: nothing is decided by them.
+---@class Hints
+---@field title? VisibleLine
+---@field description? VisibleText
+---@field readOnlyHint? boolean
+---@field destructiveHint? boolean
+---@field idempotentHint? boolean
+---@field openWorldHint? boolean
+
+--- An answer that is offered: `label` says in words what it covers. Without `rule`: exactly this payload.
+---@class Choice
+---@field label VisibleLine
+---@field scope Scope
+---@field rule? RuleSpec
+
+--- An action that waits for a person. `display` shows the whole payload and is what to show; `choices` begin with the
+--- narrowest.
+---@class Approval
+---@field approvalId GivenId
+---@field action Action
+---@field sessionId? ChosenId Absent when no session is behind it.
+---@field executionId? ChosenId What runs in that session, by cellgate's own record. Absent when nothing does.
+---@field agent? AgentName On whose behalf. Absent when it is a person's.
+---@field origin? Origin
+---@field hints Hints
+---@field display VisibleLine[]
+---@field choices Choice[]
+---@field createdAt Time
+---@field expiresAt? Time Denied by then. Absent: it waits.
+
+--- An answer to one or more approvals: all of them are answered, or none.
+---@class ApprovalRespondParams
+---@field approvalIds GivenId[]
+---@field decision "allow"|"deny"
+---@field scope? Scope Default once.
+---@field rule? RuleSpec
+---@field arguments? JsonObject Edited arguments; run in place of those that were shown. Only for one approval.
+---@field reason? string Told to the code when it is denied.
+
+--- An approval was decided, by whomever. By a rule: one that an answer to another approval made.
+---@class ApprovalResolvedParams
+---@field approvalId GivenId
+---@field decision "allow"|"deny"
+---@field by "person"|"rule"|"expired"|"cancelled"|"noClient"|"elicitation"
+---@field ruleId? GivenId The rule that decided, or that the answer made.
+---@field reason? string
+
+--- An action of this agent's own that waits. `display` shows the whole payload.
+---@class ApprovalElicitParams
+---@field executionId? ChosenId The agent's execution that makes it. Absent when none does.
+---@field display VisibleLine[]
+
+--- The answer; it makes no rule.
+---@class ApprovalElicitResult
+---@field decision "allow"|"deny"
+
+--- Which of those that wait.
+---@class ApprovalListParams
+---@field fromSeq? integer `nextSeq` of the list before. Default 0: from the oldest on.
+
+--- What waits, oldest first.
+---@class ApprovalListResult
+---@field approvals Approval[]
+---@field nextSeq? integer More wait than fit in this message: ask again from here.
+
+--- All rules and grants in force.
+---@class PolicyListResult
+---@field rules Rule[]
+
+--- Adds a rule for a session, for this workspace, or always. For a session, `sessionId` says for which.
+---@class PolicyAddParams
+---@field rule RuleSpec
+---@field scope "session"|"workspace"|"always"
+---@field sessionId? ChosenId
+
+--- Removes a rule or revokes a grant. Built-in rules stay.
+---@class PolicyRemoveParams
+---@field ruleId GivenId
+
+--- What would happen to this action now, with nothing being asked or done.
+---@class PolicyExplainParams
+---@field action Action
+---@field sessionId? ChosenId Count the grants of this session.
+---@field executionId? ChosenId Count the grants of this execution.
+
+--- What would happen, by which rule, in words. Without `rule`: none matches.
+---@class PolicyExplainResult
+---@field effect Effect
+---@field rule? Rule
+---@field reason string
+
+--- How to reach an MCP server, in the form that `mcpServers` of MCP clients and `servers` of VS Code share: a command
+--- to start, or a URL. Never both.
+---@alias McpServerConfig StdioServerConfig|HttpServerConfig
+
+--- A program that speaks MCP on stdio. ${VAR}, ${VAR:-default} and ${workspaceFolder} expand after the yes.
+---@class StdioServerConfig
+---@field type? "stdio"
+---@field command string
+---@field args? string[]
+---@field env? StringMap
+---@field cwd? Path Default: the root.
+---@field sandbox? ServerSandboxChoice
+
+--- A server at a URL.
+---@class HttpServerConfig
+---@field type? "http"|"sse"|"streamable-http"|"streamableHttp"
+---@field url string
+---@field headers? StringMap
+---@field sandbox? any
+
+--- The tool server that is meant.
+---@class ToolServerParams
+---@field server ServerName
+
+--- A tool server by a person's word. It starts when it is first needed.
+---@class ToolServersAddParams
+---@field server ServerName
+---@field config McpServerConfig
+
+--- All tool servers that are known, by name.
+---@class ToolServersListResult
+---@field servers ToolServerInfo[]
+
+--- A tool server as it is now.
+---@class ToolServerInfo
+---@field name ServerName
+---@field state "pending"|"stopped"|"starting"|"running"|"failed"
+---@field source "builtIn"|"person"|"commandLine"|"workspaceFile"|"agent"
+---@field file? Path The file that names it.
+---@field identity Identity
+---@field command? Argv Told to persons only: its arguments may hold a secret.
+---@field url? string Told to persons only.
+---@field tools? ToolInfo[] Known once it has run.
+---@field error? VisibleText Why it failed, with the end of its stderr.
+---@field sandbox? "bwrap"|"none" Of one that is started by a command.
+---@field sandboxConfig? Path The settings file that its sandbox follows. Told to persons only.
+---@field layers? string[] Of one that runs in the sandbox: the layers that hold.
+---@field sandboxNotices? VisibleText[]
+
+--- A tool as its server describes it.
+---@class ToolInfo
+---@field name ToolName
+---@field inputSchema JsonObject
+---@field outputSchema? JsonObject
+---@field hints Hints
+
+--- Writes the Python package of a tool server. With `config`: adds the server first, which for an agent is an action
+--- that a person has to allow.
+---@class WrappersGenerateParams
+---@field server ServerName
+---@field config? McpServerConfig
+---@field outDir? Path Folder in which `mcptools` is written. Default: the root.
+---@field workDoneToken? RequestId
+
+--- What was written, and which tools were left out and why.
+---@class WrappersGenerateResult
+---@field package ModuleName Dotted name to import, such as mcptools.filesystem.
+---@field modules table<string, any>[]
+---@field skipped table<string, any>[]
+
+--- A dotted Python name.
+---@alias ModuleName string
+
+--- Installs Python packages for the kernels of the root that have the session's interpreter; they can be imported at
+--- once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
+---@class PackagesInstallParams
+---@field sessionId? ChosenId Whose interpreter. Default: the root's default session, which is started if need be.
+---@field packages string[]
+---@field allowSourceBuilds? boolean
+---@field workDoneToken? RequestId
+
+--- A package as pip names it: a name, extras, versions. No option, marker, path, URL, or name that pip takes for a
+--- file.
+---@alias Requirement any
+
+--- A package and where it lies: `name @ https://…` or `name @ git+https://…`.
+---@alias DirectRequirement any
+
+--- How pip ended. `failed`: nothing was installed, and what was there before is as it was.
+---@class PackagesInstallResult
+---@field status "ok"|"failed"
+---@field reason? string Of a failure, in one line.
+---@field installed InstalledPackage[] With what they need, in the order of their names.
+---@field output string The end of what pip printed, its errors last.
+---@field layers LayerNames Of the build sandbox. Its network is the machine's.
+
+--- As its metadata names it.
+---@class InstalledPackage
+---@field name string
+---@field version string
+
+--- Calls a tool directly, through the gate.
+---@class ToolsCallParams
+---@field server ServerName
+---@field tool ToolName
+---@field arguments JsonObject
+---@field sessionId? ChosenId Count the grants of this session, and show it with the approval.
+
+--- MCP's result of a tool call. `isError` means that the tool itself says it failed.
+---@class CallToolResult
+---@field content table<string, any>[]
+---@field structuredContent? any Any JSON value.
+---@field isError? boolean
+
+--- Kernels that were found, the preferred first.
+---@class KernelListResult
+---@field kernels KernelInfo[]
+
+--- A kernelspec, or an interpreter that can be a kernel.
+---@class KernelInfo
+---@field name string The kernelspec's name; for an interpreter, how to call it.
+---@field displayName string
+---@field language string
+---@field source "kernelspec"|"interpreter"
+---@field interpreter? Path
+---@field resourceDir? Path Folder of the kernelspec.
+---@field problem? string Why it cannot be started, with what to do.
+
+--- A place in code. No sessionId: the default session, which is not started for it.
+---@class KernelCompleteParams
+---@field sessionId? ChosenId
+---@field code string At most 1 MiB.
+---@field cursorPos CodePoints
+
+--- A place in code: how many Unicode code points come before it, as in Jupyter. More than there are: the end.
+---@alias CodePoints integer
+
+--- Each match would replace what stands from cursorStart to cursorEnd. What could not be shown safely on one line is
+--- left out.
+---@class KernelCompleteResult
+---@field matches VisibleLine[]
+---@field types? VisibleLine[] What each match is, where the kernel tells: function, instance, module, keyword, magic …
+---@field cursorStart CodePoints
+---@field cursorEnd CodePoints
+
+--- A place in code. No sessionId: the default session, which is not started for it.
+---@class KernelInspectParams
+---@field sessionId? ChosenId
+---@field code string At most 1 MiB.
+---@field cursorPos CodePoints
+---@field detailLevel? 0|1 1: with the source, where there is one. Default 0.
+
+--- What the kernel says of the name. The words are those of whatever code it comes from.
+---@class KernelInspectResult
+---@field found boolean
+---@field text? VisibleText Signature, documentation and the like, without colours, at most 64 KiB.
+
+--- Code as it was typed so far. No sessionId: the default session, which is not started for it.
+---@class KernelIsCompleteParams
+---@field sessionId? ChosenId
+---@field code string At most 1 MiB.
+
+--- As Jupyter says it.
+---@class KernelIsCompleteResult
+---@field status "complete"|"incomplete"|"invalid"|"unknown"
+---@field indent? string Where it is incomplete: spaces with which the next line might begin.
+
+--- No sessionId: the default session, which is not started for it.
+---@class KernelVariablesParams
+---@field sessionId? ChosenId
+
+--- What the session's code has given names to, without modules, functions and classes, in the order in which that
+--- was. Python only; else 1025.
+---@class KernelVariablesResult
+---@field variables KernelVariable[]
+---@field truncated boolean There are more.
+
+--- One of them, as text on a line each.
+---@class KernelVariable
+---@field name VisibleLine
+---@field type VisibleLine The name of its class.
+---@field value VisibleLine As the code would write it, short. Empty where that would take long.
+---@field size? VisibleLine Of a collection its length, of an array its shape.

@@ -1,0 +1,80 @@
+-- What a buffer belongs to: its workspace folder, and the kernel's session that its code runs in.
+local config = require("cellgate.config")
+
+local M = {}
+
+local markers = { ".git", ".mcp.json", "mcptools", "pyproject.toml" }
+
+---@param buffer integer
+---@return string
+function M.root(buffer)
+  if config.values.root then
+    return vim.fs.normalize(config.values.root(buffer))
+  end
+  local name = vim.api.nvim_buf_get_name(buffer)
+  if name == "" or name:find("^%w+://") then
+    return vim.fs.normalize(assert(vim.uv.cwd()))
+  end
+  local found = vim.fs.root(name, markers)
+  return vim.fs.normalize(found or vim.fs.dirname(name))
+end
+
+---@param buffer integer
+---@return string
+function M.uri(buffer)
+  local name = vim.api.nvim_buf_get_name(buffer)
+  return name == "" and ("untitled:" .. buffer) or vim.uri_from_fname(vim.fs.normalize(name))
+end
+
+--- The loaded buffer of a URI.
+---@param uri string
+---@return integer?
+function M.buffer(uri)
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == "" and M.uri(buffer) == uri then
+      return buffer
+    end
+  end
+end
+
+-- What filetypes and fences call a language, where a kernelspec has another name for it.
+local languages = {
+  py = "python",
+  python3 = "python",
+  ipython = "python",
+  js = "javascript",
+  ts = "typescript",
+  sh = "bash",
+  shell = "bash",
+  rmd = "R",
+  r = "R",
+}
+
+---@param buffer integer
+---@param cell? cellgate.Cell
+---@return string
+function M.language(buffer, cell)
+  local name = cell and cell.language or vim.bo[buffer].filetype
+  name = name ~= "" and name or "python"
+  return languages[name] or name
+end
+
+--- The session for a language: the root's default one for Python, else one of that language's name.
+---@param language string
+---@return string? id nil: the default one, which starts by itself
+---@return table? params of session/create
+function M.session(language)
+  local kernel = config.values.kernels[language]
+  if language == "python" and not kernel then
+    return nil
+  end
+  local id = language == "python" and "default" or (language:gsub("[^%w_.-]", "_"):gsub("^[.-]", "_"):sub(1, 64))
+  return id,
+    {
+      sessionId = id,
+      language = language,
+      kernel = kernel and (kernel:find("/") and { interpreter = kernel } or { name = kernel }) or nil,
+    }
+end
+
+return M

@@ -1,0 +1,38 @@
+-- What Neovim loads at its start: the command, the <Plug> maps, and a look at each file that is opened. Everything
+-- else is loaded when it is first needed.
+if vim.g.loaded_cellgate then
+  return
+end
+vim.g.loaded_cellgate = true
+
+if not require("cellgate.compat").is_supported() then
+  vim.notify(
+    "cellgate: this Neovim is too old; " .. require("cellgate.compat").oldest .. " or newer is needed",
+    vim.log.levels.WARN
+  )
+  return
+end
+
+vim.api.nvim_create_user_command("Cellgate", function(command)
+  require("cellgate").start()
+  require("cellgate.commands").run(command)
+end, {
+  nargs = "+",
+  bang = true,
+  range = true,
+  desc = "cells in a sandboxed kernel, and answers to what they ask",
+  complete = function(lead, line)
+    return require("cellgate.commands").complete(lead, line)
+  end,
+})
+
+require("cellgate.keys").define()
+
+vim.api.nvim_create_autocmd({ "BufReadPost", "FileType" }, {
+  group = vim.api.nvim_create_augroup("cellgate", {}),
+  callback = function(event)
+    if vim.bo[event.buf].buftype == "" then
+      require("cellgate.opened").look(event.buf, event.event == "BufReadPost")
+    end
+  end,
+})

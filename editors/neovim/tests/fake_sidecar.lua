@@ -1,0 +1,104 @@
+-- A sidecar without a process: it answers what specs tell it to, and remembers what it was told (`spy`).
+local rpc = require("cellgate.rpc")
+local session = require("cellgate.session")
+
+local M = {}
+
+---@class cellgate.FakeSidecar
+---@field spy { requests: table[], notifications: table[], responses: table[] }
+local Fake = {}
+Fake.__index = Fake
+
+local answers = {
+  initialize = function()
+    return {
+      serverInfo = { name = "cellgate", version = "0" },
+      protocolVersion = "1",
+      role = "person",
+      capabilities = {},
+    }
+  end,
+  ["session/list"] = function()
+    return { sessions = {} }
+  end,
+}
+
+--- From now on, sessions talk to this.
+---@return cellgate.FakeSidecar
+function M.install()
+  local fake =
+    setmetatable({ spy = { requests = {}, notifications = {}, responses = {} }, answers = {}, last = 0 }, Fake)
+  session.connect = function(_, handlers)
+    local peer
+    peer = rpc.new(function(bytes)
+      fake:hear(vim.json.decode(bytes:match("\r\n\r\n(.*)$"), { luanil = { object = true } }))
+    end, handlers)
+    peer.hang_up = function() end
+    fake.peer = peer
+    return peer
+  end
+  return fake
+end
+
+function Fake:send(message)
+  message.jsonrpc = "2.0"
+  local body = vim.json.encode(message)
+  self.peer:feed(("Content-Length: %d\r\n\r\n%s"):format(#body, body))
+end
+
+---@private
+function Fake:hear(message)
+  if not message.method then
+    table.insert(self.spy.responses, message)
+  elseif not message.id then
+    table.insert(self.spy.notifications, message)
+  else
+    table.insert(self.spy.requests, message)
+    local answer = self.answers[message.method] or answers[message.method]
+    if answer then
+      self:send({ id = message.id, result = answer(message.params) or vim.empty_dict() })
+    end
+  end
+end
+
+function Fake:notify(method, params)
+  self:send({ method = method, params = params })
+end
+
+--- What was asked with a method.
+function Fake:asked(method)
+  return vim.tbl_filter(function(message)
+    return message.method == method
+  end, self.spy.requests)
+end
+
+--- Connects a workspace.
+---@param root string
+function M.connect(root)
+  local here = session.of(root)
+  vim.wait(60000, function()
+    return here.state == "ready"
+  end, 1)
+  return here
+end
+
+--- An approval as the sidecar sends it.
+local function approval(id, more)
+  return vim.tbl_deep_extend("force", {
+    approvalId = id,
+    action = { kind = "tool", server = "fs", tool = "read", arguments = { path = id } },
+    hints = vim.empty_dict(),
+    display = { "tool read of fs", ('path: "%s"'):format(id) },
+    choices = {
+      { label = "this call", scope = "once" },
+      { label = "any read of fs, in this session", scope = "session", rule = { effect = "allow", kind = "tool" } },
+    },
+    createdAt = "2026-01-05T09:30:02.500Z",
+  }, more or {})
+end
+
+function Fake:ask(id, more)
+  self:notify("approval/requested", approval(id, more))
+end
+
+return M

@@ -1,0 +1,275 @@
+"""What the scenarios of all editors do not name: the kernel's words while typing, lists, a great deal of output, text
+objects and keys, a plugin that nobody set up."""
+
+import base64
+import contextlib
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import termios
+import threading
+import unittest
+from pathlib import Path
+
+from neovim_testing import (CELLGATE, NEOVIM, OWN, PATIENCE, PLUGIN, NeovimTest, Remote, start_process, tiny_png,
+                            wait_until)
+
+CALL = "# %%\nfrom mcptools.host import read_file\nprint(read_file.run(path='notes.txt').content)\n"
+
+
+class Kernel(NeovimTest):
+    def ran(self, code):
+        neovim = self.neovim(self.place.write("a.py", code))
+        neovim.command("Cellgate run")
+        neovim.wait_finished(1)
+        neovim.wait_lua("return vim.tbl_contains(vim.tbl_values(select(2, next(require('cellgate.session').all)).kernels),"
+                        " 'idle')", "an idle kernel")
+        return neovim
+
+    def test_completion_knows_what_the_kernel_has(self):
+        neovim = self.ran("# %%\nfrobnicate_one = 1\nfrobnicate_two = 2\n")
+        neovim.keys("Gofrobn<C-x><C-o>")
+        neovim.wait_screen("frobnicate_two", "[kernel]")
+        neovim.keys("<C-e><Esc>")
+
+    def test_inspect_and_variables(self):
+        neovim = self.ran("# %%\ndef twice(x):\n    'Gives the double.'\n    return 2 * x\nanswer = twice(21)\n")
+        neovim.keys("/answer<CR>w")
+        neovim.keys("wb")
+        neovim.keys("/twice(21<CR>")
+        neovim.command("Cellgate inspect")
+        neovim.wait_screen("Gives the double.", "Signature")
+        neovim.command("Cellgate variables")
+        neovim.wait_screen("answer", "42", "cellgate://variables")
+
+    def test_twenty_thousand_lines_are_counted_and_all_to_be_read(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\nfor i in range(20000): print(i)\n"))
+        # In processor time, which does not count what else the machine does.
+        neovim.lua("Longest, Last = 0, os.clock() Timer = vim.uv.new_timer() Timer:start(1, 1, vim.schedule_wrap(function() "
+                   "local now = os.clock() Longest = math.max(Longest, (now - Last) * 1000) Last = now end))")
+        neovim.command("Cellgate run")
+        neovim.wait_finished(1)
+        output = neovim.wait_output("19999")
+        # A figure, not a verdict.
+        print(f"the longest turn of Neovim's loop: {neovim.lua('Timer:close() return Longest'):.0f} ms")
+        self.assertEqual(output[0], "… 19980 more: :Cellgate output")
+        neovim.command("Cellgate output")
+        neovim.wait_screen("cellgate://output")
+        lines = neovim.wait_lua("vim.cmd.normal({ 'G', bang = true }) local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false) "
+                                "return lines[#lines] == '19999' and lines", "the last line")
+        self.assertEqual(lines, [str(i) for i in range(20000)])
+
+
+class Control(NeovimTest):
+    def test_restart_forgets_variables_and_clear_takes_output_away(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\nx = 1\nprint('set')\n# %%\nprint('x' in globals())\n"))
+        neovim.command("Cellgate run")
+        neovim.wait_output("set")
+        neovim.command("Cellgate restart")
+        neovim.wait_message("the kernel was started anew")
+        neovim.keys("G")
+        neovim.command("Cellgate run")
+        neovim.wait_output("False")
+        neovim.command("Cellgate clear")
+        neovim.wait(lambda: neovim.output() == ["set"], lambda: f"one output, not {neovim.output()}")
+        neovim.command("Cellgate! clear")
+        neovim.wait(lambda: neovim.output() == [], lambda: f"no output, not {neovim.output()}")
+
+    def test_a_queued_cell_is_cancelled_alone_and_the_running_one_by_its_own(self):
+        neovim = self.neovim(self.place.write(
+            "a.py", "# %%\nprint('begun', flush=True)\nwhile True: pass\n# %%\nprint('second')\n# %%\nprint('third')\n"))
+        neovim.command("Cellgate all")
+        neovim.wait_output("begun")
+        neovim.keys("5G")
+        neovim.command("Cellgate cancel")
+        neovim.wait_screen("cancelled")
+        neovim.keys("gg")
+        neovim.command("Cellgate cancel")
+        neovim.wait(lambda: {each["state"] for each in neovim.executions()} == {"finished"},
+                    lambda: f"the end of all: {neovim.executions()}")
+        self.assertEqual([each["status"] for each in neovim.executions()], ["cancelled", "cancelled", "ok"])
+
+    def test_stop_ends_the_sidecar_and_the_next_cell_starts_another(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\nprint(6 * 7)\n"))
+        neovim.command("Cellgate run")
+        neovim.wait_output("42")
+        neovim.command("Cellgate stop")
+        neovim.wait_message("stopped")
+        self.wait_for_the_end_of_the_sidecar()
+        neovim.command("Cellgate run")
+        neovim.wait_finished(2)
+
+    def test_what_a_cell_prints_does_nothing_to_the_terminal(self):
+        neovim = self.neovim(self.place.write(
+            "a.py", "# %%\nprint('\\x1b]0;owned\\x07\\x1b[2J\\x1b[Hshown \\u202etxt.exe')\n"))
+        neovim.command("Cellgate run")
+        neovim.wait_output("shown <U+202E>txt.exe")
+        neovim.wait_screen("# %%", "shown <U+202E>txt.exe")
+
+
+class Lists(NeovimTest):
+    def setUp(self):
+        super().setUp()
+        self.place.write("notes.txt", "Five days in May.")
+
+    def test_an_answer_for_the_session_is_a_rule_that_can_be_revoked(self):
+        neovim = self.neovim(self.place.write("a.py", CALL))
+        neovim.command("Cellgate generate host")
+        neovim.wait_message("mcptools.host has")
+        neovim.command("Cellgate run")
+        neovim.wait_screen("cellgate asks")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.keys("4")
+        neovim.wait_finished(1)
+        neovim.command("Cellgate run")
+        neovim.wait_finished(2)
+        neovim.command("Cellgate rules")
+        neovim.wait_screen("allow host/read_file", "in session default")
+        neovim.keys("/allow host.read_file<CR>")
+        neovim.keys("X")
+        neovim.wait_screen("cellgate://rules", gone=("allow host/read_file",))
+        neovim.keys("q")
+        neovim.command("Cellgate run")
+        neovim.wait_screen("cellgate asks")
+        neovim.command("Cellgate interrupt")
+        neovim.wait_finished(3, "error")
+
+    def test_a_server_of_the_workspaces_file_asks_for_agreement(self):
+        self.place.write(".mcp.json", '{"mcpServers": {"theirs": {"command": "true"}}}')
+        neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"))
+        neovim.command("Cellgate servers")
+        neovim.wait_screen("theirs  pending", "host  running")
+        neovim.keys("/theirs<CR>")
+        neovim.keys("R")
+        neovim.wait_screen("cellgate asks", "start")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.keys("d")
+        neovim.wait_screen("cellgate://servers", gone=("cellgate asks",))
+
+    def test_kernels(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"))
+        neovim.command("Cellgate kernels")
+        neovim.wait_screen("python3", "python")
+
+
+class Editing(NeovimTest):
+    def test_operator_selection_lines_and_text_object(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\nprint('a')\nprint('b')\n# %%\nprint('c')\n"),
+                             settings={"keys": True})
+        neovim.keys("2G,l")
+        neovim.wait_output("a")
+        neovim.keys("3GV,r")
+        neovim.wait_output("b")
+        neovim.keys("5G,eic")
+        neovim.wait_output("c")
+        self.assertEqual([each["code"] for each in neovim.executions()], ["print('a')\n", "print('b')\n", "print('c')\n"])
+
+    def test_fences_of_markdown_are_cells(self):
+        neovim = self.neovim(self.place.write("a.md", "Some words.\n\n```python\nprint(6 * 7)\n```\n\n```\nnot this\n```\n"))
+        neovim.command("Cellgate all")
+        neovim.wait_output("42")
+        self.assertEqual([each["code"] for each in neovim.executions()], ["print(6 * 7)\n"])
+
+    def test_output_stays_with_its_cell_when_lines_are_put_before_it(self):
+        neovim = self.neovim(self.place.write("a.py", "# %%\nprint('a')\n# %%\nprint('b')\n"))
+        neovim.command("Cellgate all")
+        neovim.wait_finished(2)
+        neovim.wait_output("b")
+        neovim.keys("ggOx = 1<Esc>")
+        screen = neovim.wait_screen("x = 1").split("\n")
+        rows = [row.strip() for row in screen]
+        self.assertEqual(rows[rows.index("print('b')") + 1], "b")
+
+
+class Pictures(NeovimTest):
+    def test_a_terminal_of_kittys_protocol_is_given_the_file_and_the_places(self):
+        """Through a terminal of our own, which shows nothing and keeps all that it is told."""
+        file = self.place.write("a.py", "# %%\nfrom IPython.display import Image, display\nimport base64\n"
+                                f"display(Image(data=base64.b64decode('{base64.b64encode(tiny_png()).decode()}')))\n")
+        socket = self.place.base / "nvim.sock"
+        terminal, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 110, 0, 0))
+        process = start_process(
+            [NEOVIM, "-n", "-u", "NONE", "--listen", str(socket), "--cmd", f"set rtp^={PLUGIN}", str(file)],
+            env=self.place.environment(TERM="xterm-kitty", KITTY_WINDOW_ID="1"), cwd=self.place.root, stdin=theirs,
+            stdout=theirs, stderr=theirs, start_new_session=True)
+        os.close(theirs)
+        told = bytearray()
+
+        def listen():
+            with contextlib.suppress(OSError):
+                while True:
+                    told.extend(os.read(terminal, 1 << 16))
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+
+        def end():
+            process.kill()
+            process.wait()
+            OWN.discard(process.pid)
+            listener.join(PATIENCE)
+            os.close(terminal)
+
+        self.addCleanup(end)
+
+        def connect():
+            with contextlib.suppress(OSError):
+                return Remote(socket)
+
+        remote = wait_until(connect, "Neovim's socket")
+        self.addCleanup(remote.close)
+        wait_until(lambda: remote.call("nvim_exec_lua", "return vim.v.vim_did_enter == 1", []), "the end of the start")
+        remote.call("nvim_exec_lua", "require('cellgate').setup({ program = ... }) "
+                    "vim.cmd.runtime('plugin/cellgate.lua') vim.cmd('Cellgate run')", [CELLGATE])
+        wait_until(lambda: b"\x1b_Ga=T,U=1,q=2,f=100,t=f,i=1," in told, lambda: f"a picture, in {bytes(told[-3000:])}")
+        sent = bytes(told).split(b"\x1b_G", 1)[1].split(b"\x1b\\", 1)[0]
+        path = base64.b64decode(sent.split(b";")[1]).decode()
+        self.assertEqual(Path(path).read_bytes(), tiny_png())
+        wait_until(lambda: "\U0010eeee\u0305\u0305".encode() in told, "the place of the picture")
+
+
+class Buffers(NeovimTest):
+    def test_output_comes_back_with_a_buffer_that_is_read_again(self):
+        file = self.place.write("a.py", "# %%\nprint('a')\n# %%\nprint('b')\n")
+        neovim = self.neovim(file)
+        neovim.command("Cellgate all")
+        neovim.wait_finished(2)
+        neovim.wait_output("b")
+        file.write_text("# new first line\n" + file.read_text())
+        neovim.command("edit")
+        neovim.wait_screen("new first line")
+        neovim.wait(lambda: neovim.output() == ["a", "b"], lambda: f"both outputs, not {neovim.output()}")
+        neovim.command("bdelete")
+        neovim.command(f"edit {file}")
+        neovim.wait(lambda: neovim.output() == ["a", "b"], lambda: f"both outputs, not {neovim.output()}")
+
+
+class NewUser(NeovimTest):
+    def test_a_plain_package_without_setup_runs_a_cell_and_is_healthy(self):
+        start = self.place.home / ".local/share/nvim/site/pack/cellgate/start"
+        start.mkdir(parents=True)
+        (start / "cellgate").symlink_to(PLUGIN)
+        file = self.place.write("a.py", "# %%\nprint(6 * 7)\n")
+        done = self.place.base / "done"
+        # The program is found in the repository that the plugin lies in.
+        script = (f"edit {file}", "Cellgate run",
+                  "lua vim.wait(60000, function() for _, s in pairs(require('cellgate.session').all) do for _, e in "
+                  "pairs(s.executions) do if e.state == 'finished' then return true end end end end)",
+                  "Cellgate output", "lua vim.wait(60000, function() return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] "
+                  "~= '' end)", f"silent write! {done}", "checkhealth cellgate", f"silent write! {done}.health", "qa!")
+        commands = [word for each in script for word in ("-c", each)]
+        finished = subprocess.run([NEOVIM, "-n", "--headless", *commands], env=self.place.environment(), cwd=self.place.root,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
+        self.assertEqual(done.read_text(), "42\n", finished.stderr)
+        health = (self.place.base / "done.health").read_text()
+        self.assertIn(os.path.join("build", "cellgate"), health)
+        self.assertNotIn("ERROR", health)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -101,8 +101,8 @@
 ---@alias Role "person"|"agent"
 
 --- The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges,
---- landlock, guarded-files; exactly ["none"] when none does, and ["unknown"] of what an earlier sidecar did not
---- finish.
+--- landlock, guarded-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is
+--- starting, and of what an earlier sidecar did not finish.
 ---@alias LayerNames string[]
 
 --- The first request of every client.

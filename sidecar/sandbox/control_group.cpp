@@ -143,14 +143,6 @@ std::vector<Membership> read_memberships(const std::string& cgroup) {
     return found;
 }
 
-bool shows(const Mount& mount, const Membership& membership) {
-    if (membership.controllers.empty()) {
-        return mount.version == GroupVersion::two;
-    }
-    const std::string first = membership.controllers.substr(0, membership.controllers.find(','));
-    return mount.version == GroupVersion::one && has_word(mount.options, first, ',');
-}
-
 // The folder of a group, empty when the mount does not show it.
 std::string folder_of(const Mount& mount, const std::string& path, const std::string& root) {
     std::string below = path;
@@ -369,21 +361,6 @@ GroupPlaces find_group_places(const std::string& root) {
                       "an ordinary user can have one too.";
     }
     return places;
-}
-
-void wait_ahead_of_joining(const std::string& root) {
-    const std::string proc = (root == "/" ? "" : root) + "/proc/self/";
-    const std::vector<Mount> mounts = read_mounts(text_of(proc + "mountinfo"));
-    for (const Membership& membership : read_memberships(text_of(proc + "cgroup"))) {
-        for (const Mount& mount : mounts) {
-            const std::string folder =
-                shows(mount, membership) ? folder_of(mount, membership.path, root) : std::string();
-            constexpr std::string_view this_process = "0";
-            if (!folder.empty() && write_to(folder + "/cgroup.procs", this_process) == 0) {
-                return; // one lock is behind them all
-            }
-        }
-    }
 }
 
 std::unique_ptr<ControlGroup> ControlGroup::make(const GroupPlaces& places, const GroupLimits& limits,

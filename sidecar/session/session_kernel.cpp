@@ -8,7 +8,6 @@
 #include "egress/settings_rules.hpp"
 #include "exec/packages.hpp"
 #include "notes.hpp"
-#include "sandbox/control_group.hpp"
 #include "sandbox/explain.hpp"
 #include "session_start.hpp"
 #include "store/owned_directory.hpp"
@@ -171,15 +170,7 @@ Task<void> Session::allow_workspace_kernel(jupyter::KernelChoice choice, std::st
     }
 }
 
-Task<void> Session::wait_ahead_of_joining() {
-    std::function<void()> work = [] { sandbox::wait_ahead_of_joining(); };
-    co_await house_.loop.off_loop(std::move(work));
-}
-
 Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
-    if (options_.isolation != sandbox::Isolation::none) {
-        tasks_.spawn(wait_ahead_of_joining());
-    }
     const jupyter::KernelChoice choice = co_await choose_kernel();
     kernel_.name = choice.name;
     kernel_.language = choice.language;

@@ -3,7 +3,6 @@
 
 #include "async/loop.hpp"
 #include "async/process.hpp"
-#include "sandbox/control_group.hpp"
 #include "sandbox/launcher.hpp"
 #include "worker.hpp"
 
@@ -18,32 +17,13 @@ Task<void> run(async::Loop* loop, async::Command command, async::ExitStatus* sta
     *status = co_await process->exited();
 }
 
-Task<void> wait_ahead(async::Loop* loop) {
-    std::function<void()> work = [] { sandbox::wait_ahead_of_joining(); };
-    co_await loop->off_loop(std::move(work));
-}
-
-Task<sandbox::Launch> wrap(async::Loop* loop, sandbox::Launcher* launcher, async::Command command,
-                           const sandbox::Profile* profile) {
-    std::function<sandbox::Launch()> work = [&] { return launcher->wrap(std::move(command), *profile); };
-    co_return co_await loop->off_loop(std::move(work));
-}
-
-Task<void> start(async::Loop* loop, sandbox::Launcher* launcher, async::Command command,
-                 const sandbox::Profile* profile, async::ExitStatus* status) {
-    TaskScope scope;
-    scope.spawn(wait_ahead(loop));
-    sandbox::Launch wrapped = co_await wrap(loop, launcher, std::move(command), profile);
-    co_await run(loop, std::move(wrapped.command), status);
-    co_await scope.join();
-}
-
 bool launch(async::Loop& loop, sandbox::Launcher& launcher, const sandbox::Profile& profile,
             const std::vector<std::string>& argv) {
     async::Command command;
     command.argv = argv;
+    sandbox::Launch wrapped = launcher.wrap(std::move(command), profile);
     async::ExitStatus status;
-    loop.run(start(&loop, &launcher, std::move(command), &profile, &status));
+    loop.run(run(&loop, std::move(wrapped.command), &status));
     return status.success();
 }
 

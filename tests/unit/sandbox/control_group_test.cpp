@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,28 +61,6 @@ std::unique_ptr<ControlGroup> make(const GroupPlaces& places, const GroupLimits&
 constexpr GroupLimits plenty{std::uint64_t{1} << 30, 1000};
 
 } // namespace
-
-TEST_CASE("to have waited ahead, a process joins the group that it is in, and no other") {
-    for (const auto& [mounts, memberships, folder] :
-         {std::tuple(version_one, "8:pids:/\n4:memory:/box/7\n", "/sys/fs/cgroup/memory/box/7"),
-          std::tuple(version_two, "0::/box/7\n", "/sys/fs/cgroup/box/7")}) {
-        const System system(mounts, memberships);
-        const fs::path above = system.at(folder).parent_path();
-        for (const fs::path& each : {system.at(folder), above}) {
-            system.machine.write(each / "cgroup.procs", "");
-        }
-        wait_ahead_of_joining(system.machine.root);
-        CHECK(system.machine.read(system.at(folder) / "cgroup.procs") == "0");
-        CHECK(system.machine.read(above / "cgroup.procs").empty());
-    }
-    const auto memberships = [] {
-        std::ifstream file("/proc/self/cgroup");
-        return std::string(std::istreambuf_iterator<char>(file), {});
-    };
-    const std::string before = memberships();
-    wait_ahead_of_joining();
-    CHECK(memberships() == before);
-}
 
 TEST_CASE("of version 1 the places are our own groups, each in its hierarchy") {
     const System system(version_one, "8:pids:/\n4:memory:/box/7\n0::/\n");

@@ -34,11 +34,6 @@ struct GroupPlaces {
 // nothing.
 GroupPlaces find_group_places(const std::string& root = "/");
 
-// Whoever joins a group waits until no processor is in the middle of certain work (a grace period of RCU: 5 to 20 ms),
-// unless somebody did so just before. This does, in vain: it has this process join the group that it is in. Done off
-// the loop while a start is prepared, so that the start has not to wait.
-void wait_ahead_of_joining(const std::string& root = "/");
-
 struct GroupLimits {
     std::optional<std::uint64_t> memory_bytes;  // of all together: memory, caches that are in use, scratch files
     std::optional<std::uint64_t> process_count; // processes and threads of all together

@@ -126,8 +126,6 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     void require_only_guest(const gate::Agent& agent) const;
     void require_restartable() const;
     Task<void> check_settings(std::shared_ptr<const sandbox::Settings> settings, const sandbox::Additions& additions);
-    // Of the kernel's control group, beside all that comes before its start.
-    Task<void> wait_ahead_of_joining();
     Task<std::unique_ptr<Start>> start_kernel();
     std::unique_ptr<egress::Proxy> make_proxy(std::string path);
     void note_settings(const std::vector<std::string>& notices);

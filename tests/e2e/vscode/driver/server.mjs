@@ -1,6 +1,6 @@
 // VS Code as a server for browsers: started in a place, with its own directories, on a free port of this machine.
 import { execFile, spawn } from "node:child_process";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -40,17 +40,23 @@ export class Server {
      */
     static async start(place, { settings = {}, trusted = true, environment = {}, extensions = [VSIX] } = {}) {
         const server = new Server(place, { ...place.environment, ...environment });
-        await mkdir(path.join(server.userData, "User"), { recursive: true });
-        await writeFile(
-            path.join(server.userData, "User", "settings.json"),
-            JSON.stringify({ ...SETTINGS, ...settings }, null, 4),
-        );
+        await server.#addSettings("User", { ...SETTINGS, ...settings });
+        // What only a machine may decide counts here, where the editor is not on the person's own.
+        await server.#addSettings("Machine", settings);
         await writeFile(path.join(place.root, "config.yaml"), "");
         for (const extension of extensions) {
             await run(NODE, [...server.#parameters(), "--install-extension", extension], { env: server.environment });
         }
         await server.#listen(trusted);
         return server;
+    }
+
+    /** Beside those that a scenario has prepared. @param {"User" | "Machine"} of @param {object} settings */
+    async #addSettings(of, settings) {
+        const file = path.join(this.userData, of, "settings.json");
+        const prepared = existsSync(file) ? JSON.parse(await readFile(file, "utf8")) : {};
+        await mkdir(path.dirname(file), { recursive: true });
+        await writeFile(file, JSON.stringify({ ...settings, ...prepared }, null, 4));
     }
 
     /** @param {import("./place.mjs").Place} place @param {Record<string, string>} environment */

@@ -54,6 +54,7 @@ class Typing(Remote):
             tries += 1
             if tries % 100 == 0:
                 self.leave()
+            time.sleep(0.001)  # requests come before keys, so there must be times without one
             assert time.monotonic() < end, f"{self.doing} does not end: {self.lua('return vim.api.nvim_get_mode()')}"
         return self.lua("return StrayKeys.finish()")
 

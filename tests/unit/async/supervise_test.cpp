@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +115,15 @@ pid_t start_plainly(std::vector<std::string> argv, const std::string& mark) {
     return pid;
 }
 
+Task<void> show_groups(Loop* loop, std::vector<std::string> folders, std::string* shown) {
+    Command command = shell("cat /proc/self/cgroup");
+    command.groups = std::move(folders);
+    const std::unique_ptr<Process> process = start_process(*loop, std::move(command));
+    *shown = co_await read_all(&process->stdio());
+    const ExitStatus status = co_await process->exited();
+    CHECK(status.code == 0);
+}
+
 } // namespace
 
 TEST_CASE("control: without a supervisor, the escape artists outlive who started them") {
@@ -177,6 +187,34 @@ TEST_CASE("supervisor and child have sessions of their own, which no terminal's 
 TEST_CASE("a command that cannot be put into its control group does not run") {
     Loop loop;
     loop.run(join_no_group(&loop, "/nonexistent/group"));
+}
+
+TEST_CASE("a command runs in its control groups, of both versions") {
+    const std::string name = "/supervised-" + std::to_string(::getpid());
+    std::vector<std::string> folders;
+    for (const char* hierarchy :
+         {"/sys/fs/cgroup/memory", "/sys/fs/cgroup/pids", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"}) {
+        const std::string folder = hierarchy + name;
+        if (::access((std::string(hierarchy) + "/cgroup.procs").c_str(), W_OK) == 0 &&
+            ::mkdir(folder.c_str(), 0755) == 0) {
+            folders.push_back(folder);
+        }
+    }
+    if (folders.empty()) {
+        MESSAGE("no control groups can be made here");
+        return;
+    }
+    Loop loop;
+    std::string shown;
+    loop.run(show_groups(&loop, folders, &shown));
+    std::size_t joined = 0;
+    for (std::size_t at = shown.find(name); at != std::string::npos; at = shown.find(name, at + 1)) {
+        ++joined;
+    }
+    CHECK_MESSAGE(joined == folders.size(), shown);
+    for (const std::string& folder : folders) {
+        CHECK(::access(folder.c_str(), F_OK) != 0); // nobody holds it, so the supervisor took it away
+    }
 }
 
 TEST_CASE("the signals that ask for an end are passed on to the child, and no other") {

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY_HOME = {
     "uv.h": "async",
     "zmq": None,
-    "openssl/": "base",
+    "nettle/": "base",
     "simdjson": "base",
     "nlohmann/": "base",
     "sqlite3.h": "store",

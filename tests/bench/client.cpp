@@ -17,7 +17,7 @@
 
 #include "worker.hpp"
 
-#include <openssl/evp.h>
+#include <nettle/sha2.h>
 
 #include <algorithm>
 #include <array>
@@ -214,15 +214,12 @@ class Cellgate {
 };
 
 void require_hash(const std::string& text, const std::string& expected) {
-    std::array<unsigned char, 32> digest{};
-    EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-    std::string hex;
-    for (const unsigned char byte : digest) {
-        std::array<char, 3> digits{};
-        std::snprintf(digits.data(), digits.size(), "%02x", byte);
-        hex += digits.data();
-    }
-    if (hex != expected) {
+    sha256_ctx context;
+    sha256_init(&context);
+    sha256_update(&context, text.size(), reinterpret_cast<const unsigned char*>(text.data()));
+    std::array<unsigned char, SHA256_DIGEST_SIZE> digest{};
+    sha256_digest(&context, digest.size(), digest.data());
+    if (to_hex(digest) != expected) {
         die("output was lost: " + std::to_string(text.size()) + " bytes came, and their hash is not the expected one");
     }
 }

@@ -3,7 +3,7 @@
 
 #include "worker.hpp"
 
-#include <openssl/hmac.h>
+#include <nettle/hmac.h>
 #include <zmq.h>
 
 #include <array>
@@ -11,20 +11,14 @@
 namespace bench {
 
 inline std::string sign(const std::string& key, std::initializer_list<std::string_view> parts) {
-    std::string all;
+    hmac_sha256_ctx context;
+    hmac_sha256_set_key(&context, key.size(), reinterpret_cast<const unsigned char*>(key.data()));
     for (const std::string_view part : parts) {
-        all += part;
+        hmac_sha256_update(&context, part.size(), reinterpret_cast<const unsigned char*>(part.data()));
     }
-    std::array<unsigned char, 32> digest{};
-    HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(all.data()),
-         all.size(), digest.data(), nullptr);
-    std::string hex;
-    for (const unsigned char byte : digest) {
-        constexpr std::string_view digits = "0123456789abcdef";
-        hex += digits[byte >> 4];
-        hex += digits[byte & 15];
-    }
-    return hex;
+    std::array<unsigned char, SHA256_DIGEST_SIZE> digest{};
+    hmac_sha256_digest(&context, digest.size(), digest.data());
+    return to_hex(digest);
 }
 
 inline void send_frames(void* socket, const std::vector<std::string>& frames) {

@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256 and HMAC-SHA-256 (OpenSSL), as hexadecimal text.
+// SHA-256 and HMAC-SHA-256 (Nettle), as hexadecimal text.
 
 #include <initializer_list>
 #include <string>

@@ -6,10 +6,10 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { beside } from "./driver/extension.mjs";
+import { beside } from "./driver/extensions.mjs";
 import { cellgateProgram, Place } from "./driver/place.mjs";
 import { scenario } from "./driver/scenario.mjs";
-import { VERSION } from "./driver/server.mjs";
+import { VERSION } from "./driver/installation.mjs";
 import { until } from "./driver/wait.mjs";
 
 const EXTENSION = path.resolve(import.meta.dirname, "../../../editors/vscode");

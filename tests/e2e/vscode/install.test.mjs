@@ -8,7 +8,7 @@ import { until } from "./driver/wait.mjs";
 const files = { "plan.py": "# %%\nprint(1)\n" };
 const ofThePackage = ({ program }) => /\/extensions\/cellgate\.cellgate-[^/]*\/bin\/cellgate$/.test(program);
 
-scenario("opening a Python file starts the sidecar that the package holds", { files }, async ({ place, editor }) => {
+scenario("opening a Python file starts the sidecar that the package holds", { files, whole: true }, async ({ place, editor }) => {
     await editor.openFile("plan.py");
     await until(
         async () => (await place.processes()).some(({ command }) => command.includes("root-sidecar")),
@@ -19,7 +19,7 @@ scenario("opening a Python file starts the sidecar that the package holds", { fi
     await editor.screenshot("started");
 });
 
-scenario("in a workspace that nobody trusts nothing starts", { files, trusted: false }, async ({ place, server, editor }) => {
+scenario("in a workspace that nobody trusts nothing starts", { files, trusted: false, whole: true }, async ({ place, server, editor }) => {
     await editor.openFile("plan.py");
     await editor.statusItem("Restricted Mode").waitFor();
     // By then the editor has started what an opened file and its own start start.

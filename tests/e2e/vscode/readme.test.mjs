@@ -11,6 +11,7 @@ const firstFile = /Put two cells into `first\.py`[^]*?```python\n([^]*?)```/.exe
 
 scenario("the README leads a new user to an allowed and a denied call", {
     files: { "first.py": firstFile, "notes.txt": "Five days in May.\n" },
+    whole: true,
 }, async ({ place, editor }) => {
     await editor.openFile("first.py");
     await editor.lens("Run Cell").first().waitFor();

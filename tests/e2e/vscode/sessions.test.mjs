@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { beside } from "./driver/extension.mjs";
+import { beside } from "./driver/extensions.mjs";
 import { cellgateProgram } from "./driver/place.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";

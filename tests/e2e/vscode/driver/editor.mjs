@@ -1,19 +1,8 @@
 // The editor as the person in front of it has it: a window in a browser, its palette, files, keys, lenses, panes.
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { chromium } from "playwright-core";
-import { PATIENCE, until } from "./wait.mjs";
-
-const BROWSER = process.env.CELLGATE_E2E_BROWSER ?? "/usr/bin/chromium";
-const BROWSER_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-];
+import { theBrowser } from "./browser.mjs";
+import { until } from "./wait.mjs";
 
 export class Editor {
     /**
@@ -21,29 +10,21 @@ export class Editor {
      * @param {string} artefacts folder for screenshots
      */
     static async open(server, artefacts) {
-        const context = await chromium.launchPersistentContext(path.join(server.place.root, "browser"), {
-            executablePath: BROWSER,
-            headless: true,
-            viewport: { width: 1280, height: 800 },
-            args: BROWSER_FLAGS,
-            env: { ...server.environment },
-        });
-        await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.address });
-        context.setDefaultTimeout(PATIENCE);
-        const page = context.pages()[0] ?? (await context.newPage());
-        const editor = new Editor(context, page, artefacts);
-        await page.goto(server.url);
+        const browser = await theBrowser();
+        const page = await browser.window(server.socket);
+        const editor = new Editor(browser, page, artefacts);
+        await page.goto(`${browser.address}/?folder=${encodeURIComponent(server.place.workspace)}`);
         await editor.#ready();
         return editor;
     }
 
     /**
-     * @param {import("playwright-core").BrowserContext} context
+     * @param {Awaited<ReturnType<typeof theBrowser>>} browser
      * @param {import("playwright-core").Page} page
      * @param {string} artefacts
      */
-    constructor(context, page, artefacts) {
-        this.context = context;
+    constructor(browser, page, artefacts) {
+        this.browser = browser;
         this.page = page;
         this.artefacts = artefacts;
         this.console = "";
@@ -175,7 +156,7 @@ export class Editor {
     }
 
     async close() {
-        await this.context.close();
+        await this.browser.closeWindows();
     }
 }
 

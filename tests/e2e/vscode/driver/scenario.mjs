@@ -4,8 +4,9 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 import { Editor } from "./editor.mjs";
+import { VERSION } from "./installation.mjs";
 import { Place } from "./place.mjs";
-import { Server, VERSION } from "./server.mjs";
+import { Server } from "./server.mjs";
 
 const ARTEFACTS = path.resolve(import.meta.dirname, "../../../../build/e2e/vscode/artefacts", VERSION);
 const REPORTED_LINES = 40;
@@ -13,7 +14,7 @@ const REPORTED_LINES = 40;
 /**
  * @param {string} name what a person sees, or the hazard
  * @param {{files?: Record<string, string>, settings?: object, trusted?: boolean, environment?: Record<string, string>,
- *          extensions?: string[], prepare?: (place: Place) => Promise<void>}} options
+ *          extensions?: string[], whole?: boolean, prepare?: (place: Place) => Promise<void>}} options
  * @param {(scene: {place: Place, server: Server, editor: Editor, artefacts: string}) => Promise<void>} body
  */
 export function scenario(name, { files = {}, prepare = async () => {}, ...options }, body) {

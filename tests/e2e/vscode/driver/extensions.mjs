@@ -1,0 +1,71 @@
+// What extensions an editor has: those of its own that matter here, the package, and small ones that play a part beside it.
+// Each set is installed once in a process, by the editor's own installer; a scenario gets a copy.
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after } from "node:test";
+import { promisify } from "node:util";
+import { EDITOR, ENTRY, NODE, REPOSITORY } from "./installation.mjs";
+
+const run = promisify(execFile);
+const PACKAGE = process.env.CELLGATE_VSIX ?? path.join(REPOSITORY, "build", "cellgate-linux-x64.vsix");
+const PARTS = path.join(REPOSITORY, "tests", "e2e", "vscode", "extensions");
+const VSCE = path.join(REPOSITORY, "editors", "vscode", "node_modules", ".bin", "vsce");
+
+const OWN = path.join(EDITOR, "code-server", "lib", "vscode", "extensions");
+// An editor that starts half as many extensions is there sooner. Those are not in the way of anything here, and most
+// scenarios do without them: version control, other languages, debuggers, chat.
+const OWN_IN_USE = ["configuration-editing", "ipynb", "json", "markdown-basics", "notebook-renderers", "python", "theme-defaults", "theme-seti"];
+
+const sets = new Map();
+const root = mkdtemp(path.join(tmpdir(), "cge-extensions-"));
+after(async () => rm(await root, { recursive: true, force: true }));
+
+/** Options for a scenario in which this extension of tests/e2e/vscode/extensions is there, too. @param {string} name */
+export function beside(name) {
+    return { extensions: [name] };
+}
+
+/** A copy of the package, and of extensions beside it, as installed. @param {string[]} names @param {string} folder */
+export async function installInto(folder, names) {
+    await cp(await once(`installed ${names}`, () => install(names)), folder, { recursive: true });
+}
+
+/** The folder of the editor's own extensions that are in use here. */
+export async function ownInUse() {
+    return once("own", async () => {
+        const folder = path.join(await root, "own");
+        await mkdir(folder);
+        for (const name of OWN_IN_USE) {
+            await symlink(path.join(OWN, name), path.join(folder, name));
+        }
+        return folder;
+    });
+}
+
+async function install(names) {
+    const place = path.join(await root, ["package", ...names].join("-"));
+    await mkdir(place);
+    const environment = { HOME: place, PATH: process.env.PATH, LANG: "C.UTF-8" };
+    const folder = path.join(place, "extensions");
+    const directories = ["--user-data-dir", path.join(place, "user-data"), "--extensions-dir", folder];
+    for (const file of [PACKAGE, ...(await Promise.all(names.map((name) => packaged(name, place))))]) {
+        await run(NODE, [ENTRY, "--config", path.join(place, "config.yaml"), ...directories, "--install-extension", file], { env: environment });
+    }
+    return folder;
+}
+
+async function packaged(name, place) {
+    const file = path.join(place, `${name}.vsix`);
+    const parameters = ["package", "--no-dependencies", "--skip-license", "--allow-missing-repository", "--out", file];
+    await run(VSCE, parameters, { cwd: path.join(PARTS, name) });
+    return file;
+}
+
+function once(key, make) {
+    if (!sets.has(key)) {
+        sets.set(key, make());
+    }
+    return sets.get(key);
+}

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answerOf, keyOf, type Offer } from "../src/approvals/answer";
+import { written } from "../src/client/wire";
 import { anyRead, approvalOf, readUnder } from "./approval";
 
 const shown = [approvalOf("a", "data/1"), approvalOf("b", "data/2"), approvalOf("out", "/etc/passwd")];
@@ -50,8 +51,9 @@ test("a no takes its reason along", () => {
 });
 
 test("edited arguments answer one call, once", () => {
-    const edited = { nonce: "n", ids: ["a"], decision: "allow", arguments: '{"path": "else"}' };
-    assert.deepEqual(answerOf(edited, offer), { approvalIds: ["a"], decision: "allow", arguments: { path: "else" } });
+    const edited = { nonce: "n", ids: ["a"], decision: "allow", arguments: '{"path": "else", "scale": 1.0}' };
+    assert.equal(written(answerOf(edited, offer)), `{"approvalIds":["a"],"decision":"allow","arguments":${edited.arguments}}`);
+    assert.throws(() => answerOf({ ...edited, arguments: '{"a": 1, "a": 2}' }, offer), /twice/);
     assert.throws(() => answerOf({ ...edited, ids: ["a", "b"] }, offer), /one call/);
     assert.throws(() => answerOf({ ...edited, arguments: "{" }, offer), /not JSON/);
     assert.throws(() => answerOf({ ...edited, arguments: "[]" }, offer), /object/);

@@ -1,5 +1,6 @@
 // Calls that wait for a person, and how they are answered in the view Approvals.
 import assert from "node:assert/strict";
+import path from "node:path";
 import { Agent } from "./driver/agent.mjs";
 import { Approvals } from "./driver/approvals.mjs";
 import { filesystemSettings, writeWrappers } from "./driver/filesystem.mjs";
@@ -110,6 +111,38 @@ scenario("call_edited", { ...common, files: { "plan.py": writes } }, async ({ pl
     await editor.lens(/\[2\] [\d.]+ m?s/).waitFor();
     assert.equal(await place.read("plan.txt"), "seven days\n");
     await approvals.empty();
+});
+
+// A server that keeps what it was sent, byte by byte.
+const FIXTURE = path.resolve(import.meta.dirname, "../../fixtures/mcp_server.py");
+const keeping = (place) => ["/usr/bin/python3", FIXTURE, "--log", place.file("received")];
+const keepsWhatItWasSent = {
+    settings: (place) => ({ "cellgate.mcpServers": { keeper: { command: keeping(place)[0], args: keeping(place).slice(1) } } }),
+    prepare: (place) => place.cellgate("generate", "keeper", "--", ...keeping(place)),
+};
+const numbers = `# %%
+from mcptools.keeper import tool_2
+tool_2.run(s="x", delay=0.0)
+`;
+
+scenario("what runs has the numbers that were shown and written", { ...keepsWhatItWasSent, files: { "plan.py": numbers } }, async ({ place, editor }) => {
+    await editor.openFile("plan.py");
+    const approvals = await runAndLook(editor);
+    await approvals.block("tool_2").waitFor();
+    await approvals.frame.getByRole("button", { name: "Edit…" }).click();
+    const text = approvals.frame.locator("textarea.arguments");
+    await text.waitFor();
+    assert.equal(await text.inputValue(), '{\n  "s": "x",\n  "delay": 0.0\n}');
+    await text.fill('{"s": "x", "delay": 0.0, "s": "y"}');
+    await approvals.frame.locator(".verdict", { hasText: "the name s is given twice" }).waitFor();
+    const written = '{"s": "x", "delay": 0.0, "huge": 1e400, "long": 9223372036854775809, "one": 1.0}';
+    await text.fill(written);
+    await approvals.ready(approvals.allow("Allow the edited call, once"));
+    await editor.screenshot("numbers");
+    await approvals.press(approvals.allow("Allow the edited call, once"));
+    await editor.lens(/\[1\] [\d.]+ m?s/).waitFor();
+    const received = await place.read("received");
+    assert.ok(received.includes(written), received);
 });
 
 const gathers = `# %%

@@ -2,8 +2,9 @@
 // page was given, names only questions among these, and takes what each of them offers. There is no other way to
 // answer: no command and no message of anything else has the nonce.
 
+import { verbatim } from "../client/wire";
 import type { Approval, ApprovalRespondParams, Choice } from "../protocol/messages";
-import { outlineOf, parseEdited } from "./edit";
+import { checkEdited, outlineOf } from "./edit";
 import type { FromPage } from "./messages";
 
 /** The questions that the page shows, under the nonce that it was given with them. */
@@ -38,7 +39,8 @@ export function answerOf(claims: Claims, { nonce, approvals }: Offer): ApprovalR
     if (typeof claims.arguments === "string") {
         if (asked.length !== 1) throw new Error("edited arguments answer one call");
         // Whether they fit the tool cellgate judges.
-        return { approvalIds: ids, decision, arguments: parseEdited(claims.arguments, outlineOf(undefined)) };
+        checkEdited(claims.arguments, outlineOf(undefined));
+        return { approvalIds: ids, decision, arguments: verbatim(claims.arguments) };
     }
     const choices = asked.map((approval) => approval.choices.find((choice) => keyOf(choice) === option));
     const choice = choices[0];

@@ -1,5 +1,6 @@
 // A call's arguments as text that a person changes, and what can be said about the text before cellgate judges it.
 
+import { exactly, laidOut, twice, type Exact } from "../exactJson";
 import type { ToolInfo } from "../protocol/messages";
 import { visible } from "../text";
 import type { Field, Outline } from "./messages";
@@ -7,10 +8,9 @@ import type { Field, Outline } from "./messages";
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The arguments, with what cannot be seen in their strings written as \u. Undefined: this editor cannot hold them exactly. */
-export function editText(args: Json): string | undefined {
-    if (hasInexactNumber(args)) return undefined;
-    return JSON.stringify(args, null, 2)
+/** Arguments, as they were written, as text with what cannot be seen in their strings written as \u. */
+export function editText(args: Exact): string {
+    return laidOut(args)
         .split("\n")
         .map((line) => Array.from(line, (character) => (visible(character) === character ? character : escaped(character))).join(""))
         .join("\n");
@@ -21,14 +21,8 @@ const escaped = (character: string) =>
         .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
         .join("");
 
-// A whole number beyond 2^53 may have been another one before it was read.
-function hasInexactNumber(value: unknown): boolean {
-    if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
-    return typeof value === "object" && value !== null && Object.values(value).some(hasInexactNumber);
-}
-
-/** The arguments that a text says; an Error says what is wrong with it. */
-export function parseEdited(text: string, { fields, closed }: Outline): Json {
+/** An Error says what is wrong with edited arguments, as far as that is certain. What is sent is their text itself. */
+export function checkEdited(text: string, { fields, closed }: Outline): void {
     let value: unknown;
     try {
         value = JSON.parse(text);
@@ -36,15 +30,15 @@ export function parseEdited(text: string, { fields, closed }: Outline): Json {
         throw new Error(`not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
     if (!isObject(value)) throw new Error("expected an object of arguments: { … }");
-    if (hasInexactNumber(value)) throw new Error("a number is too large to be kept exactly; write it as text if the tool takes that");
+    const name = twice(exactly(text));
+    if (name !== undefined) throw new Error(`the name ${visible(name)} is given twice`);
     for (const { name, required, type } of fields) {
-        const found = value[name];
+        const found = Object.hasOwn(value, name) ? value[name] : undefined;
         if (found === undefined && required) throw new Error(`the argument ${visible(name)} is missing`);
         if (found !== undefined && !isOfType(found, type)) throw new Error(`the argument ${visible(name)} is not of type ${type}`);
     }
     const extra = Object.keys(value).find((name) => !fields.some((field) => field.name === name));
     if (closed && extra !== undefined) throw new Error(`the tool has no argument ${visible(extra)}`);
-    return value;
 }
 
 function isOfType(value: unknown, type: string): boolean {
@@ -54,7 +48,8 @@ function isOfType(value: unknown, type: string): boolean {
         case "boolean":
             return typeof value === type;
         case "integer":
-            return Number.isInteger(value);
+            // 1e400 is one, and infinite here.
+            return typeof value === "number" && (Number.isInteger(value) || !Number.isFinite(value));
         case "array":
             return Array.isArray(value);
         case "object":

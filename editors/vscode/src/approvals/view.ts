@@ -4,6 +4,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 import { textOf } from "../client/errors";
+import { asWritten } from "../client/wire";
 import type { Approval } from "../protocol/messages";
 import { answerOf, type Offer } from "./answer";
 import { editText, outlineOf } from "./edit";
@@ -107,12 +108,10 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
     }
 
     private async edit(approval: Approval): Promise<void> {
-        const text = editText(approval.action.arguments ?? {});
-        if (text === undefined) {
-            throw new Error("an argument is a number that an editor cannot hold exactly, so it cannot be edited here");
-        }
+        const args = asWritten(approval, "action", "arguments");
+        if (!args) throw new Error("there are no arguments to edit");
         const outline = outlineOf(await this.around.schemaOf(approval));
-        this.post({ type: "editor", id: approval.approvalId, text, outline });
+        this.post({ type: "editor", id: approval.approvalId, text: editText(args), outline });
     }
 }
 

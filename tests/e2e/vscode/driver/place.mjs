@@ -61,9 +61,9 @@ export class Place {
         return existsSync(this.file(name));
     }
 
-    /** Runs cellgate here, as its person would in a terminal. @param {string[]} parameters */
-    async cellgate(...parameters) {
-        return run(cellgateProgram(), [...parameters, "--root", this.workspace], { env: this.environment });
+    /** Runs cellgate here, as its person would in a terminal. @param {string} subcommand @param {string[]} parameters */
+    async cellgate(subcommand, ...parameters) {
+        return run(cellgateProgram(), [subcommand, "--root", this.workspace, ...parameters], { env: this.environment });
     }
 
     /** Processes that have this place's home, which all that is started here inherits. */

@@ -2,7 +2,7 @@
 // an edit. It keeps what a person chose and typed as long as it stands.
 
 import { contentsOf, covered, type Contents, type Row } from "../layout";
-import { parseEdited } from "../edit";
+import { checkEdited } from "../edit";
 import type { FromPage, Option, Outline, Question } from "../messages";
 import { visible } from "../../text";
 import { button, element, pieces } from "./elements";
@@ -370,7 +370,7 @@ function coverageText(covers: number, chosen: number, total: number): string {
 
 function problemOf(text: string, outline: Outline): string | undefined {
     try {
-        parseEdited(text, outline);
+        checkEdited(text, outline);
         return undefined;
     } catch (error) {
         return error instanceof Error ? error.message : String(error);

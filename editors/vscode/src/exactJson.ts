@@ -1,0 +1,75 @@
+// JSON as it is written. What JSON.parse makes of a text is not always what the text says: 1.0 becomes 1, 1e400 infinity,
+// a long number another one, and of a name that is given twice the last. Where a person sees, edits and answers for a
+// payload, its text is what counts. Texts come here after JSON.parse has taken them, so their grammar is in order.
+
+export type Exact =
+    | { readonly kind: "object"; readonly members: readonly (readonly [name: string, value: Exact])[] }
+    | { readonly kind: "array"; readonly items: readonly Exact[] }
+    | { readonly kind: "string"; readonly text: string }
+    /** A number as written, or true, false or null. */
+    | { readonly kind: "word"; readonly text: string };
+
+// A string, a mark, or a word; white space lies between.
+const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+/** Throws a SyntaxError where JSON.parse does. */
+export function exactly(text: string): Exact {
+    JSON.parse(text);
+    const tokens = text.match(token) ?? [];
+    let at = 0;
+    const listed = <T>(end: string, one: () => T): T[] => {
+        const all: T[] = [];
+        while (tokens[at] !== end) {
+            if (tokens[at] === ",") at++;
+            all.push(one());
+        }
+        at++;
+        return all;
+    };
+    const value = (): Exact => {
+        const first = tokens[at++] ?? "";
+        if (first === "[") return { kind: "array", items: listed("]", value) };
+        if (first === "{") return { kind: "object", members: listed("}", member) };
+        return first.startsWith('"') ? { kind: "string", text: JSON.parse(first) as string } : { kind: "word", text: first };
+    };
+    const member = () => {
+        const name = JSON.parse(tokens[at] ?? "") as string;
+        at += 2; // the name and its colon
+        return [name, value()] as const;
+    };
+    return value();
+}
+
+/** The value at a way of names and indices, if there is one. */
+export function within(value: Exact | undefined, way: readonly (string | number)[]): Exact | undefined {
+    const [step, ...rest] = way;
+    if (step === undefined || !value) return value;
+    if (value.kind === "object") return within(value.members.find(([name]) => name === step)?.[1], rest);
+    return value.kind === "array" ? within(value.items[Number(step)], rest) : undefined;
+}
+
+/** The first name that is given twice in one object. */
+export function twice(value: Exact): string | undefined {
+    if (value.kind === "array") return value.items.map(twice).find((name) => name !== undefined);
+    if (value.kind !== "object") return undefined;
+    const names = value.members.map(([name]) => name);
+    const second = names.find((name, index) => names.indexOf(name) !== index);
+    return second ?? value.members.map(([, each]) => twice(each)).find((name) => name !== undefined);
+}
+
+/** As text for a person: a line for each member, numbers as they were written. */
+export function laidOut(value: Exact, indent = ""): string {
+    const inner = `${indent}  `;
+    const lines = (open: string, parts: string[], close: string) =>
+        parts.length === 0 ? open + close : `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
+    switch (value.kind) {
+        case "object":
+            return lines("{", value.members.map(([name, each]) => `${JSON.stringify(name)}: ${laidOut(each, inner)}`), "}");
+        case "array":
+            return lines("[", value.items.map((each) => laidOut(each, inner)), "]");
+        case "string":
+            return JSON.stringify(value.text);
+        case "word":
+            return value.text;
+    }
+}

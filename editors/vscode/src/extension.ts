@@ -7,7 +7,7 @@ import { Pending } from "./approvals/pending";
 import type { Cellgate, Part } from "./cellgate";
 import { cells } from "./cells";
 import { Anchors } from "./cells/anchors";
-import { Connection } from "./client/connection";
+import { Connection, type Tracing } from "./client/connection";
 import { findProgram } from "./client/program";
 import { Sidecar } from "./client/sidecar";
 import { comforts } from "./comforts";
@@ -50,6 +50,10 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
         arguments: [subcommand, "--root", root.fsPath],
         cwd: root.fsPath,
     });
+    const tracing: Tracing = {
+        level: () => settings().get("trace", "off"),
+        onDidChange: vscode.workspace.onDidChangeConfiguration,
+    };
     const sidecar = new Sidecar(
         (incoming) =>
             Connection.open(
@@ -64,7 +68,7 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
                 },
                 incoming,
                 log,
-                () => settings().get("trace", "off"),
+                tracing,
             ),
         log,
     );

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Connection, type Incoming, type Log } from "../src/client/connection";
+import { Emitter } from "vscode-jsonrpc/node";
+import { Connection, type Incoming, type Log, type TraceLevel, type Tracing } from "../src/client/connection";
 import { kindOf, textOf } from "../src/client/errors";
 import { info } from "./fakeSidecar";
 
@@ -41,13 +42,15 @@ const nobody: Incoming = {
     request: () => Promise.reject(new Error("nobody answers")),
 };
 
-const open = (launch: ReturnType<typeof relay>, incoming = nobody) =>
+const untraced: Tracing = { level: () => "off", onDidChange: () => ({ dispose: () => undefined }) };
+
+const open = (launch: ReturnType<typeof relay>, incoming = nobody, tracing = untraced) =>
     Connection.open(
         launch,
         { clientInfo: { name: "test" }, processId: null, rootUri: null, capabilities: {} },
         incoming,
         log,
-        () => "off",
+        tracing,
     );
 
 test("a request has its answer, and params are an object", async () => {
@@ -119,4 +122,23 @@ test("a program that is not there, and one that ends at once, are said as they a
     await assert.rejects(open(failing), /^Error: no workspace$/);
     const silent = { program: process.execPath, arguments: ["-e", "process.exit(3)"], cwd: "/" };
     await assert.rejects(open(silent), /cellgate connect ended with exit code 3/);
+});
+
+test("a changed trace holds for the conversation that there is", async () => {
+    const changed = new Emitter<void>();
+    let level: TraceLevel = "off";
+    const connection = await open(relay(`({ id }, send) => { if (id) send({ id, result: {} }); }`), nobody, {
+        level: () => level,
+        onDidChange: changed.event,
+    });
+    const traced = async (method: "session/list" | "kernel/list") => {
+        await connection.request(method, {});
+        return logged.some((line) => line.includes(`Sending request '${method}`));
+    };
+    assert.equal(await traced("session/list"), false);
+    level = "messages";
+    changed.fire();
+    assert.equal(await traced("kernel/list"), true);
+    connection.vanish();
+    await connection.ended;
 });

@@ -9,6 +9,7 @@ import {
     StreamMessageWriter,
     Trace,
     type CancellationToken,
+    type Event,
     type MessageConnection,
 } from "vscode-jsonrpc/node";
 import { textOf } from "./errors";
@@ -39,6 +40,14 @@ export interface Log {
     debug(message: string): void;
 }
 
+/** How much of what is said goes to the log: a person may change it at any time. */
+export interface Tracing {
+    level(): TraceLevel;
+    onDidChange: Event<unknown>;
+}
+
+export type TraceLevel = "off" | "messages" | "verbose";
+
 /** What stays of the relay's stderr, for the message that says why it ended. */
 const keptErrorCharacters = 4000;
 
@@ -60,7 +69,7 @@ export class Connection {
         introduction: InitializeParams,
         incoming: Incoming,
         log: Log,
-        trace: () => "off" | "messages" | "verbose",
+        tracing: Tracing,
     ): Promise<Connection> {
         const child = spawn(launch.program, launch.arguments, {
             cwd: launch.cwd,
@@ -72,6 +81,7 @@ export class Connection {
             { error: (m) => log.error(m), warn: (m) => log.warn(m), info: (m) => log.info(m), log: (m) => log.debug(m) },
         );
         const ended = endOf(child, log).then((reason) => {
+            watch.dispose();
             // Without this, requests that wait for an answer would wait for ever.
             rpc.dispose();
             return reason;
@@ -83,7 +93,9 @@ export class Connection {
             incoming.request(method as keyof ServerRequests, params as never, token),
         );
         rpc.onError(([error]) => log.error(`the relay's words cannot be read: ${error.message}`));
-        await rpc.trace(traceOf(trace()), { log: (message: string, data?: string) => log.info(`${message} ${data ?? ""}`.trimEnd()) });
+        const tracer = { log: (message: string, data?: string) => log.info(`${message} ${data ?? ""}`.trimEnd()) };
+        const watch = tracing.onDidChange(() => void rpc.trace(traceOf(tracing.level()), tracer));
+        await rpc.trace(traceOf(tracing.level()), tracer);
         rpc.listen();
         try {
             const info = (await Promise.race([
@@ -119,7 +131,7 @@ export class Connection {
     }
 }
 
-function traceOf(value: "off" | "messages" | "verbose"): Trace {
+function traceOf(value: TraceLevel): Trace {
     return value === "off" ? Trace.Off : value === "messages" ? Trace.Messages : Trace.Verbose;
 }
 

@@ -23,6 +23,30 @@ describe("printed text", () => {
         assert.equal(shown("ab\bc"), "ac");
     });
 
+    test("several progress bars are as many lines", () => {
+        const up = "\u001b[A";
+        // As tqdm draws an inner bar below an outer one.
+        const bars = [0, 1, 2].map((i) => `\router ${i}` + [50, 100].map((n) => `\n\rinner ${n}%${up}`).join(""));
+        assert.equal(shown("before\n", ...bars, "\n\ndone\n"), "before\nouter 2\ninner 100%\ndone\n");
+        assert.equal(shown("a\nb\nc\u001b[2A\rx\u001b[B\ry\u001b[1B\rz"), "x\ny\nz");
+        // The column stays, where there is one.
+        assert.equal(shown("abc\nde\u001b[AX"), "abX\nde");
+        assert.equal(shown("a\n\u001b[31mbc\u001b[AX"), "aX\n\u001b[31mbc");
+        // There is nothing above the first line, nor below the last.
+        assert.equal(shown("a\u001b[99Ab\u001b[99Bc\u001b[1;2Ad"), "abcd");
+    });
+
+    test("lines to go up to are bounded in number and length", () => {
+        const text = new TerminalText();
+        for (let i = 0; i < 400; i++) text.write(`${"é".repeat(340)}\n`);
+        for (let i = 0; i < 400; i++) text.write(`\u001b[A\r${"漢".repeat(20_000)}`);
+        const { head, tail } = text.parts;
+        assert.ok(Buffer.byteLength(head + tail) <= 256 * 1024, `${Buffer.byteLength(head + tail)} bytes`);
+        const far = new TerminalText();
+        far.write("line\n".repeat(100) + "\u001b[100A\rxxxx");
+        assert.equal(far.parts.tail.split("\n").indexOf("xxxx"), 70);
+    });
+
     test("of escape sequences only colours are left", () => {
         assert.equal(shown("\u001b[31mred\u001b[0m"), "\u001b[31mred\u001b[0m");
         assert.equal(shown("a\u001b[2Jb\u001b]0;title\u0007c\u001b]8;;http://x\u001b\\d\u001b[6n\u0007"), "abcd");

@@ -1,11 +1,14 @@
-// Printed text as a terminal's lines would show it: a carriage return goes back in its line, so that a progress bar is
-// one line, and of the escape sequences only colours are left. What was printed is bounded: of more than 256 KiB the
-// beginning and the end are kept.
+// Printed text as a terminal's lines would show it: a carriage return goes back in its line and a step up goes back to
+// a line before, so that a progress bar is one line, and several are as many; of the other escape sequences only colours
+// are left. What was printed is bounded: of more than 256 KiB the beginning and the end are kept.
 
-// In bytes, but for the line that is being printed: its characters, of which each is at most three bytes.
+// In bytes, but for lines that can still change: their characters, of which each is at most three bytes.
 const headLimit = 64 * 1024;
-const tailLimit = 128 * 1024;
+const tailLimit = 96 * 1024;
 const lineLimit = 20 * 1024;
+// How far up it goes from the last line, and over which lines: bars are short, and few.
+const rowsLimit = 30;
+const rowLimit = 350;
 
 /* eslint-disable no-control-regex */
 const anyControl = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
@@ -23,33 +26,65 @@ export class TerminalText {
     private lines = "";
     private linesBytes = 0;
     private line = new Line();
+    /** Those under it, while it is not the last. */
+    private below: Line[] = [];
     private unfinished = "";
 
     /** What is shown: all of it, or what came first, the count of bytes left out, and what came last. */
     get parts(): { head: string; omittedBytes: number; tail: string } {
-        return { head: this.head, omittedBytes: this.omitted, tail: this.lines + this.line.text };
+        return { head: this.head, omittedBytes: this.omitted, tail: this.lines + [this.line, ...this.below].map(({ text }) => text).join("\n") };
     }
 
     write(text: string): void {
         const whole = this.unfinished + text;
         this.unfinished = unfinishedEscape.exec(whole)?.[0] ?? "";
         const ready = whole.slice(0, whole.length - this.unfinished.length);
-        if (this.line.plain && !anyControl.test(ready)) {
+        if (this.line.plain && this.below.length === 0 && !anyControl.test(ready)) {
             const end = ready.lastIndexOf("\n") + 1;
             if (end > 0) this.addLines(this.line.end() + ready.slice(0, end));
             this.line.write(ready.slice(end));
         } else {
             for (const [piece, parameters = "", final] of ready.matchAll(token)) {
-                if (piece === "\n") this.addLines(`${this.line.end()}\n`);
+                if (piece === "\n") this.nextLine();
                 else if (piece === "\r") this.line.goTo(0);
                 else if (piece === "\b") this.line.goBack();
                 else if (final === "m" && /^[0-9;:]*$/.test(parameters)) this.line.colour(piece);
                 else if (final === "K") this.line.erase(parameters);
+                else if (final === "A") this.goUp(Number(parameters || 1));
+                else if (final === "B") this.goDown(Number(parameters || 1));
                 else if (piece === "\t" || !anyControl.test(piece)) this.line.write(piece);
             }
         }
         // A line without an end is bounded, too.
         if (this.line.isLongerThan(lineLimit)) this.addLines(this.line.end());
+    }
+
+    private nextLine(): void {
+        this.addLines(`${this.line.end()}\n`);
+        this.line = this.below.shift() ?? this.line;
+        this.line.goTo(0);
+    }
+
+    private goUp(rows: number): void {
+        for (; rows > 0 && this.below.length < rowsLimit; rows--) {
+            const start = this.lines.lastIndexOf("\n", this.lines.length - 2) + 1;
+            const text = this.lines.slice(start, -1);
+            if (!this.lines.endsWith("\n") || text.length > rowLimit || this.line.isLongerThan(rowLimit)) return;
+            const { column } = this.line;
+            this.below.unshift(this.line);
+            this.lines = this.lines.slice(0, start);
+            this.linesBytes -= Buffer.byteLength(text) + 1;
+            this.line = new Line(text);
+            this.line.goTo(column);
+        }
+    }
+
+    private goDown(rows: number): void {
+        for (; rows > 0 && this.below.length > 0; rows--) {
+            const { column } = this.line;
+            this.nextLine();
+            this.line.goTo(column);
+        }
     }
 
     private addLines(text: string): void {
@@ -73,10 +108,11 @@ class Line {
     /** Each character with the colours before it; only of a line in which something went back. */
     private cells: string[] | undefined;
     private cursor = 0;
-    private written = "";
     private colours = "";
     /** At least as much as it holds: what was written over counts until it is counted again. */
     private grown = 0;
+
+    constructor(private written = "") {}
 
     get plain(): boolean {
         return this.cells === undefined;
@@ -108,6 +144,11 @@ class Line {
         // Those that no character came between are few, or nonsense.
         if (this.cells) this.colours = this.colours.length > 200 ? sequence : this.colours + sequence;
         else this.written += sequence;
+    }
+
+    get column(): number {
+        this.split();
+        return this.cursor;
     }
 
     goTo(column: number): void {

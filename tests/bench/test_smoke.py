@@ -44,6 +44,12 @@ class Smoke(unittest.TestCase):
             record = bench.judged(line, {"group": {"ours": ours, "floor": [1.0]}}, None)
             self.assertEqual((record["met"], bench.row(record)[-1]), (met, "met" if met else "MISSED"))
 
+    def test_a_line_of_a_percentile_is_judged_by_its_slow_samples(self):
+        line = bench.Line("group", "work", "ours", None, 0.1, percent=95)
+        for slow, met in ((5, True), (6, False)):
+            record = bench.judged(line, {"group": {"ours": [0.05] * (101 - slow) + [0.2] * slow}}, None)
+            self.assertEqual(record["met"], met)
+
 
 if __name__ == "__main__":
     unittest.main()

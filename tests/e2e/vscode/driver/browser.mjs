@@ -5,8 +5,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { after } from "node:test";
 import { chromium } from "playwright-core";
+import { atEnd } from "./end.mjs";
 import { PATIENCE } from "./wait.mjs";
 
 const PROGRAM = process.env.CELLGATE_E2E_BROWSER ?? "/usr/bin/chromium";
@@ -21,7 +21,7 @@ const FLAGS = [
 ];
 
 let browser;
-after(async () => (await browser)?.end());
+atEnd(async () => (await browser)?.end());
 
 /** The browser of this process's tests. */
 export function theBrowser() {

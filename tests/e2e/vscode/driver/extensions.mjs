@@ -4,8 +4,8 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { after } from "node:test";
 import { promisify } from "node:util";
+import { atEnd } from "./end.mjs";
 import { EDITOR, ENTRY, NODE, REPOSITORY } from "./installation.mjs";
 
 const run = promisify(execFile);
@@ -20,7 +20,7 @@ const OWN_IN_USE = ["configuration-editing", "ipynb", "json", "markdown-basics",
 
 const sets = new Map();
 const root = mkdtemp(path.join(tmpdir(), "cge-extensions-"));
-after(async () => rm(await root, { recursive: true, force: true }));
+atEnd(async () => rm(await root, { recursive: true, force: true }));
 
 /** Options for a scenario in which this extension of tests/e2e/vscode/extensions is there, too. @param {string} name */
 export function beside(name) {

@@ -2,8 +2,9 @@
 // kept in build/e2e/vscode/VERSION/<scenario>, and their ends are in the report.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { Editor } from "./editor.mjs";
+import { end } from "./end.mjs";
 import { VERSION } from "./installation.mjs";
 import { Place } from "./place.mjs";
 import { Server } from "./server.mjs";
@@ -11,13 +12,15 @@ import { Server } from "./server.mjs";
 const ARTEFACTS = path.resolve(import.meta.dirname, "../../../../build/e2e/vscode/artefacts", VERSION);
 const REPORTED_LINES = 40;
 
+after(end);
+
 /**
  * @param {string} name what a person sees, or the hazard
  * @param {{files?: Record<string, string>, settings?: object, trusted?: boolean, environment?: Record<string, string>,
- *          extensions?: string[], whole?: boolean, prepare?: (place: Place) => Promise<void>}} options
+ *          extensions?: string[], whole?: boolean, workspace?: string, prepare?: (place: Place) => Promise<void>}} options
  * @param {(scene: {place: Place, server: Server, editor: Editor, artefacts: string}) => Promise<void>} body
  */
-export function scenario(name, { files = {}, prepare = async () => {}, ...options }, body) {
+export function scenario(name, { files = {}, prepare = async () => {}, workspace, ...options }, body) {
     test(name, async (t) => {
         const artefacts = path.join(ARTEFACTS, name.replaceAll(/[^\w.-]+/g, "-"));
         await rm(artefacts, { recursive: true, force: true });
@@ -26,7 +29,7 @@ export function scenario(name, { files = {}, prepare = async () => {}, ...option
         try {
             await prepare(place);
             server = await Server.start(place, inPlace(options, place));
-            editor = await Editor.open(server, artefacts);
+            editor = await Editor.open(server, artefacts, workspace);
             await body({ place, server, editor, artefacts });
         } catch (error) {
             await keep(t, artefacts, { place, server, editor });

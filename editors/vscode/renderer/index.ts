@@ -65,8 +65,8 @@ export const activate: ActivationFunction = (context) => {
         const box = element("div", "cellgate-large");
         const load = () => {
             box.replaceChildren(element("span", "cellgate-note", `loading ${mime}, ${sizeOf(bytes)}`));
-            expecting.set(keyOf(item), ({ data, problem }) => {
-                box.replaceChildren(data ? loaded(item, data) : element("span", "cellgate-note", problem ?? ""));
+            expecting.set(keyOf(item), ({ base64, problem }) => {
+                box.replaceChildren(base64 !== undefined ? loaded(item, bytesOf(base64)) : element("span", "cellgate-note", problem ?? ""));
             });
             ask({ kind: "large", executionId: item.executionId, seq: item.seq, mime });
         };
@@ -78,11 +78,11 @@ export const activate: ActivationFunction = (context) => {
         return box;
     }
 
-    function loaded({ executionId, seq, mime }: LargeItem, data: Uint8Array): HTMLElement {
+    function loaded({ executionId, seq, mime }: LargeItem, data: Uint8Array<ArrayBuffer>): HTMLElement {
         if (mime.startsWith("image/") && mime !== "image/svg+xml") {
             const image = element("img");
             image.alt = "Picture put out by the cell";
-            image.src = URL.createObjectURL(new Blob([new Uint8Array(data)], { type: mime }));
+            image.src = URL.createObjectURL(new Blob([data], { type: mime }));
             return image;
         }
         const text = new TextDecoder().decode(data);
@@ -140,4 +140,8 @@ export const activate: ActivationFunction = (context) => {
 
 function keyOf({ executionId, seq, mime }: { executionId: string; seq: number; mime: string }): string {
     return `${executionId} ${seq} ${mime}`;
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }

@@ -76,6 +76,52 @@ scenario("what cells put out is shown beside them", { files: { "plan.py": shows 
     assert.equal(await editor.page.locator(".tab.dirty").count(), 0);
 });
 
+const moves = `# %%
+from IPython.display import clear_output
+print("cleared")
+clear_output()
+print("until the next")
+clear_output(wait=True)
+print("kept")
+
+# %%
+up = "\\x1b[A"
+for i in range(3):
+    print(f"\\router {i + 1}/3", end="")
+    for n in (50, 100):
+        print(f"\\n\\rinner {n}%{up}", end="", flush=True)
+print("\\n\\nboth are through")
+
+# %%
+import os, struct, zlib
+from IPython.display import Image
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+rows = b"".join(b"\\0" + os.urandom(1500) for _ in range(400))
+png = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 500, 400, 8, 2, 0, 0, 0))
+Image(png + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""), width=250)
+`;
+
+scenario("what is cleared is gone, bars stay in their lines, and a large picture is fetched", { files: { "plan.py": moves } }, async ({ editor }) => {
+    const run = async (line) => {
+        await editor.goToLine(line);
+        await editor.page.keyboard.press("Control+Enter");
+    };
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().waitFor();
+    await run(2);
+    await editor.frame("text=kept");
+    assert.equal(await editor.inFrames("text=/^cleared|until the next/"), undefined);
+    await run(11);
+    const bars = await editor.frame("text=both are through");
+    const printed = await bars.locator(".output_container .output", { hasText: "both are through" }).innerText();
+    assert.deepEqual(printed.trim().split(/\n+/), ["outer 3/3", "inner 100%", "both are through"]);
+    await run(19);
+    const picture = (await editor.frame("img[alt^=Picture]")).locator("img[alt^=Picture]").first();
+    await until(async () => (await picture.evaluate((img) => img.naturalWidth)) === 500, "the picture");
+    await editor.screenshot("moves");
+});
+
 const counting = `# %%
 import os, time
 print("started")

@@ -61,6 +61,7 @@ export interface LargeAnswer {
     executionId: string;
     seq: number;
     mime: string;
-    data?: Uint8Array;
+    /** Messages between the editor and a renderer are JSON: bytes would not come as bytes. */
+    base64?: string;
     problem?: string;
 }

@@ -45,7 +45,7 @@ export function rendererHost(cellgate: Cellgate, pages: OutputPages): vscode.Dis
         try {
             const data = await dataOf(await recordOf(executions, executionId, seq), mime);
             if (data.length > mostBytes) throw new Error(`it has ${data.length} bytes, and at most ${mostBytes} are shown`);
-            return { kind: "large", executionId, seq, mime, data: new Uint8Array(data) };
+            return { kind: "large", executionId, seq, mime, base64: data.toString("base64") };
         } catch (error) {
             return { kind: "large", executionId, seq, mime, problem: wordsOf(error) };
         }

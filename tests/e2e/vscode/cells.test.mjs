@@ -135,3 +135,24 @@ scenario("code that reads a line gets what is typed", {
     await editor.page.keyboard.press("Escape");
     await editor.lens(/\[2\] EOFError/).waitFor();
 });
+
+scenario("of several folders the first has the kernels, and code of another one is not run there", {
+    files: {
+        "both.code-workspace": JSON.stringify({ folders: [{ path: "first" }, { path: "second" }] }),
+        "first/one.py": "# %%\nopen('one', 'w').close()\n",
+        "second/two.py": "# %%\nopen('two', 'w').close()\n",
+    },
+    workspace: "both.code-workspace",
+}, async ({ place, editor }) => {
+    place.served = place.file("first");
+    await editor.openFile("two.py");
+    await editor.lens("Run Cell").click();
+    const told = editor.notification("cellgate works in first, the first folder of this workspace, and did not run code of second");
+    await told.locator(".monaco-button", { hasText: "Open second in a New Window" }).waitFor();
+    await editor.screenshot("told");
+    // The control: the same of the first folder runs, and it would have run after the other.
+    await editor.openFile("one.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    assert.deepEqual([place.has("first/one"), place.has("first/two"), place.has("second/two")], [true, false, false]);
+});

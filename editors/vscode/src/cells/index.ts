@@ -6,12 +6,14 @@ import type { Execution } from "../executions";
 import { tell } from "../kernels/kernels";
 import { cellAt, cellsOf, codeOf, dedented, type Cell, type Code } from "./cells";
 import { documentSelector, linesOf } from "./document";
+import { isElsewhere } from "./elsewhere";
 import { CellLenses } from "./lenses";
 
 export function cells(cellgate: Cellgate): vscode.Disposable {
     const { executions, anchors, kernels, documents } = cellgate;
 
     function run(document: vscode.TextDocument, codes: (Code | undefined)[]): Execution[] {
+        if (isElsewhere(cellgate, document.uri)) return [];
         const uri = document.uri.toString();
         const sessionId = documents.sessionOf(uri);
         const ready = kernels.sessionFor(document.uri);

@@ -8,12 +8,14 @@ export class Editor {
     /**
      * @param {import("./server.mjs").Server} server
      * @param {string} artefacts folder for screenshots
+     * @param {string} [workspace] the file that describes it; else the workspace is the place's one folder
      */
-    static async open(server, artefacts) {
+    static async open(server, artefacts, workspace) {
         const browser = await theBrowser();
         const page = await browser.window(server.socket);
         const editor = new Editor(browser, page, artefacts);
-        await page.goto(`${browser.address}/?folder=${encodeURIComponent(server.place.workspace)}`);
+        const opened = workspace === undefined ? { folder: server.place.workspace } : { workspace: server.place.file(workspace) };
+        await page.goto(`${browser.address}/?${new URLSearchParams(opened)}`);
         await editor.#ready();
         return editor;
     }

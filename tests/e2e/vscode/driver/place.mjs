@@ -30,6 +30,8 @@ export class Place {
         this.root = root;
         this.home = path.join(root, "home");
         this.workspace = path.join(root, "work");
+        /** The folder whose sidecar it is. */
+        this.served = this.workspace;
         this.runtime = path.join(root, "run");
         this.environment = {
             HOME: this.home,
@@ -63,7 +65,7 @@ export class Place {
 
     /** Runs cellgate here, as its person would in a terminal. @param {string} subcommand @param {string[]} parameters */
     async cellgate(subcommand, ...parameters) {
-        return run(cellgateProgram(), [subcommand, "--root", this.workspace, ...parameters], { env: this.environment });
+        return run(cellgateProgram(), [subcommand, "--root", this.served, ...parameters], { env: this.environment });
     }
 
     /** Processes that have this place's home, which all that is started here inherits. */

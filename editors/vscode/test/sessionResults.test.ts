@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { setImmediate as turn } from "node:timers/promises";
+import { test } from "node:test";
+import { Executions } from "../src/executions";
+import type { OutputRecord } from "../src/protocol/messages";
+import { SessionResults, type Result } from "../src/results/model/sessionResults";
+import { FakeSidecar, problem } from "./fakeSidecar";
+
+/** Everything that needs no event of the outside has happened. */
+const settled = async () => {
+    for (let i = 0; i < 20; i++) await turn();
+};
+
+function place() {
+    const sidecar = new FakeSidecar();
+    const executions = new Executions(sidecar);
+    const results = new SessionResults("s", executions);
+    const extended: Result[] = [];
+    results.onDidExtend((result) => extended.push(result));
+    const put = (id: string, output: OutputRecord["output"]) => {
+        const seq = sidecar.countOf(id);
+        sidecar.runs.get(id)?.records.push({ seq, count: 1, output });
+        sidecar.tell("execute/output", { executionId: id, seq, count: 1, output });
+    };
+    return { sidecar, executions, results, extended, put };
+}
+
+const textsOf = ({ outputs }: Result) =>
+    outputs.shown.map((shown) => {
+        if (shown.kind === "stream") return shown.text;
+        if (shown.kind === "data" && shown.content.kind === "text") return shown.content.text;
+        return shown.kind === "notes" ? shown.notes.map(({ text }) => text).join("; ") : shown.kind;
+    });
+
+const display = (text: string): OutputRecord["output"] => ({
+    output_type: "display_data",
+    data: { "text/plain": text },
+    metadata: {},
+    transient: { display_id: "d" },
+});
+
+test("results stand in the order in which they were asked for, and those of other sessions do not", async () => {
+    const { sidecar, executions, results, extended } = place();
+    const first = executions.execute({ sessionId: "s", code: "1" });
+    executions.execute({ sessionId: "other", code: "2" });
+    const second = executions.execute({ sessionId: "s", code: "3" });
+    await settled();
+    sidecar.print(second.id);
+    sidecar.print(first.id, 2);
+    assert.deepEqual(results.all().map(({ code }) => code), ["1", "3"]);
+    assert.deepEqual(extended.map(({ code }) => code), ["1", "3"]);
+    assert.deepEqual(results.all().map(textsOf), [["0 1 "], ["0 "]]);
+});
+
+test("those that there were before are there too, as the journal has them", async () => {
+    const { sidecar, executions } = place();
+    const { id } = executions.execute({ sessionId: "s", code: "x" });
+    await settled();
+    sidecar.print(id, 5);
+    sidecar.finish(id);
+    await settled();
+    const later = new SessionResults("s", executions);
+    await settled();
+    assert.deepEqual(later.all().map(textsOf), [["0 1 2 3 4 "]]);
+});
+
+test("what an agent runs is a result once its code is known", async () => {
+    const { sidecar, results, extended } = place();
+    sidecar.run("a");
+    sidecar.tell("execute/changed", { executionId: "a", state: "queued", position: 0, sessionId: "s", agent: "claude" });
+    assert.deepEqual([results.all(), results.get("a"), extended], [[], undefined, []]);
+    await settled();
+    assert.deepEqual(results.all().map(({ code }) => code), ["pass"]);
+    assert.equal(extended.length, 1);
+});
+
+test("a display that another execution updates changes where it is shown", async () => {
+    const { executions, results, put } = place();
+    const { id: shows } = executions.execute({ sessionId: "s", code: "shows" });
+    const { id: updates } = executions.execute({ sessionId: "s", code: "updates" });
+    await settled();
+    put(shows, display("before"));
+    const before = results.get(shows)?.revision ?? 0;
+    const untouched = results.get(updates)?.revision;
+    put(updates, { output_type: "update_display_data", data: { "text/plain": "after" }, metadata: {}, transient: { display_id: "d" } });
+    assert.deepEqual(results.all().map(textsOf), [["after"], []]);
+    assert.ok((results.get(shows)?.revision ?? 0) > before);
+    assert.equal(results.get(updates)?.revision, untouched);
+});
+
+test("how it ended is told below its output", async () => {
+    const { sidecar, executions, results } = place();
+    const { id } = executions.execute({ sessionId: "s", code: "x" });
+    await settled();
+    sidecar.print(id);
+    sidecar.finish(id, { status: "interrupted", reason: "its time was up", notes: [{ text: "a path is hidden", remedy: "show it" }] } as never);
+    await settled();
+    assert.deepEqual(results.all().map(textsOf), [["0 ", "its time was up; a path is hidden"]]);
+});
+
+test("code that did not run says why", async () => {
+    const { executions, results } = place();
+    const refused = Promise.reject(problem("no kernel"));
+    const { id } = executions.execute({ sessionId: "s", code: "x" }, refused);
+    await settled();
+    const result = results.get(id);
+    assert.match((result && textsOf(result)[0]) ?? "", /^It did not run: no kernel/);
+});
+
+test("results that are disposed follow nothing any more", async () => {
+    const { sidecar, executions, results } = place();
+    const { id } = executions.execute({ sessionId: "s", code: "x" });
+    await settled();
+    const result = results.get(id);
+    results.dispose();
+    sidecar.print(id);
+    executions.execute({ sessionId: "s", code: "y" });
+    await settled();
+    assert.deepEqual(result && textsOf(result), []);
+    assert.equal(results.all().length, 1);
+});

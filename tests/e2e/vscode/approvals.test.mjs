@@ -73,6 +73,7 @@ except Exception:
 scenario("call_denied_with_reason", { ...common, files: { ...files, "plan.py": tries } }, async ({ place, editor }) => {
     await editor.openFile("plan.py");
     const approvals = await runAndLook(editor);
+    await approvals.block("tool read_text_file of filesystem").waitFor();
     // What the code says is text, and hides nothing.
     assert.ok((await approvals.text()).includes('path: "<img src=x><style>*{display:none}</style>\\u{202e}txt"'), await approvals.text());
     assert.equal(await approvals.frame.locator("main img, main style").count(), 0);

@@ -1,5 +1,6 @@
 // The package as a new user has it: installed into an editor that has nothing else.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { scenario } from "./driver/scenario.mjs";
@@ -16,6 +17,10 @@ scenario("opening a Python file starts the sidecar that the package holds", { fi
     );
     const cellgates = (await place.processes()).filter(({ command }) => /^\S*cellgate /.test(command));
     assert.ok(cellgates.length > 0 && cellgates.every(ofThePackage), JSON.stringify(cellgates));
+    // Where the scenarios run in a root of their own (in-root), that is the one.
+    for (const { pid } of cellgates) {
+        assert.equal(existsSync(`/proc/${pid}/root/made-with`), process.env.CELLGATE_E2E_ROOT !== undefined);
+    }
     await editor.screenshot("started");
 });
 

@@ -1,12 +1,12 @@
 // What extensions an editor has: those of its own that matter here, the package, and small ones that play a part beside it.
 // Each set is installed once in a process, by the editor's own installer; a scenario gets a copy.
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { copyFile, cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { atEnd } from "./end.mjs";
-import { EDITOR, ENTRY, NODE, REPOSITORY } from "./installation.mjs";
+import { EDITOR, editor, REPOSITORY } from "./installation.mjs";
 
 const run = promisify(execFile);
 const PACKAGE = process.env.CELLGATE_VSIX ?? path.join(REPOSITORY, "build", "cellgate-linux-x64.vsix");
@@ -49,9 +49,14 @@ async function install(names) {
     await mkdir(place);
     const environment = { HOME: place, PATH: process.env.PATH, LANG: "C.UTF-8" };
     const folder = path.join(place, "extensions");
-    const directories = ["--user-data-dir", path.join(place, "user-data"), "--extensions-dir", folder];
-    for (const file of [PACKAGE, ...(await Promise.all(names.map((name) => packaged(name, place))))]) {
-        await run(NODE, [ENTRY, "--config", path.join(place, "config.yaml"), ...directories, "--install-extension", file], { env: environment });
+    const config = path.join(place, "config.yaml");
+    const directories = ["--config", config, "--user-data-dir", path.join(place, "user-data"), "--extensions-dir", folder];
+    // Where the editor runs in another root it does not see the repository.
+    const ours = path.join(place, "cellgate.vsix");
+    await copyFile(PACKAGE, ours);
+    for (const file of [ours, ...(await Promise.all(names.map((name) => packaged(name, place))))]) {
+        const { program, parameters } = editor(...directories, "--install-extension", file);
+        await run(program, parameters, { env: environment });
     }
     return folder;
 }

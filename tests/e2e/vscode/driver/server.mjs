@@ -5,7 +5,7 @@ import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { installInto, ownInUse } from "./extensions.mjs";
-import { ENTRY, NODE } from "./installation.mjs";
+import { editor } from "./installation.mjs";
 import { until } from "./wait.mjs";
 
 // Nothing that moves, asks, or looks something up on the network.
@@ -62,8 +62,7 @@ export class Server {
 
     /** @param {boolean} trusted @param {string[]} further */
     async #listen(trusted, further) {
-        const parameters = [
-            ENTRY,
+        const { program, parameters } = editor(
             "--config", path.join(this.place.root, "config.yaml"),
             "--user-data-dir", this.userData,
             "--extensions-dir", this.extensions,
@@ -74,9 +73,9 @@ export class Server {
             "--disable-getting-started-override",
             ...further,
             ...(trusted ? ["--disable-workspace-trust"] : []),
-        ];
+        );
         // A process group of its own, so that all of it can be ended.
-        this.process = spawn(NODE, parameters, { env: this.environment, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+        this.process = spawn(program, parameters, { env: this.environment, detached: true, stdio: ["ignore", "pipe", "pipe"] });
         const file = createWriteStream(path.join(this.place.root, "server.log"));
         for (const stream of [this.process.stdout, this.process.stderr]) {
             stream.on("data", (data) => {

@@ -15,8 +15,14 @@ export class Editor {
         const page = await browser.window(server.socket);
         const editor = new Editor(browser, page, artefacts);
         const opened = workspace === undefined ? { folder: server.place.workspace } : { workspace: server.place.file(workspace) };
-        await page.goto(`${browser.address}/?${new URLSearchParams(opened)}`);
-        await editor.#ready();
+        try {
+            await page.goto(`${browser.address}/?${new URLSearchParams(opened)}`);
+            await editor.#ready();
+        } catch (error) {
+            await editor.screenshot("failure").catch(() => {});
+            await editor.close();
+            throw error;
+        }
         return editor;
     }
 

@@ -250,6 +250,12 @@ end
 it("approvals: changed arguments are sent as they were typed, by :w", function()
   local fake = start()
   edit(fake)
+  -- What a decoder would change, or drop.
+  local typed = {
+    '{"one": 1.0, "large": 9223372036854775809, "huge": 1e400, "small": -0.0,',
+    '"a": [], "o": {}, "a": "\\u00e9\\/é"}',
+  }
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, typed)
   local sent
   local send = fake.peer.send
   fake.peer.send = function(self, body)
@@ -258,7 +264,51 @@ it("approvals: changed arguments are sent as they were typed, by :w", function()
   end
   type_keys(":w<CR>")
   equal(#answers(fake), 1)
-  assert(sent:find('"arguments":{"path": "mine",\n"count": 1.0}', 1, true), sent)
+  assert(sent:find('"arguments":' .. table.concat(typed, "\n"), 1, true), sent)
+end)
+
+it("approvals: the arguments to change are those that came, none of them out of sight", function()
+  local fake = start()
+  vim.o.conceallevel, vim.o.foldmethod, vim.o.foldlevel = 2, "indent", 0
+  local arguments = '{"one":1.0,"large":9223372036854775809,"huge":1e400,"a":[],"o":{}}'
+  fake:ask("a", { action = { arguments = "HERE" } }, function(body)
+    return (body:gsub('"HERE"', arguments))
+  end)
+  wait(function()
+    return #require("cellgate.session").waiting() == 1
+  end, "the approval")
+  turn()
+  require("cellgate.approval_windows").enter()
+  see(600)
+  type_keys("e")
+  equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), {
+    "{",
+    '  "one": 1.0,',
+    '  "large": 9223372036854775809,',
+    '  "huge": 1e400,',
+    '  "a": [],',
+    '  "o": {}',
+    "}",
+  })
+  equal({ vim.wo.conceallevel, vim.fn.foldclosed(2) }, { 0, -1 })
+  vim.cmd("set conceallevel& foldmethod& foldlevel&")
+end)
+
+it("approvals: bytes that are not UTF-8 are not sent, and the call goes on waiting", function()
+  local fake = start()
+  local buffer = edit(fake)
+  local told
+  vim.notify = function(words)
+    told = words
+  end
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, { '{"path": "caf\233"}' })
+  type_keys(":w<CR>")
+  vim.notify = function() end
+  equal(answers(fake), {})
+  assert(told and told:find("not UTF-8", 1, true), told)
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, { '{"path": "café"}' })
+  type_keys(":w<CR>")
+  equal(#answers(fake), 1)
 end)
 
 it("approvals: what saves files by itself answers nothing", function()

@@ -40,9 +40,11 @@ function M.install()
   return fake
 end
 
-function Fake:send(message)
+--- Sends a message; `rewrite` puts in what an encoder would not write.
+function Fake:send(message, rewrite)
   message.jsonrpc = "2.0"
   local body = vim.json.encode(message)
+  body = rewrite and rewrite(body) or body
   self.peer:feed(("Content-Length: %d\r\n\r\n%s"):format(#body, body))
 end
 
@@ -61,8 +63,8 @@ function Fake:hear(message)
   end
 end
 
-function Fake:notify(method, params)
-  self:send({ method = method, params = params })
+function Fake:notify(method, params, rewrite)
+  self:send({ method = method, params = params }, rewrite)
 end
 
 --- What was asked with a method.
@@ -97,8 +99,8 @@ local function approval(id, more)
   }, more or {})
 end
 
-function Fake:ask(id, more)
-  self:notify("approval/requested", approval(id, more))
+function Fake:ask(id, more, rewrite)
+  self:notify("approval/requested", approval(id, more), rewrite)
 end
 
 return M

@@ -124,6 +124,27 @@ it("json: accepts what JSON is, and says where it is not", function()
   equal((json_text.is_object(("["):rep(10000))), false)
 end)
 
+it("json: UTF-8 is told from what only looks like it", function()
+  local json_text = require("cellgate.json_text")
+  for _, good in ipairs({ "", "a", "é漢\240\159\140\178", "\194\128", "\237\159\191", "\244\143\191\191" }) do
+    equal(json_text.is_utf8("{" .. good .. "}"), true)
+  end
+  for _, bad in ipairs({
+    "\255",
+    "\128",
+    "\195",
+    "\195(",
+    "\192\175", -- a slash, overlong
+    "\224\159\191",
+    "\240\143\191\191",
+    "\237\160\128", -- half of a pair of UTF-16
+    "\244\144\128\128",
+    "\248\136\128\128\128",
+  }) do
+    equal(json_text.is_utf8("é" .. bad .. "}"), false)
+  end
+end)
+
 it("json: pretty changes blanks only, and at() finds the bytes", function()
   local json_text = require("cellgate.json_text")
   local text = '{"big":12345678901234567890,"one":1.0,"none":[],"o":{},"s":"a, b: {}","n":[1,{"x":null}]}'

@@ -417,7 +417,9 @@ local function edit(item)
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(json_text.pretty(arguments), "\n", { plain = true }))
   vim.bo[buffer].filetype = "json"
   vim.bo[buffer].modified = false
-  vim.api.nvim_open_win(buffer, true, { split = "below", win = 0 })
+  local window = vim.api.nvim_open_win(buffer, true, { split = "below", win = 0 })
+  -- Whatever a person's files are shown like: all of this is to be seen.
+  vim.wo[window].conceallevel, vim.wo[window].foldenable = 0, false
   vim.api.nvim_create_autocmd("CmdlineLeave", { buffer = buffer, callback = note_typed_command })
   vim.api.nvim_create_autocmd("BufWriteCmd", {
     buffer = buffer,

@@ -154,6 +154,35 @@ function M.is_value(text)
   return (pcall(scan, text, {}))
 end
 
+-- By Unicode's table of well-formed sequences: nothing overlong, no surrogates.
+local characters = {
+  "^[\194-\223][\128-\191]()",
+  "^\224[\160-\191][\128-\191]()",
+  "^[\225-\236\238\239][\128-\191][\128-\191]()",
+  "^\237[\128-\159][\128-\191]()",
+  "^\240[\144-\191][\128-\191][\128-\191]()",
+  "^[\241-\243][\128-\191][\128-\191][\128-\191]()",
+  "^\244[\128-\143][\128-\191][\128-\191]()",
+}
+
+--- Whether a text is UTF-8, as JSON has to be. A buffer may hold anything, and vim.json passes it on.
+---@param text string
+---@return boolean
+function M.is_utf8(text)
+  local at = text:find("[\128-\255]")
+  while at do
+    local after
+    for _, pattern in ipairs(characters) do
+      after = after or text:match(pattern, at)
+    end
+    if not after then
+      return false
+    end
+    at = text:find("[\128-\255]", after)
+  end
+  return true
+end
+
 --- The same value on several lines, with every key, string and number as it stands.
 ---@param text string
 ---@return string

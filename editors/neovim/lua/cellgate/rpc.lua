@@ -70,14 +70,17 @@ function Peer:request(method, params, done)
   local id = self.next_id
   self.next_id = id + 1
   done = done or function() end
-  if self.gone then
+  local body = params_text(params)
+  -- Of a message that cannot be read, the other side cannot say whose request it was.
+  local problem = self.gone or not json_text.is_utf8(body) and "it holds bytes that are not UTF-8: nothing was sent"
+  if problem then
     vim.schedule(function()
-      done({ code = 0, message = self.gone })
+      done({ code = 0, message = problem })
     end)
     return id
   end
   self.pending[id] = done
-  self:send(('{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}'):format(id, method, params_text(params)))
+  self:send(('{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}'):format(id, method, body))
   return id
 end
 

@@ -490,12 +490,6 @@ end
 function Session:execute(params)
   local execution =
     self:remember(new_id(), params.session or "default", { code = params.code, cell = params.cell, own = true })
-  -- vim.json would pass such bytes on.
-  if not pcall(vim.fn.json_encode, params.code) then
-    execution.state, execution.problem = "finished", "the cell holds bytes that are not UTF-8"
-    self:emit("CellgateExecution", { execution = execution.id, state = "finished" })
-    return execution
-  end
   self:request("execute", {
     executionId = execution.id,
     sessionId = params.session,

@@ -107,6 +107,13 @@ local sections = {
       )
       .. "\n\n"
       .. wrap(
+        "Where the sandbox stood in the cell's way, a note below it says what was refused and what would allow it."
+          .. " `:Cellgate remedy` does that: it adds a rule for the session, or starts the kernel anew with the file or"
+          .. " folder in its sandbox. `:Cellgate rules` takes a rule back.",
+        ""
+      )
+      .. "\n\n"
+      .. wrap(
         "When code reads a line with `input()`, the question stands at the cell until you answer it by `:Cellgate input`:"
           .. " nothing takes your cursor while you type elsewhere.",
         ""

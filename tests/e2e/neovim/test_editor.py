@@ -91,6 +91,17 @@ class Control(NeovimTest):
                     lambda: f"the end of all: {neovim.executions()}")
         self.assertEqual([each["status"] for each in neovim.executions()], ["cancelled", "cancelled", "ok"])
 
+    def test_the_remedy_of_a_note_shows_a_file_to_the_kernel(self):
+        data = self.place.home / "data.csv"
+        data.write_text("first,second")
+        neovim = self.neovim(self.place.write("a.py", f"# %%\nprint(open({str(data)!r}).read())\n"))
+        neovim.command("Cellgate run")
+        neovim.wait_screen("is not shown in the sandbox", ":Cellgate remedy does it")
+        neovim.command("Cellgate remedy")
+        neovim.wait_message(f"done for session default: allow reading {data}")
+        neovim.command("Cellgate run")
+        neovim.wait_output("first,second")
+
     def test_stop_ends_the_sidecar_and_the_next_cell_starts_another(self):
         neovim = self.neovim(self.place.write("a.py", "# %%\nprint(6 * 7)\n"))
         neovim.command("Cellgate run")

@@ -251,6 +251,14 @@ M.all = {
       return require("cellgate.html").open(execution)
     end),
   },
+  remedy = {
+    does = "Does what a note below the cell at the cursor says, where the note offers it: adds a rule for the session, or"
+      .. " starts its kernel anew with more in its sandbox. With several notes, that of the number.",
+    arguments = "[number]",
+    act = with_execution(function(execution, arguments)
+      return require("cellgate.notes").remedy(execution, tonumber(arguments[1]))
+    end),
+  },
   input = {
     does = "Answers the code that reads a line. `:Cellgate! input` tells it that there is none (end of file).",
     act = function(_, command)

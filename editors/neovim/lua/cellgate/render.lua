@@ -4,6 +4,7 @@ local cells = require("cellgate.cells")
 local config = require("cellgate.config")
 local events = require("cellgate.events")
 local images = require("cellgate.images")
+local notes = require("cellgate.notes")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
 local workspace = require("cellgate.workspace")
@@ -190,8 +191,8 @@ local function virtual_lines(execution, buffer)
   if execution.input then
     rows[#rows + 1] = { { "? " .. text.visible(execution.input.prompt), { "DiagnosticWarn" } } }
   end
-  for _, note in ipairs(execution.result and execution.result.notes or {}) do
-    rows[#rows + 1] = { { text.visible(note.text) .. ": " .. text.visible(note.remedy), { "DiagnosticHint" } } }
+  for _, line in ipairs(notes.lines(execution)) do
+    vim.list_extend(rows, text.wrap_spans({ { line, { "DiagnosticHint" } } }, width))
   end
   for _, row in ipairs(rows) do
     if #row == 0 then

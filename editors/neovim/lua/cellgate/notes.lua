@@ -1,0 +1,61 @@
+-- What the sandbox refused to a cell, and what a person can do about it. Nothing of it happens by itself: the words
+-- come from what code did, and the remedy is a command that is typed.
+local session = require("cellgate.session")
+local text = require("cellgate.text")
+
+local M = {}
+
+local function of(execution)
+  return execution.result and execution.result.notes or {}
+end
+
+local function can_be_done(note)
+  return note.rule ~= nil or note.sandbox ~= nil
+end
+
+--- A line for each, with the command that does what it says where one can.
+---@param execution cellgate.Execution
+---@return string[]
+function M.lines(execution)
+  local lines = {}
+  local notes = of(execution)
+  for i, note in ipairs(notes) do
+    lines[i] = text.visible(note.text) .. ": " .. text.visible(note.remedy)
+    if can_be_done(note) then
+      lines[i] = lines[i] .. ("; :Cellgate remedy%s does it"):format(#notes > 1 and " " .. i or "")
+    end
+  end
+  return lines
+end
+
+--- Does what a note says: adds its rule for the session, or starts the kernel anew with more in its sandbox.
+---@param execution cellgate.Execution
+---@param number? integer of the note, from 1
+---@return string? problem
+function M.remedy(execution, number)
+  local notes = of(execution)
+  if not number and #notes > 1 then
+    return ("this cell has %d notes: :Cellgate remedy 1"):format(#notes)
+  end
+  local note = notes[number or 1]
+  if not note then
+    return "this cell has no such note"
+  elseif not can_be_done(note) then
+    return "no command does that: " .. note.remedy
+  end
+  local here = session.of(execution.root)
+  local function told(problem)
+    if problem then
+      session.notify(session.describe(problem), vim.log.levels.ERROR)
+    else
+      session.notify(("done for session %s: %s"):format(execution.session, note.remedy))
+    end
+  end
+  if note.rule then
+    here:request("policy/add", { rule = note.rule, scope = "session", sessionId = execution.session }, told)
+  else
+    here:request("session/restart", { sessionId = execution.session, sandbox = note.sandbox }, told)
+  end
+end
+
+return M

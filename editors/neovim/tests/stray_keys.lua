@@ -1,5 +1,7 @@
 -- The inside of tests/e2e/neovim/test_stray_keys.py: someone types, with eyes elsewhere, while an approval appears.
--- Everything follows from the number of the sequence, the time between keys too.
+-- Everything follows from the number of the sequence, the time between keys too. A key comes when Neovim has done all
+-- that the one before asked for and waits for the next, so the screen is drawn between them, as it is for a person,
+-- and an error throws away nothing that would have been typed after it.
 local approval_windows = require("cellgate.approval_windows")
 local approvals = require("cellgate.approvals")
 local config = require("cellgate.config")
@@ -25,33 +27,32 @@ vim.list_extend(usual, {
 -- What would answer, and what people type at questions.
 local answers = { "1", "2", "3", "4", "5", "9", "d", "D", "e", "x", "y", "Y", "a", "A", "n", "<CR>" }
 local enter = "<M-g>"
--- The screen is drawn after each of these, as it is for someone who types slower than a test.
-vim.keymap.set({ "n", "i", "t" }, enter, function()
-  approval_windows.enter()
-  vim.cmd.redraw()
-end)
-vim.keymap.set({ "n", "i", "x", "s", "o", "c", "t" }, "<F9>", function()
+local appear = "<F9>"
+vim.keymap.set({ "n", "i", "t" }, enter, approval_windows.enter)
+vim.keymap.set({ "n", "i", "x", "s", "o", "c", "t" }, appear, function()
   M.ask()
 end)
--- The key behind a sequence, which may be sent more than once: those of even and odd numbers differ, so that one which
--- comes late says nothing about the next.
-for parity, key in pairs({ [0] = "<F12>", [1] = "<F11>" }) do
+-- The key behind a sequence, typed until it was heard: those of even and odd numbers differ, so that one which comes
+-- late says nothing about the next.
+local ends = { [0] = "<F12>", [1] = "<F11>" }
+for parity, key in pairs(ends) do
   vim.keymap.set("n", key, function()
-    if M.number and M.number % 2 == parity then
-      M.ask()
-      M.typed = M.number
+    if M.number and M.number % 2 == parity and not M.ended then
+      M.finish()
     end
   end)
 end
-for _, key in ipairs({ ":", "!", "&" }) do
+-- What ends Neovim or starts a program, or sleeps.
+for _, key in ipairs({ ":", "!", "&", "gs" }) do
   vim.keymap.set({ "n", "x", "o" }, key, "<Nop>")
 end
 vim.ui.open = function() end
 vim.o.mouse = "a"
 vim.o.swapfile = false
 vim.o.more = false
-vim.o.timeoutlen = 20
--- With it, Neovim stops for a second where a message stands in the place of the mode.
+-- Room for messages. Without it, Neovim stops for a second before it draws over an error, and its prompt to press Enter
+-- would take keys that shall reach the windows.
+vim.o.cmdheight = 3
 vim.o.showmode = false
 
 local seed, clock = 0, 0
@@ -69,9 +70,11 @@ vim.on_key(function()
   clock = math.min(clock + 5, (M.number or 0) * 100000 + 450)
 end)
 
-local function keys(count, with_enter)
-  local out, digits = {}, 0
-  for i = 1, count do
+-- --- the keys of a sequence
+
+local function add_keys(out, count, with_enter)
+  local first, digits = #out, 0
+  for _ = 1, count do
     local from = random(3) == 1 and answers or usual
     local key = from[random(#from)]
     if key:find("^%d$") then
@@ -80,23 +83,70 @@ local function keys(count, with_enter)
     else
       digits = 0
     end
-    out[i] = key
+    out[#out + 1] = key
   end
   if with_enter and count > 0 then
-    table.insert(out, random(count), enter)
+    table.insert(out, first + random(count), enter)
   end
-  return table.concat(out)
 end
 
-local modes = { n = "", i = "i", v = "v", t = "i" }
+local modes = { "n", "i", "v", "t" }
+local first_keys = { n = {}, i = { "i" }, v = { "v" }, t = { "i" } }
 
---- Makes everything ready for a sequence.
----@param number integer
----@param mode "n"|"i"|"v"|"t"
----@return string keys with one at which the approval appears, unless it becomes part of a command
-function M.prepare(number, mode)
+-- With one at which the approval appears, unless it becomes part of a command.
+local function keys_of(mode)
+  local out = vim.list_slice(first_keys[mode])
+  add_keys(out, random(12) - 1)
+  out[#out + 1] = appear
+  add_keys(out, random(25), random(2) == 1)
+  return out
+end
+
+-- Out of whatever it is in, lists with a prompt of their own too; the second time, out of what the first was the
+-- argument of.
+local function leaving()
+  return { "<Esc>", "<C-\\>", "<C-n>", "<C-\\>", "<C-n>", ends[M.number % 2] }
+end
+
+-- --- typing
+
+local queue, next_key, at_work, about_to = {}, 1, true, false
+
+local function type_next()
+  if at_work then
+    return
+  end
+  if next_key > #queue then
+    queue, next_key = leaving(), 1
+  end
+  next_key = next_key + 1
+  vim.api.nvim_input(queue[next_key - 1])
+end
+
+-- Called whenever Neovim is about to wait. What was put off until then comes before the key, except where Neovim puts
+-- it off until after: in the middle of a command.
+local typist = assert(vim.uv.new_prepare())
+local wake = assert(vim.uv.new_async(function() end))
+
+local function turn()
+  if vim.api.nvim_get_mode().blocking then
+    type_next()
+    wake:send()
+  elseif not about_to then
+    about_to = true
+    vim.schedule(function()
+      about_to = false
+      type_next()
+    end)
+    wake:send()
+  end
+end
+
+-- Makes everything ready for a sequence.
+local function prepare(number)
+  local mode = modes[number % #modes + 1]
   seed, clock = number * 7919 + 17, number * 100000
-  M.number = number
+  M.number, M.ended = number, false
   fake.spy.requests = {}
   -- Or what is put becomes longer and longer.
   for register in ("abcdefghijklmnopqrstuvwxyz0123456789-"):gmatch(".") do
@@ -118,40 +168,71 @@ function M.prepare(number, mode)
   else
     vim.api.nvim_buf_set_lines(0, 0, -1, false, { "one two three", "four five six", "1 2 3 4 5", "yes no allow deny" })
   end
-  return modes[mode] .. keys(random(12) - 1) .. "<F9>" .. keys(random(25), random(2) == 1)
+  queue, next_key = keys_of(mode), 1
 end
 
---- The approval appears, and is drawn; once in a sequence.
+-- Waits while nobody types.
+local function wait_for(condition)
+  assert(vim.wait(60000, condition, 1))
+end
+
+--- The approval appears; once in a sequence.
 function M.ask()
   if M.asked == M.number then
     return
   end
   M.asked = M.number
   M.last = "a" .. M.number
+  at_work = true
   fake:ask(M.last)
-  assert(vim.wait(60000, function()
+  wait_for(function()
     return #session.waiting() == 1
-  end, 1))
+  end)
   -- What the plugin put off until after this turn.
   local turned = false
   vim.schedule(function()
     turned = true
   end)
-  assert(vim.wait(60000, function()
+  wait_for(function()
     return turned
-  end, 1))
-  vim.cmd.redraw()
+  end)
+  at_work = false
 end
 
---- Everything of this sequence goes.
----@return integer answers that were given
+--- Everything of a sequence goes, and the next one begins.
 function M.finish()
-  local responses = fake:asked("approval/respond")
-  fake:notify("approval/resolved", { approvalId = M.last, decision = "deny", by = "expired" })
-  assert(vim.wait(60000, function()
-    return #session.waiting() == 0
-  end, 1))
-  return #responses
+  M.ask()
+  M.ended, at_work = true, true
+  if vim.fn.getcmdwintype() ~= "" then
+    vim.cmd.quit()
+  end
+  vim.schedule(function()
+    local responses = fake:asked("approval/respond")
+    fake:notify("approval/resolved", { approvalId = M.last, decision = "deny", by = "expired" })
+    wait_for(function()
+      return #session.waiting() == 0
+    end)
+    vim.rpcnotify(M.channel, "typed", M.number, #responses)
+    if M.number < M.last_number then
+      prepare(M.number + 1)
+      at_work = false
+    else
+      typist:stop()
+    end
+  end)
+end
+
+--- Types sequences; `channel` is notified of each, with the number of answers that were given.
+---@param channel integer
+---@param first integer
+---@param last integer
+function M.run(channel, first, last)
+  M.channel, M.last_number = channel, last
+  vim.schedule(function()
+    prepare(first)
+    at_work = false
+    typist:start(turn)
+  end)
 end
 
 --- The controls: without the guard, or with a window that takes the cursor when it appears.

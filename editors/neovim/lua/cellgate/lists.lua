@@ -116,6 +116,19 @@ local function or_tell(next_step)
   end
 end
 
+-- Reads a list by a request: what its rows are follows from the answer.
+local function by_request(here, method, params, rows_of)
+  return function(done)
+    here:request(method, params, function(problem, result)
+      if problem then
+        done(session.describe(problem))
+      else
+        done(nil, rows_of(result))
+      end
+    end)
+  end
+end
+
 -- --- rules
 
 --- A rule in words, as the command line writes it where it can.
@@ -162,21 +175,12 @@ function M.rules(root)
   local here = session.of(root)
   open({
     name = "rules",
-    read = function(done)
-      here:request("policy/list", {}, function(problem, result)
-        if problem then
-          done(session.describe(problem))
-          return
-        end
-        done(
-          nil,
-          vim.tbl_map(function(rule)
-            local group = rule.effect == "deny" and "DiagnosticError" or nil
-            return { text = M.rule_words(rule), value = rule, group = group }
-          end, result.rules)
-        )
-      end)
-    end,
+    read = by_request(here, "policy/list", {}, function(result)
+      return vim.tbl_map(function(rule)
+        local group = rule.effect == "deny" and "DiagnosticError" or nil
+        return { text = M.rule_words(rule), value = rule, group = group }
+      end, result.rules)
+    end),
     keys = {
       X = {
         does = "revoke",
@@ -216,36 +220,30 @@ function M.servers(root)
   local here = session.of(root)
   open({
     name = "servers",
-    read = function(done)
-      here:request("toolServers/list", {}, function(problem, result)
-        if problem then
-          done(session.describe(problem))
-          return
+    read = by_request(here, "toolServers/list", {}, function(result)
+      local rows = {}
+      for _, server in ipairs(result.servers) do
+        local from = server.file and ("from " .. server.file) or server.source
+        local agree = server.state == "pending" and ", waits for your agreement: R asks for it" or ""
+        rows[#rows + 1] = {
+          text = ("%s  %s%s  (%s)"):format(server.name, server.state, agree, from),
+          value = server.name,
+          group = server.state == "failed" and "DiagnosticError"
+            or server.state == "pending" and "DiagnosticWarn"
+            or nil,
+        }
+        if server.command then
+          rows[#rows + 1] = { text = "    " .. table.concat(server.command, " "), group = "Comment" }
         end
-        local rows = {}
-        for _, server in ipairs(result.servers) do
-          local from = server.file and ("from " .. server.file) or server.source
-          local agree = server.state == "pending" and ", waits for your agreement: R asks for it" or ""
-          rows[#rows + 1] = {
-            text = ("%s  %s%s  (%s)"):format(server.name, server.state, agree, from),
-            value = server.name,
-            group = server.state == "failed" and "DiagnosticError"
-              or server.state == "pending" and "DiagnosticWarn"
-              or nil,
-          }
-          if server.command then
-            rows[#rows + 1] = { text = "    " .. table.concat(server.command, " "), group = "Comment" }
-          end
-          for _, line in ipairs(server.error and vim.split(server.error, "\n") or {}) do
-            rows[#rows + 1] = { text = "    " .. line, group = "DiagnosticError" }
-          end
-          for _, tool in ipairs(server.tools or {}) do
-            rows[#rows + 1] = { text = "    " .. tool.name }
-          end
+        for _, line in ipairs(server.error and vim.split(server.error, "\n") or {}) do
+          rows[#rows + 1] = { text = "    " .. line, group = "DiagnosticError" }
         end
-        done(nil, rows)
-      end)
-    end,
+        for _, tool in ipairs(server.tools or {}) do
+          rows[#rows + 1] = { text = "    " .. tool.name }
+        end
+      end
+      return rows
+    end),
     keys = {
       G = {
         does = "write its wrappers",
@@ -317,23 +315,17 @@ function M.variables(root, session_id)
   open({
     name = "variables",
     event = "CellgateExecution",
-    read = function(done)
-      here:request("kernel/variables", { sessionId = session_id }, function(problem, result)
-        if problem then
-          done(session.describe(problem))
-          return
-        end
-        local rows = {}
-        for _, variable in ipairs(result.variables) do
-          local size = variable.size and (" (%s)"):format(variable.size) or ""
-          rows[#rows + 1] = { text = ("%s  %s%s  %s"):format(variable.name, variable.type, size, variable.value) }
-        end
-        if result.truncated then
-          rows[#rows + 1] = { text = "… there are more", group = "Comment" }
-        end
-        done(nil, rows)
-      end)
-    end,
+    read = by_request(here, "kernel/variables", { sessionId = session_id }, function(result)
+      local rows = {}
+      for _, variable in ipairs(result.variables) do
+        local size = variable.size and (" (%s)"):format(variable.size) or ""
+        rows[#rows + 1] = { text = ("%s  %s%s  %s"):format(variable.name, variable.type, size, variable.value) }
+      end
+      if result.truncated then
+        rows[#rows + 1] = { text = "… there are more", group = "Comment" }
+      end
+      return rows
+    end),
     keys = {},
   })
 end
@@ -344,30 +336,24 @@ function M.kernels(root)
   open({
     name = "kernels",
     event = "CellgateKernel",
-    read = function(done)
-      here:request("kernel/list", {}, function(problem, result)
-        if problem then
-          done(session.describe(problem))
-          return
-        end
-        local rows = {}
-        for id, status in vim.spairs(here.kernels) do
-          rows[#rows + 1] = { text = ("session %s: %s"):format(id, status), group = "Title" }
-        end
-        for _, kernel in ipairs(result.kernels) do
-          rows[#rows + 1] = {
-            text = ("%s  %s, %s%s"):format(
-              kernel.name,
-              kernel.displayName,
-              kernel.language,
-              kernel.problem and ": " .. kernel.problem or ""
-            ),
-            group = kernel.problem and "Comment" or nil,
-          }
-        end
-        done(nil, rows)
-      end)
-    end,
+    read = by_request(here, "kernel/list", {}, function(result)
+      local rows = {}
+      for id, status in vim.spairs(here.kernels) do
+        rows[#rows + 1] = { text = ("session %s: %s"):format(id, status), group = "Title" }
+      end
+      for _, kernel in ipairs(result.kernels) do
+        rows[#rows + 1] = {
+          text = ("%s  %s, %s%s"):format(
+            kernel.name,
+            kernel.displayName,
+            kernel.language,
+            kernel.problem and ": " .. kernel.problem or ""
+          ),
+          group = kernel.problem and "Comment" or nil,
+        }
+      end
+      return rows
+    end),
     keys = {},
   })
 end

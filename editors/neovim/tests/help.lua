@@ -80,6 +80,14 @@ local sections = {
       .. "    ln -s ~/src/cellgate/editors/neovim \\\n"
       .. "        ~/.local/share/nvim/site/pack/cellgate/start/cellgate\n"
       .. "<\n"
+      .. wrap("or `vim.pack` of Neovim 0.12, which makes a copy of the repository:", "")
+      .. "\n>lua\n"
+      .. '    vim.pack.add({ { src = "file:///home/ada/src/cellgate", name = "cellgate" } }, {\n'
+      .. "      load = function(plugin)\n"
+      .. '        vim.opt.rtp:append(plugin.path .. "/editors/neovim")\n'
+      .. "      end,\n"
+      .. "    })\n"
+      .. "<\n"
       .. wrap(
         "and `:helptags ALL`, once, for this help. Whatever else puts the folder on 'runtimepath'"
           .. " will do as well."

@@ -6,6 +6,8 @@ import contextlib
 import fcntl
 import os
 import pty
+import re
+import shutil
 import struct
 import subprocess
 import termios
@@ -13,8 +15,8 @@ import threading
 import unittest
 from pathlib import Path
 
-from neovim_testing import (CELLGATE, NEOVIM, OWN, PATIENCE, PLUGIN, NeovimTest, Remote, start_process, tiny_png,
-                            wait_until)
+from neovim_testing import (CELLGATE, NEOVIM, OWN, PATIENCE, PLUGIN, REPOSITORY, NeovimTest, Remote, start_process,
+                            tiny_png, wait_until)
 
 CALL = "# %%\nfrom mcptools.host import read_file\nprint(read_file.run(path='notes.txt').content)\n"
 
@@ -280,6 +282,30 @@ class NewUser(NeovimTest):
         health = (self.place.base / "done.health").read_text()
         self.assertIn(os.path.join("build", "cellgate"), health)
         self.assertNotIn("ERROR", health)
+
+    def test_the_readmes_words_for_vim_pack_install_it(self):
+        (words,) = [block for block in re.findall("```lua\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
+                    if "vim.pack" in block]
+        source = self.place.base / "source"
+        shutil.copytree(PLUGIN, source / "editors/neovim")
+        environment = self.place.environment(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")
+        for command in (["init", "--quiet"], ["add", "."], ["-c", "user.name=Ada", "-c", "user.email=ada@example.org",
+                                                           "commit", "--quiet", "--message", "the plugin"]):
+            subprocess.run(["git", *command], cwd=source, env=environment, check=True)
+        start = self.place.home / ".config/nvim/init.lua"
+        start.parent.mkdir(parents=True)
+        # What is asked before anything is installed cannot be answered here.
+        start.write_text("if not vim.pack then print('older') vim.cmd.quit() end local add = vim.pack.add\n"
+                         "vim.pack.add = function(what, how) how.confirm = false return add(what, how) end\n"
+                         + words.replace("file:///home/ada/src/cellgate", source.as_uri()))
+        finished = subprocess.run([NEOVIM, "-n", "--headless", "-c", "lua print('exists', vim.fn.exists(':Cellgate'))", "-c",
+                                   "helptags ALL", "-c", "help cellgate-install", "-c", "qa!"], env=environment,
+                                  cwd=self.place.root, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
+        if finished.stderr.strip() == "older":
+            self.skipTest("vim.pack came with Neovim 0.12")
+        self.assertIn("exists 2", finished.stderr)
+        self.assertNotIn("E149", finished.stderr)
+
 
 
 if __name__ == "__main__":

@@ -46,6 +46,12 @@ end
 for _, key in ipairs({ ":", "!", "&", "gs" }) do
   vim.keymap.set({ "n", "x", "o" }, key, "<Nop>")
 end
+-- An expression aborts every Neovim up to 0.12.4 at least, without any plugin: `i<C-r>=a{b` fails an assertion of what
+-- colours it while it is typed.
+for _, key in ipairs({ "<C-r>=", "<C-r><C-r>=", "<C-r><C-o>=", "<C-r><C-p>=", "<C-\\>e" }) do
+  vim.keymap.set({ "i", "c" }, key, "<Nop>")
+end
+vim.keymap.set({ "n", "x" }, '"=', "<Nop>")
 vim.ui.open = function() end
 vim.o.mouse = "a"
 vim.o.swapfile = false

@@ -109,8 +109,8 @@ local sections = {
       .. wrap(
         "Beside the cell's first line stand its state, the kernel's count and the time without waiting for you; below it the"
           .. " last lines of its output, live, and how many there are before them. `:Cellgate output` reads all of it from"
-          .. " the journal. Pictures are shown where the terminal can, else the path of their file. Html is opened only on"
-          .. " command, and then without scripts and network. 'omnifunc' completes from the live kernel.",
+          .. " the journal. Pictures are shown where the terminal, image.nvim or snacks.nvim can, else the path of their"
+          .. " file. Html is opened only on command, and then without scripts and network. 'omnifunc' completes from the live kernel.",
         ""
       )
       .. "\n\n"

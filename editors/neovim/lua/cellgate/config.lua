@@ -63,8 +63,8 @@ M.settings = {
     name = "images",
     type = "string",
     default = "auto",
-    doc = "How pictures are shown: `kitty` by that terminal's graphics protocol, `path` by the path of their file, `auto` as"
-      .. " the terminal can.",
+    doc = "How pictures are shown: `kitty` by that terminal's graphics protocol, `image.nvim` or `snacks.nvim` by that"
+      .. " plugin, `path` by the path of their file, `auto` by the first of these that can.",
   },
   {
     name = "preview",

@@ -55,6 +55,7 @@ end
 ---@param item cellgate.OutputItem
 ---@param width integer
 ---@return cellgate.Span[][]
+---@return cellgate.Guest? guest what another plugin draws there
 function M.lines(item, width)
   local path, mime = M.file(item)
   if not path then
@@ -69,7 +70,15 @@ function M.lines(item, width)
       return rows
     end
   end
-  return text.wrap_spans({ { "picture: " .. text.visible(path), { "Underlined" } } }, width)
+  local guest = require("cellgate.image_plugins").open(path, width)
+  if guest and guest.rows > 0 then
+    local rows = {}
+    for i = 1, guest.rows do
+      rows[i] = {}
+    end
+    return rows, guest
+  end
+  return text.wrap_spans({ { "picture: " .. text.visible(path), { "Underlined" } } }, width), guest
 end
 
 return M

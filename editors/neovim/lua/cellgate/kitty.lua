@@ -14,7 +14,7 @@ local marks = {
   0x0485, 0x0486, 0x0487, 0x0592, 0x0593, 0x0594, 0x0595, 0x0597, 0x0598, 0x0599, 0x059C, 0x059D, 0x059E, 0x059F, 0x05A0, 0x05A1,
   0x05A8, 0x05A9, 0x05AB, 0x05AC, 0x05AF, 0x05C4, 0x0610, 0x0611, 0x0612, 0x0613, 0x0614, 0x0615, 0x0616, 0x0617, 0x0657, 0x0658,
 }
-local most_rows, most_columns = 20, 64
+M.most_rows, M.most_columns = 20, 64
 
 local known, last_id = {}, 0
 
@@ -47,6 +47,21 @@ local function size_of(path)
   return number(17), number(21)
 end
 
+--- How many cells a picture takes: one is about twice as high as wide, and ten pixels across is the usual size.
+---@param across integer pixels
+---@param down integer pixels
+---@param width integer that there is, in cells
+---@return integer columns
+---@return integer rows
+function M.fit(across, down, width)
+  local columns = math.max(1, math.min(width, M.most_columns, math.ceil(across / 10)))
+  local rows = math.max(1, math.ceil(columns * down / across / 2))
+  if rows > M.most_rows then
+    rows, columns = M.most_rows, math.max(1, math.floor(columns * M.most_rows / rows))
+  end
+  return columns, rows
+end
+
 --- Rows of placeholders for a picture, after the terminal was told of it; nil when the file is no PNG.
 ---@param path string
 ---@param width integer in cells
@@ -59,12 +74,7 @@ function M.rows(path, width)
       return nil
     end
     last_id = last_id % 255 + 1
-    -- A cell is about twice as high as wide; ten pixels across is the usual size.
-    local columns = math.max(1, math.min(width, most_columns, math.ceil(across / 10)))
-    local rows = math.max(1, math.ceil(columns * down / across / 2))
-    if rows > most_rows then
-      rows, columns = most_rows, math.max(1, math.floor(columns * most_rows / rows))
-    end
+    local columns, rows = M.fit(across, down, width)
     picture = { id = last_id, columns = columns, rows = rows, group = "CellgatePicture" .. last_id }
     known[path] = picture
     vim.api.nvim_set_hl(0, picture.group, { fg = ("#%06x"):format(picture.id), ctermfg = picture.id })

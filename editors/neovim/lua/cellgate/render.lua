@@ -3,6 +3,7 @@
 local cells = require("cellgate.cells")
 local config = require("cellgate.config")
 local events = require("cellgate.events")
+local image_plugins = require("cellgate.image_plugins")
 local images = require("cellgate.images")
 local notes = require("cellgate.notes")
 local session = require("cellgate.session")
@@ -19,6 +20,7 @@ local redraw_milliseconds = 50
 ---@field head integer extmark at the first line; its end is the last
 ---@field offset integer from that line to the first line of code
 ---@field tail? integer extmark that carries the virtual lines
+---@field pictures table<string, fun()> that other plugins draw
 
 ---@type table<string, cellgate.Place> by execution
 local places = {}
@@ -38,6 +40,7 @@ end
 local function remove(id)
   local place = places[id]
   places[id] = nil
+  image_plugins.show(place.pictures, {}, place.buffer, 0)
   if vim.api.nvim_buf_is_valid(place.buffer) then
     vim.api.nvim_buf_del_extmark(place.buffer, namespace, place.head)
     if place.tail then
@@ -93,7 +96,7 @@ function M.place(execution, buffer, first, last, code_first)
   end
   local head =
     vim.api.nvim_buf_set_extmark(buffer, namespace, first, 0, { end_row = last, end_col = 0, right_gravity = false })
-  places[execution.id] = { buffer = buffer, head = head, offset = code_first - first }
+  places[execution.id] = { buffer = buffer, head = head, offset = code_first - first, pictures = {} }
   M.refresh(execution.id)
 end
 
@@ -169,10 +172,15 @@ local function virtual_lines(execution, buffer)
   local width = width_of(buffer)
   local most = config.values.output_lines
   local lines, hidden = execution.outputs:tail(most)
-  local rows = {}
+  local rows, guests = {}, {}
   for _, line in ipairs(lines) do
     if line.picture then
-      vim.list_extend(rows, images.lines(line.picture, width))
+      local picture, guest = images.lines(line.picture, width)
+      if guest then
+        guest.above = #rows
+        guests[#guests + 1] = guest
+      end
+      vim.list_extend(rows, picture)
     else
       vim.list_extend(rows, text.wrap_spans(line.spans, width))
     end
@@ -187,6 +195,9 @@ local function virtual_lines(execution, buffer)
   end
   if hidden > 0 then
     table.insert(rows, 1, { { ("… %d more: :Cellgate output"):format(hidden), { "Comment" } } })
+    for _, guest in ipairs(guests) do
+      guest.above = guest.above + 1
+    end
   end
   if execution.input then
     rows[#rows + 1] = { { "? " .. text.visible(execution.input.prompt), { "DiagnosticWarn" } } }
@@ -199,7 +210,7 @@ local function virtual_lines(execution, buffer)
       row[1] = { "", {} }
     end
   end
-  return rows
+  return rows, guests
 end
 
 local function draw(id)
@@ -208,7 +219,7 @@ local function draw(id)
     return
   end
   if not vim.api.nvim_buf_is_loaded(place.buffer) then
-    places[id] = nil
+    remove(id)
     return
   end
   local first, last = position(place)
@@ -224,11 +235,12 @@ local function draw(id)
     virt_text = { { "  " .. words, group } },
     virt_text_pos = "eol",
   })
-  local rows = virtual_lines(execution, place.buffer)
+  local rows, guests = virtual_lines(execution, place.buffer)
   place.tail = vim.api.nvim_buf_set_extmark(place.buffer, namespace, last, 0, {
     id = place.tail,
     virt_lines = rows,
   })
+  place.pictures = image_plugins.show(place.pictures, guests, place.buffer, last)
 end
 
 local function draw_dirty()

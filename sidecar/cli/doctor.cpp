@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "store/directories.hpp"
+#include "store/owned_directory.hpp"
 
 #include <fmt/format.h>
 
@@ -47,13 +48,13 @@ sandbox::Finding examine_directories(const sandbox::Environment& environment) {
 sandbox::Finding examine_workspace(const sandbox::Environment& environment, const std::string& root,
                                    const std::vector<std::string>& folders) {
     sandbox::Finding finding{"workspace", true, root, {}};
-    std::string session_directory;
+    store::OwnedDirectory own;
     try {
         const store::Directories directories = store::find_directories(environment);
-        session_directory = store::make_unique_directory(directories.runtime, "d-");
+        own = store::make_owned_directory(directories.runtime, "d-");
         sandbox::Profile profile;
         profile.workspace = root;
-        profile.session_dir = session_directory;
+        profile.session_dir = own.path;
         profile.read_only = folders;
         profile.hidden = directories.all();
         async::Command command;
@@ -62,8 +63,8 @@ sandbox::Finding examine_workspace(const sandbox::Environment& environment, cons
     } catch (const Error& error) {
         finding = {"workspace", false, error.message, error.hint};
     }
-    if (!session_directory.empty()) {
-        store::remove_tree(session_directory);
+    if (!own.path.empty()) {
+        store::remove_tree(own.path);
     }
     return finding;
 }

@@ -11,6 +11,7 @@
 #include "sandbox_test.hpp"
 #include "service/sidecar.hpp"
 #include "store/directories.hpp"
+#include "store/owned_directory.hpp"
 
 #include <fmt/format.h>
 
@@ -99,7 +100,8 @@ int explain(const ExplainArguments& arguments) {
     }
     sandbox::Profile profile;
     profile.workspace = root;
-    profile.session_dir = store::make_unique_directory(directories.runtime, "e-");
+    const store::OwnedDirectory own = store::make_owned_directory(directories.runtime, "e-");
+    profile.session_dir = own.path;
     profile.hidden = directories.all();
     profile.settings = sandbox::with_additions(settings, arguments.sandbox.additions());
     sandbox::Explained explained;

@@ -1,6 +1,7 @@
 """Where cells run. Each wall has its control: the same code in a session that a person asked to have no sandbox, where
 it succeeds; so that a wall that is not there cannot look like one that holds."""
 
+import fcntl
 import http.server
 import importlib.util
 import json
@@ -10,6 +11,7 @@ import socketserver
 import subprocess
 import threading
 import unittest
+from pathlib import Path
 
 from cellgate_client import CELLGATE, Place, PlaceTest, RpcError, SharedSidecarTest, Sidecar
 
@@ -272,6 +274,26 @@ class Workspaces(PlaceTest):
             self.assertTrue(line[0].startswith("PROBLEM" if word else "ok"), line)
             self.assertIn(word or str(root), line[0])
             self.assertEqual(ended.returncode, 1 if word else 0, ended.stdout)
+
+
+    def test_what_a_killed_command_left_goes_with_the_next_one(self):
+        runtime = Path(self.place.environment()["XDG_RUNTIME_DIR"]) / "cellgate"
+        for prefix, command in (("d-", ["doctor"]), ("e-", ["sandbox", "explain", "x"])):
+            run = lambda: subprocess.run([CELLGATE, *command], env=self.place.environment(), cwd=self.place.root,
+                                         capture_output=True, text=True)
+            run()  # makes the runtime's directory
+            left = runtime / f"{prefix}abcdef"
+            left.mkdir(mode=0o700)
+            held = runtime / f"{prefix}ghijkl"
+            held.mkdir(mode=0o700)
+            descriptor = os.open(held, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            run()
+            self.assertFalse(left.exists(), prefix)
+            self.assertTrue(held.exists(), prefix)  # somebody's who lives
+            os.close(descriptor)
+            run()
+            self.assertFalse(held.exists(), prefix)
 
 
 class SettingsFiles(PlaceTest):

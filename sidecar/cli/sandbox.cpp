@@ -7,6 +7,7 @@
 #include "exec/python.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "sandbox/explain.hpp"
+#include "sandbox/home.hpp"
 #include "sandbox_options.hpp"
 #include "sandbox_test.hpp"
 #include "service/sidecar.hpp"
@@ -46,12 +47,6 @@ std::optional<sandbox::HostQuery> as_host(const std::string& subject, const std:
                              subject.starts_with('~') ||
                              std::filesystem::exists(std::filesystem::symlink_status(root + "/" + subject, ignored));
     return like_a_path || !like_one ? std::nullopt : sandbox::parse_host_query(subject);
-}
-
-std::string without_tilde(const std::string& path, const sandbox::Environment& environment) {
-    const auto home = environment.find("HOME");
-    const bool tilde = path == "~" || path.starts_with("~/");
-    return tilde && home != environment.end() ? home->second + path.substr(1) : path;
 }
 
 int say_host(const std::string& subject, const sandbox::HostQuery& host, const sandbox::Settings* settings) {
@@ -113,7 +108,8 @@ int explain(const ExplainArguments& arguments) {
                 profile.packages = exec::Packages(directories, root, *python).shown();
             }
         }
-        explained = sandbox::explain_paths(profile, environment, {without_tilde(arguments.subject, environment)});
+        explained =
+            sandbox::explain_paths(profile, environment, {sandbox::without_tilde(arguments.subject, environment)});
     } catch (...) {
         error = std::current_exception();
     }

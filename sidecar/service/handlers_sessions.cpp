@@ -4,6 +4,7 @@
 #include "base/visible_text.hpp"
 #include "progress.hpp"
 #include "require.hpp"
+#include "sandbox/home.hpp"
 #include "sidecar_impl.hpp"
 
 #include <fmt/format.h>
@@ -154,7 +155,8 @@ struct Sessions {
             add(options.additions, params.sandbox->additions);
         }
         if (params.sandbox && params.sandbox->config_file) {
-            std::string file = sidecar.resolve_path(*params.sandbox->config_file);
+            std::string file =
+                sidecar.resolve_path(sandbox::without_tilde(*params.sandbox->config_file, sidecar.options.environment));
             options.settings = co_await sidecar.read_settings(std::move(file));
         }
         if (params.limits) {

@@ -6,6 +6,7 @@
 #include "find_program.hpp"
 #include "json_with_comments.hpp"
 #include "program_folders.hpp"
+#include "sandbox/home.hpp"
 #include "srt_command.hpp"
 #include "tools/workspace_programs.hpp"
 #include "variables.hpp"
@@ -296,7 +297,7 @@ std::shared_ptr<const sandbox::Settings> settings_of(const Form& form, const std
     if (form.settings) {
         const std::string file = replace_variables(
             *form.settings, [&](const Variable& each) { return value_of(each, server, workspace, environment); });
-        return sandbox::read_settings(absolute(file, workspace));
+        return sandbox::read_settings(absolute(sandbox::without_tilde(file, environment), workspace));
     }
     if (!form.by_srt) {
         return nullptr;

@@ -330,6 +330,16 @@ class SettingsFiles(PlaceTest):
         self.assertEqual(execution.result()["status"], "ok", execution.outputs())
         return execution.text().strip()
 
+    def test_a_file_in_the_home_directory_is_named_by_its_tilde(self):
+        cellgate = self.sidecar()
+        shutil.copy(self.settings(), self.place.home / "own.json")
+        info = cellgate.session("s", sandbox={"configFile": "~/own.json"})
+        self.assertEqual(info["sandboxConfig"], str(self.place.home / "own.json"))
+        (self.place.root / "~x").mkdir()
+        shutil.copy(self.settings(), self.place.root / "~x/own.json")
+        self.assertEqual(cellgate.session("t", sandbox={"configFile": "~x/own.json"})["sandboxConfig"],
+                         str(self.place.root / "~x/own.json"))
+
     def test_ipyboxs_default_settings_do_what_its_page_promises(self):
         (self.place.home / ".ipython/profile_default/startup").mkdir(parents=True)
         cellgate = self.sidecar()

@@ -147,6 +147,9 @@ class Files(ServerTest):
         self.place.write("data/x", "hidden")
         info = self.add("set", sandbox={"configFile": file})
         self.assertEqual(info["sandboxConfig"], file)
+        shutil.copy(file, self.place.home / "files.json")
+        self.assertEqual(self.add("at home", sandbox={"configFile": "~/files.json"})["sandboxConfig"],
+                         str(self.place.home / "files.json"))
         self.assertEqual(self.run_in("set", self.read(self.outside)), "nobody's business")
         self.assertIn("PermissionError", self.run_in("set", self.read(self.place.root / "data/x")))
         self.assertIn("FileNotFoundError", self.run_in("set", self.read(self.place.home / ".ssh/id_rsa")))

@@ -95,7 +95,7 @@ export type SandboxChoice =
     | boolean
     | {
           /**
-           * Read once for each start that a person asks for (session/create, session/restart). From the root, if it is relative.
+           * Read once for each start that a person asks for (session/create, session/restart). From the root, if it is relative; ~ is the home directory.
            */
           configFile?: Path;
           allowRead?: SandboxPaths;

@@ -1,5 +1,6 @@
 #include "sandbox_test.hpp"
 
+#include "async/stream.hpp"
 #include "commands.hpp"
 #include "sandbox_trial.hpp"
 
@@ -7,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <set>
@@ -90,8 +92,38 @@ void print_summary(const TrialReport& report) {
                fmt::join(report.layers, ", "));
 }
 
-Task<void> run_trials(async::Loop* loop, TrialOptions options, TrialReport* report) {
-    *report = co_await try_sandbox(*loop, std::move(options));
+struct Run {
+    TrialReport report;
+    std::exception_ptr error;
+    int signal = 0; // that ended it
+    Event ended;
+};
+
+Task<void> run_trials(async::Loop* loop, TrialOptions options, Run* run) {
+    try {
+        run->report = co_await try_sandbox(*loop, std::move(options));
+    } catch (...) {
+        run->error = std::current_exception();
+    }
+    run->ended.set();
+}
+
+// What a trial has made is removed by itself alone: it is cancelled, and awaited.
+Task<void> end_on_signal(async::Loop* loop, int signal, std::shared_ptr<CancelState> trials, Run* run) {
+    co_await async::wait_for_signal(*loop, signal);
+    run->signal = signal;
+    trials->cancel();
+}
+
+Task<void> run_until_signal(async::Loop* loop, TrialOptions options, Run* run) {
+    TaskScope tasks;
+    const std::shared_ptr<CancelState> trials = tasks.spawn(run_trials(loop, std::move(options), run));
+    for (const int signal : {SIGINT, SIGTERM}) {
+        tasks.spawn(end_on_signal(loop, signal, trials, run));
+    }
+    co_await run->ended.wait();
+    tasks.cancel();
+    co_await tasks.join();
 }
 
 int test(const Arguments& arguments) {
@@ -101,12 +133,19 @@ int test(const Arguments& arguments) {
     if (at_terminal) {
         options.on_progress = show_progress;
     }
-    TrialReport report;
+    Run run;
     async::Loop loop;
-    loop.run(run_trials(&loop, std::move(options), &report));
+    loop.run(run_until_signal(&loop, std::move(options), &run));
     if (at_terminal) {
         fmt::print(stderr, "\r\x1b[K");
     }
+    if (run.signal != 0) {
+        return 128 + run.signal;
+    }
+    if (run.error) {
+        std::rethrow_exception(run.error);
+    }
+    const TrialReport& report = run.report;
     if (arguments.json) {
         fmt::print("{}\n", to_json(report));
     } else {

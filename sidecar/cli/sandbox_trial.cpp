@@ -131,10 +131,7 @@ struct Ended {
 };
 
 // Its standard output is closed by its end, or by the kill that comes when it takes too long.
-Task<Ended> run_to_end(async::Loop* loop, async::Command command) {
-    const std::unique_ptr<async::Process> process = async::start_process(*loop, std::move(command));
-    TaskScope tasks;
-    tasks.spawn(kill_late(&loop->clock(), process.get()));
+Task<Ended> read_to_end(async::Process* process) {
     std::string output;
     std::string bytes = co_await process->stdio().read();
     while (!bytes.empty()) {
@@ -143,9 +140,27 @@ Task<Ended> run_to_end(async::Loop* loop, async::Command command) {
     }
     Ended ended;
     ended.status = co_await process->exited();
-    tasks.cancel();
-    co_await tasks.join();
     ended.line = output.substr(0, output.find('\n'));
+    co_return ended;
+}
+
+Task<Ended> run_to_end(async::Loop* loop, async::Command command) {
+    const std::unique_ptr<async::Process> process = async::start_process(*loop, std::move(command));
+    TaskScope tasks;
+    tasks.spawn(kill_late(&loop->clock(), process.get()));
+    Ended ended;
+    std::exception_ptr error;
+    try {
+        ended = co_await read_to_end(process.get());
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    tasks.cancel();
+    co_await shielded(tasks.join());
+    if (error) {
+        co_await shielded(process->stop(Duration::zero()));
+        std::rethrow_exception(error);
+    }
     co_return ended;
 }
 
@@ -281,14 +296,18 @@ class Trials {
             if (layers != nullptr && !profile.limits.any()) {
                 *layers = launch->layers;
             }
-            Ended ended = co_await run_to_end(&loop_, std::move(launch->command));
-            ended.status = launcher->exit_of(ended.status);
-            tried = judge(attempt, ended);
+            try {
+                Ended ended = co_await run_to_end(&loop_, std::move(launch->command));
+                ended.status = launcher->exit_of(ended.status);
+                tried = judge(attempt, ended);
+            } catch (const Error&) {
+                failure = std::current_exception();
+            }
         }
         if (proxy) {
             proxy->close();
         }
-        co_await serving.join();
+        co_await shielded(serving.join());
         if (failure) {
             std::rethrow_exception(failure);
         }

@@ -3,10 +3,11 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import unittest
 
-from cellgate_client import CELLGATE, REPOSITORY, Place
+from cellgate_client import CELLGATE, REPOSITORY, Place, wait_until
 
 # What tests/unit/sandbox/ESCAPES.md calls stopped, and a program on a person's machine does not try.
 NOT_TRIED = {
@@ -50,6 +51,18 @@ class Trial(unittest.TestCase):
                 self.assertTrue(inside["detail"])
             else:
                 self.assertEqual(inside["outcome"], "held", attempt)
+
+    def test_one_that_is_stopped_leaves_nothing(self):
+        for stop in (signal.SIGINT, signal.SIGTERM):
+            trial = subprocess.Popen([CELLGATE, "sandbox", "test"], env=self.place.environment(TMPDIR=str(self.scratch)),
+                                     cwd=self.place.root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                     stderr=subprocess.STDOUT, text=True)
+            self.addCleanup(trial.kill)  # should it fail
+            wait_until(lambda: any(self.scratch.glob("cellgate-trial-*/places/*")), "the trial has begun")
+            trial.send_signal(stop)
+            said, _ = trial.communicate()
+            self.assertEqual(trial.returncode, 128 + stop, said)
+            self.assertEqual(list(self.scratch.iterdir()), [])
 
     def test_without_the_sandbox_the_attempts_work(self):
         works = {name for name, attempt in self.attempts().items() if attempt["without"]["outcome"] == "escaped"}

@@ -30,8 +30,8 @@ constexpr std::string_view group_prefix = "cellgate-";
 // Where a sidecar of version 2 goes itself: a group that has groups with limits below it can have no processes.
 constexpr const char* own_leaf = "cellgate.own";
 constexpr const char* how_to_get_one = "To have one, start cellgate in a group of its own: `systemd-run --user --scope "
-                                       "--quiet -p Delegate=yes cellgate …` "
-                                       "(in an editor's settings too, before `cellgate connect`).";
+                                       "--quiet -p Delegate=yes cellgate …`. For an editor, whose setting names a "
+                                       "program alone, put that into a script, with `\"$@\"` at its end.";
 
 // Files of the kernel's own file systems: small, and they tell no size.
 std::string text_of(const std::string& path) {

@@ -329,8 +329,8 @@ class Trials {
     std::unique_ptr<egress::Proxy> make_proxy(std::string path) {
         egress::ProxyOptions options;
         options.path = std::move(path);
-        options.asker = [] { return gate::Request(); };
-        options.on_refused = [](const Endpoint&, const gate::Decision&) {};
+        options.name = "the trial";
+        options.asker = [](const egress::Caller&) { return gate::Request(); };
         return std::make_unique<egress::Proxy>(loop_, loop_.clock(), *network_, gate_, std::move(options));
     }
 

@@ -21,10 +21,11 @@ constexpr std::size_t most_connections = 64;
 // Its tasks point at it: run() has it as long as they live.
 struct Proxy::Impl {
     Impl(async::Loop& loop, Clock& clock_, Network& network, gate::Gate& gate, ProxyOptions options)
-        : clock(clock_), listener(loop, std::move(options.path)),
-          router(clock, network, gate, std::move(options.asker), std::move(options.on_refused)) {}
+        : clock(clock_), name(options.name), listener(loop, options.path),
+          router(clock, network, gate, std::move(options)) {}
 
     Clock& clock;
+    std::string name;
     async::UnixListener listener;
     Router router;
     struct Connection {
@@ -76,7 +77,7 @@ Task<void> Proxy::Impl::accept() {
         } catch (const Cancelled&) {
             throw;
         } catch (const Error& error) {
-            log_warning("a session's way to the network: {}", error.message);
+            log_warning("{}: the way to the network: {}", name, error.message);
             failed = true;
         }
         if (failed) { // no descriptor left, most likely

@@ -17,9 +17,10 @@ constexpr int most_lookups = 4;
 
 // What is asked, and for whom: answers cover no more.
 std::string key_of(const gate::Request& request) {
-    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", request.action.host.value_or(""), request.action.port.value_or(0),
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", request.action.host.value_or(""), request.action.port.value_or(0),
                        request.session_id.value_or(""), request.execution_id.value_or(""),
                        request.agent ? fmt::format("{}", request.agent->client) : std::string(),
+                       request.origin ? fmt::format("{}", request.origin->line) : std::string(),
                        request.action.program.value_or(""));
 }
 
@@ -40,9 +41,8 @@ struct Router::Question {
     std::exception_ptr error;
 };
 
-Router::Router(Clock& clock, Network& network, gate::Gate& gate, std::function<gate::Request()> asker,
-               std::function<void(const Endpoint&, const gate::Decision&)> on_refused)
-    : clock_(clock), network_(network), gate_(gate), asker_(std::move(asker)), on_refused_(std::move(on_refused)) {}
+Router::Router(Clock& clock, Network& network, gate::Gate& gate, ProxyOptions options)
+    : clock_(clock), network_(network), gate_(gate), options_(std::move(options)) {}
 
 Router::~Router() = default;
 
@@ -51,8 +51,8 @@ Task<void> Router::close() {
     co_await shielded(tasks_.join());
 }
 
-gate::Request Router::request_for(const Endpoint& endpoint) const {
-    gate::Request request = asker_();
+gate::Request Router::request_for(const Endpoint& endpoint, const Caller& caller) const {
+    gate::Request request = options_.asker(caller);
     request.from_code = true;
     request.action.kind = protocol::ActionKind::network;
     request.action.host = endpoint.host.name;
@@ -60,11 +60,8 @@ gate::Request Router::request_for(const Endpoint& endpoint) const {
     return request;
 }
 
-Task<Route> Router::connect(Endpoint endpoint, std::string program) {
-    gate::Request request = request_for(endpoint);
-    if (!program.empty()) {
-        request.action.program = std::move(program);
-    }
+Task<Route> Router::connect(Endpoint endpoint, Caller caller) {
+    gate::Request request = request_for(endpoint, caller);
     Route route;
     route.execution_id = request.execution_id;
     const std::string_view what = endpoint.host.is_address       ? what_is_not_public(endpoint.host)
@@ -141,7 +138,9 @@ void Router::forget(const Question& question) {
 
 void Router::require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const {
     if (!decision.allowed) {
-        on_refused_(endpoint, decision);
+        if (options_.on_refused) {
+            options_.on_refused(endpoint, decision);
+        }
         throw Error(ErrorCode::denied, decision.reason);
     }
 }
@@ -195,7 +194,7 @@ Task<void> Router::reject_late(std::shared_ptr<Deferred<std::vector<Host>>> outc
 Task<void> Router::judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses) {
     for (const Host& address : addresses) {
         const std::string_view what = what_is_not_public(address);
-        gate::Request request = request_for(Endpoint{address, endpoint.port});
+        gate::Request request = request_for(Endpoint{address, endpoint.port}, Caller());
         if (what.empty() || (is_local_name(endpoint.host) && what == "this machine")) {
             request.unless_denied = true;
         } else {

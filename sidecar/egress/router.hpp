@@ -4,6 +4,7 @@
 // them, if no rule covers the others.
 
 #include "egress/network.hpp"
+#include "egress/proxy.hpp"
 #include "gate/gate.hpp"
 
 #include <functional>
@@ -21,16 +22,14 @@ struct Route {
 
 class Router {
   public:
-    // `asker` says who asks now: a request without its action.
-    Router(Clock& clock, Network& network, gate::Gate& gate, std::function<gate::Request()> asker,
-           std::function<void(const Endpoint&, const gate::Decision&)> on_refused);
+    Router(Clock& clock, Network& network, gate::Gate& gate, ProxyOptions options);
     Router(const Router&) = delete;
     Router& operator=(const Router&) = delete;
     ~Router();
 
-    // `program`: what wants to connect, as the sandbox says it; may be empty. Throws Error{denied} with the reason, and
-    // Error{internal_error} when nothing is to be reached there. Cancelling withdraws the question.
-    Task<Route> connect(Endpoint endpoint, std::string program);
+    // Throws Error{denied} with the reason, and Error{internal_error} when nothing is to be reached there. Cancelling
+    // withdraws the question.
+    Task<Route> connect(Endpoint endpoint, Caller caller);
 
     // Ends what is asked; await it before the end.
     Task<void> close();
@@ -38,7 +37,7 @@ class Router {
   private:
     struct Question;
 
-    gate::Request request_for(const Endpoint& endpoint) const;
+    gate::Request request_for(const Endpoint& endpoint, const Caller& caller) const;
     Task<gate::Decision> ask(gate::Request request);
     Task<void> decide(std::shared_ptr<Question> question, gate::Request request);
     void forget(const Question& question);
@@ -54,10 +53,9 @@ class Router {
     Clock& clock_;
     Network& network_;
     gate::Gate& gate_;
-    std::function<gate::Request()> asker_;
-    std::function<void(const Endpoint&, const gate::Decision&)> on_refused_;
+    ProxyOptions options_;
     std::map<std::string, std::shared_ptr<Question>> questions_; // by what is asked, and for whom
-    int lookups_ = 0;                                            // under way
+    int lookups_ = 0; // under way
     Event lookup_ended_;
     TaskScope tasks_;
 };

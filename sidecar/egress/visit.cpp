@@ -142,7 +142,7 @@ Task<void> Visit::hang_up_late(Duration limit) {
 }
 
 Task<void> Visit::serve() {
-    co_await read_program();
+    co_await read_caller_text();
     co_await need(1);
     if (in_.front() == socks_version) {
         speaks_ = Speaks::socks;
@@ -153,8 +153,7 @@ Task<void> Visit::serve() {
     }
 }
 
-// What the bridge says of the client (helper/bridge.hpp); code that connects by itself may leave it out.
-Task<void> Visit::read_program() {
+Task<void> Visit::read_caller_text() {
     co_await need(1);
     if (in_.front() != '\0') {
         co_return;
@@ -163,7 +162,7 @@ Task<void> Visit::read_program() {
     co_await need(head);
     const std::size_t size = static_cast<unsigned char>(in_[1]);
     co_await need(head + size);
-    program_ = visible_text(take(head + size).substr(head));
+    caller_ = read_caller(take(head + size).substr(head));
 }
 
 Task<void> Visit::need(std::size_t size) {
@@ -283,7 +282,7 @@ Task<std::unique_ptr<async::SocketStream>> Visit::route(Endpoint endpoint, bool 
 
 Task<void> Visit::route_into(std::shared_ptr<Deferred<Route>> outcome, Endpoint endpoint) {
     try {
-        outcome->resolve(co_await router_.connect(std::move(endpoint), program_));
+        outcome->resolve(co_await router_.connect(std::move(endpoint), caller_));
     } catch (const Cancelled&) {
         outcome->reject(std::make_exception_ptr(Error(ErrorCode::request_cancelled, "the client has gone")));
     } catch (const Error&) {

@@ -27,7 +27,7 @@ class Visit {
     enum class Speaks { nothing, http, socks, tunnel };
 
     Task<void> serve();
-    Task<void> read_program();
+    Task<void> read_caller_text();
     Task<void> serve_socks();
     Task<void> serve_http();
     Task<void> serve_connect(const RequestHead& head);
@@ -57,7 +57,7 @@ class Visit {
     Router& router_;
     std::unique_ptr<async::SocketStream> client_;
     std::string in_; // what was read of the client and not looked at
-    std::string program_;
+    Caller caller_;
     Speaks speaks_ = Speaks::nothing;
     bool one_request_ = false;
     bool tls_ = false;     // in the tunnel

@@ -1,5 +1,6 @@
 #include "bridge.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -13,6 +14,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <string>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -27,6 +29,9 @@ namespace {
 
 constexpr std::size_t most_connections = 256; // the next ones wait in the listener's queue
 constexpr std::size_t longest_program = 100;
+constexpr std::size_t longest_status = 4096;
+constexpr std::size_t most_children = std::size_t{16} << 10; // bytes of their numbers
+constexpr int most_starts = 6;                               // so that what is said fits into 255 bytes
 
 std::string read_text(const std::string& path, std::size_t most) {
     std::string text(most, '\0');
@@ -39,7 +44,7 @@ std::string read_text(const std::string& path, std::size_t most) {
     return text;
 }
 
-// The socket of who connected to the bridge from `port`, as links in /proc name it; empty when it has gone.
+// The inode of the socket of who connected to the bridge from `port`; empty when it has gone.
 std::string socket_at(unsigned port, unsigned bridge_port) {
     std::string found;
     if (std::FILE* table = std::fopen("/proc/net/tcp", "re")) {
@@ -51,7 +56,7 @@ std::string socket_at(unsigned port, unsigned bridge_port) {
             if (std::sscanf(line, " %*u: %*8X:%4X %*8X:%4X %*X %*s %*s %*s %*u %*u %lu", &local, &remote, &inode) ==
                     3 &&
                 local == port && remote == bridge_port) {
-                found = "socket:[" + std::to_string(inode) + "]";
+                found = std::to_string(inode);
             }
         }
         std::fclose(table);
@@ -61,21 +66,23 @@ std::string socket_at(unsigned port, unsigned bridge_port) {
 
 bool holds_socket(const std::string& process, const std::string& socket) {
     const std::string folder = process + "/fd";
+    const std::string link = "socket:[" + socket + "]";
     bool found = false;
     if (DIR* descriptors = ::opendir(folder.c_str())) {
         while (const dirent* entry = found ? nullptr : ::readdir(descriptors)) {
             char target[64];
             const ssize_t size = ::readlinkat(::dirfd(descriptors), entry->d_name, target, sizeof target);
-            found = size > 0 && std::string(target, static_cast<std::size_t>(size)) == socket;
+            found = size > 0 && std::string(target, static_cast<std::size_t>(size)) == link;
         }
         ::closedir(descriptors);
     }
     return found;
 }
 
-// "python3 fetch.py": its command line, without the folder of the program.
-std::string program_of(const std::string& process) {
+// "python3 fetch.py": its command line, without the folder of the program. `whole`: else the program alone.
+std::string program_of(const std::string& process, bool whole) {
     std::string command = read_text(process + "/cmdline", 4 * longest_program);
+    command.resize(whole ? command.size() : std::min(command.find('\0'), command.size()));
     while (command.ends_with('\0')) {
         command.pop_back();
     }
@@ -89,7 +96,45 @@ std::string program_of(const std::string& process) {
     return command;
 }
 
-std::string program_that_connects(int client) {
+long parent_of(long process) {
+    const std::string status = read_text("/proc/" + std::to_string(process) + "/status", longest_status);
+    constexpr std::string_view name = "\nPPid:\t";
+    const std::size_t found = status.find(name);
+    return found == std::string::npos ? 0 : std::strtol(status.c_str() + found + name.size(), nullptr, 10);
+}
+
+// The thread of `parent` that started `process`; 0 when none did, or the system does not say.
+long thread_that_started(long process, long parent) {
+    const std::string folder = "/proc/" + std::to_string(parent) + "/task";
+    const std::string wanted = " " + std::to_string(process) + " ";
+    long found = 0;
+    if (DIR* threads = ::opendir(folder.c_str())) {
+        while (const dirent* entry = found != 0 ? nullptr : ::readdir(threads)) {
+            const std::string children = " " + read_text(folder + "/" + entry->d_name + "/children", most_children);
+            found = children.find(wanted) == std::string::npos ? 0 : std::strtol(entry->d_name, nullptr, 10);
+        }
+        ::closedir(threads);
+    }
+    return found;
+}
+
+// " 41:2 40:2": the process and the thread that started it, that thread's process and so on, as far as `command`.
+std::string starts_of(long process, pid_t command) {
+    std::string starts;
+    for (int step = 0; step < most_starts && process > 1 && process != command; ++step) {
+        const long parent = parent_of(process);
+        const long thread = thread_that_started(process, parent);
+        if (thread == 0) {
+            break;
+        }
+        starts += " " + std::to_string(process) + ":" + std::to_string(thread);
+        process = parent;
+    }
+    return starts;
+}
+
+// `command`: the process that the sandbox is for.
+std::string caller_of(int client, pid_t command) {
     sockaddr_in peer{};
     sockaddr_in own{};
     socklen_t size = sizeof peer;
@@ -97,13 +142,15 @@ std::string program_that_connects(int client) {
         ::getsockname(client, reinterpret_cast<sockaddr*>(&own), &size) != 0) {
         return {};
     }
-    const std::string socket = socket_at(ntohs(peer.sin_port), ntohs(own.sin_port));
+    const std::string socket = socket_at(ntohs(peer.sin_port), ntohs(own.sin_port)); // its inode
     std::string found;
     if (DIR* processes = socket.empty() ? nullptr : ::opendir("/proc")) {
         while (const dirent* entry = found.empty() ? ::readdir(processes) : nullptr) {
             const std::string process = std::string("/proc/") + entry->d_name;
             if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && holds_socket(process, socket)) {
-                found = program_of(process);
+                const long number = std::strtol(entry->d_name, nullptr, 10);
+                found = (number == command ? "command " : "") + socket + starts_of(number, command) + "\n" +
+                        program_of(process, number != command);
             }
         }
         ::closedir(processes);
@@ -121,12 +168,12 @@ constexpr int proxy_side = 1;
 // something unread would reset the connection, and destroy the answer. A client ends by a reset or after its own end.
 class Connection {
   public:
-    Connection(int client, int proxy) : sides_{Side{client, {}, 0}, Side{proxy, {}, 0}} {
-        const std::string program = program_that_connects(client);
+    Connection(int client, int proxy, pid_t command) : sides_{Side{client, {}, 0}, Side{proxy, {}, 0}} {
+        const std::string caller = caller_of(client, command);
         std::string& preface = sides_[client_side].waiting;
         preface.push_back('\0');
-        preface.push_back(static_cast<char>(program.size()));
-        preface += program;
+        preface.push_back(static_cast<char>(caller.size()));
+        preface += caller;
     }
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -257,7 +304,7 @@ int connect_to(const sockaddr_un& proxy) {
     return -1;
 }
 
-[[noreturn]] void carry_all(int listener, const sockaddr_un& proxy) {
+[[noreturn]] void carry_all(int listener, const sockaddr_un& proxy, pid_t command) {
     std::list<Connection> connections;
     while (true) {
         std::vector<pollfd> sources;
@@ -276,7 +323,7 @@ int connect_to(const sockaddr_un& proxy) {
             const int client = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
             const int out = client < 0 ? -1 : connect_to(proxy);
             if (out >= 0) {
-                connections.emplace_back(client, out);
+                connections.emplace_back(client, out, command);
             } else if (client >= 0) {
                 ::close(client);
             }
@@ -284,7 +331,7 @@ int connect_to(const sockaddr_un& proxy) {
     }
 }
 
-[[noreturn]] void become_bridge(int listener, const sockaddr_un& proxy) {
+[[noreturn]] void become_bridge(int listener, const sockaddr_un& proxy, pid_t command) {
     ::prctl(PR_SET_NAME, "cellgate-bridge");
     ::setsid();
     ::signal(SIGPIPE, SIG_IGN);
@@ -295,7 +342,7 @@ int connect_to(const sockaddr_un& proxy) {
     }
     const int kept = ::dup2(listener, STDERR_FILENO + 1);
     ::close_range(STDERR_FILENO + 2, ~0U, 0);
-    carry_all(kept, proxy);
+    carry_all(kept, proxy, command);
 }
 
 } // namespace
@@ -324,12 +371,13 @@ bool start_bridge(const char* way) {
         ::listen(listener, SOMAXCONN) != 0) {
         return false;
     }
+    const pid_t command = ::getpid(); // as that is what it will become
     // Twice, so that it is no child of what this process becomes.
     const pid_t child = ::fork();
     if (child == 0) {
         const pid_t bridge = ::fork();
         if (bridge == 0) {
-            become_bridge(listener, proxy);
+            become_bridge(listener, proxy, command);
         }
         std::_Exit(bridge < 0 ? 1 : 0);
     }

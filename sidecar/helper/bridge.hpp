@@ -5,12 +5,14 @@
 // the other end.
 //
 // Before a connection's own bytes it writes a NUL, a length of one byte, and as many bytes of text: which program
-// connects, by what /proc says.
+// connects, by what /proc says. In its first line are the socket's inode, after "command " when the program is the one
+// that the sandbox is for, and which thread started which process on the way to the program ("41:2"); then comes the
+// program's command line.
 
 namespace cellgate::helper {
 
-// `way`: "3128:/path/of/the/socket". Starts it as a child of nobody, with no descriptor of this process. True when it
-// listens; else errno says why.
+// `way`: "3128:/path/of/the/socket". To be called by what becomes the sandbox's command. Starts it as a child of
+// nobody, with no descriptor of this process. True when it listens; else errno says why.
 bool start_bridge(const char* way);
 
 } // namespace cellgate::helper

@@ -8,6 +8,7 @@ Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the s
 - what a debugger would need is not loaded: no client of cellgate speaks to it, and it takes a quarter of the start;
 - jedi, another tenth, is loaded when something is to be completed, not before;
 - text that is printed without a pause goes out in pieces, not as one message of any size;
+- before code connects to the sandbox's way to the network, or starts a program, the sidecar is told from which line;
 - packages that cellgate installed are at the end of sys.path, also those that come while it runs.
 
 The sidecar sends an execution's id as the msg_id of its request. Every hook is on a part of ipykernel that may be
@@ -19,9 +20,11 @@ import faulthandler
 import gc
 import importlib
 import importlib.util
+import json
 import os
 import reprlib
 import runpy
+import socket
 import sys
 import threading
 import time
@@ -30,6 +33,7 @@ import types
 MAX_FRAMES = 100
 MAX_REPEATS = 1000
 FLUSH_AT = 1 << 20  # characters
+PROXY = ("127.0.0.1", 3128)  # in a sandbox, the way to the network
 # Code between the user's frames that is not the user's.
 MACHINERY = ("IPython", "ipykernel")
 # Where ipykernel waits for the answer to input() and getpass().
@@ -64,6 +68,64 @@ class Cells:
         """(execution id, 0-based line in its cell), or None when `name` is no cell's code."""
         found = self._places.get(name)
         return None if found is None else (found[0], found[1] + line_number - 1)
+
+
+class Origins:
+    """Tells the sidecar which line is about to connect, or to start a program that may (network/origin of channel.json).
+
+    It waits for nobody: what cannot be sent at once is not sent. Then the connection is given up, so that the sidecar
+    knows that its picture is not whole.
+    """
+
+    STARTS = frozenset(("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"))
+
+    def __init__(self, path, cells):
+        self._path = path
+        self._cells = cells
+        self._process = os.getpid()
+        self._connection = None
+
+    def __call__(self, event, arguments):
+        """As sys.addaudithook() calls it: in the thread, and before anything is done."""
+        try:
+            if event == "socket.connect":
+                if arguments[1] == PROXY and os.getpid() == self._process:
+                    self._tell(sys._getframe(1), socket=os.fstat(arguments[0].fileno()).st_ino)
+            elif event in self.STARTS and os.getpid() == self._process:
+                self._tell(sys._getframe(1), thread=threading.get_native_id(), children=_children())
+        except Exception:  # whatever it is, it is not the caller's
+            self._give_up()
+
+    def _tell(self, frame, **what):
+        place = None
+        while frame is not None and place is None:
+            place = self._cells.place(frame.f_code.co_filename, frame.f_lineno)
+            frame = frame.f_back
+        what["execution"], what["line"] = place or (None, None)
+        message = json.dumps({"jsonrpc": "2.0", "method": "network/origin", "params": what}).encode() + b"\n"
+        if self._connection is None:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            connection.setblocking(False)
+            connection.connect(self._path)
+            self._connection = connection
+        if self._connection.send(message) != len(message):
+            raise BlockingIOError
+
+    def _give_up(self):
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)  # a forked child may have it, too
+            connection.close()
+
+
+def _children():
+    """The processes that this one has started and not waited for."""
+    found = []
+    for thread in os.listdir("/proc/self/task"):
+        with open("/proc/self/task/%s/children" % thread) as children:
+            found += map(int, children.read().split())
+    return found
 
 
 def _lines_before(part, whole):
@@ -407,6 +469,8 @@ def attach(kernel):
         packages.look()
         if hasattr(getattr(shell, "events", None), "register"):
             shell.events.register("pre_execute", packages.look)
+    if os.environ.get("ALL_PROXY") == "http://%s:%d" % PROXY and "CELLGATE_CHANNEL" in os.environ:
+        sys.addaudithook(Origins(os.environ["CELLGATE_CHANNEL"], cells))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "pub_thread"):
             flush_often(stream)

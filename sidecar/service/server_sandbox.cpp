@@ -1,11 +1,12 @@
 #include "server_sandbox.hpp"
 
-#include "base/log.hpp"
 #include "base/visible_text.hpp"
 #include "egress/proxy.hpp"
 #include "egress/settings_rules.hpp"
 #include "sandbox/explain.hpp"
 #include "store/owned_directory.hpp"
+
+#include <fmt/format.h>
 
 #include <functional>
 #include <utility>
@@ -82,10 +83,11 @@ class ServerSandbox::Start final : public tools::SandboxedStart {
         request.agent = server.agent;
         egress::ProxyOptions options;
         options.path = profile_.proxy;
-        options.asker = [request] { return request; };
-        options.on_refused = [name = server.name](const Endpoint& endpoint, const gate::Decision& decision) {
-            log_info("the tool server \"{}\" did not reach {}: {}", visible_text(name), to_string(endpoint),
-                     decision.reason);
+        options.name = fmt::format("the tool server \"{}\"", visible_text(server.name));
+        options.asker = [request](const egress::Caller& caller) {
+            gate::Request asked = request;
+            asked.action.program = egress::shown_program(caller, "the server");
+            return asked;
         };
         proxy_ = std::make_unique<egress::Proxy>(sandbox_.loop_, sandbox_.loop_.clock(), sandbox_.network_,
                                                  sandbox_.gate_, std::move(options));

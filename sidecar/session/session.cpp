@@ -657,6 +657,18 @@ tools::CallContext Session::current_call(std::optional<std::int64_t> reported_li
     return context;
 }
 
+void Session::note_origin(protocol::ChannelOriginParams told) {
+    if (start_) {
+        start_->origins.add(std::move(told), running_ ? std::optional(running_->id) : std::nullopt);
+    }
+}
+
+void Session::forget_origins() {
+    if (start_) {
+        start_->origins.forget();
+    }
+}
+
 void Session::set_status(protocol::SessionStatus status, std::optional<std::string> reason) {
     if (status_ == status && !reason) {
         return;

@@ -263,9 +263,13 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
 std::unique_ptr<egress::Proxy> Session::make_proxy(std::string path) {
     egress::ProxyOptions proxy;
     proxy.path = std::move(path);
-    proxy.asker = [this] {
-        const tools::CallContext context = current_call(std::nullopt);
+    proxy.name = fmt::format("session {}", options_.id);
+    proxy.asker = [this](const egress::Caller& caller) {
+        const tools::CallContext context =
+            current_call(running_ && start_ ? start_->origins.line_of(caller, running_->id) : std::nullopt);
         gate::Request request;
+        request.action.program = egress::shown_program(caller, "the kernel");
+        request.origin = context.origin;
         request.session_id = context.session_id;
         request.execution_id = context.execution_id;
         request.agent = context.agent;

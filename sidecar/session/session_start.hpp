@@ -3,6 +3,7 @@
 
 #include "session/session.hpp"
 #include "store/directory_lock.hpp"
+#include "told_origins.hpp"
 
 namespace cellgate::session {
 
@@ -11,6 +12,7 @@ struct Session::Start {
     std::unique_ptr<store::DirectoryLock> lock; // on it
     std::unique_ptr<tools::Channel> channel;
     std::unique_ptr<egress::Proxy> proxy; // in a sandbox
+    ToldOrigins origins;                  // of connections
     TaskScope serving;                    // of both
     sandbox::Profile profile;
     std::shared_ptr<const sandbox::KernelMounts> mounts; // in a sandbox

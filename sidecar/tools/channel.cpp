@@ -159,11 +159,19 @@ Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream) {
     protocol::Peer peer(connection, protocol::Dialect::editor);
     peer.on_request<protocol::ChannelCall>(
         [this](protocol::ChannelCallParams params) { return call(std::move(params)); });
+    bool told_origins = false;
+    peer.on_notification<protocol::ChannelOrigin>([this, &told_origins](protocol::ChannelOriginParams told) {
+        told_origins = true;
+        running.note_origin(std::move(told));
+    });
     std::exception_ptr error;
     try {
         co_await peer.run();
     } catch (const Error&) {
         error = std::current_exception();
+    }
+    if (told_origins) {
+        running.forget_origins();
     }
     // What it has not read takes its place until it is read, or thrown away since nothing of it is.
     co_await shielded(connection->drained(0));

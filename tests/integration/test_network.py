@@ -96,7 +96,7 @@ class Asking(NetworkTest):
         action = approval["action"]
         self.assertEqual((action["kind"], action["host"], action["port"]),
                          ("network", "allowed.example", self.plain.port))
-        self.assertIn("python3", action["program"])
+        self.assertEqual(action["program"], "the kernel (python3)")
         self.assertEqual((approval["sessionId"], approval["executionId"]), ("default", execution.id))
         self.assertIn(f"connect to allowed.example port {self.plain.port}", approval["display"][0])
         self.assertEqual(self.plain.asked, [])
@@ -189,6 +189,53 @@ class Asking(NetworkTest):
         self.assertIn("HTTPError", text)
         self.cellgate.request("policy/remove", {"ruleId": rule["id"]})
         self.assertIn("hello from", self.fetched(self.url, allowedDomains=["allowed.example"]))
+
+
+class Lines(NetworkTest):
+    """Where in the code a question comes from."""
+
+    def line(self, *lines):
+        """The line that the question of a cell names; None when it names none."""
+        execution = self.cellgate.execute("\n".join(lines), cell={"uri": "file:///plan.py", "line": 10})
+        approval = self.cellgate.approval()
+        self.cellgate.deny(approval)
+        execution.result()
+        self.assertEqual(approval["executionId"], execution.id)
+        origin = approval.get("origin")
+        if origin is None:
+            return None
+        self.assertEqual((origin["uri"], origin["reportedBy"]), ("file:///plan.py", "code"))
+        self.assertEqual(origin["text"], lines[origin["line"] - 10])
+        return origin["text"]
+
+    def test_connections_of_the_code_itself(self):
+        fetch = FETCH.strip().split("\n")
+        urlopen = "        print(urllib.request.urlopen(url, timeout=60).read().decode())"
+        self.assertEqual(self.line(*fetch, f"fetch({self.url!r})"), urlopen)
+        self.assertEqual(self.line(*fetch, "import threading",
+                                   f"t = threading.Thread(target=fetch, args=({self.url!r},)); t.start(); t.join()"),
+                         urlopen)
+
+    def test_programs(self):
+        for line in (f"!curl -s {self.url}", f"subprocess.run(['curl', '-s', {self.url!r}])",
+                     f"subprocess.run('(curl -s {self.url}; true); true', shell=True)",
+                     f"os.system('curl -s {self.url}')"):
+            self.assertEqual(self.line("import os, subprocess", "subprocess.run(['true'])", line, "pass"), line)
+
+    def test_a_program_that_goes_on_while_others_are_started(self):
+        first = f"first = subprocess.Popen('cat fifo; curl -s {self.url}', shell=True, stdout=subprocess.DEVNULL)"
+        self.assertEqual(self.line("import os, subprocess", "os.path.exists('fifo') or os.mkfifo('fifo')", first,
+                                   "subprocess.run('echo > fifo', shell=True)", "first.wait()"), first)
+        # Nor does the next execution get it.
+        self.run_ok(first)
+        self.assertIsNone(self.line("subprocess.run('echo > fifo', shell=True)", "first.wait()"))
+
+    def test_a_question_without_a_line_is_asked_all_the_same(self):
+        self.assertIsNone(self.line(
+            "import os, socket",
+            "s = socket.socket(socket.AF_UNIX)",
+            "s.connect(os.path.dirname(os.environ['CELLGATE_CHANNEL']) + '/net.sock')  # past the bridge",
+            f"s.sendall(b'CONNECT allowed.example:{self.plain.port} HTTP/1.1\\r\\n\\r\\n'); s.recv(1)"))
 
 
 class Programs(NetworkTest):

@@ -26,7 +26,8 @@ class Kernel:
         self.manager = KernelManager()
         argv = [sys.executable, *arguments, "-f", "{connection_file}"]
         self.manager._kernel_spec = KernelSpec(argv=argv, display_name="test", language="python")
-        env = dict(os.environ, CELLGATE_CHANNEL=channel_path, PYTHONDONTWRITEBYTECODE="1", IPYTHONDIR=folder + "/.i")
+        env = dict(os.environ, CELLGATE_CHANNEL=channel_path, PYTHONDONTWRITEBYTECODE="1", IPYTHONDIR=folder + "/.i",
+                   ALL_PROXY="http://127.0.0.1:3128")  # as in a sandbox
         self.manager.start_kernel(cwd=folder, env=env, stderr=subprocess.DEVNULL)
         self.client = self.manager.client()
         self.client.start_channels()
@@ -217,6 +218,60 @@ class Bootstrap(unittest.TestCase):
         self.assertEqual(self.origin(), ("nested", 1))
         self.ours.run("import asyncio\nasync def go():\n    return await read.run_async(path='x')\nawait go()", "async")
         self.assertEqual(self.origin(), ("async", 2))
+
+    CONNECT = "import socket\nfor _ in range(%d):\n    with socket.socket() as s: s.connect_ex(('127.0.0.1', 3128))\n"
+
+    def told(self, code, execution):
+        """What a cell tells of its connections and programs, and what it printed."""
+        before = len(self.channel.requests)
+        text = self.ours.text(code, execution=execution)
+        self.ours.text(self.CONNECT % 1, execution=execution + "-end")
+        self.channel.wait_for(lambda: self.channel.requests[-1]["execution"] == execution + "-end")
+        return self.channel.requests[before:-1], text
+
+    def test_the_line_of_a_connection_is_told_before_it_is_made(self):
+        code = (
+            "import os, socket, threading\n"
+            "def connect():\n"
+            "    with socket.socket() as s:\n"
+            "        print(os.fstat(s.fileno()).st_ino)\n"
+            "        s.connect_ex(('127.0.0.1', 3128))\n"
+            "connect()\n"
+            "thread = threading.Thread(target=connect); thread.start(); thread.join()\n"
+            "with socket.socket() as s: s.connect_ex(('127.0.0.1', 3129))\n"
+        )
+        told, text = self.told(code, "connects-1")
+        self.assertEqual(
+            told, [{"socket": int(socket), "execution": "connects-1", "line": 4} for socket in text.split()]
+        )
+        self.assertEqual(len(told), 2)
+
+    def test_the_line_of_a_program_is_told_with_those_that_run_already(self):
+        code = (
+            "import os, subprocess, threading\n"
+            "first = subprocess.Popen(['cat'], stdin=subprocess.PIPE)\n"
+            "print(threading.get_native_id(), first.pid)\n"
+            "os.system('true')\n"
+            "if os.fork() == 0: os._exit(0)\n"
+            "os.wait(); _ = first.communicate()\n"
+        )
+        told, text = self.told(code, "starts-1")
+        thread, first = map(int, text.split())
+        own = [dict(each, children=[pid for pid in each["children"] if pid == first]) for each in told]
+        self.assertEqual(
+            own,
+            [
+                {"thread": thread, "children": children, "execution": "starts-1", "line": line}
+                for line, children in ((1, []), (3, [first]), (4, [first]))
+            ],
+        )
+
+    def test_what_cannot_be_told_is_not_waited_for_and_the_next_word_is_told(self):
+        self.assertEqual(len(self.told(self.CONNECT % 1, "gone-1")[0]), 1)
+        self.channel.drop_connections()
+        self.channel.wait_for(lambda: self.channel.open_connections == 0)
+        told, _ = self.told(self.CONNECT % 2, "gone-2")
+        self.assertEqual([(each["execution"], each["line"]) for each in told], [("gone-2", 2)])
 
     def test_frames_name_cells_and_files(self):
         _, _, _, frames = self.ours.error("import json\njson.loads('{')", "json")

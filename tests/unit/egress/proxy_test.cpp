@@ -125,9 +125,15 @@ struct Stage {
         async::UnixListener listener(loop, network.server);
         ProxyOptions options;
         options.path = (folder / "proxy").string();
-        options.asker = [this] {
+        options.asker = [this](const Caller& caller) {
             ++wanted;
             gate::Request request;
+            request.action.program = shown_program(caller, "the kernel");
+            if (caller.socket) {
+                protocol::Origin origin;
+                origin.line = *caller.socket;
+                request.origin = std::move(origin);
+            }
             request.session_id = "session";
             request.execution_id = execution;
             return request;
@@ -460,16 +466,18 @@ TEST_CASE("who asks at the same time for the same is one question, and a yes to 
     }
 }
 
-TEST_CASE("a question names one program, and its answer is for that one") {
+TEST_CASE("a question names one program and line, and its answer is for that one") {
     Scene scene;
     scene.person->answer.reset();
-    std::vector<std::string> answers(2);
+    std::vector<std::string> answers(3);
     scene.play([&]() -> Task<void> {
         TaskScope clients;
         clients.spawn(Stage::keep(&answers[0], scene.say(std::string("\0\x03pip", 5) + connect_to("example.org:443"))));
         clients.spawn(
             Stage::keep(&answers[1], scene.say(std::string("\0\x04", 2) + "evil" + connect_to("example.org:443"))));
-        while (scene.person->requested.size() < 2) {
+        clients.spawn(
+            Stage::keep(&answers[2], scene.say(std::string("\0\x05", 2) + "7\npip" + connect_to("example.org:443"))));
+        while (scene.person->requested.size() < answers.size()) {
             co_await scene.loop.yield();
         }
         for (const protocol::Approval& approval : scene.person->requested) {
@@ -477,8 +485,10 @@ TEST_CASE("a question names one program, and its answer is for that one") {
         }
         co_await clients.join();
     });
-    CHECK(is_refused(answers[0], "403"));
-    CHECK(is_refused(answers[1], "403"));
+    for (const std::string& answer : answers) {
+        CHECK(is_refused(answer, "403"));
+    }
+    CHECK(scene.person->requested[2].origin->line == 7);
 }
 
 TEST_CASE("a grant for everything does not reach what only a rule can name") {

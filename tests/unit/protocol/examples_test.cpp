@@ -5,6 +5,7 @@
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/kernels.hpp"
 #include "protocol/messages/lifecycle.hpp"
+#include "protocol/messages/network.hpp"
 #include "protocol/messages/packages.hpp"
 #include "protocol/messages/policy.hpp"
 #include "protocol/messages/sessions.hpp"
@@ -88,6 +89,7 @@ const std::map<std::string, Codec> codecs{
     entry<ToolsCall>(),
     entry<PackagesInstall>(),
     entry<ChannelCall>("channel/"),
+    entry<ChannelOrigin>("channel/"),
     {"$.cancelRequest", {recode<CancelRequestParams>}},
     {"channel/$.cancelRequest", {recode<CancelRequestParams>}},
 };
@@ -130,7 +132,8 @@ Json as_read(const std::string& method, const Json& example) {
     Json left = Json::object();
     for (const auto& [name, value] : example.items()) {
         const bool useless = (method == "initialize" && name == "trace") ||
-                             (method == "channel/tools.call" && (name == "execution" || value.is_null()));
+                             (method == "channel/tools.call" && name == "execution") ||
+                             (method.starts_with("channel/") && value.is_null());
         if (!useless && value != "is ignored") {
             left[name] = value;
         }
@@ -204,6 +207,8 @@ TEST_CASE("what the codec does not refuse is known") {
         "approval.respond: nothing is answered",
         "channel/$.cancelRequest: half of an id",
         "channel/$.cancelRequest: null is no id",
+        "channel/network.origin: a line before the first",
+        "channel/network.origin: neither a socket nor a program",
         "channel/tools.call: a line before the first",
         "channel/tools.call: the tool has no name",
         "execute.cancel: a wait below nothing",

@@ -70,12 +70,14 @@ class Proxy {
 };
 
 // What every connection begins with: which program it is.
-void read_preface(int fd) {
+std::string read_preface(int fd) {
     std::uint8_t start[2]{};
-    std::string program(UINT8_MAX, '\0');
+    std::string caller(UINT8_MAX, '\0');
     if (has(fd, POLLIN) && ::recv(fd, start, sizeof start, MSG_WAITALL) == sizeof start) {
-        ::recv(fd, program.data(), start[1], MSG_WAITALL);
+        ::recv(fd, caller.data(), start[1], MSG_WAITALL);
     }
+    caller.resize(start[1]);
+    return caller;
 }
 
 bool read_to_end(int fd) {
@@ -142,6 +144,39 @@ for _ in range(20):
         expected += "HTTP/1.1 413 " + std::to_string(answer.size()) + "\n";
     }
     CHECK_MESSAGE(ran.out == expected, ran.out, ran.error);
+}
+
+TEST_CASE("the bridge says which socket it is, whose, and which threads started it") {
+    Machine machine;
+    std::vector<std::string> callers;
+    Proxy proxy(machine, 2, [&callers](int fd) {
+        callers.push_back(read_preface(fd));
+        ::close(fd);
+    });
+    const Ran ran = run(machine, R"(
+import threading
+s = connect()
+print("command", os.fstat(s.fileno()).st_ino)
+answer(s)
+child = """
+import os, socket
+s = socket.create_connection(('127.0.0.1', 3128), 120)
+print(os.fstat(s.fileno()).st_ino, f'{os.getpid()}:{os.getppid()}', end=' ', flush=True)
+s.recv(1)
+"""
+def start():
+    shell = subprocess.Popen(["sh", "-c", '"$0" -c "$1"; true', sys.executable, child], stdout=subprocess.PIPE, text=True)
+    print(shell.communicate()[0] + f"{shell.pid}:{threading.get_native_id()}")
+thread = threading.Thread(target=start)
+thread.start()
+thread.join())");
+    proxy.end();
+    REQUIRE_MESSAGE(callers.size() == 2, ran.out, ran.error);
+    const std::string first_lines =
+        callers[0].substr(0, callers[0].find('\n') + 1) + callers[1].substr(0, callers[1].find('\n') + 1);
+    CHECK_MESSAGE(ran.out == first_lines, ran.out, ran.error);
+    CHECK(callers[0].find('/') == std::string::npos); // the sandbox's own program goes without its command line
+    CHECK(callers[1].find("-c") != std::string::npos);
 }
 
 TEST_CASE("each direction of a connection ends for itself") {

@@ -22,7 +22,17 @@ struct Session final : tools::RunningExecution {
         }
         return context;
     }
+    void note_origin(protocol::ChannelOriginParams told) override {
+        origins.push_back(std::move(told));
+        changed.set();
+    }
+    void forget_origins() override {
+        origins.clear();
+        changed.set();
+    }
     std::optional<std::string> execution;
+    std::vector<protocol::ChannelOriginParams> origins;
+    Event changed;
 };
 
 // Code in a kernel: it can send any bytes.
@@ -98,6 +108,40 @@ Task<void> call_over_channel(House* house, Kernel* kernel) {
     CHECK(denied["error"]["data"]["kind"] == "denied");
     CHECK(denied["error"]["message"] == "not today");
     CHECK_FALSE(house->person->requested.at(1).origin);
+}
+
+Task<void> say_origins(House* house, Kernel* kernel) {
+    Session& session = kernel->session;
+    Code code(*house, kernel->path);
+    Code other(*house, kernel->path);
+    co_await code.connect();
+    co_await other.connect();
+    const auto said = [](const std::string& params) {
+        return R"({"jsonrpc":"2.0","method":"network/origin","params":)" + params + "}\n";
+    };
+    // What cannot be read is dropped, and what comes behind it counts.
+    code.stream->write(said(R"({"socket":"7"})") + said(R"({"line":3,"execution":"run","socket":7})"));
+    while (session.origins.empty()) {
+        co_await session.changed.wait();
+        session.changed.reset();
+    }
+    CHECK(session.origins.size() == 1);
+    CHECK(session.origins[0].line == 3);
+    CHECK(session.origins[0].execution == "run");
+    CHECK(session.origins[0].socket == 7);
+
+    const std::string answer = co_await other.ask(call_text("1", "tool-1", R"({"s":"still"})"));
+    CHECK(has(answer, "You passed to tool 1: still"));
+    other.stream.reset(); // which had said nothing
+    Code third(*house, kernel->path);
+    co_await third.connect();
+    const std::string again = co_await third.ask(call_text("1", "tool-1", R"({"s":"still"})"));
+    CHECK(session.origins.size() == 1);
+    code.stream.reset();
+    while (!session.origins.empty()) {
+        co_await session.changed.wait();
+        session.changed.reset();
+    }
 }
 
 Task<void> send_rubbish(House* house, Kernel* kernel) {
@@ -267,6 +311,10 @@ void run(Task<void> (*test)(House*, Kernel*)) {
 
 TEST_CASE("code calls tools over its channel, with its exact bytes, and cannot say who it is") {
     run(call_over_channel);
+}
+
+TEST_CASE("lines that are told count as long as the connection that they came over") {
+    run(say_origins);
 }
 
 TEST_CASE("whatever comes over the channel that is no call is refused, and the next call works") {

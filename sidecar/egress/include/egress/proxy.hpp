@@ -6,6 +6,7 @@
 // 64 connections; the next ones wait. Owned by the session, one for each start of its kernel.
 
 #include "async/loop.hpp"
+#include "egress/caller.hpp"
 #include "egress/network.hpp"
 #include "gate/gate.hpp"
 
@@ -16,9 +17,11 @@
 namespace cellgate::egress {
 
 struct ProxyOptions {
-    std::string path;                     // of the socket: at most 107 bytes
-    std::function<gate::Request()> asker; // who asks at this moment: a request without its action
-    std::function<void(const Endpoint& endpoint, const gate::Decision& decision)> on_refused;
+    std::string path; // of the socket: at most 107 bytes
+    std::string name; // of whose sandbox it is, in the log
+    // Who asks at this moment, as the question shows it: a request that lacks only where to.
+    std::function<gate::Request(const Caller&)> asker;
+    std::function<void(const Endpoint& endpoint, const gate::Decision& decision)> on_refused; // may be empty
 };
 
 class Proxy {

@@ -113,6 +113,8 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     Task<std::string> ask(jupyter::Question question);
     // Of the kernel's tool channel: who calls, by our own records. The line is what the code says.
     tools::CallContext current_call(std::optional<std::int64_t> reported_line) override;
+    void note_origin(protocol::ChannelOriginParams told) override;
+    void forget_origins() override;
 
   private:
     // One start of a kernel, with all that belongs to it alone.

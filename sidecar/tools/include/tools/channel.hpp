@@ -1,13 +1,14 @@
 #pragma once
 // The kernel's tool channel: a unix socket in the session's directory on which code in the kernel calls tools, one
-// JSON-RPC message a line (schemas/channel.json). Every byte on it is untrusted. It takes tool calls, cancels and a
-// line number; who calls, and from what source text, comes from the sidecar's records. At most 64 connections; the next
+// JSON-RPC message a line (schemas/channel.json). Every byte on it is untrusted. It takes tool calls, cancels and line
+// numbers; who calls, and from what source text, comes from the sidecar's records. At most 64 connections; the next
 // ones wait. What the code does not read of its answers is bounded over all of them: an answer beyond that becomes an
 // error, and where not even that has room, its connection is closed. A connection that ends cancels its calls. Owned by
 // the session, one for each start of its kernel.
 
 #include "async/loop.hpp"
 #include "async/stream.hpp"
+#include "protocol/messages/network.hpp"
 #include "tools/call_context.hpp"
 #include "tools/door.hpp"
 
@@ -22,6 +23,9 @@ namespace cellgate::tools {
 struct RunningExecution {
     virtual ~RunningExecution() = default;
     virtual CallContext current_call(std::optional<std::int64_t> reported_line) = 0;
+    // What the code says before it connects or starts a program. The second: what it said may lack something from here.
+    virtual void note_origin(protocol::ChannelOriginParams told) = 0;
+    virtual void forget_origins() = 0;
 };
 
 class Channel {

@@ -1,6 +1,7 @@
 #include "router.hpp"
 
 #include "address.hpp"
+#include "base/log.hpp"
 
 #include <fmt/format.h>
 
@@ -49,6 +50,15 @@ Router::~Router() = default;
 Task<void> Router::close() {
     tasks_.cancel();
     co_await shielded(tasks_.join());
+    if (const std::optional<std::string> line = refusals_.last_line()) {
+        log_info("{}: {}", options_.name, *line);
+    }
+}
+
+void Router::log_refusal(const Endpoint& endpoint, const std::string& reason) {
+    if (const std::optional<std::string> line = refusals_.line(endpoint, reason)) {
+        log_info("{}: {}", options_.name, *line);
+    }
 }
 
 gate::Request Router::request_for(const Endpoint& endpoint, const Caller& caller) const {

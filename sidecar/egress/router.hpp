@@ -6,6 +6,7 @@
 #include "egress/network.hpp"
 #include "egress/proxy.hpp"
 #include "gate/gate.hpp"
+#include "refusal_log.hpp"
 
 #include <functional>
 #include <map>
@@ -31,6 +32,9 @@ class Router {
     // withdraws the question.
     Task<Route> connect(Endpoint endpoint, Caller caller);
 
+    // Into the log, with those like it.
+    void log_refusal(const Endpoint& endpoint, const std::string& reason);
+
     // Ends what is asked; await it before the end.
     Task<void> close();
 
@@ -55,6 +59,7 @@ class Router {
     gate::Gate& gate_;
     ProxyOptions options_;
     std::map<std::string, std::shared_ptr<Question>> questions_; // by what is asked, and for whom
+    RefusalLog refusals_;
     int lookups_ = 0; // under way
     Event lookup_ended_;
     TaskScope tasks_;

@@ -1,6 +1,5 @@
 #include "visit.hpp"
 
-#include "base/log.hpp"
 #include "base/visible_text.hpp"
 #include "response_mark.hpp"
 #include "socks.hpp"
@@ -399,7 +398,7 @@ void Visit::refuse(const Error& error) {
     const bool denied = error.code == ErrorCode::denied;
     std::string reason = error.message;
     if (denied && endpoint_) {
-        log_info("connection to {} refused: {}", to_string(*endpoint_), reason);
+        router_.log_refusal(*endpoint_, reason);
         if (!endpoint_->host.is_address && speaks_ != Speaks::tunnel) {
             reason = fmt::format("Failed to resolve '{}': {}", endpoint_->host.name, reason);
         }

@@ -1,5 +1,6 @@
 #include "egress/proxy.hpp"
 
+#include "async/descriptor_share.hpp"
 #include "async/stream.hpp"
 #include "base/log.hpp"
 #include "visit.hpp"
@@ -15,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t most_connections = 64;
+constexpr std::size_t descriptors_of_one = 2; // the client's, and the server's
 
 } // namespace
 
@@ -31,6 +33,7 @@ struct Proxy::Impl {
     struct Connection {
         Visit* visit = nullptr;
         std::shared_ptr<CancelState> task;
+        std::optional<async::DescriptorShare> share;
     };
     std::set<std::shared_ptr<Connection>> open;
     bool closing = false;
@@ -72,6 +75,12 @@ Task<void> Proxy::Impl::accept() {
                 co_return;
             }
             const auto connection = std::make_shared<Connection>();
+            connection->share = async::DescriptorShare::take(descriptors_of_one);
+            if (!connection->share) { // one at a time: those that wait have no descriptor here
+                Visit visit(clock, router, std::move(client));
+                co_await visit.run(false);
+                continue;
+            }
             open.insert(connection);
             connection->task = connections.spawn(serve(std::move(client), connection));
         } catch (const Cancelled&) {
@@ -91,11 +100,12 @@ Task<void> Proxy::Impl::serve(std::unique_ptr<async::SocketStream> client, std::
     connection->visit = &visit;
     std::exception_ptr cancelled;
     try {
-        co_await visit.run();
+        co_await visit.run(true);
     } catch (const Cancelled&) {
         cancelled = std::current_exception();
     }
     open.erase(connection);
+    connection->share.reset();
     connection_ended.set();
     if (cancelled) {
         std::rethrow_exception(cancelled);

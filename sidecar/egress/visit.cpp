@@ -1,5 +1,6 @@
 #include "visit.hpp"
 
+#include "async/descriptor_share.hpp"
 #include "base/visible_text.hpp"
 #include "response_mark.hpp"
 #include "socks.hpp"
@@ -35,6 +36,8 @@ std::string http_answer(int status, const std::string& reason) {
                        "connection: close\r\n\r\n{}",
                        status, reason_phrase(reason), text.size(), text);
 }
+
+constexpr int unavailable = 503;
 
 int status_of(ErrorCode code) {
     switch (code) {
@@ -93,12 +96,16 @@ std::string authority(const Endpoint& endpoint) {
 Visit::Visit(Clock& clock, Router& router, std::unique_ptr<async::SocketStream> client)
     : clock_(clock), router_(router), client_(std::move(client)) {}
 
-Task<void> Visit::run() {
+Task<void> Visit::run(bool room) {
     std::exception_ptr cancelled;
     limit_time(head_limit);
     try {
         try {
-            co_await serve();
+            if (room) {
+                co_await serve();
+            } else { // most speak HTTP, and what it wants is not waited for
+                client_->write(http_answer(unavailable, async::no_descriptor_left));
+            }
         } catch (const Cancelled&) {
             throw;
         } catch (const Error& error) {

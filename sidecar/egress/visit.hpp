@@ -18,8 +18,9 @@ class Visit {
     Visit(const Visit&) = delete;
     Visit& operator=(const Visit&) = delete;
 
-    // To the end of the connection. Throws Cancelled only.
-    Task<void> run();
+    // To the end of the connection, in which nothing is asked for when there is no `room` for it. Throws Cancelled
+    // only.
+    Task<void> run(bool room);
     // The execution with which its permission ends; nothing before it is connected, or when a wider rule allows it.
     const std::optional<std::string>& execution_id() const { return execution_id_; }
 

@@ -1,6 +1,7 @@
 #include "tools/channel.hpp"
 
 #include "async/alertness.hpp"
+#include "async/descriptor_share.hpp"
 #include "base/log.hpp"
 #include "protocol/peer.hpp"
 
@@ -103,7 +104,7 @@ struct Channel::Impl {
 
     static Task<void> run(std::shared_ptr<Impl> self);
     Task<void> accept();
-    Task<void> serve(std::unique_ptr<ByteStream> stream);
+    Task<void> serve(std::unique_ptr<ByteStream> stream, async::DescriptorShare share);
     Task<protocol::CallToolResult> call(protocol::ChannelCallParams params);
     Task<void> call_into(std::shared_ptr<Call> call, protocol::ChannelCallParams params);
     void stay_awake_if_quick() {
@@ -140,8 +141,15 @@ Task<void> Channel::Impl::accept() {
             if (!stream) {
                 co_return;
             }
+            std::optional<async::DescriptorShare> share = async::DescriptorShare::take(1);
+            if (!share) {
+                stream->write(
+                    protocol::error_text(RawJson(), Error(ErrorCode::limit_exceeded, async::no_descriptor_left)) +
+                    "\n");
+                continue; // what does not go at once is lost with the stream
+            }
             ++open;
-            connections.spawn(serve(std::move(stream)));
+            connections.spawn(serve(std::move(stream), std::move(*share)));
         } catch (const Cancelled&) {
             throw;
         } catch (const Error& error) {
@@ -154,7 +162,7 @@ Task<void> Channel::Impl::accept() {
     }
 }
 
-Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream) {
+Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream, async::DescriptorShare /*while it is open*/) {
     const auto connection = std::make_shared<CodeConnection>(std::move(stream), unread);
     protocol::Peer peer(connection, protocol::Dialect::editor);
     peer.on_request<protocol::ChannelCall>(

@@ -1,6 +1,7 @@
 // Whole connections through the proxy, to a server of the test's: what a hostile client may say, and what the gate says
 // to it. The network's names and addresses are the test's own; the sockets are real.
 
+#include "async/descriptor_share.hpp"
 #include "async/stream.hpp"
 #include "base/fake_clock.hpp"
 #include "egress/proxy.hpp"
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <sys/resource.h>
 
 using namespace cellgate;
 using namespace cellgate::egress;
@@ -489,6 +491,27 @@ TEST_CASE("a question names one program and line, and its answer is for that one
         CHECK(is_refused(answer, "403"));
     }
     CHECK(scene.person->requested[2].origin->line == 7);
+}
+
+TEST_CASE("what all sessions have open is bounded, and who comes last is told") {
+    Scene scene;
+    scene.rule(Effect::allow, "example.org");
+    rlimit most{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &most) == 0);
+    std::optional<async::DescriptorShare> others = async::DescriptorShare::take(most.rlim_cur / 2 - 2);
+    std::optional<async::DescriptorShare> another = async::DescriptorShare::take(1);
+    REQUIRE(others);
+    REQUIRE(another); // and one is left, where a connection takes two
+    const std::string answer = scene.said(connect_to("example.org:443"));
+    CHECK(answer.starts_with("HTTP/1.1 503 "));
+    CHECK(answer.find("too many connections") != std::string::npos);
+    CHECK(scene.network.connected.empty());
+    another.reset();
+    for (int time = 0; time < 3; ++time) { // each gives back what it took
+        Scene next;
+        next.rule(Effect::allow, "example.org");
+        CHECK(next.said(get("http://example.org/", "example.org")) == "the answer");
+    }
 }
 
 TEST_CASE("a grant for everything does not reach what only a rule can name") {

@@ -1,9 +1,11 @@
+#include "async/descriptor_share.hpp"
 #include "async/stream.hpp"
 #include "protocol/framing.hpp"
 #include "tools/channel.hpp"
 #include "tools_house.hpp"
 
 #include <deque>
+#include <sys/resource.h>
 
 using namespace tools_house;
 
@@ -234,6 +236,30 @@ Task<void> open_too_many(House* house, Kernel* kernel) {
     CHECK(has(*last, "You passed to tool 1: last"));
 }
 
+Task<void> open_more_than_all_may(House* house, Kernel* kernel) {
+    house->allow_tool("tool-1");
+    rlimit most{};
+    CHECK(::getrlimit(RLIMIT_NOFILE, &most) == 0);
+    const std::optional<async::DescriptorShare> others = async::DescriptorShare::take(most.rlim_cur / 2 - 1);
+    std::optional<async::DescriptorShare> another = async::DescriptorShare::take(1);
+    CHECK(others);
+    CHECK(another);
+    Code last(*house, kernel->path);
+    co_await last.connect();
+    const Json told = Json::parse(co_await last.receive());
+    CHECK(told["error"]["data"]["kind"] == "limitExceeded");
+    CHECK(has(told["error"]["message"], "too many connections"));
+    CHECK(co_await last.receive() == "the end");
+    another.reset();
+    for (int time = 0; time < 3; ++time) { // each gives back what it took
+        Code next(*house, kernel->path);
+        co_await next.connect();
+        CHECK(has(co_await next.ask(call_text("1", "tool-1", R"({"s":"x"})")), "You passed"));
+        next.stream->close();
+        CHECK(co_await house->until([] { return async::DescriptorShare::take(1).has_value(); }));
+    }
+}
+
 Task<void> close_channel(House* house, Kernel* kernel) {
     house->person->answer = nullptr;
     Code code(*house, kernel->path);
@@ -327,6 +353,10 @@ TEST_CASE("a call ends by a message, by the session and by the end of its connec
 
 TEST_CASE("the sixty-fifth connection waits until another one ends") {
     run(open_too_many);
+}
+
+TEST_CASE("who connects when all sessions together have too much open is told so") {
+    run(open_more_than_all_may);
 }
 
 TEST_CASE("a channel that closes ends its connections and calls, and leaves no socket") {

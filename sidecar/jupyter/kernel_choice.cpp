@@ -281,6 +281,25 @@ Task<KernelChoice> find_named(async::Loop& loop, KernelRequest request) {
                               : fmt::format("Installed are: {}.", fmt::join(names, ", ")));
 }
 
+Task<KernelChoice> find_speaker(async::Loop& loop, KernelRequest request) {
+    std::function<std::optional<KernelChoice>()> find = [&request]() -> std::optional<KernelChoice> {
+        for (const Kernelspec& spec : specs_for(request)) {
+            if (!spec.problem && spec.language == *request.language) {
+                return choice_of(spec, request);
+            }
+        }
+        return std::nullopt;
+    };
+    std::optional<KernelChoice> choice = co_await loop.off_loop(std::move(find));
+    if (!choice) {
+        throw Error(
+            ErrorCode::kernel_not_found,
+            fmt::format("expected a kernelspec whose language is {}, found none", visible_text(*request.language)),
+            "`cellgate kernels` lists those that are installed, with their languages.");
+    }
+    co_return co_await settled(loop, std::move(*choice));
+}
+
 KernelInfo info_of(const KernelChoice& choice, std::string path) {
     KernelInfo info;
     info.name = choice.name;
@@ -321,6 +340,9 @@ Task<KernelChoice> find_kernel(async::Loop& loop, KernelRequest request) {
     }
     if (request.name) {
         co_return co_await find_named(loop, std::move(request));
+    }
+    if (request.language && request.language != "python") {
+        co_return co_await find_speaker(loop, std::move(request));
     }
     co_return co_await find_default(loop, std::move(request));
 }

@@ -104,6 +104,7 @@ Task<jupyter::KernelChoice> Session::choose_kernel() {
     jupyter::KernelRequest request;
     request.name = options_.kernel.name;
     request.interpreter = options_.kernel.interpreter;
+    request.language = options_.language;
     request.workspace = house_.root;
     request.environment = house_.environment;
     jupyter::KernelChoice choice;

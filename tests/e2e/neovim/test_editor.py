@@ -4,6 +4,7 @@ objects and keys, a plugin that nobody set up."""
 import base64
 import contextlib
 import fcntl
+import json
 import os
 import pty
 import re
@@ -244,6 +245,36 @@ class Pictures(NeovimTest):
         path = base64.b64decode(sent.split(b";")[1]).decode()
         self.assertEqual(Path(path).read_bytes(), tiny_png())
         wait_until(lambda: "\U0010eeee\u0305\u0305".encode() in told, "the place of the picture")
+
+
+class Languages(NeovimTest):
+    """With a kernel of another language than Python, which prints what it is told."""
+
+    def install(self):
+        folder = self.place.home / ".local/share/jupyter/kernels/obedient"
+        folder.mkdir(parents=True)
+        shutil.copy(REPOSITORY / "tests/fixtures/fake_kernel.py", folder)  # the sandbox shows a kernel's own folder
+        (folder / "kernel.json").write_text(json.dumps({
+            "argv": ["/usr/bin/python3", "-I", "{resource_dir}/fake_kernel.py", "{connection_file}"],
+            "display_name": "Obedient", "language": "bash", "interrupt_mode": "message"}))
+
+    def test_a_filetype_runs_in_a_session_of_its_own_with_the_kernel_that_speaks_it(self):
+        neovim = self.neovim(self.place.write("a.sh", "# %%\nprint said by another kernel\n"))
+        neovim.command("Cellgate run")
+        neovim.wait_message("expected a kernelspec whose language is bash")
+        self.install()
+        neovim.command("Cellgate run")
+        neovim.wait_screen("[1] ok")
+        neovim.wait_output("said by another kernel")
+        neovim.command("Cellgate kernels")
+        neovim.wait_screen("session bash: idle", "obedient  Obedient, bash")
+
+    def test_fences_of_one_document_run_in_the_kernels_of_their_languages(self):
+        self.install()
+        neovim = self.neovim(self.place.write("a.md", "```python\nprint(6 * 7)\n```\n\n```bash\nprint 6 * 7\n```\n"))
+        neovim.command("Cellgate all")
+        neovim.wait_finished(2)
+        neovim.wait(lambda: sorted(neovim.output()) == ["42", "6 * 7"], lambda: f"both outputs, not {neovim.output()}")
 
 
 class Buffers(NeovimTest):

@@ -237,6 +237,26 @@ TEST_CASE("a kernelspec is found by name, whatever its case, and starts what it 
                   "{other}"});
 }
 
+TEST_CASE("another language than Python gets the first kernelspec that speaks it, unless a kernel is named") {
+    Machine machine;
+    machine.venv("ws/.venv", true);
+    machine.directory.write("home/.local/share/jupyter/kernels/a/kernel.json", "{");
+    machine.spec("b", R"(["/bin/true","first"])");
+    machine.spec("c", R"(["/bin/true","second"])");
+    machine.request.language = "tongue";
+    CHECK(find(machine.request).choice->argv == Strings{"/bin/true", "first"});
+    machine.request.name = "c";
+    CHECK(find(machine.request).choice->argv == Strings{"/bin/true", "second"});
+    machine.request.name.reset();
+    machine.request.language = "python";
+    CHECK(find(machine.request).choice->language == "python");
+    machine.request.language = "Tongue";
+    const Found found = find(machine.request);
+    REQUIRE(found.error);
+    CHECK(found.error->code == ErrorCode::kernel_not_found);
+    CHECK(found.error->message.find("whose language is Tongue, found none") != std::string::npos);
+}
+
 TEST_CASE("a kernelspec may bring its own program") {
     Machine machine;
     const std::string folder = machine.directory / "home/.local/share/jupyter/kernels/own";

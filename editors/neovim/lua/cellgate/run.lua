@@ -28,7 +28,8 @@ end
 -- The session of a language, started if it is not there.
 local function with_session(here, language, done)
   local id, params = workspace.session(language)
-  if not id or here.kernels[id] then
+  -- A dead one may not have come to be.
+  if not id or (here.kernels[id] and here.kernels[id] ~= "dead") then
     done(nil, id)
     return
   end

@@ -16,6 +16,7 @@ namespace cellgate::jupyter {
 struct KernelRequest {
     std::optional<std::string> name;        // of a kernelspec
     std::optional<std::string> interpreter; // a path, or a name on PATH; goes before `name`
+    std::optional<std::string> language;    // that it is to speak, where neither is given
     std::string workspace;                  // absolute
     Environment environment;                // the person's: PATH, HOME, VIRTUAL_ENV, CONDA_PREFIX, JUPYTER_…
 };
@@ -32,8 +33,9 @@ struct KernelChoice {
     bool interrupt_by_signal = false; // ipykernel always understands the message
 };
 
-// By interpreter, else by name, else VIRTUAL_ENV, CONDA_PREFIX, `.venv` and `venv` of the workspace, else the first
-// python3 on PATH or in /usr/bin that has ipykernel. Throws Error{kernel_not_found}.
+// By interpreter, else by name, else, for another language than Python, the first kernelspec of it, else VIRTUAL_ENV,
+// CONDA_PREFIX, `.venv` and `venv` of the workspace, else the first python3 on PATH or in /usr/bin that has ipykernel.
+// Throws Error{kernel_not_found}.
 Task<KernelChoice> find_kernel(async::Loop& loop, KernelRequest request);
 
 // Probes the interpreter of a choice if files did not show its ipykernel. Throws Error{kernel_not_found}. It runs it.

@@ -52,9 +52,13 @@ export function within(value: Exact | undefined, way: readonly (string | number)
 export function twice(value: Exact): string | undefined {
     if (value.kind === "array") return value.items.map(twice).find((name) => name !== undefined);
     if (value.kind !== "object") return undefined;
-    const names = value.members.map(([name]) => name);
-    const second = names.find((name, index) => names.indexOf(name) !== index);
-    return second ?? value.members.map(([, each]) => twice(each)).find((name) => name !== undefined);
+    const names = new Set<string>();
+    for (const [name, each] of value.members) {
+        const found = names.has(name) ? name : twice(each);
+        if (found !== undefined) return found;
+        names.add(name);
+    }
+    return undefined;
 }
 
 /** As text for a person: a line for each member, numbers as they were written. */

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 namespace cellgate::helper {
@@ -39,6 +40,25 @@ std::string Caller::text(std::uint64_t address) const {
         throw CallError{size == static_cast<ssize_t>(bytes.size()) ? ENAMETOOLONG : EFAULT};
     }
     return std::string(static_cast<const char*>(bytes.data()), end);
+}
+
+std::string Caller::bytes(std::uint64_t address, std::size_t size) const {
+    std::string bytes(size, '\0');
+    iovec here{bytes.data(), size};
+    iovec there{reinterpret_cast<void*>(address), size}; // NOLINT(performance-no-int-to-ptr): another's address
+    if (::process_vm_readv(thread(), &here, 1, &there, 1, 0) != static_cast<ssize_t>(size)) {
+        throw CallError{EFAULT};
+    }
+    return bytes;
+}
+
+Descriptor Caller::shared(int descriptor) const {
+    const Descriptor process_of_caller(static_cast<int>(::syscall(SYS_pidfd_open, process(), 0)));
+    Descriptor found(static_cast<int>(::syscall(SYS_pidfd_getfd, process_of_caller.get(), descriptor, 0)));
+    if (found.get() < 0) {
+        throw CallError{errno == ESRCH ? ESRCH : errno == EPERM ? EPERM : EBADF};
+    }
+    return found;
 }
 
 Descriptor Caller::opened(int descriptor) const {

@@ -29,8 +29,12 @@ class Caller {
 
     // A path or link's text. Throws EFAULT, ENAMETOOLONG.
     std::string text(std::uint64_t address) const;
+    // Exactly so many bytes. Throws EFAULT.
+    std::string bytes(std::uint64_t address, std::size_t size) const;
     // What a call starts from: the working folder for AT_FDCWD. An O_PATH descriptor. Throws EBADF, EACCES.
     Descriptor opened(int descriptor) const;
+    // The caller's own, not a copy of what it leads to: for what is done to sockets. Throws EBADF, EPERM.
+    Descriptor shared(int descriptor) const;
     pid_t process() const;
     mode_t umask() const;
 

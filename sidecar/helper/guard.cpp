@@ -17,15 +17,25 @@
 
 namespace cellgate::helper {
 
-Descriptor install_filter(const std::string& filter) {
+namespace {
+
+int set_filter(const std::string& filter, unsigned long flags) {
     std::vector<sock_filter> steps(filter.size() / sizeof(sock_filter));
     filter.copy(reinterpret_cast<char*>(steps.data()), steps.size() * sizeof(sock_filter));
     const sock_fprog program{static_cast<unsigned short>(steps.size()), steps.data()};
+    return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
+}
+
+} // namespace
+
+Descriptor install_filter(const std::string& filter) {
     // The second: once the guard has taken a call, only the caller's end interrupts it. Else one that was made would be
     // made again after a signal.
-    return Descriptor(static_cast<int>(
-        ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                  SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program)));
+    return Descriptor(set_filter(filter, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV));
+}
+
+bool filter_calls(const std::string& filter) {
+    return set_filter(filter, 0) == 0;
 }
 
 std::string why_not_to_answer() {
@@ -55,7 +65,7 @@ std::string why_not_to_answer() {
     return why;
 }
 
-Guard::Guard(Descriptor listener, GuardedNames names) : listener_(std::move(listener)), names_(std::move(names)) {
+Guard::Guard(Descriptor listener, Judge judge) : listener_(std::move(listener)), judge_(std::move(judge)) {
     // Callers run where we did as soon as we wait: both do nothing but wait for each other. Since Linux 6.6, newer than
     // the header.
     constexpr unsigned long set_flags = SECCOMP_IOW(4, __u64);
@@ -73,7 +83,7 @@ void Guard::answer_one() const {
     std::vector<unsigned char> memory(size);
     auto* call = reinterpret_cast<seccomp_notif*>(memory.data());
     if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, call) == 0) {
-        make_call(Caller(listener_.get(), *call), names_);
+        make_call(Caller(listener_.get(), *call), judge_);
     }
 }
 

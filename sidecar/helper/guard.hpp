@@ -8,7 +8,7 @@
 // fail. It answers one call at a time; what may wait for somebody (a FIFO's other end) waits in a process of its own.
 
 #include "descriptor.hpp"
-#include "guarded_names.hpp"
+#include "judge.hpp"
 
 #include <string>
 #include <vector>
@@ -20,13 +20,16 @@ namespace cellgate::helper {
 // a program around us listens already.
 Descriptor install_filter(const std::string& filter);
 
+// The same of a filter that asks nobody. False with errno.
+bool filter_calls(const std::string& filter);
+
 // Why calls could not be answered for here, though the filter can be had; empty: they could. A system may keep each
 // process from looking into others, also into its own children.
 std::string why_not_to_answer();
 
 class Guard {
   public:
-    Guard(Descriptor listener, GuardedNames names);
+    Guard(Descriptor listener, Judge judge);
 
     int listener() const { return listener_.get(); }
     // Answers the next call, if one waits.
@@ -34,7 +37,7 @@ class Guard {
 
   private:
     Descriptor listener_;
-    GuardedNames names_;
+    Judge judge_;
 };
 
 } // namespace cellgate::helper

@@ -1,14 +1,18 @@
 #include "guarded_calls.hpp"
 
+#include "attribute_calls.hpp"
+#include "call.hpp"
 #include "path_walk.hpp"
 #include "process_facts.hpp"
 #include "slow_open.hpp"
+#include "socket_calls.hpp"
 
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
 #include <optional>
 #include <string>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -18,24 +22,9 @@ namespace cellgate::helper {
 
 namespace {
 
-// How a call that must not be made fails: as it does where the file exists and is mounted read-only.
-constexpr int kept = EROFS;
-
-void require(bool done) {
-    if (!done) {
-        throw CallError{errno};
-    }
-}
-
-// One argument is a folder's descriptor, the next a path.
-struct Path {
-    int folder;
-    std::uint64_t text;
-};
-
-class Call {
+class NameCall : public Call {
   public:
-    Call(const Caller& caller, const GuardedNames& names) : caller_(caller), names_(names) {}
+    using Call::Call;
 
     void open(const Path& path, int flags, mode_t mode);
     void make_folder(const Path& path, mode_t mode);
@@ -43,41 +32,23 @@ class Call {
     void make_symlink(std::uint64_t target, const Path& path);
     void link(const Path& from, const Path& to, int flags);
     void rename(const Path& from, const Path& to, unsigned flags);
+    void remove(const Path& path, int flags);
+    void truncate(std::uint64_t path, off_t size);
 
   private:
-    struct Start {
-        std::string text;
-        Held folder;
-    };
-    Start read(const Path& path) const;
-    // Before anything is done: that what was read was this caller's.
-    void require_waiting() const;
     Place place_to_make(PathWalk& walk, const Start& start) const;
+    void open_or_make(const Start& start, int flags, mode_t mode);
+    void open_found(Held found, int flags);
     bool create(const Place& place, int flags, mode_t mode);
+    void make_unnamed(const Held& folder, int flags, mode_t mode);
     Held terminal() const;
     void reopen(const Held& file, int flags);
-
-    const Caller& caller_;
-    const GuardedNames& names_;
+    void require_movable(const Place& place) const;
 };
 
-Call::Start Call::read(const Path& path) const {
-    Start start{caller_.text(path.text), {}};
-    if (!start.text.starts_with('/')) {
-        start.folder = PathWalk(caller_).start(path.folder);
-    }
-    return start;
-}
-
-void Call::require_waiting() const {
-    if (!caller_.waits()) {
-        throw CallError{ESRCH};
-    }
-}
-
-Place Call::place_to_make(PathWalk& walk, const Start& start) const {
+Place NameCall::place_to_make(PathWalk& walk, const Start& start) const {
     Place place = walk.place(start.folder, start.text);
-    if (names_.keep(place)) {
+    if (judge_.keeps(place)) {
         struct stat status{};
         const std::string name = place.name.substr(0, place.name.find('/'));
         const bool exists = ::fstatat(place.folder.descriptor.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
@@ -86,12 +57,30 @@ Place Call::place_to_make(PathWalk& walk, const Start& start) const {
     return place;
 }
 
-void Call::open(const Path& path, int flags, mode_t mode) {
-    if ((flags & O_DIRECTORY) != 0) {
+void NameCall::open(const Path& path, int flags, mode_t mode) {
+    constexpr int unnamed = O_TMPFILE & ~O_DIRECTORY;
+    const bool makes_unnamed = (flags & unnamed) != 0;
+    const bool makes = (flags & O_CREAT) != 0 && !makes_unnamed;
+    if (makes && (flags & O_DIRECTORY) != 0) {
         throw CallError{EINVAL};
     }
     const Start start = read(path);
     require_waiting();
+    if (makes) {
+        return open_or_make(start, flags, mode);
+    }
+    PathWalk walk(caller_);
+    Held found = find_from(walk, start, (flags & O_NOFOLLOW) == 0);
+    if (makes_unnamed) {
+        return make_unnamed(found, flags, mode);
+    }
+    if (S_ISLNK(found.status.st_mode)) {
+        throw CallError{ELOOP};
+    }
+    open_found(std::move(found), flags);
+}
+
+void NameCall::open_or_make(const Start& start, int flags, mode_t mode) {
     PathWalk walk(caller_);
     Place place = walk.place(start.folder, start.text);
     // Whoever makes and removes a file all the time may have it fail.
@@ -127,16 +116,33 @@ void Call::open(const Path& path, int flags, mode_t mode) {
             }
             found = walk.follow(std::move(place));
         }
-        const bool own_terminal = S_ISCHR(found.status.st_mode) && found.status.st_rdev == makedev(5, 0);
-        reopen(own_terminal ? terminal() : std::move(found), flags);
-        return;
+        if (S_ISDIR(found.status.st_mode)) {
+            throw CallError{EISDIR};
+        }
+        return open_found(std::move(found), flags);
     }
     throw CallError{ESTALE};
 }
 
+void NameCall::open_found(Held found, int flags) {
+    const bool own_terminal = S_ISCHR(found.status.st_mode) && found.status.st_rdev == makedev(5, 0);
+    reopen(own_terminal ? terminal() : std::move(found), flags);
+}
+
+// Needs no permission for a name: linkat gives it one, and is asked about.
+void NameCall::make_unnamed(const Held& folder, int flags, mode_t mode) {
+    if (judge_.keeps(Place{{Descriptor(::dup(folder.descriptor.get())), folder.status}, "."})) {
+        throw CallError{kept};
+    }
+    ::umask(caller_.umask());
+    const Descriptor made(::open(own_link(folder.descriptor).c_str(), flags | O_CLOEXEC, mode));
+    require(made.get() >= 0);
+    caller_.give(made, flags);
+}
+
 // False when the file exists by now.
-bool Call::create(const Place& place, int flags, mode_t mode) {
-    if (names_.keep(place)) {
+bool NameCall::create(const Place& place, int flags, mode_t mode) {
+    if (judge_.keeps(place)) {
         throw CallError{kept};
     }
     ::umask(caller_.umask());
@@ -151,7 +157,7 @@ bool Call::create(const Place& place, int flags, mode_t mode) {
 }
 
 // What /dev/tty is to the caller: of this process it would be another one.
-Held Call::terminal() const {
+Held NameCall::terminal() const {
     const std::optional<dev_t> device = terminal_of(caller_.process());
     if (!device) {
         throw CallError{ENXIO};
@@ -164,14 +170,25 @@ Held Call::terminal() const {
     return found;
 }
 
-void Call::reopen(const Held& file, int flags) {
+void NameCall::reopen(const Held& file, int flags) {
     const mode_t mode = file.status.st_mode;
-    if (S_ISDIR(mode)) {
+    const bool reads = (flags & O_ACCMODE) != O_WRONLY;
+    const bool changes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
+    if (changes && S_ISDIR(mode)) {
         throw CallError{EISDIR};
     }
-    const bool changes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
-    if (changes && S_ISREG(mode) && names_.keep(file)) {
-        throw CallError{kept};
+    if (reads && judge_.hides(file)) {
+        throw CallError{EACCES};
+    }
+    if (changes && judge_.keeps_content(file)) {
+        throw CallError{judge_.hides(file) ? EACCES : kept};
+    }
+    constexpr unsigned first_terminals = 136; // of pseudo-terminals
+    constexpr unsigned last_terminals = 143;
+    const unsigned kind = major(file.status.st_rdev);
+    const bool is_terminal = S_ISCHR(mode) && kind >= first_terminals && kind <= last_terminals;
+    if (is_terminal && judge_.hides_terminals() && terminal_of(caller_.process()) != file.status.st_rdev) {
+        throw CallError{EACCES};
     }
     constexpr unsigned memory_devices = 1; // /dev/null and its like never wait
     const bool may_wait = S_ISFIFO(mode) || (S_ISCHR(mode) && major(file.status.st_rdev) != memory_devices);
@@ -184,7 +201,7 @@ void Call::reopen(const Held& file, int flags) {
     caller_.give(opened, flags);
 }
 
-void Call::make_folder(const Path& path, mode_t mode) {
+void NameCall::make_folder(const Path& path, mode_t mode) {
     const Start start = read(path);
     require_waiting();
     PathWalk walk(caller_);
@@ -194,7 +211,7 @@ void Call::make_folder(const Path& path, mode_t mode) {
     caller_.answer(0);
 }
 
-void Call::make_node(const Path& path, mode_t mode, dev_t device) {
+void NameCall::make_node(const Path& path, mode_t mode, dev_t device) {
     const Start start = read(path);
     require_waiting();
     PathWalk walk(caller_);
@@ -204,7 +221,7 @@ void Call::make_node(const Path& path, mode_t mode, dev_t device) {
     caller_.answer(0);
 }
 
-void Call::make_symlink(std::uint64_t target, const Path& path) {
+void NameCall::make_symlink(std::uint64_t target, const Path& path) {
     const std::string text = caller_.text(target);
     if (text.empty()) {
         throw CallError{ENOENT};
@@ -217,7 +234,7 @@ void Call::make_symlink(std::uint64_t target, const Path& path) {
     caller_.answer(0);
 }
 
-void Call::link(const Path& from, const Path& to, int flags) {
+void NameCall::link(const Path& from, const Path& to, int flags) {
     if ((flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) != 0) {
         throw CallError{EINVAL};
     }
@@ -235,7 +252,10 @@ void Call::link(const Path& from, const Path& to, int flags) {
     }
     PathWalk walk(caller_);
     const Place place = place_to_make(walk, target);
-    if (names_.keep(source.folder)) {
+    if (judge_.divides(source.folder, place)) {
+        throw CallError{EXDEV};
+    }
+    if (judge_.keeps(source.folder)) {
         throw CallError{kept};
     }
     require(::linkat(AT_FDCWD, own_link(source.folder.descriptor).c_str(), place.folder.descriptor.get(),
@@ -243,7 +263,7 @@ void Call::link(const Path& from, const Path& to, int flags) {
     caller_.answer(0);
 }
 
-void Call::rename(const Path& from, const Path& to, unsigned flags) {
+void NameCall::rename(const Path& from, const Path& to, unsigned flags) {
     const Start source = read(from);
     const Start target = read(to);
     require_waiting();
@@ -251,15 +271,58 @@ void Call::rename(const Path& from, const Path& to, unsigned flags) {
     const Place old_place = source_walk.place(source.folder, source.text);
     PathWalk target_walk(caller_);
     const Place new_place = target_walk.place(target.folder, target.text);
-    if (names_.keep(old_place) || names_.keep(new_place)) {
-        throw CallError{kept};
+    require_movable(old_place);
+    require_movable(new_place);
+    if (judge_.divides(old_place, new_place)) {
+        throw CallError{EXDEV};
     }
     require(::syscall(SYS_renameat2, old_place.folder.descriptor.get(), old_place.name.c_str(),
                       new_place.folder.descriptor.get(), new_place.name.c_str(), flags) == 0);
     caller_.answer(0);
 }
 
-void dispatch(const seccomp_data& call, Call& made) {
+void NameCall::require_movable(const Place& place) const {
+    if (judge_.pins(place)) {
+        throw CallError{EBUSY};
+    }
+    if (judge_.keeps(place)) {
+        throw CallError{kept};
+    }
+}
+
+void NameCall::remove(const Path& path, int flags) {
+    if ((flags & ~AT_REMOVEDIR) != 0) {
+        throw CallError{EINVAL};
+    }
+    const Start start = read(path);
+    require_waiting();
+    PathWalk walk(caller_);
+    const Place place = walk.place(start.folder, start.text);
+    walk.look(place); // what is not there is not said to be kept
+    require_movable(place);
+    require(::unlinkat(place.folder.descriptor.get(), place.name.c_str(), flags) == 0);
+    caller_.answer(0);
+}
+
+void NameCall::truncate(std::uint64_t path, off_t size) {
+    const Held found = find({AT_FDCWD, path}, true);
+    if (S_ISDIR(found.status.st_mode)) {
+        throw CallError{EISDIR};
+    }
+    if (judge_.keeps_content(found)) {
+        throw CallError{judge_.hides(found) ? EACCES : kept};
+    }
+    rlimit most{}; // the caller's: this process has none
+    require(::prlimit(caller_.process(), RLIMIT_FSIZE, nullptr, &most) == 0);
+    if (size > 0 && static_cast<rlim_t>(size) > most.rlim_cur) {
+        throw CallError{EFBIG};
+    }
+    require(::truncate(own_link(found.descriptor).c_str(), size) == 0);
+    caller_.answer(0);
+}
+
+// False for a call that is of another kind.
+bool make_name_call(const seccomp_data& call, NameCall& made) {
     const auto& a = call.args;
     const auto number = [&a](std::size_t index) { return static_cast<int>(a[index]); };
     const auto mode = [&a](std::size_t index) { return static_cast<mode_t>(a[index]); };
@@ -268,47 +331,76 @@ void dispatch(const seccomp_data& call, Call& made) {
     switch (call.nr) {
 #ifdef SYS_open // what newer architectures left out
     case SYS_open:
-        return made.open(here(0), number(1), mode(2));
+        made.open(here(0), number(1), mode(2));
+        return true;
     case SYS_creat:
-        return made.open(here(0), O_CREAT | O_WRONLY | O_TRUNC, mode(1));
+        made.open(here(0), O_CREAT | O_WRONLY | O_TRUNC, mode(1));
+        return true;
     case SYS_mkdir:
-        return made.make_folder(here(0), mode(1));
+        made.make_folder(here(0), mode(1));
+        return true;
     case SYS_mknod:
-        return made.make_node(here(0), mode(1), static_cast<unsigned>(a[2]));
+        made.make_node(here(0), mode(1), static_cast<unsigned>(a[2]));
+        return true;
     case SYS_symlink:
-        return made.make_symlink(a[0], here(1));
+        made.make_symlink(a[0], here(1));
+        return true;
     case SYS_link:
-        return made.link(here(0), here(1), 0);
+        made.link(here(0), here(1), 0);
+        return true;
+    case SYS_unlink:
+        made.remove(here(0), 0);
+        return true;
+    case SYS_rmdir:
+        made.remove(here(0), AT_REMOVEDIR);
+        return true;
     case SYS_rename:
-        return made.rename(here(0), here(1), 0);
+        made.rename(here(0), here(1), 0);
+        return true;
 #endif
 #ifdef SYS_renameat
     case SYS_renameat:
-        return made.rename(in(0), in(2), 0);
+        made.rename(in(0), in(2), 0);
+        return true;
 #endif
     case SYS_openat:
-        return made.open(in(0), number(2), mode(3));
+        made.open(in(0), number(2), mode(3));
+        return true;
     case SYS_mkdirat:
-        return made.make_folder(in(0), mode(2));
+        made.make_folder(in(0), mode(2));
+        return true;
     case SYS_mknodat:
-        return made.make_node(in(0), mode(2), static_cast<unsigned>(a[3]));
+        made.make_node(in(0), mode(2), static_cast<unsigned>(a[3]));
+        return true;
     case SYS_symlinkat:
-        return made.make_symlink(a[0], in(1));
+        made.make_symlink(a[0], in(1));
+        return true;
     case SYS_linkat:
-        return made.link(in(0), in(2), number(4));
+        made.link(in(0), in(2), number(4));
+        return true;
     case SYS_renameat2:
-        return made.rename(in(0), in(2), static_cast<unsigned>(a[4]));
+        made.rename(in(0), in(2), static_cast<unsigned>(a[4]));
+        return true;
+    case SYS_unlinkat:
+        made.remove(in(0), number(2));
+        return true;
+    case SYS_truncate:
+        made.truncate(a[0], static_cast<off_t>(a[1]));
+        return true;
     default:
-        throw CallError{ENOSYS}; // the filter asks for no other
+        return false;
     }
 }
 
 } // namespace
 
-void make_call(const Caller& caller, const GuardedNames& names) {
+void make_call(const Caller& caller, const Judge& judge) {
     try {
-        Call call(caller, names);
-        dispatch(caller.call(), call);
+        NameCall call(caller, judge);
+        if (!make_name_call(caller.call(), call) && !make_attribute_call(caller, judge) &&
+            !make_socket_call(caller, judge)) {
+            throw CallError{ENOSYS}; // the filter asks for no other
+        }
     } catch (const CallError& error) {
         caller.answer(error.error);
     }

@@ -1,12 +1,12 @@
 #pragma once
-// The calls that give a name to a file, made in a caller's place.
+// The calls that open, name, move and remove files, made in a caller's place.
 
 #include "caller.hpp"
-#include "guarded_names.hpp"
+#include "judge.hpp"
 
 namespace cellgate::helper {
 
 // Judges the call that `caller` waits for, makes it, and answers.
-void make_call(const Caller& caller, const GuardedNames& names);
+void make_call(const Caller& caller, const Judge& judge);
 
 } // namespace cellgate::helper

@@ -89,7 +89,7 @@ bool Init::guard_calls(const std::string& filter) {
     return given;
 }
 
-void Init::live(std::optional<GuardedNames> names, std::optional<rlim_t> cpu_seconds) {
+void Init::live(std::optional<Judge> judge, std::optional<rlim_t> cpu_seconds) {
     // Stdio and what else there is are the command's alone.
     constexpr int lowest = 0;
     if (way_.get() > lowest) {
@@ -97,10 +97,10 @@ void Init::live(std::optional<GuardedNames> names, std::optional<rlim_t> cpu_sec
     }
     ::close_range(static_cast<unsigned>(way_.get() + 1), ~0U, 0);
     std::optional<Guard> guard;
-    if (names) {
+    if (judge) {
         Descriptor listener = receive_descriptor(way_.get());
         if (listener.get() >= 0) {
-            guard.emplace(std::move(listener), std::move(*names));
+            guard.emplace(std::move(listener), std::move(*judge));
         }
     }
     way_ = Descriptor();

@@ -25,7 +25,7 @@ class Init {
 
     // In the first process. A limit of processor time that the command met, and was killed for, is told as SIGXCPU:
     // nobody outside could tell such a SIGKILL from any other.
-    [[noreturn]] void live(std::optional<GuardedNames> names, std::optional<rlim_t> cpu_seconds);
+    [[noreturn]] void live(std::optional<Judge> judge, std::optional<rlim_t> cpu_seconds);
 
   private:
     void reap(std::optional<rlim_t> cpu_seconds) const;

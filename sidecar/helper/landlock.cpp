@@ -65,7 +65,7 @@ std::string allow(int ruleset, const std::string& place, std::uint64_t rights) {
         ::close(fd);
         return place + " is not where it was";
     }
-    const std::uint64_t of_files = to_read | to_use_devices;
+    const std::uint64_t of_files = (to_read | to_use_devices) & ~LANDLOCK_ACCESS_FS_READ_DIR;
     const landlock_path_beneath_attr rule{rights & (S_ISDIR(status.st_mode) ? ~0ULL : of_files), fd};
     const bool added = ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
     const std::string problem = added ? "" : failure("cannot allow " + place);
@@ -73,41 +73,73 @@ std::string allow(int ruleset, const std::string& place, std::uint64_t rights) {
     return problem;
 }
 
-std::string allow_all(int ruleset, long version, const std::string& writable) {
-    std::string problem = allow(ruleset, "/", to_read);
-    if (problem.empty()) {
-        problem = allow(ruleset, "/dev", known_at(version, to_use_devices));
+std::uint64_t rights_of(LandlockRight right) {
+    switch (right) {
+    case LandlockRight::read:
+        return to_read;
+    case LandlockRight::write:
+        return to_write;
+    case LandlockRight::use_device:
+        return to_use_devices;
+    case LandlockRight::make_sockets:
+        return LANDLOCK_ACCESS_FS_MAKE_SOCK;
     }
-    for (std::size_t at = 0; problem.empty() && at < writable.size();) {
-        const std::size_t end = writable.find('\0', at);
-        if (end == std::string::npos) {
-            return "the list of writable places has no end";
-        }
-        problem = allow(ruleset, writable.substr(at, end - at), known_at(version, to_write));
-        at = end + 1;
-    }
-    return problem;
+    return 0;
 }
 
-} // namespace
-
-std::string restrict_by_landlock(const std::string& writable) {
-    const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-    if (version < version_of_refer) {
-        return version < 0 ? failure("the kernel has none") : "the kernel's version is too old";
-    }
-    const RulesetAttributes attributes{known_at(version, to_read | to_write | to_use_devices | for_nobody), 0,
+// Restricts this process to the grants, by what version `version` of the kernel's knows.
+std::string restrict_to(const std::vector<LandlockGrant>& grants, long version, std::uint64_t handled_network) {
+    const RulesetAttributes attributes{known_at(version, to_read | to_write | to_use_devices | for_nobody),
+                                       handled_network,
                                        version < version_of_scopes ? 0 : scope_abstract_sockets | scope_signals};
     const int ruleset = static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0));
     if (ruleset < 0) {
         return failure("cannot make a ruleset");
     }
-    std::string problem = allow_all(ruleset, version, writable);
+    std::string problem;
+    for (const LandlockGrant& grant : grants) {
+        if (problem.empty()) {
+            problem = allow(ruleset, grant.place, known_at(version, rights_of(grant.right)));
+        }
+    }
     if (problem.empty() && ::syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) {
         problem = failure("cannot restrict this process");
     }
     ::close(ruleset);
     return problem;
+}
+
+long kernels_version() {
+    return ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+std::string too_old(long version) {
+    return version < 0 ? failure("the kernel has none") : "the kernel's version is too old";
+}
+
+} // namespace
+
+std::string restrict_by_landlock(const std::string& writable) {
+    const long version = kernels_version();
+    if (version < version_of_refer) {
+        return too_old(version);
+    }
+    std::vector<LandlockGrant> grants = {{"/", LandlockRight::read}, {"/dev", LandlockRight::use_device}};
+    for (std::size_t at = 0; at < writable.size();) {
+        const std::size_t end = writable.find('\0', at);
+        if (end == std::string::npos) {
+            return "the list of writable places has no end";
+        }
+        grants.push_back({writable.substr(at, end - at), LandlockRight::write});
+        at = end + 1;
+    }
+    return restrict_to(grants, version, 0);
+}
+
+std::string restrict_by_landlock_alone(const std::vector<LandlockGrant>& grants) {
+    const long version = kernels_version();
+    constexpr std::uint64_t to_use_tcp = 0b11; // to bind and to connect
+    return version < version_of_scopes ? too_old(version) : restrict_to(grants, version, to_use_tcp);
 }
 
 } // namespace cellgate::helper

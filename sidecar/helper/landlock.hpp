@@ -5,6 +5,7 @@
 // guarded by its mount alone.
 
 #include <string>
+#include <vector>
 
 namespace cellgate::helper {
 
@@ -15,5 +16,16 @@ namespace cellgate::helper {
 // namespace's matter.
 // Empty, or what went wrong; then nothing may run. Wants a kernel with version 2 of Landlock, and no_new_privs.
 std::string restrict_by_landlock(const std::string& writable);
+
+enum class LandlockRight { read, write, use_device, make_sockets };
+
+struct LandlockGrant {
+    std::string place; // absolute, without links
+    LandlockRight right;
+};
+
+// Where Landlock stands alone: nothing but what is granted, no connections by TCP, and the kernel has to know all that
+// it is asked for (version 6). Each call restricts further.
+std::string restrict_by_landlock_alone(const std::vector<LandlockGrant>& grants);
 
 } // namespace cellgate::helper

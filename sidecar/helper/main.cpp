@@ -1,6 +1,7 @@
 // The program between the sidecar and what it starts, one mode for each place where it stands: `supervise` outside of
-// the sandbox, `enter` inside.
+// the sandbox, `enter` inside, `confine` where there are no namespaces.
 
+#include "confine.hpp"
 #include "enter.hpp"
 #include "supervise.hpp"
 
@@ -18,9 +19,15 @@ int main(int argc, char** argv) {
     if (mode == "enter") {
         return cellgate::helper::enter_main(argc - 1, argv + 1);
     }
+    if (mode == "confine") {
+        return cellgate::helper::confine_main(argc - 1, argv + 1);
+    }
+    if (mode == "can-confine") {
+        return cellgate::helper::can_confine_main();
+    }
     if (mode == "can-guard") {
         return cellgate::helper::can_guard_main();
     }
-    std::fputs("usage: cellgate supervise|enter|can-guard …; this program is a part of cellgate\n", stderr);
+    std::fputs("usage: cellgate supervise|enter|confine|can-guard …; this program is a part of cellgate\n", stderr);
     return usage_error;
 }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <functional>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ bool is_to_be_interrupted(pid_t thread) {
     return ((bits("SigPnd") | bits("ShdPnd")) & ~bits("SigBlk") & ~bits("SigIgn")) != 0;
 }
 
-[[noreturn]] void wait_for_open(const Caller& caller, const Descriptor& held, int flags) {
+[[noreturn]] void try_until_answered(const Caller& caller, const std::function<int()>& attempt) {
     ::prctl(PR_SET_NAME, "cellgate-open");
     struct sigaction nothing{};
     nothing.sa_handler = [](int) {};
@@ -28,12 +29,10 @@ bool is_to_be_interrupted(pid_t thread) {
     const itimerval timer{{0, moment}, {0, moment}};
     ::setitimer(ITIMER_REAL, &timer, nullptr);
     while (caller.waits()) {
-        const Descriptor opened = open_again(held, flags);
-        if (opened.get() >= 0) {
-            caller.give(opened, flags);
-        } else if (errno != EINTR) {
-            caller.answer(errno);
-        } else if (is_to_be_interrupted(caller.thread())) {
+        const int error = attempt();
+        if (error > 0 && error != EINTR) {
+            caller.answer(error);
+        } else if (error == EINTR && is_to_be_interrupted(caller.thread())) {
             constexpr int restart_or_interrupt = 512; // the system's ERESTARTSYS: what the signal's handler asks for
             caller.answer(restart_or_interrupt);
         }
@@ -53,14 +52,25 @@ Descriptor open_again(const Descriptor& held, int flags) {
         ::open(own_link(held).c_str(), (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY));
 }
 
-void open_slowly(const Caller& caller, const Descriptor& held, int flags) {
-    const pid_t opener = ::fork();
-    if (opener == 0) {
-        wait_for_open(caller, held, flags);
+void answer_slowly(const Caller& caller, const std::function<int()>& attempt) {
+    const pid_t other = ::fork();
+    if (other == 0) {
+        try_until_answered(caller, attempt);
     }
-    if (opener < 0) {
+    if (other < 0) {
         throw CallError{errno};
     }
+}
+
+void open_slowly(const Caller& caller, const Descriptor& held, int flags) {
+    answer_slowly(caller, [&] {
+        const Descriptor opened = open_again(held, flags);
+        if (opened.get() < 0) {
+            return errno;
+        }
+        caller.give(opened, flags);
+        return 0;
+    });
 }
 
 } // namespace cellgate::helper

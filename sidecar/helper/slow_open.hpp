@@ -5,6 +5,7 @@
 #include "caller.hpp"
 #include "descriptor.hpp"
 
+#include <functional>
 #include <string>
 
 namespace cellgate::helper {
@@ -14,6 +15,10 @@ std::string own_link(const Descriptor& descriptor);
 
 // Of `flags`, those that make a file are left out. -1 with errno.
 Descriptor open_again(const Descriptor& held, int flags);
+
+// In a process of its own: tries until `attempt` has answered the caller and returns 0, or returns an errno to answer
+// with. EINTR is tried again until a signal is to interrupt the caller. Returns at once.
+void answer_slowly(const Caller& caller, const std::function<int()>& attempt);
 
 // Answers the caller once it is open, or fails, or when a signal is to interrupt the caller. Returns at once.
 void open_slowly(const Caller& caller, const Descriptor& held, int flags);

@@ -4,6 +4,7 @@
 #include "bwrap_probe.hpp"
 #include "kernel_mounts.hpp"
 #include "landlock.hpp"
+#include "launch_steps.hpp"
 #include "mount_check.hpp"
 #include "mount_plan.hpp"
 #include "paths.hpp"
@@ -16,11 +17,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <map>
 #include <mutex>
-#include <pwd.h>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,41 +28,8 @@ namespace cellgate::sandbox {
 
 namespace {
 
-constexpr const char* system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 // bwrap takes 9,000 arguments; before that, its time grows with the square of the mounts: these take about two seconds.
 constexpr std::size_t most_arguments = 9'000;
-constexpr std::array passed_variables = {"LANG", "LANGUAGE", "TZ", "TERM"};
-
-using Links = std::map<std::string, std::string>;
-
-// A value with a NUL would be read by bwrap as further options.
-void refuse_nul(std::string_view text, std::string_view what) {
-    if (text.find('\0') != std::string_view::npos) {
-        throw Error(ErrorCode::config_invalid, fmt::format("{} holds a NUL byte", what), "Remove it.");
-    }
-}
-
-Environment clean_environment(const Environment& own, const std::string& home, Environment added) {
-    const char* user = ::getuid() == 0 ? "root" : "user";
-    Environment result = {{"PATH", system_path}, {"HOME", home},       {"USER", user},
-                          {"LOGNAME", user},     {"SHELL", "/bin/sh"}, {"LANG", "C.UTF-8"}};
-    for (const auto& [name, value] : own) {
-        if (name.starts_with("LC_") ||
-            std::find(passed_variables.begin(), passed_variables.end(), name) != passed_variables.end()) {
-            result[name] = value;
-        }
-    }
-    for (auto& [name, value] : added) {
-        if (name.empty() || name.find('=') != std::string::npos) {
-            throw Error(ErrorCode::config_invalid, fmt::format("'{}' is not a name of an environment variable", name),
-                        "Use a name that is not empty and has no '='.");
-        }
-        refuse_nul(name, "the name of an environment variable");
-        refuse_nul(value, fmt::format("the environment variable {}", name));
-        result[name] = std::move(value);
-    }
-    return result;
-}
 
 // The variables by which programs find a proxy. It is an HTTP proxy to all of them, whatever they want to fetch: it
 // speaks SOCKS5 too, but many programs would need a module for that.
@@ -76,23 +42,6 @@ void add_proxy_variables(Environment& environment) {
         environment.emplace(name, "localhost,127.0.0.1,::1"); // the sandbox's own
     }
     environment.emplace("NODE_USE_ENV_PROXY", "1"); // or Node reads none of these
-}
-
-// The program as it was named must lead to a file that can be seen in there.
-void check_program(const MountPlan& plan, const std::string& program, Links& links) {
-    if (program.empty() || program[0] != '/') {
-        return;
-    }
-    std::string resolved = canonical_path(program, "the program", links);
-    if (!plan.shows(resolved)) {
-        throw Error(ErrorCode::config_invalid,
-                    fmt::format("the program '{}' is '{}', which cannot be seen in the sandbox", program, resolved),
-                    "Choose a program of the system or of the workspace, or an interpreter whose prefix is known.");
-    }
-}
-
-int first_free_descriptor(const async::Command& command) {
-    return command.descriptors.empty() ? 3 : std::max(3, command.descriptors.rbegin()->first + 1);
 }
 
 // Remembered for all launchers: each session has one of its own, and to look takes longer than to start bwrap. Another
@@ -177,20 +126,6 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
     return launch;
 }
 
-// The last step: a group that is made for nothing has to be removed again.
-void limit(Launch& launch, const Limits& limits) {
-    std::string problem;
-    launch.group = ControlGroup::make(find_group_places(), group_limits(limits), problem);
-    require_enforceable(limits, launch.group.get(), problem);
-    if (launch.group) {
-        launch.command.groups = launch.group->folders();
-        const std::vector<std::string> layers = launch.group->layers();
-        launch.layers.insert(launch.layers.end(), layers.begin(), layers.end());
-    }
-    const std::vector<std::string> layers = limit_layers(limits);
-    launch.layers.insert(launch.layers.end(), layers.begin(), layers.end());
-}
-
 } // namespace
 
 void BwrapLauncher::check() {
@@ -205,12 +140,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     const std::string& workspace = mounts.workspace;
     check_program(plan, command.argv.at(0), links);
 
-    std::string cwd = canonical_path(command.cwd.empty() ? workspace : command.cwd, "the working directory", links);
-    if (!plan.shows(cwd)) {
-        throw Error(ErrorCode::config_invalid,
-                    fmt::format("the working directory '{}' cannot be seen in the sandbox", cwd),
-                    "Choose one in the workspace.");
-    }
+    const std::string cwd = working_directory(plan, command.cwd.empty() ? workspace : command.cwd, links);
     add_links(plan, links);
     const bool guarded_names = bwrap.found.unguarded.empty();
     check_mounts(plan, mounts.exchangeable, {guarded_names, profile.proxy, profile.limits}, command.argv);
@@ -270,14 +200,6 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
     Launch launch = launch_in(bwrap, plan, std::move(command), home, environment, profile.network);
     limit(launch, Limits{});
     return launch;
-}
-
-async::ExitStatus BwrapLauncher::exit_of(async::ExitStatus outer) const {
-    constexpr int signals = 128;
-    if (outer.signal == 0 && outer.code > signals && outer.code <= signals + 64) {
-        return async::ExitStatus{.code = 0, .signal = outer.code - signals};
-    }
-    return outer;
 }
 
 } // namespace cellgate::sandbox

@@ -4,6 +4,7 @@
 // clean environment. All options go to bwrap over a descriptor, so that no value stands in a command line that others
 // can read, and none can act on bwrap.
 
+#include "launch_steps.hpp"
 #include "sandbox/launcher.hpp"
 
 namespace cellgate::sandbox {
@@ -14,8 +15,7 @@ class BwrapLauncher : public Launcher {
 
     void check() override;
     Launch wrap(async::Command command, const Profile& profile) override;
-    // bwrap reports a signal of its child as 128 and its number.
-    async::ExitStatus exit_of(async::ExitStatus outer) const override;
+    async::ExitStatus exit_of(async::ExitStatus outer) const override { return exit_of_helper(outer); }
 
   private:
     Environment environment_;

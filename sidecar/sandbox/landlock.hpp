@@ -10,6 +10,9 @@ int landlock_version();
 // With version 1 (Linux 5.13 to 5.18) no file could be moved from one folder to another.
 inline constexpr int oldest_landlock = 2;
 
+// The first with scopes (Linux 6.12), without which a process could signal all others of its user.
+inline constexpr int oldest_landlock_alone = 6;
+
 inline bool landlock_can_be_had() {
     return landlock_version() >= oldest_landlock;
 }

@@ -1,6 +1,7 @@
 #include "sandbox/launcher.hpp"
 
 #include "bwrap_launcher.hpp"
+#include "landlock_launcher.hpp"
 #include "none_launcher.hpp"
 
 #include <string_view>
@@ -9,8 +10,13 @@
 namespace cellgate::sandbox {
 
 std::unique_ptr<Launcher> make_launcher(Isolation isolation, Environment environment) {
-    if (isolation == Isolation::none) {
+    switch (isolation) {
+    case Isolation::none:
         return std::make_unique<NoneLauncher>(std::move(environment));
+    case Isolation::landlock:
+        return std::make_unique<LandlockLauncher>(std::move(environment));
+    case Isolation::bwrap:
+        break;
     }
     return std::make_unique<BwrapLauncher>(std::move(environment));
 }

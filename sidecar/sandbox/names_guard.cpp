@@ -9,24 +9,30 @@ void add_guard_filter(MountPlan& plan) {
     plan.file(std::string(guard_filter), "/.cellgate/guard-filter");
 }
 
-void add_guarded_names(MountPlan& plan, const std::vector<std::string>& shown) {
+std::string list_of_guarded_names(const std::vector<std::string>& scratch, const std::vector<std::string>& shown) {
     std::string text;
     const auto add = [&text](std::string_view each) { text.append(each).push_back('\0'); };
     for (const std::string_view name : auto_run_names()) {
         add(name);
     }
-    add("");
-    for (const std::filesystem::path& place : plan.places_below("/")) {
-        if (plan.at(place)->kind == MountPlan::Kind::scratch) {
-            add(place.native());
+    for (const std::vector<std::string>& list : {scratch, shown}) {
+        add("");
+        for (const std::string& place : list) {
+            add(place);
         }
     }
     add("");
-    for (const std::string& folder : shown) {
-        add(folder);
+    return text;
+}
+
+void add_guarded_names(MountPlan& plan, const std::vector<std::string>& shown) {
+    std::vector<std::string> scratch;
+    for (const std::filesystem::path& place : plan.places_below("/")) {
+        if (plan.at(place)->kind == MountPlan::Kind::scratch) {
+            scratch.push_back(place.native());
+        }
     }
-    add("");
-    plan.file(std::move(text), "/.cellgate/guarded-names");
+    plan.file(list_of_guarded_names(scratch, shown), "/.cellgate/guarded-names");
 }
 
 } // namespace cellgate::sandbox

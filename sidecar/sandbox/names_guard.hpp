@@ -11,6 +11,9 @@ namespace cellgate::sandbox {
 // Where both are asked to be found, and the helper itself, which is the sandbox's first program.
 inline constexpr const char* helper_place = "/.cellgate/helper";
 
+// As the helper reads it (helper/guarded_names.hpp).
+std::string list_of_guarded_names(const std::vector<std::string>& scratch, const std::vector<std::string>& shown);
+
 void add_guard_filter(MountPlan& plan);
 
 // `shown`: the folders of the machine that are shown there. All else that `plan` has must be in it already.

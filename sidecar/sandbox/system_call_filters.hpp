@@ -8,5 +8,6 @@ namespace cellgate::sandbox {
 extern const std::string_view without_network_filter;
 extern const std::string_view with_network_filter;
 extern const std::string_view guard_filter;
+extern const std::string_view confined_filter;
 
 } // namespace cellgate::sandbox

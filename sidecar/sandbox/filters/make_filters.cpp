@@ -1,5 +1,6 @@
 // Part of the build: writes the compiled filters of system calls as a C++ source to stdout.
 
+#include "confined_rules.hpp"
 #include "guard_rules.hpp"
 #include "system_call_rules.hpp"
 
@@ -27,8 +28,9 @@ int main() {
             write_array(name, cellgate::sandbox::compile_system_call_filter(with_unix_sockets));
         }
         write_array("guard", cellgate::sandbox::compile_guard_filter());
+        write_array("confined", cellgate::sandbox::compile_confined_filter());
         std::puts("}");
-        for (const char* name : {"without_network", "with_network", "guard"}) {
+        for (const char* name : {"without_network", "with_network", "guard", "confined"}) {
             std::printf("const std::string_view %s_filter(reinterpret_cast<const char*>(%s_bytes), sizeof %s_bytes);\n",
                         name, name, name);
         }

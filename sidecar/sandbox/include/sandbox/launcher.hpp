@@ -1,7 +1,8 @@
 #pragma once
 // Launchers turn a command into the command that really starts, and say which layers of isolation then hold. A launcher
 // never falls back: what it cannot isolate as asked it refuses with Error{sandbox_unavailable} and a hint that says
-// exactly what to do. That a kernel runs without a sandbox is a person's choice (Isolation::none), never ours.
+// exactly what to do. That a kernel runs without a sandbox is a person's choice (Isolation::none), and
+// so is the weaker sandbox (Isolation::landlock), never ours.
 
 #include "async/process.hpp"
 #include "sandbox/descriptor.hpp"
@@ -20,8 +21,9 @@ struct KernelMounts;
 using Environment = std::map<std::string, std::string>;
 
 enum class Isolation {
-    bwrap, // bubblewrap: namespaces, allow-listed mounts, no capabilities
-    none,  // everything that the person can do
+    bwrap,    // bubblewrap: namespaces, allow-listed mounts, no capabilities
+    landlock, // Landlock and filters of system calls, without namespaces: weaker, and a person's choice (lacks.hpp)
+    none,     // everything that the person can do
 };
 
 // Where programs in a sandbox find the way to the network, if there is one: on 127.0.0.1 of the sandbox.

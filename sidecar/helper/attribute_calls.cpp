@@ -1,0 +1,204 @@
+#include "attribute_calls.hpp"
+
+#include "call.hpp"
+#include "slow_open.hpp"
+
+#include <array>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <utime.h>
+
+namespace cellgate::helper {
+
+namespace {
+
+constexpr long call_fchmodat2 = 452; // newer than the system's headers
+
+using Times = std::array<timespec, 2>;
+
+class AttributeCall : public Call {
+  public:
+    using Call::Call;
+
+    // What is changed: of a path, or of a descriptor. Throws when it may not be.
+    Held file(const Path& path, bool follow, bool may_be_empty = false) const {
+        return allowed(find(path, follow, may_be_empty));
+    }
+    Held file(int descriptor) const {
+        if (descriptor < 0) {
+            throw CallError{EBADF};
+        }
+        Held held = PathWalk(caller_).start(descriptor);
+        require_waiting();
+        return allowed(std::move(held));
+    }
+
+    void set_mode(const Held& file, mode_t mode) const {
+        if (S_ISLNK(file.status.st_mode)) {
+            throw CallError{EOPNOTSUPP};
+        }
+        done(::chmod(own_link(file.descriptor).c_str(), mode));
+    }
+    void set_owner(const Held& file, uid_t user, gid_t group) const {
+        done(::fchownat(file.descriptor.get(), "", user, group, AT_EMPTY_PATH));
+    }
+    // Without times: now.
+    void set_times(const Held& file, const Times* times) const {
+        done(static_cast<int>(::syscall(SYS_utimensat, file.descriptor.get(), "",
+                                        times == nullptr ? nullptr : times->data(), AT_EMPTY_PATH)));
+    }
+    void set_attribute(const Held& file, std::uint64_t name, std::uint64_t value, std::size_t size, int flags) const {
+        require_not_link(file);
+        if (size > most_of_an_attribute) {
+            throw CallError{E2BIG};
+        }
+        const std::string text = caller_.text(name);
+        const std::string bytes = size == 0 ? "" : caller_.bytes(value, size);
+        require_waiting();
+        done(::setxattr(own_link(file.descriptor).c_str(), text.c_str(), bytes.data(), bytes.size(), flags));
+    }
+    void remove_attribute(const Held& file, std::uint64_t name) const {
+        require_not_link(file);
+        const std::string text = caller_.text(name);
+        require_waiting();
+        done(::removexattr(own_link(file.descriptor).c_str(), text.c_str()));
+    }
+
+    // What stands at `address` as such an array, or nothing.
+    template <class Value>
+    std::array<Value, 2> two(std::uint64_t address) const {
+        std::array<Value, 2> values{};
+        const std::string bytes = caller_.bytes(address, sizeof values);
+        std::memcpy(values.data(), bytes.data(), sizeof values);
+        return values;
+    }
+
+  private:
+    static constexpr std::size_t most_of_an_attribute = 65536;
+
+    Held allowed(Held held) const {
+        if (judge_.keeps_attributes(held)) {
+            throw CallError{judge_.hides(held) ? EPERM : kept};
+        }
+        return held;
+    }
+    // Attributes of a user's are of files and folders only.
+    static void require_not_link(const Held& file) {
+        if (S_ISLNK(file.status.st_mode)) {
+            throw CallError{EPERM};
+        }
+    }
+    void done(int result) const {
+        require(result == 0);
+        caller_.answer(0);
+    }
+};
+
+// The times that the older calls take, as the newest one does.
+std::optional<Times> times_of(const AttributeCall& call, const seccomp_data& data) {
+    const auto& a = data.args;
+    switch (data.nr) {
+#ifdef SYS_utime
+    case SYS_utime: {
+        if (a[1] == 0) {
+            return std::nullopt;
+        }
+        const std::array<time_t, 2> seconds = call.two<time_t>(a[1]);
+        return Times{timespec{seconds[0], 0}, timespec{seconds[1], 0}};
+    }
+    case SYS_utimes:
+    case SYS_futimesat: {
+        const std::uint64_t address = a[data.nr == SYS_utimes ? 1 : 2];
+        if (address == 0) {
+            return std::nullopt;
+        }
+        const std::array<timeval, 2> times = call.two<timeval>(address);
+        constexpr long microsecond = 1000;
+        return Times{timespec{times[0].tv_sec, times[0].tv_usec * microsecond},
+                     timespec{times[1].tv_sec, times[1].tv_usec * microsecond}};
+    }
+#endif
+    default:
+        return a[2] == 0 ? std::nullopt : std::optional(call.two<timespec>(a[2]));
+    }
+}
+
+} // namespace
+
+bool make_attribute_call(const Caller& caller, const Judge& judge) {
+    const AttributeCall call(caller, judge);
+    const seccomp_data& data = caller.call();
+    const auto& a = data.args;
+    const auto number = [&a](std::size_t index) { return static_cast<int>(a[index]); };
+    const auto mode = [&a](std::size_t index) { return static_cast<mode_t>(a[index]); };
+    const auto id = [&a](std::size_t index) { return static_cast<unsigned>(a[index]); };
+    const auto here = [&a](std::size_t index) { return Path{AT_FDCWD, a[index]}; };
+    const auto in = [&a, number](std::size_t index) { return Path{number(index), a[index + 1]}; };
+    const auto follows = [number](std::size_t index) { return (number(index) & AT_SYMLINK_NOFOLLOW) == 0; };
+    const auto may_be_empty = [number](std::size_t index) { return (number(index) & AT_EMPTY_PATH) != 0; };
+    const auto set_times = [&](const Held& file) {
+        const std::optional<Times> times = times_of(call, data);
+        call.set_times(file, times ? &*times : nullptr);
+    };
+    switch (data.nr) {
+#ifdef SYS_chmod // what newer architectures left out
+    case SYS_chmod:
+        call.set_mode(call.file(here(0), true), mode(1));
+        return true;
+    case SYS_chown:
+    case SYS_lchown:
+        call.set_owner(call.file(here(0), data.nr == SYS_chown), id(1), id(2));
+        return true;
+    case SYS_utime:
+    case SYS_utimes:
+        set_times(call.file(here(0), true));
+        return true;
+    case SYS_futimesat:
+        set_times(a[1] == 0 ? call.file(number(0)) : call.file(in(0), true));
+        return true;
+#endif
+    case SYS_fchmod:
+        call.set_mode(call.file(number(0)), mode(1));
+        return true;
+    case SYS_fchmodat:
+        call.set_mode(call.file(in(0), true), mode(2));
+        return true;
+    case call_fchmodat2:
+        call.set_mode(call.file(in(0), follows(3), may_be_empty(3)), mode(2));
+        return true;
+    case SYS_fchown:
+        call.set_owner(call.file(number(0)), id(1), id(2));
+        return true;
+    case SYS_fchownat:
+        call.set_owner(call.file(in(0), follows(4), may_be_empty(4)), id(2), id(3));
+        return true;
+    case SYS_utimensat:
+        set_times(a[1] == 0 ? call.file(number(0)) : call.file(in(0), follows(3), may_be_empty(3)));
+        return true;
+    case SYS_setxattr:
+    case SYS_lsetxattr:
+        call.set_attribute(call.file(here(0), data.nr == SYS_setxattr), a[1], a[2], a[3], number(4));
+        return true;
+    case SYS_fsetxattr:
+        call.set_attribute(call.file(number(0)), a[1], a[2], a[3], number(4));
+        return true;
+    case SYS_removexattr:
+    case SYS_lremovexattr:
+        call.remove_attribute(call.file(here(0), data.nr == SYS_removexattr), a[1]);
+        return true;
+    case SYS_fremovexattr:
+        call.remove_attribute(call.file(number(0)), a[1]);
+        return true;
+    default:
+        return false;
+    }
+}
+
+} // namespace cellgate::helper

@@ -1,0 +1,60 @@
+#pragma once
+// What may be done with which files where no mount says it: in a sandbox without namespaces, every open and every
+// change of a file is judged by these rules. The nearest rule at a path or above it decides, as the nearest mount
+// would; where there is none, there is nothing. Paths are the system's own for files that are held, so no link leads
+// around them.
+
+#include "path_walk.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cellgate::helper {
+
+class FileRules {
+  public:
+    enum class Right : char {
+        nothing = 'n',
+        read = 'r',    // and execute
+        write = 'w',   // and read
+        scratch = 's', // the same, of what is the sandbox's own: no program outside runs or obeys what lies there
+        device = 'd',  // read and write what is behind it
+    };
+
+    // `text`: a letter and an absolute path without links for each, ended by a NUL. Throws std::invalid_argument.
+    explicit FileRules(const std::string& text);
+
+    bool may_read(const Held& held) const;
+    bool may_write(const Held& held) const;
+    // Mode, owner, dates and attributes.
+    bool may_alter(const Held& held) const;
+    bool may_make(const Place& place) const;
+    // What is outside of all folders and has no name, such as a pipe, is whose who holds it.
+    static bool is_anonymous(const Held& held);
+    bool is_scratch(const std::string& path) const { return right_at(path) == Right::scratch; }
+    // A rule stands there or below: neither is moved or removed, or what a rule names could be replaced.
+    bool is_pinned(const std::string& path) const;
+    // As with mounts: between two rules nothing is moved or linked.
+    bool belong_together(const Place& a, const Place& b) const;
+    bool belong_together(const Held& file, const Place& place) const;
+
+    // All rules, by their paths.
+    const std::map<std::string, Right>& all() const { return rules_; }
+
+  private:
+    Right right_at(const std::string& path) const;
+    Right right_of(const Held& held) const;
+    std::map<std::string, Right>::const_iterator nearest(const std::string& path) const;
+
+    std::map<std::string, Right> rules_;
+    // Of the files that a rule gives less than the folder around them: another name of theirs gives no more.
+    std::map<std::pair<dev_t, ino_t>, Right> files_;
+};
+
+// The path that the place is known by.
+std::string path_of(const Place& place);
+
+} // namespace cellgate::helper

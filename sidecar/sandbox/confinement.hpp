@@ -1,0 +1,24 @@
+#pragma once
+// What a sandbox without namespaces is made of (helper/confine.hpp), for a command or for a look at whether it can be
+// had.
+
+#include "mount_plan.hpp"
+#include "sandbox/descriptor.hpp"
+#include "sandbox/limits.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+struct Confinement {
+    std::vector<std::string> arguments; // before the command's own
+    std::vector<Descriptor> files;      // under the numbers from the first on
+};
+
+// By what `plan` shows. `scratch`: the folders in it that are the sandbox's own. `tops`: those of the machine's that
+// can be written, whose own paths may hold guarded names.
+Confinement confine(const MountPlan& plan, const std::vector<std::string>& scratch,
+                    const std::vector<std::string>& tops, const std::vector<std::string>& limits, int first_descriptor);
+
+} // namespace cellgate::sandbox

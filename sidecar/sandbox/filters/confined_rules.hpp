@@ -1,0 +1,13 @@
+#pragma once
+// The rules of the filter for a sandbox without namespaces: which system calls the guard is asked about
+// (helper/confine.hpp), and what is refused there because no namespace holds it apart. It counts beside that of
+// system_call_rules.hpp.
+
+#include <string>
+
+namespace cellgate::sandbox {
+
+// As compile_system_call_filter().
+std::string compile_confined_filter();
+
+} // namespace cellgate::sandbox

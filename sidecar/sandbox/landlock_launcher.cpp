@@ -1,0 +1,170 @@
+#include "landlock_launcher.hpp"
+
+#include "async/helper_program.hpp"
+#include "base/error.hpp"
+#include "confinement.hpp"
+#include "kernel_mounts.hpp"
+#include "landlock.hpp"
+#include "paths.hpp"
+#include "run_program.hpp"
+#include "sandbox/lacks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+
+namespace cellgate::sandbox {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* own_home = "/home";
+constexpr const char* own_tmp = "/tmp";
+
+// By name, as glibc looks them up: bubblewrap puts files of the sandbox's own there.
+constexpr const char* names_of_the_machine[] = {"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts"};
+
+// A plan is of mounts. Without them, scratch space is in the session's directory, and what would be made for the
+// sandbox is the machine's.
+void settle_without_mounts(KernelMounts& mounts, const std::string& session_dir) {
+    MountPlan& plan = mounts.plan;
+    for (const fs::path& place : plan.places_below("/")) {
+        const MountPlan::Kind kind = plan.at(place)->kind;
+        if (kind != MountPlan::Kind::machine && kind != MountPlan::Kind::unreadable) {
+            plan.remove(place);
+        }
+    }
+    plan.because({"the machine's own: without namespaces there are no others"});
+    for (const char* path : names_of_the_machine) {
+        plan.read_only(path);
+    }
+    plan.because({"the sandbox's own, empty at the start"});
+    mounts.home = session_dir + own_home;
+    for (const std::string& folder : {mounts.home, session_dir + own_tmp}) {
+        fs::create_directory(folder);
+        fs::permissions(folder, fs::perms::owner_all);
+        plan.read_write(folder);
+    }
+}
+
+// Some are of a namespace's count, or of a mount's size.
+std::vector<std::string> limit_arguments_without_namespaces(const Limits& limits) {
+    if (limits.disk_bytes) {
+        throw Error(ErrorCode::sandbox_unavailable,
+                    "a limit of scratch space was asked for, and the landlock launcher has none: nothing is mounted",
+                    "Leave out limits.diskBytes.");
+    }
+    std::vector<std::string> arguments = limit_arguments(limits);
+    std::erase_if(arguments, [](const std::string& each) { return each.starts_with("processes="); });
+    return arguments;
+}
+
+// Without a user namespace, the system's own limit would count all processes of the person.
+void limit_by_group(Launch& launch, const Limits& limits) {
+    limit(launch, limits);
+    std::erase(launch.layers, "process-limit");
+    const bool counted = launch.group && launch.group->holds().process_count;
+    if (limits.process_count && !counted) {
+        throw Error(ErrorCode::sandbox_unavailable,
+                    "a limit of processes was asked for, and there is no control group to count them: the landlock "
+                    "launcher has no user namespace that would",
+                    "See `cellgate doctor`, or leave out limits.processCount.");
+    }
+}
+
+// It runs as a kernel would, and looks from inside.
+std::string look_from_inside() {
+    MountPlan nothing_shown;
+    Confinement inside = confine(nothing_shown, {}, {}, {}, 3);
+    // The helper once more, which is open in there under no name.
+    std::vector<std::string> argv = inside.arguments;
+    argv.insert(argv.end(), {"/proc/self/fd/" + std::to_string(3 + inside.files.size()), "can-confine"});
+    inside.files.push_back(read_anew(async::helper_program()));
+    const RunOutput output = run_program(std::move(argv), inside.files);
+    if (output.success && output.out == "confined: yes\n") {
+        return {};
+    }
+    const std::string said = output.error + output.out;
+    return said.empty() ? "it said nothing" : said.substr(0, said.find('\n'));
+}
+
+} // namespace
+
+std::string why_no_landlock_launcher() {
+    const int version = landlock_version();
+    if (version < oldest_landlock_alone) {
+        return version == 0
+                   ? "this kernel has no Landlock, or was started without it"
+                   : fmt::format("this kernel has version {} of Landlock, and version {} (Linux 6.12) is needed",
+                                 version, oldest_landlock_alone);
+    }
+    // Looked at once: it is the kernel's, and what is around us, that may refuse it.
+    static std::mutex mutex;
+    static bool held = false;
+    const std::lock_guard lock(mutex);
+    const std::string why = held ? std::string() : look_from_inside();
+    held = why.empty();
+    return why;
+}
+
+std::vector<std::string> landlock_lacks() {
+    return {
+        "no network at all, not even the sandbox's own: no TCP, no UDP, no way through cellgate's proxy",
+        "whether a file exists, its size and dates, and where links lead, can be told of all files of the machine",
+        "numbers of other processes can be told (not what they run, open or hold)",
+        "the machine's names are its own: host, users, groups, mounts, settings of the kernel",
+        "no shared memory and no semaphores by name: multiprocessing has no locks; no datagram sockets, no abstract "
+        "ones",
+        "/tmp and /dev/shm are closed: scratch space is TMPDIR, in the runtime directory, without a size of its own",
+        "one layer less: a flaw in the system's calls or in the guard is not held by a namespace behind it",
+        "limits: processes are counted by a control group only, scratch space has none",
+    };
+}
+
+void LandlockLauncher::check() {
+    const std::string why = why_no_landlock_launcher();
+    if (!why.empty()) {
+        throw Error(ErrorCode::sandbox_unavailable, fmt::format("the landlock launcher cannot be had here: {}", why),
+                    "It needs Linux 6.12 that was started with `landlock` in its list `lsm=`, that no program around "
+                    "cellgate (a container's runtime) listens for system calls already, and that a process may look "
+                    "into its children (kernel.yama.ptrace_scope at most 1).");
+    }
+}
+
+Launch LandlockLauncher::wrap(async::Command command, const Profile& profile) {
+    check();
+    const std::vector<std::string> limits = limit_arguments_without_namespaces(profile.limits);
+    KernelMounts mounts = plan_kernel_mounts(profile, environment_);
+    Links links;
+    const std::string session_dir = canonical_path(profile.session_dir, "the session's directory", links);
+    settle_without_mounts(mounts, session_dir);
+    check_program(mounts.plan, command.argv.at(0), links);
+    const std::string cwd = working_directory(mounts.plan, command.cwd.empty() ? mounts.workspace : command.cwd, links);
+
+    const int first = first_free_descriptor(command);
+    Confinement confinement = confine(mounts.plan, {session_dir}, mounts.exchangeable, limits, first);
+    Launch launch;
+    for (Descriptor& file : confinement.files) {
+        command.descriptors[first + static_cast<int>(launch.descriptors.size())] = file.get();
+        launch.descriptors.push_back(std::move(file));
+    }
+    command.argv.insert(command.argv.begin(), confinement.arguments.begin(), confinement.arguments.end());
+    command.environment.emplace("TMPDIR", session_dir + own_tmp);
+    command.environment = clean_environment(environment_, mounts.home, std::move(command.environment));
+    command.cwd = cwd;
+    launch.command = std::move(command);
+    launch.layers = {"landlock",      "capabilities",  "no-new-privileges", "seccomp",          "no-network",
+                     "guarded-files", "guarded-names", "private-home",      "clean-environment"};
+    launch.notices = std::move(mounts.notices);
+    for (const std::string& lack : landlock_lacks()) {
+        launch.notices.push_back("the landlock launcher lacks: " + lack);
+    }
+    launch.mounts = std::make_shared<const KernelMounts>(std::move(mounts));
+    limit_by_group(launch, profile.limits);
+    return launch;
+}
+
+} // namespace cellgate::sandbox

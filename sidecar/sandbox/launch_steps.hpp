@@ -1,0 +1,34 @@
+#pragma once
+// What launchers that isolate have in common.
+
+#include "mount_plan.hpp"
+#include "sandbox/launcher.hpp"
+
+#include <map>
+#include <string>
+
+namespace cellgate::sandbox {
+
+inline constexpr const char* system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+using Links = std::map<std::string, std::string>;
+
+// Nothing of this process's but language and time zone; `added` beside it. Throws Error{config_invalid}.
+Environment clean_environment(const Environment& own, const std::string& home, Environment added);
+
+// The program as it was named must lead to a file that can be seen in there. Throws Error{config_invalid}.
+void check_program(const MountPlan& plan, const std::string& program, Links& links);
+
+// `cwd` without links. Throws Error{config_invalid} when it cannot be seen in there.
+std::string working_directory(const MountPlan& plan, const std::string& cwd, Links& links);
+
+// Behind stdio and what the command has already.
+int first_free_descriptor(const async::Command& command);
+
+// The last step: a group that is made for nothing has to be removed again.
+void limit(Launch& launch, const Limits& limits);
+
+// The helper reports a signal of the command's as 128 and its number.
+async::ExitStatus exit_of_helper(async::ExitStatus outer);
+
+} // namespace cellgate::sandbox

@@ -75,6 +75,15 @@ void require_executable(const Command& command) {
     const std::string base = command.cwd.empty() ? "" : command.cwd + "/";
     const std::string& name = command.argv[0];
     const auto from_cwd = [&](const std::string& path) { return path.starts_with('/') ? path : base + path; };
+    // One of the descriptors that the child is given is another file under that number here.
+    const auto as_given = [&](const std::string& path) {
+        for (const auto& [number, fd] : command.descriptors) {
+            if (path == fmt::format("/proc/self/fd/{}", number)) {
+                return fmt::format("/proc/self/fd/{}", fd);
+            }
+        }
+        return from_cwd(path);
+    };
     if (!command.cwd.empty()) {
         struct stat status{};
         const int error = ::stat(command.cwd.c_str(), &status) != 0 ? errno : S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
@@ -84,7 +93,7 @@ void require_executable(const Command& command) {
     }
     int why = ENOENT;
     if (name.find('/') != std::string::npos) {
-        why = why_not_executable(from_cwd(name));
+        why = why_not_executable(as_given(name));
     } else {
         const auto path = command.environment.find("PATH");
         std::string_view rest = path == command.environment.end() ? "/bin:/usr/bin" : std::string_view(path->second);

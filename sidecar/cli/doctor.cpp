@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -87,7 +88,8 @@ void add_doctor(CLI::App& app, Invocation& invocation) {
             request.workspace = std::filesystem::canonical(*root);
             request.environment = environment;
             async::Loop loop;
-            const bool sandbox_is_there = findings.back().good;
+            const bool sandbox_is_there = std::all_of(findings.begin(), findings.end(),
+                                                      [](const sandbox::Finding& finding) { return finding.good; });
             loop.run(examine_kernel(&loop, request, &kernel, &folders));
             findings.push_back(std::move(kernel));
             findings.push_back(examine_directories(environment));

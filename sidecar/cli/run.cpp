@@ -25,6 +25,7 @@ struct RunArguments {
     std::string file;
     std::string kernel;
     bool no_sandbox = false;
+    std::string launcher; // empty: the default
     SandboxOptions sandbox;
     double timeout = 0;
 };
@@ -101,6 +102,9 @@ Task<void> interrupt_on_signal(async::Loop* loop, FileRun* run, TerminalClient* 
 protocol::SandboxChoice sandbox_choice(const RunArguments& arguments) {
     protocol::SandboxChoice choice;
     choice.isolated = !arguments.no_sandbox;
+    if (arguments.launcher == "landlock") {
+        choice.launcher = protocol::SandboxLauncher::landlock;
+    }
     if (!arguments.sandbox.config.empty()) {
         choice.config_file = std::filesystem::absolute(arguments.sandbox.config);
     }
@@ -205,6 +209,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
         })
         ->type_name("SECONDS");
     CLI::Option* none = command->add_flag("--no-sandbox", arguments->no_sandbox, "Run without any isolation");
+    add_sandbox_launcher(*command, arguments->launcher)->excludes(none);
     for (CLI::Option* option : arguments->sandbox.add_to(*command)) {
         option->excludes(none);
     }

@@ -27,6 +27,7 @@ namespace {
 struct ExplainArguments {
     std::string subject;
     std::string root = ".";
+    std::string launcher; // empty: the default
     SandboxOptions sandbox;
 };
 
@@ -108,8 +109,10 @@ int explain(const ExplainArguments& arguments) {
                 profile.packages = exec::Packages(directories, root, *python).shown();
             }
         }
-        explained =
-            sandbox::explain_paths(profile, environment, {sandbox::without_tilde(arguments.subject, environment)});
+        const auto isolation =
+            arguments.launcher == "landlock" ? sandbox::Isolation::landlock : sandbox::Isolation::bwrap;
+        explained = sandbox::explain_paths(profile, environment,
+                                           {sandbox::without_tilde(arguments.subject, environment)}, isolation);
     } catch (...) {
         error = std::current_exception();
     }
@@ -135,6 +138,7 @@ void add_sandbox(CLI::App& app, Invocation& invocation) {
     command->add_option("PATH|HOST", arguments->subject, "A path, from the workspace if relative, or a host")
         ->required()
         ->type_name("");
+    add_sandbox_launcher(*command, arguments->launcher);
     arguments->sandbox.add_to(*command);
     command->add_option("--root", arguments->root, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))

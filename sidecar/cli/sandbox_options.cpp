@@ -29,6 +29,15 @@ CLI::Option* add_sandbox_config(CLI::App& command, std::string& file) {
         ->type_name("FILE");
 }
 
+CLI::Option* add_sandbox_launcher(CLI::App& command, std::string& launcher) {
+    return command
+        .add_option("--sandbox", launcher,
+                    "What the sandbox is made by: bwrap, the default, or landlock, which is weaker and needs no user "
+                    "namespaces; see `cellgate doctor`")
+        ->check(CLI::IsMember({"bwrap", "landlock"}).description({}))
+        ->type_name("bwrap|landlock");
+}
+
 std::vector<CLI::Option*> SandboxOptions::add_to(CLI::App& command) {
     return {
         add_sandbox_config(command, config),

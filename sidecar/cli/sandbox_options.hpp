@@ -25,6 +25,9 @@ struct SandboxOptions {
     sandbox::Additions additions() const;
 };
 
+// `launcher` stays empty when it is not given, and must live until the command line is parsed.
+CLI::Option* add_sandbox_launcher(CLI::App& command, std::string& launcher);
+
 // `file` stays empty when it is not given, and must live until the command line is parsed.
 CLI::Option* add_sandbox_config(CLI::App& command, std::string& file);
 

@@ -138,7 +138,7 @@ int can_confine_main() {
         problem = "files are not judged";
     } else if (::open("/proc/self/status", O_RDONLY | O_CLOEXEC) < 0) {
         problem = "files are not opened for a command";
-    } else if (!is_refused(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), EAFNOSUPPORT)) {
+    } else if (!is_refused(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), EOPNOTSUPP)) {
         problem = "sockets are not refused";
     } else if (!is_refused(::kill(::getppid(), 0), EPERM)) {
         problem = "processes outside can be signalled";

@@ -33,8 +33,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* own_choice = "Running without a sandbox, with all your rights, is yours alone to choose: "
-                                   "`sandbox: false` for a session, or `--no-sandbox`.";
+constexpr const char* own_choice =
+    "Yours alone to choose: the weaker sandbox that needs no user namespaces "
+    "(`--sandbox landlock`, or `sandbox: {launcher: landlock}` for a session; `cellgate "
+    "doctor` says what it lacks), or none, with all your rights (`--no-sandbox`, `sandbox: "
+    "false`).";
 
 std::string first_word_of_file(const char* path) {
     std::ifstream file(path);

@@ -3,7 +3,9 @@
 #include "base/error.hpp"
 #include "bwrap_probe.hpp"
 #include "landlock.hpp"
+#include "landlock_launcher.hpp"
 #include "sandbox/control_group.hpp"
+#include "sandbox/lacks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -58,6 +60,20 @@ Finding describe_guard(const std::string& unguarded) {
             "before you use them."};
 }
 
+// Where the sandbox cannot be had: whether a person may choose the weaker one, and what that would mean.
+Finding describe_weaker() {
+    const std::string why = why_no_landlock_launcher();
+    if (!why.empty()) {
+        return {"weaker sandbox", true, fmt::format("not to be had either (the landlock launcher): {}", why), {}};
+    }
+    std::string hint = "It is yours to choose, and never taken unasked: `cellgate run --sandbox landlock`, or "
+                       "`\"sandbox\": {\"launcher\": \"landlock\"}` for a session. It lacks:";
+    for (const std::string& lack : landlock_lacks()) {
+        hint += "\n- " + lack;
+    }
+    return {"weaker sandbox", true, "can be had by the landlock launcher, which needs no user namespaces", hint};
+}
+
 } // namespace
 
 std::vector<Finding> examine(const Environment& environment) {
@@ -68,6 +84,7 @@ std::vector<Finding> examine(const Environment& environment) {
         findings.push_back({"bubblewrap", true, fmt::format("{} {}", bwrap, version_of(bwrap)), {}});
     } catch (const Error& error) {
         findings.push_back({"bubblewrap", false, error.message, error.hint});
+        findings.push_back(describe_weaker());
         return findings;
     }
     try {
@@ -76,6 +93,7 @@ std::vector<Finding> examine(const Environment& environment) {
         findings.push_back(describe_guard(found.unguarded));
     } catch (const Error& error) {
         findings.push_back({"sandbox", false, error.message, error.hint});
+        findings.push_back(describe_weaker());
         return findings;
     }
     findings.push_back(examine_landlock());

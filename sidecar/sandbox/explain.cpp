@@ -171,12 +171,15 @@ class Walk {
 
 } // namespace
 
-Explained explain_paths(const Profile& profile, const Environment& environment, const std::vector<std::string>& paths) {
-    KernelMounts mounts = plan_kernel_mounts(profile, environment);
+Explained explain_paths(const Profile& profile, const Environment& environment, const std::vector<std::string>& paths,
+                        Isolation isolation) {
+    const bool without_namespaces = isolation == Isolation::landlock;
+    KernelMounts mounts =
+        without_namespaces ? plan_without_mounts(profile, environment) : plan_kernel_mounts(profile, environment);
     mounts.plan.because({"a link on the way to what is shown"});
     add_links(mounts.plan, mounts.links);
     Explained explained;
-    const bool names_are_guarded = guards_names(environment);
+    const bool names_are_guarded = without_namespaces || guards_names(environment);
     for (const std::string& path : paths) {
         explained.paths.push_back(
             Walk(mounts.plan, names_are_guarded, path.starts_with('/') ? path : mounts.workspace + "/" + path).run());
@@ -186,7 +189,7 @@ Explained explain_paths(const Profile& profile, const Environment& environment, 
 }
 
 PathExplanation explain_path(const KernelMounts& mounts, const Environment& environment, const std::string& path) {
-    return Walk(mounts.plan, guards_names(environment), path).run();
+    return Walk(mounts.plan, mounts.without_namespaces || guards_names(environment), path).run();
 }
 
 HostExplanation explain_host(const Settings* settings, const HostQuery& host) {

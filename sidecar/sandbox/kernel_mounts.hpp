@@ -19,9 +19,15 @@ struct KernelMounts {
     std::map<std::string, std::string> links; // on the way to what is shown: where they lie, what they hold
     std::vector<std::string> exchangeable;    // places in which a cell may have exchanged something (mount_check.hpp)
     std::vector<std::string> notices;         // what the settings file asks for and does not get
+    std::vector<std::string> scratch = {};    // folders in what is shown that are the sandbox's own
+    bool without_namespaces = false;          // nothing of it is mounted: it is what the guard goes by
 };
 
 // Throws Error{config_invalid, sandbox_unavailable} as Launcher::wrap() does.
 KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& environment);
+
+// The same where nothing can be mounted: scratch space is in the session's directory, where it is made, and the few
+// files that would be made for the sandbox are the machine's.
+KernelMounts plan_without_mounts(const Profile& profile, const Environment& environment);
 
 } // namespace cellgate::sandbox

@@ -5,50 +5,18 @@
 #include "confinement.hpp"
 #include "kernel_mounts.hpp"
 #include "landlock.hpp"
-#include "paths.hpp"
 #include "run_program.hpp"
-#include "sandbox/lacks.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 
 namespace cellgate::sandbox {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char* own_home = "/home";
-constexpr const char* own_tmp = "/tmp";
-
-// By name, as glibc looks them up: bubblewrap puts files of the sandbox's own there.
-constexpr const char* names_of_the_machine[] = {"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts"};
-
-// A plan is of mounts. Without them, scratch space is in the session's directory, and what would be made for the
-// sandbox is the machine's.
-void settle_without_mounts(KernelMounts& mounts, const std::string& session_dir) {
-    MountPlan& plan = mounts.plan;
-    for (const fs::path& place : plan.places_below("/")) {
-        const MountPlan::Kind kind = plan.at(place)->kind;
-        if (kind != MountPlan::Kind::machine && kind != MountPlan::Kind::unreadable) {
-            plan.remove(place);
-        }
-    }
-    plan.because({"the machine's own: without namespaces there are no others"});
-    for (const char* path : names_of_the_machine) {
-        plan.read_only(path);
-    }
-    plan.because({"the sandbox's own, empty at the start"});
-    mounts.home = session_dir + own_home;
-    for (const std::string& folder : {mounts.home, session_dir + own_tmp}) {
-        fs::create_directory(folder);
-        fs::permissions(folder, fs::perms::owner_all);
-        plan.read_write(folder);
-    }
-}
+constexpr const char* own_tmp = "/tmp"; // as plan_without_mounts() makes it
 
 // Some are of a namespace's count, or of a mount's size.
 std::vector<std::string> limit_arguments_without_namespaces(const Limits& limits) {
@@ -110,20 +78,6 @@ std::string why_no_landlock_launcher() {
     return why;
 }
 
-std::vector<std::string> landlock_lacks() {
-    return {
-        "no network at all, not even the sandbox's own: no TCP, no UDP, no way through cellgate's proxy",
-        "whether a file exists, its size and dates, and where links lead, can be told of all files of the machine",
-        "numbers of other processes can be told (not what they run, open or hold)",
-        "the machine's names are its own: host, users, groups, mounts, settings of the kernel",
-        "no shared memory and no semaphores by name: multiprocessing has no locks; no datagram sockets, no abstract "
-        "ones",
-        "/tmp and /dev/shm are closed: scratch space is TMPDIR, in the runtime directory, without a size of its own",
-        "one layer less: a flaw in the system's calls or in the guard is not held by a namespace behind it",
-        "limits: processes are counted by a control group only, scratch space has none",
-    };
-}
-
 void LandlockLauncher::check() {
     const std::string why = why_no_landlock_launcher();
     if (!why.empty()) {
@@ -137,15 +91,14 @@ void LandlockLauncher::check() {
 Launch LandlockLauncher::wrap(async::Command command, const Profile& profile) {
     check();
     const std::vector<std::string> limits = limit_arguments_without_namespaces(profile.limits);
-    KernelMounts mounts = plan_kernel_mounts(profile, environment_);
+    KernelMounts mounts = plan_without_mounts(profile, environment_);
+    const std::string& session_dir = mounts.scratch.front();
     Links links;
-    const std::string session_dir = canonical_path(profile.session_dir, "the session's directory", links);
-    settle_without_mounts(mounts, session_dir);
     check_program(mounts.plan, command.argv.at(0), links);
     const std::string cwd = working_directory(mounts.plan, command.cwd.empty() ? mounts.workspace : command.cwd, links);
 
     const int first = first_free_descriptor(command);
-    Confinement confinement = confine(mounts.plan, {session_dir}, mounts.exchangeable, limits, first);
+    Confinement confinement = confine(mounts.plan, mounts.scratch, mounts.exchangeable, limits, first);
     Launch launch;
     for (Descriptor& file : confinement.files) {
         command.descriptors[first + static_cast<int>(launch.descriptors.size())] = file.get();
@@ -159,9 +112,6 @@ Launch LandlockLauncher::wrap(async::Command command, const Profile& profile) {
     launch.layers = {"landlock",      "capabilities",  "no-new-privileges", "seccomp",          "no-network",
                      "guarded-files", "guarded-names", "private-home",      "clean-environment"};
     launch.notices = std::move(mounts.notices);
-    for (const std::string& lack : landlock_lacks()) {
-        launch.notices.push_back("the landlock launcher lacks: " + lack);
-    }
     launch.mounts = std::make_shared<const KernelMounts>(std::move(mounts));
     limit_by_group(launch, profile.limits);
     return launch;

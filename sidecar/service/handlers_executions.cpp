@@ -243,6 +243,11 @@ struct Executions {
             client.refuse(fmt::format("running code in the session \"{}\", which has no sandbox,", session.id()) +
                           " is for persons, and this client is an agent");
         }
+        if (info.sandbox == protocol::SandboxKind::landlock) {
+            client.refuse(fmt::format("running code in the session \"{}\", whose sandbox is the weaker one (landlock),",
+                                      session.id()) +
+                          " is for persons, and this client is an agent");
+        }
     }
 
     // Nothing when it may be the work of a sidecar that ended, which is for persons to look at.

@@ -152,6 +152,11 @@ struct Sessions {
             options.isolation = sandbox::Isolation::none;
             options.settings = nullptr;
         } else if (params.sandbox) {
+            if (params.sandbox->launcher) {
+                options.isolation = *params.sandbox->launcher == protocol::SandboxLauncher::landlock
+                                        ? sandbox::Isolation::landlock
+                                        : sandbox::Isolation::bwrap;
+            }
             add(options.additions, params.sandbox->additions);
         }
         if (params.sandbox && params.sandbox->config_file) {

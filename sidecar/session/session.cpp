@@ -73,6 +73,18 @@ std::optional<std::string> line_of(const std::string& code, std::int64_t line) {
     return line < 0 ? std::nullopt : std::optional(code.substr(start, code.find('\n', start) - start));
 }
 
+protocol::SandboxKind kind_of(sandbox::Isolation isolation) {
+    switch (isolation) {
+    case sandbox::Isolation::none:
+        return protocol::SandboxKind::none;
+    case sandbox::Isolation::landlock:
+        return protocol::SandboxKind::landlock;
+    case sandbox::Isolation::bwrap:
+        break;
+    }
+    return protocol::SandboxKind::bwrap;
+}
+
 } // namespace
 
 Session::Session(House& house, SessionOptions options)
@@ -87,8 +99,7 @@ protocol::SessionInfo Session::info() const {
     info.status = status_;
     info.kernel = kernel_;
     info.cwd = options_.cwd;
-    info.sandbox =
-        options_.isolation == sandbox::Isolation::bwrap ? protocol::SandboxKind::bwrap : protocol::SandboxKind::none;
+    info.sandbox = kind_of(options_.isolation);
     info.layers = layers_.empty() ? std::vector<std::string>{"unknown"} : layers_; // not started yet
     if (options_.settings) {
         info.sandbox_config = options_.settings->file;
@@ -96,7 +107,7 @@ protocol::SessionInfo Session::info() const {
     if (!options_.additions.empty()) {
         info.sandbox_additions = to_protocol(options_.additions);
     }
-    if (options_.settings || !options_.additions.empty()) {
+    if (options_.settings || !options_.additions.empty() || options_.isolation == sandbox::Isolation::landlock) {
         info.sandbox_notices = sandbox_notices_;
     }
     info.execution_count = execution_count_;

@@ -88,10 +88,11 @@ void refuse_controls_of_files(Filter& filter) {
 
 // Unix sockets, without datagrams: to whom these go would have to be judged each time.
 void refuse_sockets(Filter& filter) {
-    filter.refuse(EAFNOSUPPORT, SCMP_SYS(socket), is_not(0, AF_UNIX));
+    // By this error ZeroMQ does without the names of interfaces (netlink); by others it aborts.
+    filter.refuse(EOPNOTSUPP, SCMP_SYS(socket), is_not(0, AF_UNIX));
     constexpr std::uint64_t type = 0xf;
     for (const std::uint64_t kind : {SOCK_DGRAM, SOCK_RAW}) {
-        filter.refuse(ESOCKTNOSUPPORT, SCMP_SYS(socket), has_of(1, type, kind));
+        filter.refuse(ESOCKTNOSUPPORT, SCMP_SYS(socket), is(0, AF_UNIX), has_of(1, type, kind));
         filter.refuse(ESOCKTNOSUPPORT, SCMP_SYS(socketpair), has_of(1, type, kind));
     }
 }
@@ -107,9 +108,12 @@ void refuse_shared_names(Filter& filter) {
 
 // What acts on other processes of the person by their numbers. 0 is the caller itself.
 void refuse_others(Filter& filter) {
-    for (const int call : {SCMP_SYS(prlimit64), SCMP_SYS(sched_setscheduler), SCMP_SYS(sched_setparam),
-                           SCMP_SYS(sched_setattr), SCMP_SYS(sched_setaffinity)}) {
+    for (const int call : {SCMP_SYS(prlimit64), SCMP_SYS(sched_setattr), SCMP_SYS(sched_setaffinity)}) {
         filter.refuse(EPERM, call, is_not(0, 0));
+    }
+    // ZeroMQ aborts where it cannot say of its threads, by their numbers, that they are as they are.
+    for (const int call : {SCMP_SYS(sched_setscheduler), SCMP_SYS(sched_setparam)}) {
+        filter.refuse(0, call, is_not(0, 0));
     }
     filter.refuse(EPERM, SCMP_SYS(setpriority), is_not(0, PRIO_PROCESS));
     filter.refuse(EPERM, SCMP_SYS(setpriority), is_not(1, 0));

@@ -8,8 +8,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sys/stat.h>
+#include <csignal>
+#include <pty.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace cellgate;
 using namespace cellgate::sandbox;
@@ -18,7 +23,170 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct Attempt {
+    const char* name;
+    const char* program;
+};
+
+// What Landlock by itself lets through, or no namespace holds apart here. OUTSIDE is a folder of the person's that is
+// shown read-only, with a file and a socket in it; OUTSIDER is a process of the person's.
+constexpr Attempt attempts[] = {
+    {"connect to a socket of the person's",
+     R"(T(lambda: socket.socket(socket.AF_UNIX).connect(OUTSIDE + "/socket") is None))"},
+    {"connect to it through a link", R"(
+os.symlink(OUTSIDE + "/socket", W + "/link")
+T(lambda: socket.socket(socket.AF_UNIX).connect(W + "/link") is None))"},
+    {"connect to it from a folder that is only held", R"(
+os.chdir(os.open(OUTSIDE, os.O_PATH))
+T(lambda: socket.socket(socket.AF_UNIX).connect("socket") is None))"},
+    {"send it a datagram from a pair of sockets", R"(
+T(lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b"x", OUTSIDE + "/datagrams") == 1))"},
+    {"take an abstract name",
+     R"(T(lambda: socket.socket(socket.AF_UNIX).bind("\0cellgate-test-" + str(os.getpid())) is None))"},
+    {"put a socket beside the person's files",
+     R"(T(lambda: socket.socket(socket.AF_UNIX).bind(H + "/socket") is None))"},
+    {"change a file's mode", R"(T(lambda: os.chmod(OUTSIDE + "/file", 0o777) is None))"},
+    {"change a secret's mode", R"(T(lambda: os.chmod(W + "/.env", 0o777) is None))"},
+    {"change a mode by a descriptor that reads",
+     R"(T(lambda: os.fchmod(os.open(OUTSIDE + "/file", 0), 0o777) is None))"},
+    {"change a mode by a descriptor that only holds", R"(
+T(lambda: os.chmod(f"/proc/self/fd/{os.open(H + '/.ssh/id_rsa', os.O_PATH)}", 0o777) is None))"},
+    {"change a file's owner", R"(T(lambda: os.chown(OUTSIDE + "/file", os.getuid(), os.getgid()) is None))"},
+    {"change a file's dates", R"(T(lambda: os.utime(OUTSIDE + "/file", (0, 0)) is None))"},
+    {"change dates by a descriptor", R"(T(lambda: os.utime(os.open(OUTSIDE + "/file", 0), (0, 0)) is None))"},
+    {"set an attribute", R"(T(lambda: os.setxattr(OUTSIDE + "/file", "user.x", b"x") is None))"},
+    {"set a file's flags", R"(
+import fcntl
+def attack():
+    file = os.open(OUTSIDE + "/file", 0)
+    flags = bytearray(8); fcntl.ioctl(file, 0x80086601, flags); fcntl.ioctl(file, 0x40086602, flags); return True
+T(attack))"},
+    {"empty a file", R"(T(lambda: os.truncate(OUTSIDE + "/file", 0) is None))"},
+    {"remove a file", R"(T(lambda: os.unlink(OUTSIDE + "/file") is None))"},
+    {"limit a process of the person's", R"(
+import resource
+T(lambda: resource.prlimit(OUTSIDER, resource.RLIMIT_CPU, (100, 100))))"},
+    {"slow all processes of the person's",
+     R"(T(lambda: os.setpriority(os.PRIO_USER, 0, os.getpriority(os.PRIO_USER, 0)) is None))"},
+    {"bind a process of the person's to a processor",
+     R"(T(lambda: os.sched_setaffinity(OUTSIDER, os.sched_getaffinity(OUTSIDER)) is None))"},
+    {"use shared memory of System V", R"(T(lambda: libc.shmget(0, 4096, 0o1600) >= 0))"},
+    {"use a queue of POSIX", R"(
+def attack():
+    name = b"cellgate-test-%d" % os.getpid()
+    made = libc.syscall(240 if os.uname().machine == "x86_64" else 180, name, os.O_CREAT | os.O_RDWR, 0o600, None)
+    libc.syscall(241 if os.uname().machine == "x86_64" else 181, name); return made >= 0
+T(attack))"},
+    {"read what a process of the person's was started with",
+     R"(T(lambda: "sleep" in open(f"/proc/{OUTSIDER}/cmdline").read()))"},
+    {"list what a process of the person's has open", R"(T(lambda: os.listdir(f"/proc/{OUTSIDER}/fd")))"},
+    {"list the machine's connections", R"(T(lambda: "local_address" in open("/proc/net/tcp").read()))"},
+    {"go through a process of the person's",
+     R"(T(lambda: "CANARY" in open(f"/proc/{OUTSIDER}/root{H}/.ssh/id_rsa").read()))"},
+    {"open a terminal of the person's", R"(T(lambda: os.open(os.environ["TERMINAL"], os.O_RDWR | os.O_NOCTTY)))"},
+    {"read .env by an older hard link", R"(T(lambda: "CANARY" in open(W + "/older").read()))"},
+    {"read .env by a descriptor that only holds it", R"(
+T(lambda: "CANARY" in open(f"/proc/self/fd/{os.open(W + '/.env', os.O_PATH)}").read()))"},
+    {"move a repository in from scratch space", R"(
+import tempfile
+def attack():
+    made = tempfile.mkdtemp(dir=S) + "/x"; os.makedirs(made + "/.git/hooks"); os.rename(made, W + "/x"); return True
+T(attack))"},
+    {"make a repository", R"(T(lambda: os.makedirs(W + "/new/.git/hooks") is None))"},
+    {"exchange a path while it is opened", R"(
+import threading
+def attack():
+    os.mkdir(W + "/a"); open(W + "/a/id_rsa", "w").close(); os.symlink(W + "/a", W + "/way"); done = []
+    def exchange():
+        while not done:
+            for target in (H + "/.ssh", W + "/a"): os.symlink(target, W + "/next"); os.rename(W + "/next", W + "/way")
+    thread = threading.Thread(target=exchange); thread.start(); found = False
+    for _ in range(int(os.environ["TRIES"])):
+        try: found = "CANARY" in open(W + "/way/id_rsa").read()
+        except OSError: pass
+        if found: break
+    done.append(1); thread.join(); return found
+T(attack))"},
+    {"exchange an address while it is connected to", R"(
+import threading
+def attack():
+    own = S + "/own"
+    listener = socket.socket(socket.AF_UNIX); listener.bind(own); listener.listen(4096)
+    size = 2 + max(len(own), len(OUTSIDE) + 7) + 1; address = ctypes.create_string_buffer(size)
+    def put(path): ctypes.memmove(address, b"\x01\0" + path.encode().ljust(size - 2, b"\0"), size)
+    done = []
+    def exchange():
+        while not done: put(OUTSIDE + "/socket"); put(own)
+    thread = threading.Thread(target=exchange); thread.start(); found = False
+    for _ in range(int(os.environ["TRIES"])):
+        client = socket.socket(socket.AF_UNIX); client.setblocking(False)
+        found = libc.connect(client.fileno(), address, size) == 0 and client.getpeername() == OUTSIDE + "/socket"
+        client.close()
+        if found: break
+    done.append(1); thread.join(); return found
+T(attack))"},
+};
+
+Ran attempt_on_a_fresh_machine(Isolation isolation, const Attempt& attempt) {
+    Machine machine;
+    const fs::path outside = machine.root / "outside";
+    machine.write(outside / "file", "person's");
+    const Descriptor person = listen_unix(outside / "socket");
+    const Descriptor datagrams(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    (outside / "datagrams").native().copy(address.sun_path, sizeof address.sun_path - 1);
+    REQUIRE(::bind(datagrams.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    fs::create_hard_link(machine.workspace / ".env", machine.workspace / "older");
+    int owner = -1;
+    int terminal = -1;
+    REQUIRE(::openpty(&owner, &terminal, nullptr, nullptr, nullptr) == 0);
+    const Descriptor held_owner(owner);
+    const Descriptor held_terminal(terminal);
+    char program[] = "/bin/sleep";
+    char seconds[] = "600";
+    char* argv[] = {program, seconds, nullptr};
+    pid_t outsider = 0;
+    REQUIRE(::posix_spawn(&outsider, program, nullptr, nullptr, argv, environ) == 0);
+    // Without a sandbox, a race is run until it is won.
+    const char* tries = isolation == Isolation::none ? "1000000" : "1000";
+    machine.variables = {{"TRIES", tries},
+                         {"OUTSIDE", outside},
+                         {"OUTSIDER", std::to_string(outsider)},
+                         {"TERMINAL", ::ttyname(terminal)}};
+    machine.profile.settings = with_additions(nullptr, Additions{{outside}, {}, false});
+    const Ran ran =
+        machine.python(isolation, "OUTSIDE = os.environ['OUTSIDE']; OUTSIDER = int(os.environ['OUTSIDER'])\n" +
+                                      std::string(attempt.program));
+    ::kill(outsider, SIGKILL);
+    ::waitpid(outsider, nullptr, 0);
+    return ran;
+}
+
 } // namespace
+
+TEST_CASE("what Landlock lets through, or no namespace holds apart, the guard and the filter hold") {
+    for (const Attempt& attempt : attempts) {
+        CAPTURE(std::string(attempt.name));
+        const Ran bare = attempt_on_a_fresh_machine(Isolation::none, attempt);
+        CHECK_MESSAGE(bare.out.starts_with("ESCAPED"), bare.out, bare.error);
+        const Ran held = attempt_on_a_fresh_machine(Isolation::landlock, attempt);
+        CHECK_MESSAGE(held.out.starts_with("HELD"), held.out, held.error);
+    }
+}
+
+TEST_CASE("the landlock launcher says what it lacks, and refuses limits that it cannot hold") {
+    Machine machine;
+    async::Command command;
+    command.argv = {"/bin/true"};
+    const std::unique_ptr<Launcher> launcher = make_launcher(Isolation::landlock, machine.environment);
+    const Launch launch = launcher->wrap(command, machine.profile);
+    CHECK(launch.notices.size() == landlock_lacks().size());
+    CHECK(std::find(launch.layers.begin(), launch.layers.end(), "network-namespace") == launch.layers.end());
+    Machine limited;
+    limited.profile.limits.disk_bytes = 1 << 20;
+    CHECK_THROWS_AS(launcher->wrap(command, limited.profile), Error);
+}
 
 TEST_CASE("honest code works in a sandbox without namespaces") {
     Machine machine;

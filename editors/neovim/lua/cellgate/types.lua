@@ -192,9 +192,10 @@
 ---@field toolServers? ServerName[] The only tool servers that code in this session may call. Default: all.
 ---@field workDoneToken? RequestId
 
---- true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format, which adds to
---- what is shown, and hides, or with SandboxAdditions, or both. The last two are a person's to choose.
+--- true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's
+--- format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a person's to choose.
 ---@class SandboxChoice
+---@field launcher? "bwrap"|"landlock"
 ---@field configFile? Path
 ---@field allowRead? SandboxPaths
 ---@field allowWrite? SandboxPaths
@@ -248,11 +249,11 @@
 ---@field status SessionStatus
 ---@field kernel table<string, any>
 ---@field cwd Path Where the kernel was started; absolute.
----@field sandbox "bwrap"|"none" The launcher.
+---@field sandbox "bwrap"|"landlock"|"none" The launcher.
 ---@field layers LayerNames
 ---@field sandboxConfig? Path The settings file that the sandbox follows; absolute.
 ---@field sandboxAdditions? SandboxAdditions
----@field sandboxNotices? VisibleLine[] With a settings file: what it asks for and does not get, and why.
+---@field sandboxNotices? VisibleLine[]
 ---@field executionCount integer Number of the last counted execution; 0 in a fresh kernel.
 ---@field queueLength integer Executions that wait, without the running one.
 ---@field createdAt Time

@@ -4,7 +4,7 @@
 import * as vscode from "vscode";
 import { brokeOff, kindOf, textOf } from "../client/errors";
 import type { Documents } from "../documents";
-import type { KernelChoice } from "../protocol/messages";
+import type { KernelChoice, SessionCreateParams } from "../protocol/messages";
 import type { Session, Sessions } from "../sessions";
 import { chooseKernel } from "./choose";
 import { pythonExtensionInterpreter } from "./pythonExtension";
@@ -45,7 +45,7 @@ export class Kernels {
     }
 
     private async start(uri: vscode.Uri, sessionId: string): Promise<Session> {
-        let sandbox: false | undefined;
+        let sandbox: SessionCreateParams["sandbox"];
         for (;;) {
             const kernel = this.memory.get<KernelChoice>(memoryKey) ?? (await pythonExtensionInterpreter(uri));
             try {
@@ -59,8 +59,8 @@ export class Kernels {
                 const remedy = await offerRemedy(error);
                 if (remedy === "selectKernel" && (await this.select())) continue;
                 if (remedy === "retry") continue;
-                if (remedy === "unsandboxed") {
-                    sandbox = false;
+                if (remedy === "weaker" || remedy === "unsandboxed") {
+                    sandbox = remedy === "weaker" ? { launcher: "landlock" } : false;
                     continue;
                 }
                 throw error;

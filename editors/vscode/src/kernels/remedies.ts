@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { hintOf, kindOf, textOf } from "../client/errors";
 
-export type Remedy = "selectKernel" | "retry" | "unsandboxed";
+export type Remedy = "selectKernel" | "retry" | "weaker" | "unsandboxed";
 
 export async function offerRemedy(error: unknown): Promise<Remedy | undefined> {
     switch (kindOf(error)) {
@@ -42,6 +42,7 @@ async function withoutKernelPackage(error: unknown): Promise<Remedy | undefined>
 
 async function withoutSandbox(error: unknown): Promise<Remedy | undefined> {
     const copy = "Copy the Fix";
+    const weaker = "Weaker Sandbox in This Session";
     const unsandboxed = "Run Unsandboxed in This Session";
     const chosen = await vscode.window.showWarningMessage(
         "cellgate: there is no sandbox to be had here",
@@ -49,12 +50,16 @@ async function withoutSandbox(error: unknown): Promise<Remedy | undefined> {
             modal: true,
             detail:
                 `${messageOf(error)}\n\n${hintOf(error)}\n\n` +
+                "The weaker sandbox (landlock) needs no user namespaces; it has no network, and the code sees which files " +
+                "and processes there are. `cellgate doctor` lists all that it lacks.\n\n" +
                 "Unsandboxed, the code of this session can do to your files and on the network all that you can, unasked.",
         },
         copy,
+        weaker,
         unsandboxed,
     );
     if (chosen === copy) await vscode.env.clipboard.writeText(hintOf(error));
+    if (chosen === weaker) return "weaker";
     return chosen === unsandboxed ? "unsandboxed" : undefined;
 }
 

@@ -89,11 +89,15 @@ export type HostPattern = string;
  */
 export type TraceValue = "off" | "messages" | "verbose";
 /**
- * true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format, which adds to what is shown, and hides, or with SandboxAdditions, or both. The last two are a person's to choose.
+ * true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a person's to choose.
  */
 export type SandboxChoice =
     | boolean
     | {
+          /**
+           * bwrap: the default. landlock: where user namespaces are refused, a weaker sandbox by Landlock and filters of system calls, without a network; sandboxNotices says what it lacks. It is never taken unasked, and agents run no code in such a session.
+           */
+          launcher?: "bwrap" | "landlock";
           /**
            * Read once for each start that a person asks for (session/create, session/restart). From the root, if it is relative; ~ is the home directory.
            */
@@ -597,7 +601,7 @@ export interface SessionInfo {
     /**
      * The launcher.
      */
-    sandbox: "bwrap" | "none";
+    sandbox: "bwrap" | "landlock" | "none";
     layers: LayerNames;
     /**
      * The settings file that the sandbox follows; absolute.
@@ -605,7 +609,7 @@ export interface SessionInfo {
     sandboxConfig?: Path;
     sandboxAdditions?: SandboxAdditions;
     /**
-     * With a settings file: what it asks for and does not get, and why.
+     * With a settings file: what it asks for and does not get, and why. With the launcher landlock: also what that lacks.
      */
     sandboxNotices?: VisibleLine[];
     /**

@@ -31,8 +31,10 @@ struct Explained {
     std::vector<std::string> notices;
 };
 
-// `paths`: absolute, or from the workspace. Throws what Launcher::wrap() does about the profile.
-Explained explain_paths(const Profile& profile, const Environment& environment, const std::vector<std::string>& paths);
+// `paths`: absolute, or from the workspace. The notices also say what the isolation lacks. Throws what Launcher::wrap()
+// does about the profile.
+Explained explain_paths(const Profile& profile, const Environment& environment, const std::vector<std::string>& paths,
+                        Isolation isolation = Isolation::bwrap);
 
 // `path` is absolute; `mounts` are those of a sandbox that was started (Launch::mounts). Looks at files, so it may
 // block.

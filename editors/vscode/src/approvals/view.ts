@@ -1,7 +1,9 @@
 // The approvals view: gives the page what waits, and takes its answers. The page comes from the extension's own files
-// alone, runs its one script by a nonce, and can load nothing from anywhere.
+// alone, runs its one script by a nonce, and can load nothing from anywhere. Script and style stand in it: what a page
+// asks the editor for can be lost on a busy machine, and the view would stay empty while a call waits.
 
 import { randomBytes, randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import * as vscode from "vscode";
 import { textOf } from "../client/errors";
 import { asWritten } from "../client/wire";
@@ -46,14 +48,13 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
 
     resolveWebviewView(view: vscode.WebviewView): void {
         this.view = view;
-        const files = vscode.Uri.joinPath(this.around.folder, "dist");
-        const media = vscode.Uri.joinPath(this.around.folder, "media");
-        view.webview.options = { enableScripts: true, localResourceRoots: [files, media] };
+        const text = (...way: string[]) => readFileSync(vscode.Uri.joinPath(this.around.folder, ...way).fsPath, "utf8");
+        view.webview.options = { enableScripts: true, localResourceRoots: [] };
         view.webview.onDidReceiveMessage((message: FromPage) => void this.take(message));
         view.onDidDispose(() => {
             this.view = undefined;
         });
-        view.webview.html = page(view.webview, vscode.Uri.joinPath(files, "approvals.js"), vscode.Uri.joinPath(media, "approvals.css"));
+        view.webview.html = page(text("dist", "approvals.js"), text("media", "approvals.css"));
         this.showCount();
     }
 
@@ -117,19 +118,19 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
 
 export const waitingText = (count: number) => (count === 1 ? "1 call waits for your answer" : `${count} calls wait for your answer`);
 
-function page(webview: vscode.Webview, script: vscode.Uri, style: vscode.Uri): string {
+function page(script: string, style: string): string {
     const nonce = randomBytes(16).toString("hex");
-    const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
+    const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'`;
     return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-<link rel="stylesheet" href="${webview.asWebviewUri(style).toString()}">
+<style nonce="${nonce}">${style}</style>
 <title>Approvals</title>
 </head>
 <body>
-<script nonce="${nonce}" src="${webview.asWebviewUri(script).toString()}"></script>
+<script nonce="${nonce}">${script.replaceAll("</script", "<\\/script")}</script>
 </body>
 </html>`;
 }

@@ -26,21 +26,21 @@ std::string to_hex(const Digest& digest) {
 } // namespace
 
 std::string sha256(std::string_view bytes) {
-    sha256_ctx context;
+    sha256_ctx context{};
     sha256_init(&context);
     sha256_update(&context, bytes.size(), bytes_of(bytes));
-    Digest digest;
+    Digest digest{};
     sha256_digest(&context, digest.size(), digest.data());
     return to_hex(digest);
 }
 
 std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_view> parts) {
-    hmac_sha256_ctx context;
+    hmac_sha256_ctx context{};
     hmac_sha256_set_key(&context, key.size(), bytes_of(key));
     for (const std::string_view part : parts) {
         hmac_sha256_update(&context, part.size(), bytes_of(part));
     }
-    Digest digest;
+    Digest digest{};
     hmac_sha256_digest(&context, digest.size(), digest.data());
     return to_hex(digest);
 }

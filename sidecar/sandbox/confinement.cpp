@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -64,10 +63,10 @@ std::string rules_of(const MountPlan& plan, const std::vector<std::string>& scra
             add(rules, place, right_of(mounted, place));
         }
     }
-    for (auto& [path, right] : rules) {
-        const bool is_own = std::any_of(scratch.begin(), scratch.end(),
-                                        [&path](const std::string& folder) { return is_within(path, folder); });
-        right = is_own ? own : right;
+    for (auto& rule : rules) {
+        for (const std::string& folder : scratch) {
+            rule.second = is_within(rule.first, folder) ? own : rule.second;
+        }
     }
     for (const char* path : devices) {
         add(rules, path, device);

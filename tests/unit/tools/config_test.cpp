@@ -220,11 +220,11 @@ TEST_CASE("that a server runs in the sandbox, and by what settings, is part of i
     write("");
     const ServerSpec plain = server("/bin/cat", {"x"});
     ServerSpec boxed = plain;
-    boxed.config.sandbox = protocol::SandboxChoice{true, std::nullopt};
+    boxed.config.sandbox = protocol::SandboxChoice{true, std::nullopt, std::nullopt};
     ServerSpec outside = plain;
-    outside.config.sandbox = protocol::SandboxChoice{false, std::nullopt};
+    outside.config.sandbox = protocol::SandboxChoice{false, std::nullopt, std::nullopt};
     ServerSpec by_file = plain;
-    by_file.config.sandbox = protocol::SandboxChoice{true, file};
+    by_file.config.sandbox = protocol::SandboxChoice{true, std::nullopt, file};
     const ServerSpec by_srt = server("srt", {"-s", file, "/bin/cat", "x"});
     CHECK(identity(outside) == identity(plain));
     CHECK(identity(boxed) != identity(plain));
@@ -252,7 +252,7 @@ TEST_CASE("a server that asks for the sandbox in a way that cannot be had is ref
     both.config.sandbox = protocol::SandboxChoice{};
     CHECK(has(problem_of([&] { tools::require_usable(both); }), "Leave one of them out"));
     ServerSpec missing = server("/bin/cat");
-    missing.config.sandbox = protocol::SandboxChoice{true, "/nowhere/s.json"};
+    missing.config.sandbox = protocol::SandboxChoice{true, std::nullopt, "/nowhere/s.json"};
     CHECK(has(problem_of([&] { tools::describe(missing, "/project", environment); }), "/nowhere/s.json"));
     ServerSpec elsewhere;
     elsewhere.name = "s";

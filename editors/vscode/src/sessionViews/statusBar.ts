@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { SidecarState } from "../client/sidecar";
 import { label } from "../text";
-import { iconOf, ownerOf, statusOf, unsandboxed } from "./words";
+import { iconOf, ownerOf, statusOf, weaknessOf } from "./words";
 
 export class StatusBar implements vscode.Disposable {
     private readonly session = vscode.window.createStatusBarItem("cellgate.session", vscode.StatusBarAlignment.Left, 10);
@@ -42,18 +42,21 @@ export class StatusBar implements vscode.Disposable {
         }
         const waiting = executions.unfinished(session.sessionId).filter(({ state }) => state === "queued").length;
         const { name, version } = session.kernel;
-        const open = unsandboxed(session);
+        const weakness = weaknessOf(session);
         this.session.text =
             `$(${iconOf(session)}) ${label(session.sessionId, 40)} · ${session.status}` +
             (waiting > 0 ? ` · ${waiting} waiting` : "") +
             (session.agent === undefined ? "" : ` · ${ownerOf(session)}`) +
-            (open ? " · $(unlock) unsandboxed" : "");
+            (weakness ? ` · $(unlock) ${weakness.short}` : "");
         this.session.tooltip =
             `${label(session.sessionId)} of ${ownerOf(session)}: ${statusOf(session)}\n` +
             `${label(name)} ${label(version ?? "")}\n` +
-            (open ? "Without a sandbox: its code can do all that you can." : `Held by ${session.layers.join(", ")}`);
-        this.session.accessibilityInformation = { label: `cellgate session ${session.sessionId}, ${session.status}${open ? ", without a sandbox" : ""}` };
-        this.session.backgroundColor = open ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+            (weakness ? `${weakness.long}\n` : "") +
+            (session.sandbox === "none" ? "" : `Held by ${session.layers.join(", ")}`);
+        this.session.accessibilityInformation = {
+            label: `cellgate session ${session.sessionId}, ${session.status}${weakness ? `, ${weakness.short}` : ""}`,
+        };
+        this.session.backgroundColor = weakness ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
         this.session.show();
     }
 

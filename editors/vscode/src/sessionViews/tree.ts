@@ -6,7 +6,7 @@ import { stateOf } from "../cells/states";
 import type { Execution } from "../executions";
 import type { Session } from "../sessions";
 import { label } from "../text";
-import { iconOf, ownerOf, statusOf, unsandboxed } from "./words";
+import { iconOf, ownerOf, statusOf, weaknessOf } from "./words";
 
 /** A session is what its commands are given; of an execution they need no more than itself. */
 type Node = Session | { execution: Execution };
@@ -48,7 +48,7 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
 function sessionItem(session: Session): vscode.TreeItem {
     const item = new vscode.TreeItem(label(session.sessionId), vscode.TreeItemCollapsibleState.Expanded);
     item.id = session.sessionId;
-    item.description = `${ownerOf(session)} · ${statusOf(session)}${unsandboxed(session) ? " · unsandboxed" : ""}`;
+    item.description = [ownerOf(session), statusOf(session), weaknessOf(session)?.short].filter(Boolean).join(" · ");
     item.iconPath = new vscode.ThemeIcon(iconOf(session));
     item.contextValue = "session";
     item.tooltip = `${label(session.kernel.name)} ${label(session.kernel.version ?? "")} in ${label(session.cwd)}\n${session.layers.join(", ")}`;

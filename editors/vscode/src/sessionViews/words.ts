@@ -12,8 +12,14 @@ export function statusOf({ status, reason, queueLength }: Pick<Session, "status"
     return `${status}${waiting}${reason ? `: ${label(reason)}` : ""}`;
 }
 
-/** What everybody who looks should know: this code can do all that you can. */
-export const unsandboxed = ({ sandbox }: Pick<Session, "sandbox">) => sandbox === "none";
+/** What everybody who looks should know of a session that a whole sandbox does not hold. */
+export function weaknessOf({ sandbox }: Pick<Session, "sandbox">): { short: string; long: string } | undefined {
+    if (sandbox === "none") return { short: "unsandboxed", long: "Without a sandbox: its code can do all that you can." };
+    if (sandbox === "landlock") {
+        return { short: "weaker sandbox", long: "In the weaker sandbox, without namespaces; `cellgate doctor` lists what it lacks." };
+    }
+    return undefined;
+}
 
 export function iconOf({ status }: Pick<Session, "status">): string {
     return { starting: "sync~spin", restarting: "sync~spin", busy: "sync~spin", idle: "circle-filled", dead: "error" }[status];

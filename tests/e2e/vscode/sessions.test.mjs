@@ -1,6 +1,7 @@
 // Which kernel a file's cells run in, and what stands in its way.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beside } from "./driver/extensions.mjs";
@@ -121,4 +122,21 @@ scenario("a machine that refuses the sandbox: the fix is shown, and nothing runs
     await editor.statusItem("unsandboxed").waitFor();
     await until(() => place.has("seen"), "the file that the cell writes");
     await editor.screenshot("unsandboxed");
+});
+
+scenario("a machine that refuses the sandbox: a person may choose the weaker one, and is told of it", {
+    files: { "try.py": "# %%\ntry:\n    open('/etc/cellgate-was-here', 'w')\nexcept OSError as error:\n    print(error)\nopen('seen', 'w')\n" },
+    prepare: withoutBubblewrap,
+}, async ({ place, editor }) => {
+    await editor.openFile("try.py");
+    await editor.lens("Run Cell").click();
+    await editor
+        .dialog("the sandbox needs bubblewrap")
+        .locator(".monaco-button", { hasText: "Weaker Sandbox in This Session" })
+        .click();
+    await editor.lens(/\[1\]/).waitFor();
+    await editor.statusItem("weaker sandbox").waitFor();
+    await until(() => place.has("seen"), "the file that the cell writes");
+    assert.equal(existsSync("/etc/cellgate-was-here"), false);
+    await editor.screenshot("weaker");
 });

@@ -196,7 +196,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         start->channel =
             std::make_unique<tools::Channel>(house_.loop, start->directory + "/tools.sock", house_.tools, *this);
         start->serving.spawn(start->channel->run());
-        if (options_.isolation != sandbox::Isolation::none) {
+        if (options_.isolation == sandbox::Isolation::bwrap) { // the others have no network of their own
             start->proxy = make_proxy(start->directory + "/net.sock");
             start->serving.spawn(start->proxy->run());
         }

@@ -43,6 +43,14 @@ T(lambda: socket.socket(socket.AF_UNIX).connect("socket") is None))"},
 T(lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b"x", OUTSIDE + "/datagrams") == 1))"},
     {"take an abstract name",
      R"(T(lambda: socket.socket(socket.AF_UNIX).bind("\0cellgate-test-" + str(os.getpid())) is None))"},
+    {"have an abstract name given",
+     R"(T(lambda: socket.socket(socket.AF_UNIX).setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1) is None))"},
+    {"ask a socket for the machine's interfaces", R"(
+import fcntl
+T(lambda: len(fcntl.ioctl(socket.socketpair()[0], 0x8912, bytes(16))) == 16))"},
+    {"hold up who opens a file", R"(
+import fcntl
+T(lambda: fcntl.fcntl(os.open(OUTSIDE + "/file", 0), fcntl.F_SETLEASE, fcntl.F_RDLCK) == 0))"},
     {"put a socket beside the person's files",
      R"(T(lambda: socket.socket(socket.AF_UNIX).bind(H + "/socket") is None))"},
     {"change a file's mode", R"(T(lambda: os.chmod(OUTSIDE + "/file", 0o777) is None))"},

@@ -71,7 +71,7 @@ class AttributeCall : public Call {
         done(::removexattr(own_link(file.descriptor).c_str(), text.c_str()));
     }
 
-    // What stands at `address` as such an array, or nothing.
+    // What stands at `address` as such an array.
     template <class Value>
     std::array<Value, 2> two(std::uint64_t address) const {
         std::array<Value, 2> values{};

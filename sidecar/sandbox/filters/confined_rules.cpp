@@ -77,14 +77,15 @@ void ask_about_files(Filter& filter) {
 }
 
 // File systems' own ways to name and alter files, also by a descriptor that only reads: those of ext4 and all others,
-// of XFS and all others, of versions, of btrfs, of f2fs, of bcachefs, of FAT, of ZFS. And what a socket tells of the
-// machine's network (0x89).
+// of XFS and all others, of versions, of btrfs, of f2fs, of bcachefs, of FAT, of ZFS. And
+// leases, which hold up who opens a file for 45 seconds.
 void refuse_controls_of_files(Filter& filter) {
     constexpr std::uint64_t letter = 0xff00;
-    for (const std::uint64_t kind : {0x66, 0x58, 0x76, 0x94, 0xf5, 0xbc, 0x72, 0x83, 0x89}) {
+    for (const std::uint64_t kind : {0x66, 0x58, 0x76, 0x94, 0xf5, 0xbc, 0x72, 0x83}) {
         filter.refuse(ENOTTY, SCMP_SYS(ioctl), has_of(1, letter, kind << 8U));
     }
     filter.refuse(ENOTTY, SCMP_SYS(ioctl), is(1, _IOC(_IOC_WRITE, 'o', 4, 24))); // ocfs2's
+    filter.refuse(EPERM, SCMP_SYS(fcntl), is(1, F_SETLEASE));
 }
 
 // Unix sockets, without datagrams: to whom these go would have to be judged each time.
@@ -97,6 +98,8 @@ void refuse_sockets(Filter& filter) {
     for (const std::uint64_t option : {std::uint64_t{SO_PASSCRED}, pass_pidfd}) {
         filter.refuse(EPERM, SCMP_SYS(setsockopt), is(1, SOL_SOCKET), is(2, option));
     }
+    // What a socket tells of the machine's network.
+    filter.refuse(ENOTTY, SCMP_SYS(ioctl), has_of(1, 0xff00, 0x8900));
     constexpr std::uint64_t type = 0xf;
     for (const std::uint64_t kind : {SOCK_DGRAM, SOCK_RAW}) {
         filter.refuse(ESOCKTNOSUPPORT, SCMP_SYS(socket), is(0, AF_UNIX), has_of(1, type, kind));
@@ -115,8 +118,6 @@ void refuse_shared_names(Filter& filter) {
 
 // What acts on other processes of the person by their numbers. 0 is the caller itself.
 void refuse_others(Filter& filter) {
-    // A lease holds up who opens the file, for 45 seconds.
-    filter.refuse(EPERM, SCMP_SYS(fcntl), is(1, F_SETLEASE));
     for (const int call : {SCMP_SYS(prlimit64), SCMP_SYS(sched_setattr), SCMP_SYS(sched_setaffinity)}) {
         filter.refuse(EPERM, call, is_not(0, 0));
     }

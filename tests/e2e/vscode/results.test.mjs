@@ -37,13 +37,18 @@ def fail():
 fail()
 `;
 
-scenario("what cells put out is shown beside them", { files: { "plan.py": shows } }, async ({ editor }) => {
-    const run = async (line) => {
+/** Opens the file, and gives what runs the cell at a line of it. */
+async function plan(editor) {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().waitFor();
+    return async (line) => {
         await editor.goToLine(line);
         await editor.page.keyboard.press("Control+Enter");
     };
-    await editor.openFile("plan.py");
-    await editor.lens("Run Cell").first().waitFor();
+}
+
+scenario("what cells put out is shown beside them", { files: { "plan.py": shows } }, async ({ editor }) => {
+    const run = await plan(editor);
 
     await run(2);
     await editor.frame("text=one 1");
@@ -103,12 +108,7 @@ Image(png + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""), width=250
 `;
 
 scenario("what is cleared is gone, bars stay in their lines, and a large picture is fetched", { files: { "plan.py": moves } }, async ({ editor }) => {
-    const run = async (line) => {
-        await editor.goToLine(line);
-        await editor.page.keyboard.press("Control+Enter");
-    };
-    await editor.openFile("plan.py");
-    await editor.lens("Run Cell").first().waitFor();
+    const run = await plan(editor);
     await run(2);
     await editor.frame("text=kept");
     assert.equal(await editor.inFrames("text=/^cleared|until the next/"), undefined);

@@ -198,15 +198,8 @@ TEST_CASE("the landlock launcher says what it lacks, and refuses limits that it 
 
 TEST_CASE("honest code works in a sandbox without namespaces") {
     Machine machine;
-    const Ran ran = machine.python(Isolation::landlock, R"python(
+    const Ran ran = machine.python(Isolation::landlock, std::string(files_as_usual) + R"python(
 import asyncio, json, multiprocessing.connection, pty, shutil, sqlite3, stat, tempfile, threading
-os.makedirs("a/b"); os.makedirs("c")
-open("a/b/file", "w").write("text")
-os.rename("a/b/file", "c/file"); os.link("c/file", "a/link"); os.rename("a/b", "c/b"); os.symlink("file", "c/symbolic")
-os.truncate("c/file", 2); assert open("a/link").read() == "te"
-unnamed = os.open("c", os.O_TMPFILE | os.O_RDWR, 0o600)
-os.link(f"/proc/self/fd/{unnamed}", "a/named", src_dir_fd=unnamed, follow_symlinks=True) # so that it follows
-memory = os.memfd_create("memory"); open(f"/proc/self/fd/{memory}", "w").write("again")
 os.mkfifo("a/fifo"); os.unlink("a/fifo"); os.rmdir("c/b"); assert sorted(os.listdir("c")) == ["file", "symbolic"]
 open("/dev/null", "w").close(); os.close(os.open("/dev/urandom", os.O_RDONLY))
 assert subprocess.run("echo x > /dev/null; echo ok > /dev/stdout", shell=True, check=True, capture_output=True).stdout == b"ok\n"

@@ -54,4 +54,15 @@ Descriptor listen_unix(const std::string& name);
 
 Task<std::string> read_to_end(ByteStream* stream);
 
+// What honest code does with files, in any sandbox: leaves the folders "a" and "c", with "c/file" in it.
+inline constexpr const char* files_as_usual = R"python(
+os.makedirs("a/b"); os.makedirs("c")
+open("a/b/file", "w").write("text")
+os.rename("a/b/file", "c/file"); os.link("c/file", "a/link"); os.rename("a/b", "c/b"); os.symlink("file", "c/symbolic")
+os.truncate("c/file", 2); assert open("a/link").read() == "te"
+unnamed = os.open("c", os.O_TMPFILE | os.O_RDWR, 0o600)
+os.link(f"/proc/self/fd/{unnamed}", "a/named", src_dir_fd=unnamed, follow_symlinks=True) # so that it follows
+memory = os.memfd_create("memory"); open(f"/proc/self/fd/{memory}", "w").write("again")
+)python";
+
 } // namespace cellgate::sandbox

@@ -16,7 +16,7 @@ export function statusOf({ status, reason, queueLength }: Pick<Session, "status"
 export function weaknessOf({ sandbox }: Pick<Session, "sandbox">): { short: string; long: string } | undefined {
     if (sandbox === "none") return { short: "unsandboxed", long: "Without a sandbox: its code can do all that you can." };
     if (sandbox === "landlock") {
-        return { short: "weaker sandbox", long: "In the weaker sandbox, without namespaces; `cellgate doctor` lists what it lacks." };
+        return { short: "weaker sandbox", long: "In the weaker sandbox, without namespaces and without a network." };
     }
     return undefined;
 }

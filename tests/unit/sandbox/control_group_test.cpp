@@ -53,6 +53,30 @@ std::vector<std::string> left_in(const fs::path& folder) {
     return found;
 }
 
+// Below those of the system, where no sidecar that runs beside this test makes or clears away groups.
+class OwnPlaces {
+  public:
+    explicit OwnPlaces(GroupPlaces places) : places_(std::move(places)) {
+        for (GroupPlace* place : {&*places_.memory, &*places_.processes}) {
+            place->folder += "/own-" + std::to_string(::getpid());
+            fs::create_directory(place->folder);
+        }
+    }
+    OwnPlaces(const OwnPlaces&) = delete;
+    OwnPlaces& operator=(const OwnPlaces&) = delete;
+    ~OwnPlaces() {
+        for (const GroupPlace* place : {&*places_.memory, &*places_.processes}) {
+            ::rmdir(place->folder.c_str());
+        }
+    }
+
+    const GroupPlaces* operator->() const { return &places_; }
+    const GroupPlaces& operator*() const { return places_; }
+
+  private:
+    GroupPlaces places_;
+};
+
 std::unique_ptr<ControlGroup> make(const GroupPlaces& places, const GroupLimits& limits) {
     std::string problem;
     return ControlGroup::make(places, limits, problem);
@@ -169,25 +193,27 @@ TEST_CASE("a group has its limits, counts what it is asked for, and is gone with
 }
 
 TEST_CASE("what a crash left is cleared away with the next group, and what is in use is not") {
-    const GroupPlaces places = find_group_places();
-    if (!places.memory || !places.processes) {
-        MESSAGE("no control groups here: " << places.problem);
+    const GroupPlaces found = find_group_places();
+    if (!found.memory || !found.processes) {
+        MESSAGE("no control groups here: " << found.problem);
         return;
     }
-    const std::unique_ptr<ControlGroup> in_use = make(places, plenty);
+    const OwnPlaces places(found);
+    const std::unique_ptr<ControlGroup> in_use = make(*places, plenty);
     REQUIRE(in_use);
-    const std::vector<std::string> before = left_in(places.processes->folder);
+    const std::vector<std::string> before = left_in(places->processes->folder);
+    CHECK(before.size() == 1);
     const pid_t crashing = ::fork();
     if (crashing == 0) {
-        const std::unique_ptr<ControlGroup> left = make(places, plenty);
+        const std::unique_ptr<ControlGroup> left = make(*places, plenty);
         ::_exit(left ? 0 : 1);
     }
     int status = 0;
     ::waitpid(crashing, &status, 0);
     CHECK(status == 0);
-    CHECK(left_in(places.processes->folder).size() > before.size());
-    std::unique_ptr<ControlGroup> next = make(places, plenty);
+    CHECK(left_in(places->processes->folder).size() == 2);
+    std::unique_ptr<ControlGroup> next = make(*places, plenty);
     next.reset();
-    CHECK(left_in(places.processes->folder) == before);
+    CHECK(left_in(places->processes->folder) == before);
     CHECK(fs::exists(in_use->folders().front()));
 }

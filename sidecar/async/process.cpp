@@ -209,7 +209,7 @@ void Process::Impl::start(const std::shared_ptr<Impl>& self, const Command& comm
     Pipe errors;
 
     int control_number = STDERR_FILENO + 1;
-    while (command.descriptors.contains(control_number)) {
+    while (command.descriptors.contains(control_number) || command.life == control_number) {
         ++control_number;
     }
     std::map<int, int> given = command.descriptors;
@@ -225,6 +225,9 @@ void Process::Impl::start(const std::shared_ptr<Impl>& self, const Command& comm
     std::vector<std::string> arguments{"cellgate", "supervise", std::to_string(control_number)};
     for (const auto& [number, fd] : command.descriptors) {
         arguments.push_back(std::to_string(number));
+    }
+    if (command.life) {
+        arguments.insert(arguments.end(), {"--life", std::to_string(*command.life)});
     }
     for (const std::string& group : command.groups) {
         arguments.insert(arguments.end(), {"--group", group});

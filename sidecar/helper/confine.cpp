@@ -120,7 +120,7 @@ int confine_main(int argc, char** argv) {
     require_restricted(grants_of_guard(rules));
     Init init;
     if (!init.fork_command(true)) {
-        init.live(Judge(std::move(names), std::move(rules)), cpu_seconds(limits));
+        init.live(Judge(std::move(names), std::move(rules)), cpu_seconds(limits), Descriptor());
     }
     // Without the guard nothing that it is asked about is done; what else runs is the supervisor's to end.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);

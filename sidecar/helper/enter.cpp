@@ -8,7 +8,9 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,13 +66,17 @@ int enter_main(int argc, char** argv) {
         const bool there = next < argc && std::string_view(argv[next]).starts_with(prefix);
         return there ? argv[next++] + prefix.size() : nullptr;
     };
+    const char* life_number = take("life=");
+    Descriptor life(life_number == nullptr ? -1 : std::atoi(life_number));
+    ::fcntl(life.get(), F_SETFD, FD_CLOEXEC);
     const bool guarded = take("guard") != nullptr;
     const bool with_landlock = take("landlock") != nullptr;
     const char* bridge = take("bridge=");
     const std::vector<Limit> limits = take_limits(argc, argv, next);
     if (next + 1 >= argc || std::string_view(argv[next]) != "--") {
-        std::fputs("usage: cellgate enter [guard] [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…\n",
-                   stderr);
+        std::fputs(
+            "usage: cellgate enter [life=FD] [guard] [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…\n",
+            stderr);
         return usage_error;
     }
     if (!places_hold(must_read(places_file))) {
@@ -91,7 +97,7 @@ int enter_main(int argc, char** argv) {
     }
     Init init;
     if (!init.fork_command(guarded)) {
-        init.live(std::move(judge), cpu_seconds(limits));
+        init.live(std::move(judge), cpu_seconds(limits), std::move(life));
     }
     // Once more: from a domain within the guard's, the guard can be neither traced nor signalled.
     if (with_landlock) {

@@ -2,6 +2,7 @@
 
 #include "process_facts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -54,6 +55,20 @@ Descriptor receive_descriptor(int way) {
     return Descriptor(descriptor);
 }
 
+void close_all_but(int one, int other) {
+    unsigned from = 0;
+    for (const int kept : {std::min(one, other), std::max(one, other)}) {
+        if (kept < 0) {
+            continue;
+        }
+        if (static_cast<unsigned>(kept) > from) {
+            ::close_range(from, static_cast<unsigned>(kept) - 1, 0);
+        }
+        from = static_cast<unsigned>(kept) + 1;
+    }
+    ::close_range(from, ~0U, 0);
+}
+
 sigset_t just_children() {
     sigset_t set;
     ::sigemptyset(&set);
@@ -89,13 +104,9 @@ bool Init::guard_calls(const std::string& filter) {
     return given;
 }
 
-void Init::live(std::optional<Judge> judge, std::optional<rlim_t> cpu_seconds) {
+void Init::live(std::optional<Judge> judge, std::optional<rlim_t> cpu_seconds, Descriptor life) {
     // Stdio and what else there is are the command's alone.
-    constexpr int lowest = 0;
-    if (way_.get() > lowest) {
-        ::close_range(lowest, static_cast<unsigned>(way_.get()) - 1, 0);
-    }
-    ::close_range(static_cast<unsigned>(way_.get() + 1), ~0U, 0);
+    close_all_but(way_.get(), life.get());
     std::optional<Guard> guard;
     if (judge) {
         Descriptor listener = receive_descriptor(way_.get());
@@ -107,8 +118,9 @@ void Init::live(std::optional<Judge> judge, std::optional<rlim_t> cpu_seconds) {
     const sigset_t children = just_children();
     const Descriptor ended(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
     while (ended.get() >= 0) {
-        std::array<pollfd, 2> sources = {pollfd{ended.get(), POLLIN, 0},
-                                         pollfd{guard ? guard->listener() : -1, POLLIN, 0}};
+        std::array<pollfd, 3> sources = {pollfd{ended.get(), POLLIN, 0},
+                                         pollfd{guard ? guard->listener() : -1, POLLIN, 0},
+                                         pollfd{life.get(), POLLIN, 0}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[0].revents != 0) {
             signalfd_siginfo told{};
@@ -120,6 +132,9 @@ void Init::live(std::optional<Judge> judge, std::optional<rlim_t> cpu_seconds) {
             guard->answer_one();
         } else if (sources[1].revents != 0) {
             guard.reset(); // nobody is left that could ask
+        }
+        if (sources[2].revents != 0) {
+            break;
         }
     }
     ::_exit(cannot_prepare);

@@ -25,7 +25,8 @@ class Init {
 
     // In the first process. A limit of processor time that the command met, and was killed for, is told as SIGXCPU:
     // nobody outside could tell such a SIGKILL from any other.
-    [[noreturn]] void live(std::optional<Judge> judge, std::optional<rlim_t> cpu_seconds);
+    // Ends with `life` (async::Command::life), if there is one.
+    [[noreturn]] void live(std::optional<Judge> judge, std::optional<rlim_t> cpu_seconds, Descriptor life);
 
   private:
     void reap(std::optional<rlim_t> cpu_seconds) const;

@@ -1,6 +1,7 @@
 #include "supervise.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -286,8 +287,22 @@ void remove_abandoned_group(const char* group) {
     ::close(fd);
 }
 
+// A pipe whose one end is the supervisor's alone, and whose other is the command's, under a number of its own.
+struct Life {
+    int number = -1;
+    std::array<int, 2> ends = {-1, -1};
+
+    void make() {
+        if (number >= 0 && ::pipe2(ends.data(), O_CLOEXEC) != 0) {
+            std::perror("cellgate supervise: cannot make a pipe");
+            std::exit(cannot_execute);
+        }
+    }
+    bool give() const { return ends[0] == number ? ::fcntl(number, F_SETFD, 0) == 0 : ::dup2(ends[0], number) >= 0; }
+};
+
 [[noreturn]] void become_command(char** command, const std::vector<const char*>& groups, pid_t supervisor,
-                                 int control_fd) {
+                                 int control_fd, const Life& life) {
     ::close(control_fd);
     for (const char* group : groups) {
         if (!join_group(group)) {
@@ -296,9 +311,14 @@ void remove_abandoned_group(const char* group) {
     }
     // Nothing of the terminal that the sidecar runs on reaches the command: a ^C there is not meant for it.
     ::setsid();
-    // When the supervisor itself is killed. Its parent may have done so before this call.
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != supervisor) {
+    // When the supervisor itself is killed, which may have come before this.
+    if (life.number < 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != supervisor) {
+            ::_exit(cannot_execute);
+        }
+    } else if (!life.give()) {
+        ::dprintf(STDERR_FILENO, "cellgate: cannot pass on the pipe of life: %s\n", std::strerror(errno));
         ::_exit(cannot_execute);
     }
     struct sigaction standard{};
@@ -331,20 +351,27 @@ void remove_abandoned_group(const char* group) {
 int supervise_main(int argc, char** argv) {
     std::vector<int> descriptors;
     std::vector<const char*> groups;
+    Life life;
     int next = 1;
     for (; next < argc && std::string_view(argv[next]) != "--"; ++next) {
         if (std::string_view(argv[next]) == "--group" && next + 1 < argc) {
             groups.push_back(argv[++next]);
             continue;
         }
-        const std::optional<int> fd = to_number(argv[next]);
+        const bool is_life = std::string_view(argv[next]) == "--life" && next + 1 < argc;
+        const std::optional<int> fd = to_number(argv[is_life ? ++next : next]);
         if (!fd || *fd <= STDERR_FILENO) {
             break;
         }
-        descriptors.push_back(*fd);
+        if (is_life) {
+            life.number = *fd;
+        } else {
+            descriptors.push_back(*fd);
+        }
     }
     if (descriptors.empty() || next + 1 >= argc || std::string_view(argv[next]) != "--") {
-        std::fputs("usage: cellgate supervise CONTROL_FD [KEPT_FD…] [--group FOLDER]… -- COMMAND…\n", stderr);
+        std::fputs("usage: cellgate supervise CONTROL_FD [KEPT_FD…] [--life FD] [--group FOLDER]… -- COMMAND…\n",
+                   stderr);
         return usage_error;
     }
     close_all_but(descriptors);
@@ -360,6 +387,7 @@ int supervise_main(int argc, char** argv) {
         return cannot_execute;
     }
 
+    life.make();
     const pid_t self = ::getpid();
     std::vector<const char*> to_join = groups;
     const pid_t command = fork_in_groups(to_join);
@@ -368,7 +396,7 @@ int supervise_main(int argc, char** argv) {
         return cannot_execute;
     }
     if (command == 0) {
-        become_command(argv + next + 1, to_join, self, control_fd);
+        become_command(argv + next + 1, to_join, self, control_fd, life);
     }
 
     // The ends of the command's pipes must be the command's alone, or nobody sees when it closes them.
@@ -378,6 +406,7 @@ int supervise_main(int argc, char** argv) {
     for (std::size_t i = 1; i < descriptors.size(); ++i) {
         ::close(descriptors[i]);
     }
+    ::close(life.ends[0]);
 
     sigset_t watched;
     ::sigemptyset(&watched);

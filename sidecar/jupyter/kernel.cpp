@@ -110,6 +110,7 @@ struct Kernel::Impl {
         }
         process->kill();
         co_await died.wait();
+        process->stdio().close(); // somebody who outlived it may hold the other end
         co_await tasks.join();
         co_await client.close();
         stopped.set();

@@ -79,6 +79,8 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
     MountPlan::Arguments mounts = plan.arguments(first + 1);
     std::vector<std::string> options = isolation_arguments(network);
     // Our helper is the first process itself: bwrap's own could be traced by a cell, and has no guard before its calls.
+    // It ends with the supervisor, too: of what bwrap has for that (--die-with-parent), a child that it has just made
+    // hears nothing.
     options.emplace_back("--as-pid-1");
     options.insert(options.end(), mounts.arguments.begin(), mounts.arguments.end());
     mounts.files.push_back(system_call_filter(network));
@@ -143,7 +145,9 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     const std::string cwd = working_directory(plan, command.cwd.empty() ? workspace : command.cwd, links);
     add_links(plan, links);
     const bool guarded_names = bwrap.found.unguarded.empty();
-    check_mounts(plan, mounts.exchangeable, {guarded_names, profile.proxy, profile.limits}, command.argv);
+    command.life = first_free_descriptor(command);
+    check_mounts(plan, mounts.exchangeable, {*command.life, guarded_names, profile.proxy, profile.limits},
+                 command.argv);
     Environment environment = clean_environment(environment_, mounts.home, std::move(command.environment));
     if (!profile.proxy.empty()) {
         add_proxy_variables(environment);
@@ -195,7 +199,8 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
     }
     check_program(plan, command.argv.at(0), links);
     add_links(plan, links);
-    check_mounts(plan, {workspace}, {}, command.argv);
+    command.life = first_free_descriptor(command);
+    check_mounts(plan, {workspace}, {.life = *command.life}, command.argv);
     const Environment environment = clean_environment(own, home, std::move(command.environment));
     Launch launch = launch_in(bwrap, plan, std::move(command), home, environment, profile.network);
     limit(launch, Limits{});

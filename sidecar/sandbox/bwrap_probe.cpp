@@ -69,9 +69,9 @@ constexpr std::array namespaces = {Layer{"user-namespace", "user"},   Layer{"mou
 std::vector<std::string> isolation_arguments(Network network) {
     // --unshare-all would go on without a user namespace where it has other rights; this does not.
     std::vector<std::string> arguments = {
-        "--unshare-user",   "--unshare-ipc",     "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
-        "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop",    "ALL",
-        "--hostname",       "cellgate"};
+        "--unshare-user",   "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
+        "--disable-userns", "--new-session", "--cap-drop",    "ALL",           "--hostname",
+        "cellgate"};
     if (network == Network::none) {
         arguments.emplace_back("--unshare-net");
     }
@@ -117,6 +117,7 @@ Probed probe(const std::string& bwrap) {
     std::vector<std::string> argv = {bwrap};
     std::vector<std::string> isolation = isolation_arguments(Network::none);
     argv.insert(argv.end(), isolation.begin(), isolation.end());
+    argv.emplace_back("--die-with-parent");
     argv.insert(argv.end(), mounts.arguments.begin(), mounts.arguments.end());
     std::string look = fmt::format("{} can-guard; cat /proc/self/status && exec readlink", helper_place);
     for (const Layer& layer : namespaces) {

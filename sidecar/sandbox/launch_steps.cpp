@@ -70,7 +70,8 @@ std::string working_directory(const MountPlan& plan, const std::string& cwd, Lin
 }
 
 int first_free_descriptor(const async::Command& command) {
-    return command.descriptors.empty() ? 3 : std::max(3, command.descriptors.rbegin()->first + 1);
+    const int last = command.descriptors.empty() ? 2 : command.descriptors.rbegin()->first;
+    return std::max(last, command.life.value_or(2)) + 1;
 }
 
 void limit(Launch& launch, const Limits& limits) {

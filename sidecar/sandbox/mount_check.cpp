@@ -61,7 +61,7 @@ void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const F
     }
     plan.file(std::move(places), places_file);
     plan.program(async::helper_program(), helper_place);
-    std::vector<std::string> helper = {helper_place, "enter"};
+    std::vector<std::string> helper = {helper_place, "enter", fmt::format("life={}", start.life)};
     if (start.guarded_names) {
         add_guard_filter(plan);
         add_guarded_names(plan, tops);

@@ -14,9 +14,10 @@ namespace cellgate::sandbox {
 
 // What holds from before a command's first instruction on.
 struct FromTheStart {
+    int life = -1;              // async::Command::life
     bool guarded_names = false; // names_guard.hpp
-    std::string proxy;          // what a bridge leads to; empty: none
-    Limits limits;
+    std::string proxy = {};     // what a bridge leads to; empty: none
+    Limits limits = {};
 };
 
 // Adds to `plan` the list of what has to stand at the places in `tops`, all that a cell of any session may be able to

@@ -170,6 +170,24 @@ class Kills(PlaceTest):
         self.assertEqual(self.left(), [], victim)
         return bool(chosen)
 
+    def test_a_supervisor_that_is_killed_as_soon_as_it_is_there_leaves_nothing(self):
+        """While it and bwrap set up the sandbox: a process that these have just made must not outlive them."""
+        for seed in range(int(os.environ.get("CELLGATE_KILLS", "12"))):
+            sidecar = Sidecar(self.place)
+            sidecar.start("session/create", {"sessionId": "default"})
+            found = wait_until(lambda: [pid for pid in descendants(sidecar.process.pid) if "supervise" in self.names(pid)],
+                               "the supervisor")
+            time.sleep(random.Random(seed).random() * 0.02)  # a random moment
+            started = {sidecar.process.pid} | descendants(sidecar.process.pid)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(found[0], signal.SIGKILL)
+            sidecar.request("shutdown")
+            sidecar.notify("exit")
+            self.assertEqual(sidecar.wait_end(), 0)
+            wait_until(lambda: not any(stat_of(pid) and stat_of(pid)[0] != "Z" for pid in started), "the end of all of it")
+            assert_no_strays()
+            self.assertEqual(self.left(), [])
+
     def test_whatever_is_killed_nothing_is_left(self):
         kills = int(os.environ.get("CELLGATE_KILLS", "12"))
         self.assertGreater(sum(self.round(seed) for seed in range(kills)), kills // 3)

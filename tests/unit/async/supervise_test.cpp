@@ -49,6 +49,18 @@ Task<void> kill_the_supervisor(Loop* loop) {
     CHECK(wait_for_end(std::stoi(pid)));
 }
 
+// It is not killed, but told.
+Task<void> kill_the_supervisor_of_one_that_hears_of_it(Loop* loop) {
+    Command command = shell("echo begun; cat <&7; echo ended");
+    command.life = 7;
+    const std::unique_ptr<Process> process = start_process(*loop, std::move(command));
+    const std::string begun = co_await process->stdio().read();
+    CHECK(begun == "begun\n");
+    ::kill(process->pid(), SIGKILL);
+    const std::string ended = co_await process->stdio().read();
+    CHECK(ended == "ended\n");
+}
+
 Task<void> join_no_group(Loop* loop, std::string folder) {
     Command command = shell("echo ran");
     command.groups = {folder};
@@ -172,6 +184,11 @@ TEST_CASE("nothing survives a SIGKILL of the sidecar") {
 TEST_CASE("a child ends when its supervisor is killed") {
     Loop loop;
     loop.run(kill_the_supervisor(&loop));
+}
+
+TEST_CASE("a child that ends by itself is told of its supervisor's end") {
+    Loop loop;
+    loop.run(kill_the_supervisor_of_one_that_hears_of_it(&loop));
 }
 
 TEST_CASE("a descendant that forks and ends all the time is caught") {

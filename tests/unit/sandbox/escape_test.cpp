@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <csignal>
 #include <fcntl.h>
+#include <map>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pty.h>
@@ -280,12 +281,27 @@ Ran attempt_on_a_fresh_machine(Isolation isolation, const Attempt& attempt) {
     return machine.python(isolation, attempt.program);
 }
 
-// Becomes the launch, with nothing of ours around it. For a forked child.
-[[noreturn]] void execute_bare(const Launch& launch) {
-    for (const auto& [number, fd] : launch.command.descriptors) {
+struct Pipe {
+    Descriptor read;
+    Descriptor write;
+};
+
+Pipe make_pipe() {
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+// Becomes the launch, with nothing of ours around it but the pipe that it lives by. For a forked child.
+[[noreturn]] void execute_bare(const Launch& launch, const Pipe& life) {
+    std::map<int, int> descriptors = launch.command.descriptors;
+    if (launch.command.life) {
+        descriptors[*launch.command.life] = life.read.get();
+    }
+    for (const auto& [number, fd] : descriptors) {
         ::dup2(fd, number + 100);
     }
-    for (const auto& [number, fd] : launch.command.descriptors) {
+    for (const auto& [number, fd] : descriptors) {
         ::dup2(number + 100, number);
         ::close(number + 100);
     }
@@ -312,10 +328,11 @@ except OSError: print("refused", end=" ")
 print(os.environ.get("SECRET")))"};
     Launch launch = make_launcher(isolation, machine.environment)->wrap(std::move(command), machine.profile);
     int terminal = -1;
+    const Pipe life = make_pipe();
     pid_t pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
     if (pid == 0) {
         ::setenv("SECRET", "CANARY", 1);
-        execute_bare(launch);
+        execute_bare(launch, life);
     }
     Descriptor owner(terminal);
     std::string text;
@@ -327,8 +344,9 @@ print(os.environ.get("SECRET")))"};
     return text;
 }
 
-// Starts a program in the workspace that leaves a child behind, which left its session and ignores SIGTERM; kills the
-// outermost process; tells whether the child is still there. Its end is seen by the pipe that only it holds.
+// Starts a program in the workspace that leaves a child behind, which left its session and ignores SIGTERM; ends its
+// life as a supervisor that is killed does, and kills the outermost process; tells whether the child is still there.
+// Its end is seen by the pipe that only it holds.
 bool child_survives(Isolation isolation) {
     Machine machine;
     fs::path fifo = machine.workspace / "fifo";
@@ -342,15 +360,17 @@ if os.fork() == 0:
 signal.pause()
 )"};
     Launch launch = make_launcher(isolation, machine.environment)->wrap(std::move(command), machine.profile);
+    Pipe life = make_pipe();
     pid_t outermost = ::fork();
     if (outermost == 0) {
-        execute_bare(launch);
+        execute_bare(launch, life);
     }
     Descriptor pipe(::open(fifo.c_str(), O_RDONLY | O_CLOEXEC));
     char text[32] = {};
     REQUIRE(::read(pipe.get(), text, sizeof text - 1) > 0);
     ::kill(outermost, SIGKILL);
     ::waitpid(outermost, nullptr, 0);
+    life.write = Descriptor(-1);
     pollfd end = {pipe.get(), POLLIN, 0};
     constexpr int long_enough_in_a_sandbox = 10'000;
     constexpr int control = 200;
@@ -427,7 +447,7 @@ TEST_CASE("kill(-1) reaches nothing outside") {
     }
 }
 
-TEST_CASE("when bwrap is killed, children that left the session and ignore signals end too") {
+TEST_CASE("when bwrap and its supervisor are killed, children that left the session and ignore signals end too") {
     CHECK(child_survives(Isolation::none));
     CHECK_FALSE(child_survives(Isolation::bwrap));
 }

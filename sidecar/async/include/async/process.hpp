@@ -21,6 +21,10 @@ struct Command {
     // own.
     std::map<int, int> descriptors;
     std::vector<std::string> groups; // control groups (their folders), all of which it is in before it runs
+    // At this number it gets the reading end of a pipe that ends when the supervisor does, and has to end then, with
+    // all that it started. Else the system kills it, and it alone, when the supervisor is killed: a program that sets
+    // up others must not end in the middle of that.
+    std::optional<int> life = {};
 };
 
 struct ExitStatus {

@@ -101,6 +101,16 @@ class AttributeCall : public Call {
     }
 };
 
+// Throws for what is no fraction of a second.
+timespec exact(const timeval& time) {
+    constexpr long second = 1'000'000;
+    constexpr long microsecond = 1000;
+    if (time.tv_usec < 0 || time.tv_usec >= second) {
+        throw CallError{EINVAL};
+    }
+    return {time.tv_sec, time.tv_usec * microsecond};
+}
+
 // The times that the older calls take, as the newest one does.
 std::optional<Times> times_of(const AttributeCall& call, const seccomp_data& data) {
     const auto& a = data.args;
@@ -120,9 +130,7 @@ std::optional<Times> times_of(const AttributeCall& call, const seccomp_data& dat
             return std::nullopt;
         }
         const std::array<timeval, 2> times = call.two<timeval>(address);
-        constexpr long microsecond = 1000;
-        return Times{timespec{times[0].tv_sec, times[0].tv_usec * microsecond},
-                     timespec{times[1].tv_sec, times[1].tv_usec * microsecond}};
+        return Times{exact(times[0]), exact(times[1])};
     }
 #endif
     default:

@@ -91,13 +91,11 @@ bool FileRules::may_write(const Held& held) const {
 }
 
 bool FileRules::may_alter(const Held& held) const {
-    const Right right = right_of(held);
-    return is_anonymous(held) || right == Right::write || right == Right::scratch;
+    return is_anonymous(held) || right_of(held) == Right::write;
 }
 
 bool FileRules::may_make(const Place& place) const {
-    const Right right = right_at(path_of(place));
-    return right == Right::write || right == Right::scratch;
+    return right_at(path_of(place)) == Right::write;
 }
 
 bool FileRules::is_pinned(const std::string& path) const {

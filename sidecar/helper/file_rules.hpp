@@ -18,10 +18,9 @@ class FileRules {
   public:
     enum class Right : char {
         nothing = 'n',
-        read = 'r',    // and execute
-        write = 'w',   // and read
-        scratch = 's', // the same, of what is the sandbox's own: no program outside runs or obeys what lies there
-        device = 'd',  // read and write what is behind it
+        read = 'r',   // and execute
+        write = 'w',  // and read
+        device = 'd', // read and write what is behind it
     };
 
     // `text`: a letter and an absolute path without links for each, ended by a NUL. Throws std::invalid_argument.
@@ -34,7 +33,6 @@ class FileRules {
     bool may_make(const Place& place) const;
     // What is outside of all folders and has no name, such as a pipe, is whose who holds it.
     static bool is_anonymous(const Held& held);
-    bool is_scratch(const std::string& path) const { return right_at(path) == Right::scratch; }
     // A rule stands there or below: neither is moved or removed, or what a rule names could be replaced.
     bool is_pinned(const std::string& path) const;
     // As with mounts: between two rules nothing is moved or linked.

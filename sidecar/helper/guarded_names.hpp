@@ -1,6 +1,6 @@
 #pragma once
 // The names that nobody in a sandbox may give to a file: programs outside would run or obey it. They count in places
-// that outlast the sandbox; its own scratch space goes with it.
+// that programs outside can see; scratch space that is mounted goes with the sandbox.
 
 #include "path_walk.hpp"
 

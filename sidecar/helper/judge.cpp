@@ -8,15 +8,14 @@ bool Judge::keeps(const Place& place) const {
     if (!rules_) {
         return names_.keep(place);
     }
-    return !rules_->may_make(place) || (!rules_->is_scratch(path_of(place)) && names_.keep(place));
+    return !rules_->may_make(place) || names_.keep(place);
 }
 
 bool Judge::keeps(const Held& held) const {
     if (!rules_) {
         return names_.keep(held);
     }
-    const bool is_nobodys = FileRules::is_anonymous(held) || rules_->is_scratch(path_of(held));
-    return !rules_->may_write(held) || (!is_nobodys && names_.keep(held));
+    return !rules_->may_write(held) || (!FileRules::is_anonymous(held) && names_.keep(held));
 }
 
 bool Judge::keeps_content(const Held& held) const {

@@ -27,7 +27,6 @@ constexpr std::array devices = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/
 constexpr char nothing = 'n';
 constexpr char read = 'r';
 constexpr char write = 'w';
-constexpr char own = 's';
 constexpr char device = 'd';
 
 char right_of(const MountPlan::Mounted& mounted, const std::string& path) {
@@ -55,17 +54,12 @@ void add(std::map<std::string, char>& rules, const std::string& path, char right
     }
 }
 
-std::string rules_of(const MountPlan& plan, const std::vector<std::string>& scratch) {
+std::string rules_of(const MountPlan& plan) {
     std::map<std::string, char> rules;
     for (const fs::path& place : plan.places_below("/")) {
         const MountPlan::Mounted mounted = *plan.at(place);
         if (mounted.kind == MountPlan::Kind::machine || mounted.kind == MountPlan::Kind::unreadable) {
             add(rules, place, right_of(mounted, place));
-        }
-    }
-    for (auto& rule : rules) {
-        for (const std::string& folder : scratch) {
-            rule.second = is_within(rule.first, folder) ? own : rule.second;
         }
     }
     for (const char* path : devices) {
@@ -80,14 +74,13 @@ std::string rules_of(const MountPlan& plan, const std::vector<std::string>& scra
 
 } // namespace
 
-Confinement confine(const MountPlan& plan, const std::vector<std::string>& scratch,
-                    const std::vector<std::string>& tops, const std::vector<std::string>& limits,
+Confinement confine(const MountPlan& plan, const std::vector<std::string>& tops, const std::vector<std::string>& limits,
                     int first_descriptor) {
     Confinement made;
     made.files.push_back(read_anew(async::helper_program()));
     made.files.push_back(system_call_filter(Network::none));
     made.files.push_back(anonymous_file(confined_filter));
-    made.files.push_back(anonymous_file(rules_of(plan, scratch)));
+    made.files.push_back(anonymous_file(rules_of(plan)));
     made.files.push_back(anonymous_file(list_of_guarded_names({}, tops)));
     made.arguments = {fmt::format("/proc/self/fd/{}", first_descriptor), "confine"};
     for (std::size_t i = 0; i < made.files.size(); ++i) {

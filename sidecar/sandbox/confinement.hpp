@@ -16,9 +16,8 @@ struct Confinement {
     std::vector<Descriptor> files;      // under the numbers from the first on
 };
 
-// By what `plan` shows. `scratch`: the folders in it that are the sandbox's own. `tops`: those of the machine's that
-// can be written, whose own paths may hold guarded names.
-Confinement confine(const MountPlan& plan, const std::vector<std::string>& scratch,
-                    const std::vector<std::string>& tops, const std::vector<std::string>& limits, int first_descriptor);
+// By what `plan` shows. `tops`: the folders in it that can be written, whose own paths may hold guarded names.
+Confinement confine(const MountPlan& plan, const std::vector<std::string>& tops, const std::vector<std::string>& limits,
+                    int first_descriptor);
 
 } // namespace cellgate::sandbox

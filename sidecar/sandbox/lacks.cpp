@@ -11,7 +11,6 @@ std::vector<std::string> landlock_lacks() {
         "no shared memory and no semaphores by name: multiprocessing has no locks",
         "no datagram sockets, and none with an abstract name",
         "a file that is hidden in the workspace can still be executed where its mode allows that, and so be read",
-        "guarded names can be made in scratch space: run nothing of yours in there, also not through a link",
         "/tmp and /dev/shm are closed: scratch space is TMPDIR, in the runtime directory, without a size of its own",
         "one layer less: a flaw in the system's calls or in the guard is not held by a namespace behind it",
         "packages cannot be installed: that needs the other sandbox",

@@ -16,8 +16,6 @@ namespace cellgate::sandbox {
 
 namespace {
 
-constexpr const char* own_tmp = "/tmp"; // as plan_without_mounts() makes it
-
 // Some are of a namespace's count, or of a mount's size.
 std::vector<std::string> limit_arguments_without_namespaces(const Limits& limits) {
     if (limits.disk_bytes) {
@@ -46,7 +44,7 @@ void limit_by_group(Launch& launch, const Limits& limits) {
 // It runs as a kernel would, and looks from inside.
 std::string look_from_inside() {
     MountPlan nothing_shown;
-    Confinement inside = confine(nothing_shown, {}, {}, {}, 3);
+    Confinement inside = confine(nothing_shown, {}, {}, 3);
     // The helper once more, which is open in there under no name.
     std::vector<std::string> argv = inside.arguments;
     argv.insert(argv.end(), {"/proc/self/fd/" + std::to_string(3 + inside.files.size()), "can-confine"});
@@ -92,20 +90,19 @@ Launch LandlockLauncher::wrap(async::Command command, const Profile& profile) {
     check();
     const std::vector<std::string> limits = limit_arguments_without_namespaces(profile.limits);
     KernelMounts mounts = plan_without_mounts(profile, environment_);
-    const std::string& session_dir = mounts.scratch.front();
     Links links;
     check_program(mounts.plan, command.argv.at(0), links);
     const std::string cwd = working_directory(mounts.plan, command.cwd.empty() ? mounts.workspace : command.cwd, links);
 
     const int first = first_free_descriptor(command);
-    Confinement confinement = confine(mounts.plan, mounts.scratch, mounts.exchangeable, limits, first);
+    Confinement confinement = confine(mounts.plan, mounts.exchangeable, limits, first);
     Launch launch;
     for (Descriptor& file : confinement.files) {
         command.descriptors[first + static_cast<int>(launch.descriptors.size())] = file.get();
         launch.descriptors.push_back(std::move(file));
     }
     command.argv.insert(command.argv.begin(), confinement.arguments.begin(), confinement.arguments.end());
-    command.environment.emplace("TMPDIR", session_dir + own_tmp);
+    command.environment.emplace("TMPDIR", mounts.tmp);
     command.environment = clean_environment(environment_, mounts.home, std::move(command.environment));
     command.cwd = cwd;
     launch.command = std::move(command);

@@ -34,9 +34,10 @@ KernelMounts plan_without_mounts(const Profile& profile, const Environment& envi
     }
     plan.because({"the sandbox's own, empty at the start"});
     const std::string session_dir = fs::canonical(profile.session_dir);
-    mounts.scratch = {session_dir};
+    mounts.exchangeable.push_back(session_dir);
     mounts.home = session_dir + "/home";
-    for (const std::string& folder : {mounts.home, session_dir + "/tmp"}) {
+    mounts.tmp = session_dir + "/tmp";
+    for (const std::string& folder : {mounts.home, mounts.tmp}) {
         fs::create_directory(folder);
         fs::permissions(folder, fs::perms::owner_all);
         plan.read_write(folder);

@@ -77,15 +77,13 @@ void ask_about_files(Filter& filter) {
 }
 
 // File systems' own ways to name and alter files, also by a descriptor that only reads: those of ext4 and all others,
-// of XFS and all others, of versions, of btrfs, of f2fs, of bcachefs, of FAT, of ZFS. And
-// leases, which hold up who opens a file for 45 seconds.
+// of XFS and all others, of versions, of btrfs, of f2fs, of bcachefs, of FAT, of ZFS.
 void refuse_controls_of_files(Filter& filter) {
     constexpr std::uint64_t letter = 0xff00;
     for (const std::uint64_t kind : {0x66, 0x58, 0x76, 0x94, 0xf5, 0xbc, 0x72, 0x83}) {
         filter.refuse(ENOTTY, SCMP_SYS(ioctl), has_of(1, letter, kind << 8U));
     }
     filter.refuse(ENOTTY, SCMP_SYS(ioctl), is(1, _IOC(_IOC_WRITE, 'o', 4, 24))); // ocfs2's
-    filter.refuse(EPERM, SCMP_SYS(fcntl), is(1, F_SETLEASE));
 }
 
 // Unix sockets, without datagrams: to whom these go would have to be judged each time.

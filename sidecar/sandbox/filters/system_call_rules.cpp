@@ -86,6 +86,11 @@ const Refusal refusals[] = {
     {SCMP_SYS(vm86old), ENOSYS},
 };
 
+// Who opens a file that somebody has a lease on waits for 45 seconds: an editor, say.
+void refuse_leases(Filter& filter) {
+    filter.refuse(EPERM, SCMP_SYS(fcntl), is(1, F_SETLEASE));
+}
+
 // Input put into a terminal as if it was typed, and the console's keys.
 void refuse_typing(Filter& filter) {
     filter.refuse(EPERM, SCMP_SYS(ioctl), is(1, TIOCSTI));
@@ -147,6 +152,7 @@ std::string compile_system_call_filter(bool with_unix_sockets) {
     for (const Refusal& refusal : refusals) {
         filter.refuse(refusal.error, refusal.call);
     }
+    refuse_leases(filter);
     refuse_typing(filter);
     refuse_namespaces(filter);
     refuse_set_id_bits(filter);

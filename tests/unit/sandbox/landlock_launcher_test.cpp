@@ -101,6 +101,9 @@ def attack():
     made = tempfile.mkdtemp(dir=S) + "/x"; os.makedirs(made + "/.git/hooks"); os.rename(made, W + "/x"); return True
 T(attack))"},
     {"make a repository", R"(T(lambda: os.makedirs(W + "/new/.git/hooks") is None))"},
+    {"make a repository in scratch space, where a link may lead",
+     R"(T(lambda: os.makedirs(os.environ.get("TMPDIR", S) + "/.git/hooks") is None))"},
+    {"make a repository in the home", R"(T(lambda: os.makedirs(os.environ["HOME"] + "/.git/hooks") is None))"},
     {"exchange a path while it is opened", R"(
 import threading
 def attack():
@@ -205,6 +208,8 @@ open("/dev/null", "w").close(); os.close(os.open("/dev/urandom", os.O_RDONLY))
 assert subprocess.run("echo x > /dev/null; echo ok > /dev/stdout", shell=True, check=True, capture_output=True).stdout == b"ok\n"
 os.chmod("c/file", 0o640); os.utime("c/file", (1, 2)); assert os.stat("c/file").st_mtime == 2
 os.utime("c/file"); assert os.stat("c/file").st_mtime > 2
+no_times = (ctypes.c_long * 4)(1, 1000000, 1, 0)
+assert libc.utimes(b"c/file", no_times) == -1 and ctypes.get_errno() == 22
 os.chown("c/file", os.getuid(), -1); shutil.copy2("c/file", "a/copy"); shutil.copytree("c", "d", symlinks=True)
 shutil.make_archive("archive", "gztar", "c"); shutil.unpack_archive("archive.tar.gz", "unpacked"); shutil.rmtree("unpacked")
 owner, terminal = pty.openpty(); os.write(owner, b"typed\n"); assert os.read(terminal, 10) == b"typed\n"
@@ -217,7 +222,7 @@ rows.commit()
 open("program", "w").write("#!/bin/sh\necho ran\n"); os.chmod("program", 0o755)
 assert subprocess.run("./program", capture_output=True).stdout == b"ran\n"
 for top in (os.environ["HOME"], tempfile.gettempdir(), S):
-    assert os.listdir(top) is not None; os.makedirs(top + "/x/y"); open(top + "/x/.bashrc", "w").close()
+    assert os.listdir(top) is not None; os.makedirs(top + "/x/y"); open(top + "/x/.config", "w").close()
 path = tempfile.mkdtemp() + "/s"
 with multiprocessing.connection.Listener(path, "AF_UNIX") as listener:
     client = threading.Thread(target=lambda: multiprocessing.connection.Client(path).send("sent")); client.start()

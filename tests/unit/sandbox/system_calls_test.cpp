@@ -74,6 +74,7 @@ const std::vector<Call> refused_calls = {
     {"adjtimex", SYS_adjtimex, EPERM, {nowhere}},
     {"openat2", SYS_openat2, ENOSYS, {no_file, nowhere, nowhere, 24}},
     {"personality", SYS_personality, EPERM, {0x0040000}},
+    {"take a lease", SYS_fcntl, EPERM, {no_file, F_SETLEASE, F_WRLCK}},
 #ifdef __x86_64__
     {"ioperm", SYS_ioperm, EPERM, {much, much, 1}},
     {"iopl", SYS_iopl, EPERM, {99}},

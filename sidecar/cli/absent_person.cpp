@@ -1,9 +1,9 @@
 #include "absent_person.hpp"
 
+#include "base/shell_words.hpp"
 #include "base/visible_text.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "rule_argument.hpp"
-#include "shell_words.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "base/visible_text.hpp"
 #include "commands.hpp"
-#include "shell_words.hpp"
+#include "program_to_call.hpp"
 
 #include <fmt/format.h>
 

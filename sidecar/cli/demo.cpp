@@ -3,6 +3,7 @@
 
 #include "approval_prompt.hpp"
 #include "base/names.hpp"
+#include "base/shell_words.hpp"
 #include "cells.hpp"
 #include "commands.hpp"
 #include "demo_tour.hpp"
@@ -10,7 +11,6 @@
 #include "output_printer.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "sandbox/launcher.hpp"
-#include "shell_words.hpp"
 #include "store/directories.hpp"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // `cellgate generate NAME [-- COMMAND…]`: the Python package of a tool server.
 
+#include "base/shell_words.hpp"
 #include "commands.hpp"
-#include "shell_words.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 

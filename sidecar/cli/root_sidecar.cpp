@@ -1,9 +1,9 @@
 #include "root_sidecar.hpp"
 
 #include "async/detached.hpp"
+#include "base/shell_words.hpp"
 #include "base/visible_text.hpp"
 #include "sandbox/launcher.hpp"
-#include "shell_words.hpp"
 
 #include <fmt/format.h>
 

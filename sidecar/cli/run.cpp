@@ -2,12 +2,12 @@
 
 #include "base/encoding.hpp"
 #include "base/names.hpp"
+#include "base/shell_words.hpp"
 #include "base/visible_text.hpp"
 #include "cells.hpp"
 #include "commands.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "sandbox_options.hpp"
-#include "shell_words.hpp"
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 

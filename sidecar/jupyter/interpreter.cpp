@@ -3,6 +3,7 @@
 #include "async/process.hpp"
 #include "base/json_codec.hpp"
 #include "base/plain_file.hpp"
+#include "base/shell_words.hpp"
 #include "base/visible_text.hpp"
 
 #include <fmt/format.h>
@@ -162,21 +163,6 @@ InterpreterKind kind_of(const fs::path& prefix, const fs::path& base_prefix) {
     return is_debian_system(base_prefix) ? InterpreterKind::system : InterpreterKind::other;
 }
 
-std::string shell_quoted(const std::string& text) {
-    const auto plain = [](unsigned char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               std::string_view("_-./+:@").find(static_cast<char>(c)) != std::string_view::npos;
-    };
-    if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) {
-        return text;
-    }
-    std::string out = "'";
-    for (const char c : text) {
-        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    return out + "'";
-}
-
 bool is_below(const fs::path& path, fs::path directory) {
     if (!directory.has_filename()) {
         directory = directory.parent_path(); // "/a/" is "/a"
@@ -296,7 +282,7 @@ Task<Interpreter> probe_interpreter(async::Loop& loop, std::string path, Duratio
 }
 
 Error no_ipykernel(const Interpreter& interpreter) {
-    const std::string python = shell_quoted(interpreter.executable);
+    const std::string python = shell_word(interpreter.executable);
     std::string command;
     switch (interpreter.kind) {
     case InterpreterKind::system:
@@ -306,7 +292,7 @@ Error no_ipykernel(const Interpreter& interpreter) {
         command = fmt::format("uv pip install --python {} ipykernel", python);
         break;
     case InterpreterKind::conda:
-        command = fmt::format("conda install -p {} ipykernel", shell_quoted(interpreter.prefix));
+        command = fmt::format("conda install -p {} ipykernel", shell_word(interpreter.prefix));
         break;
     case InterpreterKind::venv:
     case InterpreterKind::other:

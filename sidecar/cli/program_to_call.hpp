@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cellgate::cli {
+
+// How this program is called from the current folder: by the name that the shell found in PATH, by its path below the
+// folder, or by its absolute path. `invoked_as` is argv[0].
+std::string program_to_call(std::string_view invoked_as);
+
+} // namespace cellgate::cli

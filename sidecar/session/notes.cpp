@@ -1,5 +1,6 @@
 #include "notes.hpp"
 
+#include "base/shell_words.hpp"
 #include "base/visible_text.hpp"
 
 #include <fmt/format.h>
@@ -15,13 +16,6 @@ constexpr std::size_t most_notes = 8;
 // Of the code that is looked at: a regular expression takes its time.
 constexpr std::size_t longest_line = 300;
 constexpr int most_lines = 16;
-
-std::string quoted(const std::string& word) {
-    return word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
-                   std::string::npos
-               ? word
-               : "'" + word + "'";
-}
 
 // The requirements among pip's arguments; those with quotes of their own are left out.
 std::vector<std::string> requirements_in(const std::string& arguments) {
@@ -49,7 +43,7 @@ protocol::Note note_of_refusal(const Endpoint& endpoint, const std::string& reas
     return note;
 }
 
-std::optional<protocol::Note> note_of_install(const std::string& code) {
+std::optional<protocol::Note> note_of_install(const std::string& code, const std::optional<std::string>& outside) {
     static const std::regex pip(R"(^\s*[%!]\s*(?:\S*python\S*\s+-m\s+)?pip3?\s+install\s+(.*)$)");
     int looked_at = 0;
     for (std::size_t at = 0; at < code.size() && looked_at < most_lines;) {
@@ -65,13 +59,14 @@ std::optional<protocol::Note> note_of_install(const std::string& code) {
         if (!std::regex_match(line, found, pip)) {
             continue;
         }
-        std::string command = "cellgate install";
+        std::string command = outside ? shell_word(*outside) + " -m pip install" : "cellgate install";
         for (const std::string& requirement : requirements_in(found[1])) {
-            command += " " + quoted(requirement);
+            command += " " + shell_word(requirement);
         }
         protocol::Note note;
         note.text = "pip in a cell installs into the session's own home at most, which goes with the session";
-        note.remedy = fmt::format("to have a package in every session of this workspace: {}", command);
+        note.remedy = outside ? fmt::format("to have a package, in a terminal: {}", visible_text(command))
+                              : fmt::format("to have a package in every session of this workspace: {}", command);
         return note;
     }
     return std::nullopt;

@@ -15,8 +15,8 @@ namespace cellgate::session {
 protocol::Note note_of_refusal(const Endpoint& endpoint, const std::string& reason);
 
 // Of code with a line such as `%pip install requests` or `!pip install requests`: pip's requirements in it, which are
-// not checked.
-std::optional<protocol::Note> note_of_install(const std::string& code);
+// not checked. `outside`: the interpreter, where cellgate cannot install for it, but the person can.
+std::optional<protocol::Note> note_of_install(const std::string& code, const std::optional<std::string>& outside = {});
 
 // Adds `note` unless it is there already, or there are enough.
 void add_note(std::optional<std::vector<protocol::Note>>& notes, protocol::Note note);

@@ -275,11 +275,15 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     co_await shielded(helpers_.join());
     const bool stop_others =
         result.status == protocol::ExecutionStatus::error && execution->params.stop_on_error.value_or(true);
-    if (std::optional<protocol::Note> note = note_of_install(execution->params.code)) {
-        add_note(execution->notes, std::move(*note));
-    }
-    if (result.error && start->mounts) {
-        co_await note_paths(execution, start, result.error->evalue);
+    if (start->mounts) {
+        const bool is_weaker = options_.isolation == sandbox::Isolation::landlock; // installs are not held by that one
+        if (std::optional<protocol::Note> note =
+                note_of_install(execution->params.code, is_weaker ? kernel_.interpreter : std::nullopt)) {
+            add_note(execution->notes, std::move(*note));
+        }
+        if (result.error) {
+            co_await note_paths(execution, start, result.error->evalue);
+        }
     }
     result.notes = std::move(execution->notes);
     running_ = nullptr;

@@ -84,6 +84,14 @@ class WithoutNamespaces(ToolsTest):
         inside, outside = self.both("import socket\nsocket.socket().close()\nprint('made')")
         self.assertEqual((inside, outside), ("OSError", "made"))
 
+    def test_a_package_is_installed_outside(self):
+        notes = {}
+        for session in ("weaker", "open"):
+            result = self.cellgate.run("!pip install --no-index requests", sessionId=session).result()
+            notes[session] = [note["remedy"] for note in result.get("notes", [])]
+        self.assertEqual(notes["open"], [])  # there it is installed
+        self.assertRegex(notes["weaker"][0], "^to have a package, in a terminal: /\\S*python3 -m pip install requests$")
+
     def test_an_interrupt_reaches_the_cell(self):
         execution = self.cellgate.execute("print('go', flush=True)\nwhile True: pass",
                                           sessionId="weaker").wait_for_text("go")

@@ -26,6 +26,13 @@ TEST_CASE("pip in a cell is answered with the command that installs for good") {
     }
 }
 
+TEST_CASE("where cellgate cannot install, the command is the interpreter's own") {
+    const std::optional<protocol::Note> note =
+        note_of_install("%pip install -q requests", "/home/a da/.venv/bin/python");
+    CHECK(note.value().remedy ==
+          "to have a package, in a terminal: '/home/a da/.venv/bin/python' -m pip install requests");
+}
+
 TEST_CASE("what a cell writes in such a line gets nowhere") {
     CHECK(remedy("%pip install $(id) `id` a;b x'y '; rm -rf ~ '").find_first_of("$`;~") == std::string::npos);
     CHECK(remedy("%pip install " + std::string(100'000, 'a')).size() < 2000);

@@ -2,6 +2,7 @@
 
 #include "async/stream.hpp"
 #include "commands.hpp"
+#include "sandbox_options.hpp"
 #include "sandbox_trial.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ namespace {
 
 struct Arguments {
     bool json = false;
+    std::string launcher; // empty: the default
     bool no_sandbox = false;
 };
 
@@ -30,6 +32,7 @@ constexpr const char* explanation =
   ESCAPED     it got out
   works       without the sandbox it works, so the sandbox is what held it
   refused     without the sandbox it is refused as well (to other users than root, say): it shows less
+  lacks       it got out of the weaker sandbox (--sandbox landlock), which says of itself that it does not hold this
   -           not tried: without the sandbox it would do harm; or in it, as said below
 
 Nothing of yours is touched: each attempt has a workspace, a home and things to reach of its own, in $TMPDIR. It takes some
@@ -46,6 +49,8 @@ const char* word_inside(Outcome outcome) {
         return "held";
     case Outcome::escaped:
         return "ESCAPED";
+    case Outcome::lacking:
+        return "lacks";
     case Outcome::unclear:
         return "UNCLEAR";
     case Outcome::not_tried:
@@ -79,17 +84,18 @@ void print_summary(const TrialReport& report) {
     for (const Trial& trial : report.trials) {
         if (trial.inside.outcome == Outcome::not_tried && !trial.inside.detail.empty()) {
             reasons.insert(trial.inside.detail);
-        } else if (trial.inside.outcome != Outcome::held && trial.inside.outcome != Outcome::not_tried) {
+        } else if (trial.inside.outcome == Outcome::escaped || trial.inside.outcome == Outcome::unclear) {
             fmt::print("\n{}: {}: {}", trial.id, word_inside(trial.inside.outcome), trial.inside.detail);
         }
     }
     for (const std::string& reason : reasons) {
         fmt::print("\nnot tried: {}", reason);
     }
-    fmt::print("\n{} attempts: {} held, {} escaped, {} unclear, {} not tried\nthe layers that hold: {}\n",
+    const std::size_t lacking = count_of(report, Outcome::lacking);
+    fmt::print("\n{} attempts: {} held, {} escaped, {}{} unclear, {} not tried\nthe layers that hold: {}\n",
                report.trials.size(), count_of(report, Outcome::held), count_of(report, Outcome::escaped),
-               count_of(report, Outcome::unclear), count_of(report, Outcome::not_tried),
-               fmt::join(report.layers, ", "));
+               lacking == 0 ? "" : fmt::format("{} lacking, ", lacking), count_of(report, Outcome::unclear),
+               count_of(report, Outcome::not_tried), fmt::join(report.layers, ", "));
 }
 
 struct Run {
@@ -128,7 +134,11 @@ Task<void> run_until_signal(async::Loop* loop, TrialOptions options, Run* run) {
 
 int test(const Arguments& arguments) {
     TrialOptions options;
-    options.no_sandbox = arguments.no_sandbox;
+    if (arguments.no_sandbox) {
+        options.isolation = sandbox::Isolation::none;
+    } else if (arguments.launcher == "landlock") {
+        options.isolation = sandbox::Isolation::landlock;
+    }
     const bool at_terminal = ::isatty(STDERR_FILENO) == 1;
     if (at_terminal) {
         options.on_progress = show_progress;
@@ -161,9 +171,10 @@ void add_sandbox_test(CLI::App& group, Invocation& invocation) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command =
         group.add_subcommand("test", "Try to get out of the sandbox on this machine, and say what held");
+    CLI::Option* launcher = add_sandbox_launcher(*command, arguments->launcher);
     command->add_flag("--json", arguments->json, "Print the whole result as JSON");
     // What the tests look at to know that a sandbox which holds nothing is told.
-    command->add_flag("--no-sandbox", arguments->no_sandbox)->group("");
+    command->add_flag("--no-sandbox", arguments->no_sandbox)->group("")->excludes(launcher);
     command->footer(explanation);
     command->callback([arguments, &invocation] { invocation.run = [arguments] { return test(*arguments); }; });
 }

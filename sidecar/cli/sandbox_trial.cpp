@@ -23,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+using sandbox::Isolation;
 
 constexpr Duration longest_attempt = 20s;
 constexpr Duration stop_grace = 2s;
@@ -50,6 +51,7 @@ struct AttemptLimits {
 struct Attempt {
     std::string id;
     std::string layer;
+    std::optional<std::string> weaker_layer; // without namespaces; none where nothing holds it then
     std::string title;
     bool control = false;
     AttemptLimits limits;
@@ -59,6 +61,7 @@ struct Attempt {
     static void fields(Self& self, Visit& visit) {
         visit("id", self.id);
         visit("layer", self.layer);
+        visit("weakerLayer", self.weaker_layer);
         visit("title", self.title);
         visit("control", self.control);
         visit("limits", self.limits);
@@ -222,12 +225,16 @@ class Trials {
             if (options_.on_progress) {
                 options_.on_progress(attempt.id, report->trials.size() + 1, attempts.size());
             }
-            Trial trial{attempt.id, attempt.title, attempt.layer, {}, {}};
-            if (!options_.no_sandbox || attempt.control) {
-                trial.inside = co_await try_one(attempt, options_.no_sandbox, &report->layers);
+            Trial trial{attempt.id, attempt.title, layer_of(attempt), {}, {}};
+            if (options_.isolation != Isolation::none || attempt.control) {
+                trial.inside = co_await try_one(attempt, options_.isolation, &report->layers);
+            }
+            if (options_.isolation == Isolation::landlock && !attempt.weaker_layer &&
+                trial.inside.outcome == Outcome::escaped) {
+                trial.inside.outcome = Outcome::lacking;
             }
             if (attempt.control) {
-                trial.without = co_await try_one(attempt, true, nullptr);
+                trial.without = co_await try_one(attempt, Isolation::none, nullptr);
             }
             const Outcome inside = trial.inside.outcome;
             report->held = report->held && inside != Outcome::escaped && inside != Outcome::unclear;
@@ -243,10 +250,15 @@ class Trials {
     }
 
   private:
-    Task<Try> try_one(const Attempt& attempt, bool without, std::vector<std::string>* layers) {
+    // By which it is held, if it is.
+    std::string layer_of(const Attempt& attempt) const {
+        return options_.isolation == Isolation::landlock ? attempt.weaker_layer.value_or("none") : attempt.layer;
+    }
+
+    Task<Try> try_one(const Attempt& attempt, Isolation isolation, std::vector<std::string>* layers) {
         std::string new_place = R"({"do":"new"})";
         const RawJson place = co_await stage_->ask(std::move(new_place));
-        Try tried = co_await try_in(attempt, from_json<Place>(place, "the place"), place.text(), without, layers);
+        Try tried = co_await try_in(attempt, from_json<Place>(place, "the place"), place.text(), isolation, layers);
         if (attempt.left && tried.outcome == Outcome::held) {
             std::string look = fmt::format(R"({{"do":"left","what":"{}"}})", *attempt.left);
             const RawJson left = co_await stage_->ask(std::move(look));
@@ -259,7 +271,7 @@ class Trials {
         co_return tried;
     }
 
-    Task<Try> try_in(const Attempt& attempt, Place place, std::string place_text, bool without,
+    Task<Try> try_in(const Attempt& attempt, Place place, std::string place_text, Isolation isolation,
                      std::vector<std::string>* layers) {
         sandbox::Profile profile;
         profile.workspace = place.workspace;
@@ -270,14 +282,13 @@ class Trials {
         environment_["HOME"] = place.home;
         std::unique_ptr<egress::Proxy> proxy;
         TaskScope serving;
-        if (!without) {
+        if (isolation == Isolation::bwrap) {
             profile.proxy = place.session + "/net.sock";
             proxy = make_proxy(profile.proxy);
             serving.spawn(proxy->run());
         }
         async::Command command;
         command.argv = escapes_argv(python_.executable, {"attempt", attempt.id, std::move(place_text)});
-        const auto isolation = without ? sandbox::Isolation::none : sandbox::Isolation::bwrap;
         const std::unique_ptr<sandbox::Launcher> launcher = sandbox::make_launcher(isolation, environment_);
         std::optional<sandbox::Launch> launch;
         std::exception_ptr failure;
@@ -290,7 +301,7 @@ class Trials {
                 failure = std::current_exception(); // else that limit cannot be had here, and nobody would get it
             }
         }
-        if (launch && !without && is_missing(attempt.layer, launch->layers)) {
+        if (launch && isolation != Isolation::none && is_missing(attempt.layer, launch->layers)) {
             tried.detail = fmt::format("there is no layer {} here: see `cellgate doctor`", attempt.layer);
         } else if (launch) {
             if (layers != nullptr && !profile.limits.any()) {

@@ -1,10 +1,11 @@
 #pragma once
-// Tries the sandbox on this machine: each attempt of sidecar/kernel/escapes.py runs in a kernel's sandbox and, where
+// Tries a sandbox on this machine: each attempt of sidecar/kernel/escapes.py runs in a kernel's sandbox and, where
 // that harms nobody, once more without it, which shows that the sandbox is what held it. Nothing of the person's is
 // touched: each attempt has a workspace, a home with a secret that is none, and things to reach of its own.
 
 #include "async/loop.hpp"
 #include "base/json_codec.hpp"
+#include "sandbox/launcher.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -13,10 +14,12 @@
 
 namespace cellgate::cli {
 
-enum class Outcome { held, escaped, unclear, not_tried };
-inline constexpr EnumNames<Outcome, 4> enum_names(Outcome) {
+enum class Outcome { held, escaped, lacking, unclear, not_tried };
+inline constexpr EnumNames<Outcome, 5> enum_names(Outcome) {
     return {{{Outcome::held, "held"},
              {Outcome::escaped, "escaped"},
+             {Outcome::lacking, "lacking"}, // it got out, where this sandbox says that it does not hold
+
              {Outcome::unclear, "unclear"},
              {Outcome::not_tried, "notTried"}}};
 }
@@ -50,7 +53,7 @@ struct Trial {
 struct TrialReport {
     std::vector<Trial> trials;
     std::vector<std::string> layers;
-    bool held = true; // nothing got out, and nothing was left unclear
+    bool held = true; // nothing got out but where that is said before, and nothing was left unclear
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("held", self.held);
@@ -60,7 +63,7 @@ struct TrialReport {
 };
 
 struct TrialOptions {
-    bool no_sandbox = false; // the control of the whole: nothing keeps the attempts in
+    sandbox::Isolation isolation = sandbox::Isolation::bwrap; // none: the control of the whole
     std::function<void(const std::string& id, std::size_t number, std::size_t count)> on_progress;
 };
 

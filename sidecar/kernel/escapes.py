@@ -28,6 +28,11 @@ attempts = {}
 # Set for an attempt: home, workspace, session, and what the stage has outside of them.
 place = {}
 
+# What holds in the weaker sandbox in the stead of a layer that needs namespaces. Of a limit of scratch space it has none.
+WITHOUT_NAMESPACES = {"mount-namespace": "landlock", "pid-namespace": "landlock", "network-namespace": "no-network",
+                      "network-proxy": "no-network", "no-nested-namespaces": "seccomp", "no-capabilities": "capabilities",
+                      "ipc-namespace": None}
+
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -35,7 +40,7 @@ def attempt(name, layer, title, control=True, limits=None, left=None, ends=False
     """`layer` is what should stop it. `left` looks, outside, at what it left. `ends`: its end by a signal is what holds
     it."""
     def add(function):
-        attempts[name] = {"layer": layer, "title": title, "control": control, "limits": limits or {}, "left": left,
+        attempts[name] = {"layer": layer, "weakerLayer": WITHOUT_NAMESPACES.get(layer, layer), "title": title, "control": control, "limits": limits or {}, "left": left,
                           "ends": ends, "function": function}
         return function
     return add

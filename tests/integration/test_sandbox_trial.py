@@ -80,6 +80,22 @@ class Trial(unittest.TestCase):
         # What would harm without a sandbox is not tried in its place either.
         self.assertEqual(self.attempts(report)["priv-kill-all"]["inSandbox"]["outcome"], "notTried")
 
+    def test_the_weaker_sandbox_holds_all_but_what_it_says(self):
+        report = self.run_trial("--sandbox", "landlock", "--json")
+        self.assertTrue(report["held"])
+        self.assertLessEqual({"landlock", "no-network", "guarded-names"}, set(report["layers"]))
+        attempts = self.attempts(report)
+        self.assertEqual(attempts.keys(), self.attempts().keys())
+        lacking = {name for name, attempt in attempts.items() if attempt["inSandbox"]["outcome"] == "lacking"}
+        self.assertEqual(lacking, {"ipc-shared-memory"})
+        for name, attempt in attempts.items():
+            if name not in lacking and not name.startswith("res-"):
+                self.assertEqual(attempt["inSandbox"]["outcome"], "held", attempt)
+                self.assertIn(attempt["layer"], report["layers"])
+        text = self.run_trial("--sandbox", "landlock")
+        self.assertRegex(text, r"(?m)^none +ipc-shared-memory +lacks ")
+        self.assertRegex(text, r"\d+ held, 0 escaped, 1 lacking, 0 unclear")
+
     def test_the_table_has_a_line_for_each_and_says_how_many_were_held(self):
         text = self.run_trial()
         for name, attempt in self.attempts().items():

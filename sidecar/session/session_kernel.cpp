@@ -88,7 +88,7 @@ void Session::note_settings(const std::vector<std::string>& notices) {
     sandbox_notices_.clear();
     for (const std::string& notice : notices) {
         sandbox_notices_.push_back(visible_text(notice));
-        log_warning("session {}: {}", options_.id, sandbox_notices_.back());
+        log_info("session {}: {}", options_.id, sandbox_notices_.back());
     }
 }
 

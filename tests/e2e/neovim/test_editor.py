@@ -105,6 +105,17 @@ class Control(NeovimTest):
         neovim.command("Cellgate run")
         neovim.wait_output("first,second")
 
+    def test_a_settings_file_says_what_new_kernels_see(self):
+        data = self.place.home / "data.csv"
+        data.write_text("first,second")
+        shown = self.place.home / "sandbox.json"
+        shown.write_text(json.dumps({"filesystem": {"denyRead": [], "allowRead": ["~/data.csv"], "allowWrite": ["."],
+                                                    "denyWrite": []}}))
+        file = self.place.write("a.py", f"# %%\nprint(open({str(data)!r}).read())\n")
+        neovim = self.neovim(file, settings={"sandbox_config": "~/sandbox.json"})
+        neovim.command("Cellgate run")
+        neovim.wait_output("first,second")
+
     def test_stop_ends_the_sidecar_and_the_next_cell_starts_another(self):
         neovim = self.neovim(self.place.write("a.py", "# %%\nprint(6 * 7)\n"))
         neovim.command("Cellgate run")

@@ -32,6 +32,22 @@ scenario("a file has a session of its own, until it is attached to another", { f
     assert.equal(await place.read("seen"), "of one");
 });
 
+scenario("a settings file of the person's says what new sessions see", {
+    settings: (place) => ({ "cellgate.sandboxConfig": path.join(place.root, "sandbox.json") }),
+    prepare: async (place) => {
+        const data = path.join(place.root, "data.csv");
+        await writeFile(data, "first,second");
+        await place.write("look.py", `# %%\nopen('seen', 'w').write(open(${JSON.stringify(data)}).read())\n`);
+        const filesystem = { denyRead: [], allowRead: [data], allowWrite: ["."], denyWrite: [] };
+        await writeFile(path.join(place.root, "sandbox.json"), JSON.stringify({ filesystem, allowPty: true }));
+    },
+}, async ({ place, editor }) => {
+    await editor.openFile("look.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    assert.equal(await place.read("seen"), "first,second");
+});
+
 scenario("the interpreter that was chosen in the Python extension is used", {
     files: { "which.py": "# %%\nimport sys\nopen('which', 'w').write(sys.prefix)\n" },
     ...beside("python"),

@@ -36,6 +36,12 @@ M.settings = {
       .. " gets the first kernel that speaks it.",
   },
   {
+    name = "sandbox_config",
+    type = { "string", "nil" },
+    doc = "A settings file in the format of srt (`@anthropic-ai/sandbox-runtime`) for the sandbox of new sessions: what their"
+      .. " code can read, write and reach beside the workspace. From the workspace's folder if relative; `~` is your home.",
+  },
+  {
     name = "linger_seconds",
     type = "number",
     default = 600,

@@ -65,7 +65,8 @@ end
 ---@return table? params of session/create
 function M.session(language)
   local kernel = config.values.kernels[language]
-  if language == "python" and not kernel then
+  local settings = config.values.sandbox_config
+  if language == "python" and not kernel and not settings then
     return nil
   end
   local id = language == "python" and "default" or (language:gsub("[^%w_.-]", "_"):gsub("^[.-]", "_"):sub(1, 64))
@@ -74,6 +75,7 @@ function M.session(language)
       sessionId = id,
       language = language,
       kernel = kernel and (kernel:find("/") and { interpreter = kernel } or { name = kernel }) or nil,
+      sandbox = settings and { configFile = settings } or nil,
     }
 end
 

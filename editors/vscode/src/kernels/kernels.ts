@@ -4,11 +4,12 @@
 import * as vscode from "vscode";
 import { brokeOff, kindOf, textOf } from "../client/errors";
 import type { Documents } from "../documents";
-import type { KernelChoice, SessionCreateParams } from "../protocol/messages";
+import type { KernelChoice } from "../protocol/messages";
 import type { Session, Sessions } from "../sessions";
 import { chooseKernel } from "./choose";
 import { pythonExtensionInterpreter } from "./pythonExtension";
 import { offerRemedy } from "./remedies";
+import { sandboxChoice } from "./sandbox";
 import type { Sidecar } from "../client/sidecar";
 
 const memoryKey = "cellgate.kernel";
@@ -45,7 +46,7 @@ export class Kernels {
     }
 
     private async start(uri: vscode.Uri, sessionId: string): Promise<Session> {
-        let sandbox: SessionCreateParams["sandbox"];
+        let sandbox = sandboxChoice();
         for (;;) {
             const kernel = this.memory.get<KernelChoice>(memoryKey) ?? (await pythonExtensionInterpreter(uri));
             try {
@@ -60,7 +61,7 @@ export class Kernels {
                 if (remedy === "selectKernel" && (await this.select())) continue;
                 if (remedy === "retry") continue;
                 if (remedy === "weaker" || remedy === "unsandboxed") {
-                    sandbox = remedy === "weaker" ? { launcher: "landlock" } : false;
+                    sandbox = remedy === "weaker" ? sandboxChoice("landlock") : false;
                     continue;
                 }
                 throw error;

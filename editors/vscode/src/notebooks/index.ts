@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
+import { sandboxChoice } from "../kernels/sandbox";
 import type { KernelInfo } from "../protocol/messages";
 import { SessionResults } from "../results/model/sessionResults";
 import { NotebookRuns } from "./runs";
@@ -18,7 +19,7 @@ export function notebooks(cellgate: Cellgate): vscode.Disposable {
         const uri = notebook.uri.toString();
         let runs = open.get(uri);
         if (!runs) {
-            runs = new NotebookRuns(cellgate, new SessionResults(documents.sessionOf(uri), executions));
+            runs = new NotebookRuns(cellgate, notebook, new SessionResults(documents.sessionOf(uri), executions));
             open.set(uri, runs);
         }
         return runs;
@@ -35,11 +36,14 @@ export function notebooks(cellgate: Cellgate): vscode.Disposable {
         const kernel = interpreter !== undefined && source === "interpreter" ? { interpreter } : { name };
         controller.executeHandler = (cells, notebook) => {
             const sessionId = documents.sessionOf(notebook.uri.toString());
-            const ready = sessions.ensure({ sessionId, kernel });
+            const ready = sessions.ensure({ sessionId, kernel, sandbox: sandboxChoice() });
             // Each execution is told of it.
             ready.catch(() => undefined);
             for (const cell of cells) runsOf(notebook).run(controller, cell, ready);
         };
+        controller.onDidChangeSelectedNotebooks(({ notebook, selected }) => {
+            if (selected) runsOf(notebook).goOnIn(controller);
+        });
         controller.interruptHandler = (notebook) => sessions.interrupt(documents.sessionOf(notebook.uri.toString()));
         controllers.set(id, controller);
     }

@@ -51,7 +51,11 @@ function sessionItem(session: Session): vscode.TreeItem {
     item.description = [ownerOf(session), statusOf(session), weaknessOf(session)?.short].filter(Boolean).join(" · ");
     item.iconPath = new vscode.ThemeIcon(iconOf(session));
     item.contextValue = "session";
-    item.tooltip = `${label(session.kernel.name)} ${label(session.kernel.version ?? "")} in ${label(session.cwd)}\n${session.layers.join(", ")}`;
+    item.tooltip = [
+        `${label(session.kernel.name)} ${label(session.kernel.version ?? "")} in ${label(session.cwd)}`,
+        session.layers.join(", "),
+        ...(session.sandboxNotices ?? []).map((notice) => label(notice, 300)),
+    ].join("\n");
     item.accessibilityInformation = { label: `session ${session.sessionId}, ${item.description}` };
     return item;
 }

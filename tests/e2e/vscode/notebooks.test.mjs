@@ -39,24 +39,29 @@ scenario("results are exported whole, as a notebook of Jupyter", { files: { "pla
     await editor.screenshot("exported");
 });
 
-const ordinary = {
-    "plan.ipynb": JSON.stringify({
-        cells: ["import time\nfor i in range(3):\n    print('step', i, flush=True)", "class T:\n    def _repr_html_(self): return '<script>owned</script><u id=under>n</u>'\nT()"].map(
-            (source, index) => ({ cell_type: "code", id: `c${index}`, metadata: {}, source, execution_count: null, outputs: [] }),
-        ),
-        metadata: { language_info: { name: "python" } },
-        nbformat: 4,
-        nbformat_minor: 5,
-    }),
-};
+function notebookOf(...sources) {
+    const cells = sources.map((source, index) => ({ cell_type: "code", id: `c${index}`, metadata: {}, source, execution_count: null, outputs: [] }));
+    return JSON.stringify({ cells, metadata: { language_info: { name: "python" } }, nbformat: 4, nbformat_minor: 5 });
+}
 
-scenario("an ordinary notebook runs in a kernel of cellgate", { files: ordinary }, async ({ place, editor }) => {
+async function runAll(editor) {
     await editor.openFile("plan.ipynb");
     await editor.page.locator(".kernel-label", { hasText: "Select Kernel" }).click();
     await editor.choose("cellgate");
     await editor.choose(/ in cellgate$/);
     await editor.page.locator(".kernel-label", { hasText: "in cellgate" }).waitFor();
     await editor.command("Notebook: Run All");
+}
+
+const ordinary = {
+    "plan.ipynb": notebookOf(
+        "import time\nfor i in range(3):\n    print('step', i, flush=True)",
+        "class T:\n    def _repr_html_(self): return '<script>owned</script><u id=under>n</u>'\nT()",
+    ),
+};
+
+scenario("an ordinary notebook runs in a kernel of cellgate", { files: ordinary }, async ({ place, editor }) => {
+    await runAll(editor);
     await editor.frame("text=step 2");
     const html = await editor.frame("#under");
     assert.equal(await html.locator("script").count(), 0);
@@ -66,4 +71,27 @@ scenario("an ordinary notebook runs in a kernel of cellgate", { files: ordinary 
     const [, second] = JSON.parse(await place.read("plan.ipynb")).cells;
     assert.equal(second.execution_count, 2);
     assert.ok("text/plain" in second.outputs[0].data);
+});
+
+const long = {
+    "plan.ipynb": notebookOf(
+        "import os, time\nprint('before', flush=True)\nwhile not os.path.exists('end'): time.sleep(0.02)\nprint('and after')",
+        "print('the second')",
+    ),
+};
+
+scenario("the cells of an ordinary notebook go on where they are after a reload", { files: long }, async ({ place, editor }) => {
+    await runAll(editor);
+    await editor.frame("text=before");
+    await editor.reload();
+    for (const state of ["executing", "pending"]) await editor.page.locator(`.codicon-notebook-state-${state}`).waitFor();
+    await place.write("end", "");
+    await editor.frame("text=and after");
+    await editor.frame("text=the second");
+    await editor.screenshot("after-reload");
+    await editor.page.keyboard.press("Control+S");
+    await until(async () => (await place.read("plan.ipynb")).includes("the second"), "the saved notebook");
+    const saved = JSON.parse(await place.read("plan.ipynb")).cells;
+    assert.deepEqual(saved.map(({ outputs }) => outputs[0].text.join("")), ["before\nand after\n", "the second\n"]);
+    assert.deepEqual(saved.map(({ execution_count }) => execution_count), [1, 2]);
 });

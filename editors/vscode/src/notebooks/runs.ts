@@ -1,4 +1,5 @@
-// The runs of one ordinary notebook: its cells show what their executions put out, at most every 50 ms.
+// The runs of one ordinary notebook: its cells show what their executions put out, at most every 50 ms, also those that a
+// window before a reload has asked for.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
@@ -18,16 +19,16 @@ export class NotebookRuns {
     private readonly runs = new Map<string, Run>();
     private readonly waiting = new Set<Result>();
     private timer: NodeJS.Timeout | undefined;
+    private controller: vscode.NotebookController | undefined;
+    private asking = false;
 
     constructor(
         private readonly cellgate: Cellgate,
+        private readonly notebook: vscode.NotebookDocument,
         private readonly results: SessionResults,
     ) {
-        results.onDidChange((result) => {
-            if (!this.runs.has(result.execution.id)) return;
-            this.waiting.add(result);
-            this.timer ??= setTimeout(() => void this.flush(), flushMilliseconds);
-        });
+        results.onDidExtend((result) => this.take(result));
+        results.onDidChange((result) => this.take(result));
     }
 
     dispose(): void {
@@ -35,13 +36,44 @@ export class NotebookRuns {
         this.results.dispose();
     }
 
+    /** Whose kernel the notebook has: what runs in that already goes on in its cells. */
+    goOnIn(controller: vscode.NotebookController): void {
+        this.controller = controller;
+        for (const result of this.results.all()) this.take(result);
+    }
+
     run(controller: vscode.NotebookController, cell: vscode.NotebookCell, ready: Promise<unknown>): void {
         const cellRun = controller.createNotebookCellExecution(cell);
+        this.asking = true;
         const { id } = this.cellgate.executions.execute(
             { sessionId: this.results.sessionId, code: cell.document.getText(), cell: { uri: cell.document.uri.toString(), line: 0 } },
             ready,
         );
+        this.asking = false;
+        this.begin(id, cellRun);
+    }
+
+    private begin(id: string, cellRun: vscode.NotebookCellExecution): void {
         this.runs.set(id, { cellRun, outputs: new CellOutputs((shown) => outputOf(shown, id, "plain text too")), started: false });
+    }
+
+    private take(result: Result): void {
+        if (!this.runs.has(result.execution.id)) this.adopt(result);
+        if (!this.runs.has(result.execution.id)) return;
+        this.waiting.add(result);
+        this.timer ??= setTimeout(() => void this.flush(), flushMilliseconds);
+    }
+
+    private adopt({ execution: { id, cell, state }, code }: Result): void {
+        if (this.asking || !this.controller || state === "finished") return;
+        // Cells are numbered anew by each window: it has to be the same code, too.
+        const same = this.notebook.getCells().find(({ document }) => document.uri.toString() === cell?.uri && document.getText() === code);
+        if (!same) return;
+        try {
+            this.begin(id, this.controller.createNotebookCellExecution(same));
+        } catch {
+            // The cell runs something else by now, or the notebook has another kernel.
+        }
     }
 
     private async flush(): Promise<void> {

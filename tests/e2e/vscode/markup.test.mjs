@@ -81,11 +81,14 @@ scenario("markup of a cell reaches nothing outside", { prepare }, async ({ edito
     await editor.lens("Run Cell").first().waitFor();
     await run(1);
 
-    // Scripts run where the person says, and reach nothing either.
+    // Scripts run where the person says, and no request of theirs gets out either.
     await run(5);
     const scripts = await editor.frame("text=They do not run here");
     assert.equal(await (await editor.frame("#ran")).locator("#ran").innerText(), "no");
     await scripts.locator("button", { hasText: "Run Scripts in a Panel" }).dispatchEvent("click");
+    const question = editor.dialog("they can tell another machine what the output holds");
+    await editor.screenshot("question");
+    await question.locator(".monaco-button", { hasText: "Run Scripts" }).click();
     const panel = await editor.frame("text=ran: rejected rejected rejected");
     await editor.screenshot("scripts");
     await panel.evaluate("leave()").catch(() => "the browser may end the page before it answers");

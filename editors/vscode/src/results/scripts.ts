@@ -1,6 +1,7 @@
 // HTML or SVG of a cell with its scripts, for a person who asked for that: in a panel of its own, apart from the notebook
-// and the extension, and still without network. The panel has no scripts of ours and hears nothing; in it is a frame
-// whose origin is nobody's. Both obey a policy that lets no request out, and none can navigate the frame away.
+// and the extension. The panel has no scripts of ours and hears nothing; in it is a frame whose origin is nobody's. Both
+// obey a policy that lets no request out, and none can navigate the frame away. Browsers have no policy that holds WebRTC
+// and connections that are opened ahead of requests (`<link rel="preconnect">`): that is said before.
 
 import * as vscode from "vscode";
 import type { OutputRecord } from "../protocol/messages";
@@ -13,7 +14,6 @@ const policy = [
     "img-src data: blob:",
     "font-src data:",
     "media-src data: blob:",
-    "webrtc 'block'",
 ].join("; ");
 
 export async function showWithScripts(record: OutputRecord): Promise<void> {
@@ -21,6 +21,11 @@ export async function showWithScripts(record: OutputRecord): Promise<void> {
     const types = [...Object.keys(output && "data" in output ? output.data : {}), ...(files ?? []).map(({ mime }) => mime)];
     const mime = ["text/html", "image/svg+xml"].find((each) => types.includes(each));
     if (mime === undefined) return;
+    const run = "Run Scripts";
+    const detail =
+        "Its scripts see nothing of yours, and what they request is refused. But they can tell another machine what the " +
+        "output holds, by ways that the editor cannot close (WebRTC, connections opened ahead), and nobody is asked then.";
+    if ((await vscode.window.showWarningMessage("Run the scripts of this output?", { modal: true, detail }, run)) !== run) return;
     const content = (await dataOf(record, mime)).toString();
     const panel = vscode.window.createWebviewPanel("cellgate.scripts", "Output, running scripts", vscode.ViewColumn.Active, {
         enableScripts: true,

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace cellgate::helper {
 
@@ -25,5 +26,8 @@ class Descriptor {
   private:
     int fd_ = -1;
 };
+
+// From `first` on; numbers below 0 are none. False with errno when the system cannot.
+bool close_all_but(std::vector<int> keep, int first);
 
 } // namespace cellgate::helper

@@ -2,7 +2,6 @@
 
 #include "process_facts.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -55,20 +54,6 @@ Descriptor receive_descriptor(int way) {
     return Descriptor(descriptor);
 }
 
-void close_all_but(int one, int other) {
-    unsigned from = 0;
-    for (const int kept : {std::min(one, other), std::max(one, other)}) {
-        if (kept < 0) {
-            continue;
-        }
-        if (static_cast<unsigned>(kept) > from) {
-            ::close_range(from, static_cast<unsigned>(kept) - 1, 0);
-        }
-        from = static_cast<unsigned>(kept) + 1;
-    }
-    ::close_range(from, ~0U, 0);
-}
-
 sigset_t just_children() {
     sigset_t set;
     ::sigemptyset(&set);
@@ -106,7 +91,7 @@ bool Init::guard_calls(const std::string& filter) {
 
 void Init::live(std::optional<Judge> judge, std::optional<rlim_t> cpu_seconds, Descriptor life) {
     // Stdio and what else there is are the command's alone.
-    close_all_but(way_.get(), life.get());
+    close_all_but({way_.get(), life.get()}, STDIN_FILENO);
     std::optional<Guard> guard;
     if (judge) {
         Descriptor listener = receive_descriptor(way_.get());

@@ -1,5 +1,7 @@
 #include "supervise.hpp"
 
+#include "descriptor.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -208,23 +210,6 @@ void Supervisor::kill_descendants() {
     }
 }
 
-void close_all_but(std::vector<int> keep) {
-    std::sort(keep.begin(), keep.end());
-    unsigned first = STDERR_FILENO + 1;
-    for (const int fd : keep) {
-        const auto kept = static_cast<unsigned>(fd);
-        if (kept > first && ::close_range(first, kept - 1, 0) != 0) {
-            std::perror("cellgate supervise: cannot close inherited descriptors");
-            std::exit(cannot_execute);
-        }
-        first = std::max(first, kept + 1);
-    }
-    if (::close_range(first, ~0U, 0) != 0) {
-        std::perror("cellgate supervise: cannot close inherited descriptors");
-        std::exit(cannot_execute);
-    }
-}
-
 bool is_of_version_one(const char* group) {
     return ::access((std::string(group) + "/tasks").c_str(), F_OK) == 0;
 }
@@ -374,7 +359,10 @@ int supervise_main(int argc, char** argv) {
                    stderr);
         return usage_error;
     }
-    close_all_but(descriptors);
+    if (!close_all_but(descriptors, STDERR_FILENO + 1)) {
+        std::perror("cellgate supervise: cannot close inherited descriptors");
+        return cannot_execute;
+    }
     const int control_fd = descriptors.front();
 
     // Every signal is held back: what should reach the command is read and passed on, the rest changes nothing.

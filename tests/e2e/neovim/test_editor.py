@@ -109,8 +109,9 @@ class Control(NeovimTest):
         data = self.place.home / "data.csv"
         data.write_text("first,second")
         shown = self.place.home / "sandbox.json"
-        shown.write_text(json.dumps({"filesystem": {"denyRead": [], "allowRead": ["~/data.csv"], "allowWrite": ["."],
-                                                    "denyWrite": []}}))
+        shown.write_text(json.dumps({
+            "filesystem": {"denyRead": [], "allowRead": ["~/data.csv"], "allowWrite": ["."], "denyWrite": []},
+            "network": {"allowedDomains": [], "deniedDomains": []}}))
         file = self.place.write("a.py", f"# %%\nprint(open({str(data)!r}).read())\n")
         neovim = self.neovim(file, settings={"sandbox_config": "~/sandbox.json"})
         neovim.command("Cellgate run")

@@ -39,7 +39,7 @@ scenario("a settings file of the person's says what new sessions see", {
         await writeFile(data, "first,second");
         await place.write("look.py", `# %%\nopen('seen', 'w').write(open(${JSON.stringify(data)}).read())\n`);
         const filesystem = { denyRead: [], allowRead: [data], allowWrite: ["."], denyWrite: [] };
-        await writeFile(path.join(place.root, "sandbox.json"), JSON.stringify({ filesystem, allowPty: true }));
+        await writeFile(path.join(place.root, "sandbox.json"), JSON.stringify({ filesystem, network: { allowedDomains: [], deniedDomains: [] } }));
     },
 }, async ({ place, editor }) => {
     await editor.openFile("look.py");

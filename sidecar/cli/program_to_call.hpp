@@ -1,4 +1,5 @@
 #pragma once
+// The command line's own name, for what it tells a person to type.
 
 #include <string>
 #include <string_view>

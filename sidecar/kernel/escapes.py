@@ -40,8 +40,8 @@ def attempt(name, layer, title, control=True, limits=None, left=None, ends=False
     """`layer` is what should stop it. `left` looks, outside, at what it left. `ends`: its end by a signal is what holds
     it."""
     def add(function):
-        attempts[name] = {"layer": layer, "weakerLayer": WITHOUT_NAMESPACES.get(layer, layer), "title": title, "control": control, "limits": limits or {}, "left": left,
-                          "ends": ends, "function": function}
+        attempts[name] = {"layer": layer, "weakerLayer": WITHOUT_NAMESPACES.get(layer, layer), "title": title,
+                          "control": control, "limits": limits or {}, "left": left, "ends": ends, "function": function}
         return function
     return add
 

@@ -2,7 +2,6 @@
 
 #include "async/helper_program.hpp"
 #include "names_guard.hpp"
-#include "paths.hpp"
 #include "system_call_filters.hpp"
 #include "system_calls.hpp"
 

@@ -1,5 +1,7 @@
-// Bundles the extension, its page and its renderer into dist/, or (--tests) each unit test into out/test/; --watch goes on.
-import { readdirSync, rmSync } from "node:fs";
+// Bundles the extension, its page and its renderer into dist/, with the licenses of what is in them, or (--tests) each unit
+// test into out/test/; --watch goes on.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import * as esbuild from "esbuild";
 
 const shared = {
@@ -8,6 +10,7 @@ const shared = {
     target: "node20",
     format: "cjs",
     sourcemap: true,
+    metafile: true,
     logLevel: "warning",
 };
 
@@ -48,7 +51,20 @@ const tests = {
 
 const bundles = process.argv.includes("--tests") ? [tests] : [extension, page, renderer];
 if (bundles.includes(tests)) rmSync("out", { recursive: true, force: true });
+const inputs = new Set();
 for (const bundle of bundles) {
     if (process.argv.includes("--watch")) await (await esbuild.context(bundle)).watch();
-    else await esbuild.build(bundle);
+    else Object.keys((await esbuild.build(bundle)).metafile.inputs).forEach((input) => inputs.add(input));
+}
+if (inputs.size > 0 && !bundles.includes(tests)) writeFileSync("dist/licenses.txt", licensesOf(inputs));
+
+/** Of the packages that the files belong to. */
+function licensesOf(files) {
+    const folders = [...files].map((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]).filter((folder) => folder);
+    const texts = [...new Set(folders)].sort().map((folder) => {
+        const file = readdirSync(folder).sort().find((name) => /^licen[cs]e/i.test(name));
+        if (file === undefined) throw new Error(`${folder} has no file of its license`);
+        return `${folder.split("node_modules/").at(-1)}\n\n${readFileSync(path.join(folder, file), "utf8").trim()}\n`;
+    });
+    return texts.join(`\n${"-".repeat(80)}\n\n`);
 }

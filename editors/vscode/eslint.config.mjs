@@ -15,6 +15,23 @@ export default typescript.config(
         },
     },
     {
+        files: ["src/**"],
+        ignores: ["src/notices.ts"],
+        rules: {
+            "no-restricted-syntax": [
+                "error",
+                {
+                    selector: "MemberExpression[property.name=/^(show(Information|Warning|Error)Message|withProgress|setStatusBarMessage)$/], Property[key.name=/^(show(Information|Warning|Error)Message|withProgress|setStatusBarMessage)$/]",
+                    message: "Tell persons by src/notices.ts: the editor makes links and icons of what is in a message.",
+                },
+                {
+                    selector: "AssignmentExpression > MemberExpression[property.name=/^(isTrusted|supportHtml|supportThemeIcons)$/], Property[key.name=/^(isTrusted|supportHtml|supportThemeIcons|enableCommandUris)$/][value.value!=false]",
+                    message: "Text from outside would become commands, markup or icons.",
+                },
+            ],
+        },
+    },
+    {
         // node's runner returns promises that it handles itself.
         files: ["test/**"],
         rules: { "@typescript-eslint/no-floating-promises": "off" },

@@ -13,8 +13,9 @@ import {
     type RendererRequest,
 } from "../src/results/messages";
 import { coloured } from "./ansi";
+import { hasScripts } from "./clean";
 import { button, element, sizeOf } from "./elements";
-import { frameOf, hasScripts } from "./frame";
+import { frameOf } from "./frame";
 import { jsonTree } from "./json";
 import { markdown } from "./markdown";
 import css from "./style.css";
@@ -45,10 +46,10 @@ export const activate: ActivationFunction = (context) => {
         return box;
     }
 
-    function error({ executionId, ename, evalue, traceback, frames }: ErrorItem): HTMLElement {
+    function error({ executionId, text: words, frames }: ErrorItem): HTMLElement {
         const box = element("div", "cellgate-error");
         const text = element("pre");
-        text.append(coloured(traceback.length > 0 ? traceback.join("\n") : `${ename}: ${evalue}`));
+        text.append(coloured(words));
         box.append(text);
         if (frames.length > 0) {
             const list = element("div", "cellgate-frames");

@@ -17,6 +17,7 @@ import { input } from "./input";
 import { Kernels } from "./kernels/kernels";
 import { life } from "./life";
 import { notebooks } from "./notebooks";
+import { fail, inform } from "./notices";
 import { results } from "./results";
 import { rules } from "./rules";
 import { Sessions } from "./sessions";
@@ -34,14 +35,32 @@ export function activate(extension: vscode.ExtensionContext): void {
         // The editor itself tells nobody that an extension did not start.
         const reason = error instanceof Error ? error.message : String(error);
         log.error(error instanceof Error ? (error.stack ?? reason) : reason);
-        void vscode.window.showErrorMessage(`cellgate did not start: ${reason}`);
+        void fail(`cellgate did not start: ${reason}`);
     }
+}
+
+interface Manifest {
+    contributes: { commands: { command: string }[] };
+}
+
+/** Without a folder on a disk there is nothing for a sandbox to show. Keys lead to commands all the same. */
+function withoutFolder({ contributes }: Manifest): vscode.Disposable[] {
+    async function tell(): Promise<void> {
+        const open = "Open Folder";
+        const text = "cellgate works in a folder: its cells see that, and nothing else of yours. Open one on this machine's disk.";
+        if ((await inform(text, open)) === open) {
+            await vscode.commands.executeCommand("vscode.openFolder");
+        }
+    }
+    return contributes.commands.map(({ command }) => vscode.commands.registerCommand(command, tell));
 }
 
 function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel): void {
     const root = vscode.workspace.workspaceFolders?.[0]?.uri;
-    // Without a folder there is nothing for a sandbox to show; commands are not offered (`workspaceFolderCount`).
-    if (root?.scheme !== "file") return;
+    if (root?.scheme !== "file") {
+        extension.subscriptions.push(...withoutFolder(extension.extension.packageJSON as Manifest));
+        return;
+    }
 
     const version = (extension.extension.packageJSON as { version: string }).version;
     const settings = () => vscode.workspace.getConfiguration("cellgate", root);
@@ -55,7 +74,7 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
         onDidChange: vscode.workspace.onDidChangeConfiguration,
     };
     const sidecar = new Sidecar(
-        (incoming) =>
+        (incoming, signal) =>
             Connection.open(
                 launch("connect"),
                 {
@@ -69,6 +88,7 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
                 incoming,
                 log,
                 tracing,
+                signal,
             ),
         log,
     );
@@ -85,6 +105,7 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
         sessions,
         executions,
         pending,
+        kernels,
         // Whoever runs code in this root: it is seen here.
         sessions.onDidChange(() => executions.attachTo(sessions.all().map(({ sessionId }) => sessionId))),
         vscode.commands.registerCommand("cellgate.showLog", () => log.show()),

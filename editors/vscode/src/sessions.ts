@@ -51,12 +51,12 @@ export class Sessions implements Disposable {
         return this.sessions.get(id);
     }
 
-    /** Starts a kernel; when the session is there already, that one. */
-    async ensure(params: SessionCreateParams & { sessionId: string }): Promise<Session> {
+    /** Starts a kernel; when the session is there already, that one, whatever its kernel is. */
+    async ensure(params: SessionCreateParams & { sessionId: string }): Promise<{ session: Session; isNew: boolean }> {
         const known = this.sessions.get(params.sessionId);
-        if (known) return known;
+        if (known) return { session: known, isNew: false };
         try {
-            return this.put(await this.sidecar.request("session/create", params));
+            return { session: this.put(await this.sidecar.request("session/create", params)), isNew: true };
         } catch (error) {
             if (kindOf(error) !== "sessionExists") throw error;
             await this.refresh();

@@ -10,11 +10,21 @@ export function visible(text: string): string {
     return text.replace(hidden, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
+/** The same for text of several lines. */
+export function visibleLines(text: string): string {
+    return text.split("\n").map(visible).join("\n");
+}
+
 /**
  * For places where the editor looks for `$(icon)` and `[text](link)`, such as lenses, input boxes and the status bar.
  * What is longer than `length` is cut, and shows it.
  */
 export function label(text: string, length = 200): string {
-    const shown = visible(text.slice(0, length)).replace(/\$\(/g, "$ (").replace(/\]\(/g, "] (");
+    const shown = plain(text.slice(0, length).replace(/\n/g, visible));
     return text.length > length ? `${shown}…` : shown;
+}
+
+/** As label(), for text of several lines, and whole. */
+export function plain(text: string): string {
+    return visibleLines(text).replace(/\$\(/g, "$ (").replace(/\]\(/g, "] (");
 }

@@ -57,3 +57,16 @@ test("one press answers once", () => {
     assert.ok(guard.release());
     assert.ok(!guard.release());
 });
+
+test("while the view is hidden nothing answers, and half a second after it came up neither", () => {
+    const { guard, pass, click } = place();
+    guard.show(false);
+    pass(10 * quietMilliseconds);
+    assert.ok(!click());
+    assert.equal(guard.closedFor(), Infinity);
+    guard.show(true);
+    pass(quietMilliseconds - 1);
+    assert.ok(!click());
+    pass(1);
+    assert.ok(click());
+});

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { displayOf, tableOf } from "../src/approvals/display";
-import { arrange, contentsOf, covered, extend } from "../src/approvals/layout";
+import { allowed, arrange, contentsOf, extend } from "../src/approvals/layout";
 import { questionFor } from "./approval";
 
 const all = () => true;
+const none = () => false;
 const tens = Array.from({ length: 10 }, (_, index) => questionFor(`${index}`, `data/${index}.txt`));
 
 test("a display is taken apart into its arguments, and no line of it is lost", () => {
@@ -74,27 +75,33 @@ test("what is no call stands by itself", () => {
 test("while a person is near, what is new comes below and all else stays", () => {
     const before = arrange(tens.slice(0, 2));
     const other = questionFor("new", "data/new.txt", { executionId: "other" });
-    const blocks = extend(before, [...tens.slice(0, 3), other]);
+    const blocks = extend(before, [...tens.slice(0, 3), other], none);
     assert.deepEqual(blocks.map(({ ids }) => ids), [["0", "1", "2"], ["new"]]);
     assert.equal(blocks[0]?.key, before[0]?.key);
     // The one whose block is not the last any more.
-    assert.deepEqual(extend(blocks, [...tens.slice(0, 4), other]).map(({ ids }) => ids), [["0", "1", "2"], ["new"], ["3"]]);
+    assert.deepEqual(extend(blocks, [...tens.slice(0, 4), other], none).map(({ ids }) => ids), [["0", "1", "2"], ["new"], ["3"]]);
 });
 
 test("a row that would change what stands above it does not join the table", () => {
     const two = arrange(tens.slice(0, 2));
-    const ids = (newOne: ReturnType<typeof questionFor>) => extend(two, [...tens.slice(0, 2), newOne]).map((block) => block.ids);
+    const ids = (newOne: ReturnType<typeof questionFor>) => extend(two, [...tens.slice(0, 2), newOne], none).map((block) => block.ids);
     assert.deepEqual(ids(questionFor("new", "data/new.txt")), [["0", "1", "new"]]);
     const another = ["tool read_text_file of filesystem", 'path: "data/new.txt"', "head: 3"];
     assert.deepEqual(ids(questionFor("new", "data/new.txt", { display: another })), [["0", "1"], ["new"]], "another column");
     assert.deepEqual(ids(questionFor("new", "else/new.txt")), [["0", "1"], ["new"]], "another button");
-    assert.deepEqual(extend(arrange(tens.slice(0, 1)), tens.slice(0, 2)).map((block) => block.ids), [["0"], ["1"]], "no table yet");
+    assert.deepEqual(extend(arrange(tens.slice(0, 1)), tens.slice(0, 2), none).map((block) => block.ids), [["0"], ["1"]], "no table yet");
 });
 
-test("of what was decided the place stays while a person is near", () => {
-    const before = arrange(tens.slice(0, 3));
-    assert.deepEqual(extend(before, tens.slice(1, 3)), before);
-    assert.deepEqual(extend(before, tens.slice(1, 4)).map(({ ids }) => ids), [["0", "1", "2"], ["3"]]);
+test("what is new joins a table of which some rows were decided, and none of which all were", () => {
+    const three = tens.slice(0, 3);
+    const decided = (...ids: string[]) => (id: string) => ids.includes(id);
+    const ids = (isDecided: (id: string) => boolean) => extend(arrange(three), tens.slice(0, 4), isDecided).map((block) => block.ids);
+    assert.deepEqual(ids(decided("0")), [["0", "1", "2", "3"]]);
+    assert.deepEqual(ids(decided("0", "1", "2")), [["3"]], "its place is free");
+    assert.deepEqual(extend(arrange(three), three, decided("0", "1", "2")), arrange(three), "nothing is new");
+    const other = questionFor("other", "x", { executionId: "other" });
+    const above = [...arrange(three), ...arrange([other])];
+    assert.deepEqual(extend(above, [...tens.slice(0, 4), other], decided("0", "1", "2")).map((block) => block.ids), [["0", "1", "2"], ["other"], ["3"]], "what waits does not move");
 });
 
 test("a call that is unlike the others stands out, and it says why", () => {
@@ -117,13 +124,12 @@ test("calls from different lines share no source", () => {
     assert.equal(contentsOf(tens).source?.place, "plan.py:5");
 });
 
-test("an answer covers what was chosen, displayed, and offered it, and nothing else", () => {
-    const outlier = questionFor("out", "/etc/passwd");
-    const questions = [...tens, outlier];
-    const folder = tens[0]?.options.find(({ label }) => label.includes("data/"))?.key;
-    assert.equal(covered(questions, all, all).length, 11);
-    assert.deepEqual(covered(questions, all, (id) => id === "3"), ["3"], "only what was displayed");
-    assert.deepEqual(covered(questions, (id) => id === "out", all), ["out"], "only what was chosen");
-    assert.equal(covered(questions, all, all, folder).length, 10, "only what is offered it");
-    assert.deepEqual(covered(questions, all, () => false), []);
+test("an answer allows what was displayed and is offered it, and nothing else", () => {
+    const questions = [...tens, questionFor("out", "/etc/passwd")];
+    const once = tens[0]?.options.find(({ label }) => label === "this call")?.key ?? "";
+    const folder = tens[0]?.options.find(({ label }) => label.includes("data/"))?.key ?? "";
+    assert.equal(allowed(questions, once, all).length, 11);
+    assert.deepEqual(allowed(questions, once, (id) => id === "3"), ["3"], "only what was displayed");
+    assert.equal(allowed(questions, folder, all).length, 10, "only what is offered it");
+    assert.deepEqual(allowed(questions, once, none), []);
 });

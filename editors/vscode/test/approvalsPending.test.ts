@@ -96,7 +96,7 @@ test("the calling line is followed through edits, and it is said when it changed
 
 test("a call's card says whose it is", () => {
     const card = (more: object) => questionOf(approvalOf("a", "x", more), undefined, undefined, undefined).card;
-    assert.deepEqual(card({ agent: "cl\u202eaude" }), { key: "execution run", title: "a cell in plan", agent: "cl\\u{202e}aude" });
+    assert.deepEqual(card({ agent: "cl\u202eaude" }), { key: "execution run", title: "a cell in plan", agent: "cl\\u{202e}aude", code: true });
     assert.equal(card({ executionId: undefined }).title, "code left running in plan");
     assert.equal(card({ executionId: undefined, sessionId: undefined }).title, "cellgate");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cellAt, cellsOf, codeOf, dedented } from "../src/cells/cells";
+import { cellAt, cellsOf, codeOf, dedented, hasCells } from "../src/cells/cells";
 
 const lines = (text: string) => text.split("\n");
 
@@ -55,4 +55,9 @@ test("lines from inside a block run as they are, without its indentation", () =>
     const code = codeOf(lines("def f():\n    if x:\n        y()\n\n    z()"), 1, 4);
     assert.ok(code);
     assert.deepEqual(dedented(code), { text: "if x:\n    y()\n\nz()\n", line: 1 });
+});
+
+test("whether a text has cells is told as its cells are", () => {
+    const texts = ["# %%", "a\r\n#%%", "a\r# In[4]:", "#\n%%", "# %", " # %%", "x # %%", "", "a\n# <codecell>\n", "#\t<markdowncell>", "#\u2028%%"];
+    for (const text of texts) assert.equal(hasCells(text), cellsOf(text.split(/\r\n|\r|\n/)).length > 0, JSON.stringify(text));
 });

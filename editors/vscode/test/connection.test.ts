@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Emitter } from "vscode-jsonrpc/node";
 import { Connection, type Incoming, type Log, type TraceLevel, type Tracing } from "../src/client/connection";
-import { kindOf, textOf } from "../src/client/errors";
+import { kindOf, Refused, textOf } from "../src/client/errors";
 import { info } from "./fakeSidecar";
 
 /** Runs in a process of its own: `reply(message)` is what the relay does about each message that it reads. */
-function relay(reply: string): { program: string; arguments: string[]; cwd: string } {
+function relay(reply: string, initialize = "send({ id: message.id, result: info })"): { program: string; arguments: string[]; cwd: string } {
     const script = `
         const send = (message) => {
             const body = JSON.stringify({ jsonrpc: "2.0", ...message });
@@ -26,7 +26,7 @@ function relay(reply: string): { program: string; arguments: string[]; cwd: stri
                 if (input.length < end + 4 + length) return;
                 const message = JSON.parse(input.subarray(end + 4, end + 4 + length));
                 input = input.subarray(end + 4 + length);
-                if (message.method === "initialize") send({ id: message.id, result: info });
+                if (message.method === "initialize") { ${initialize} }
                 else reply(message, send);
             }
         });`;
@@ -44,13 +44,14 @@ const nobody: Incoming = {
 
 const untraced: Tracing = { level: () => "off", onDidChange: () => ({ dispose: () => undefined }) };
 
-const open = (launch: ReturnType<typeof relay>, incoming = nobody, tracing = untraced) =>
+const open = (launch: ReturnType<typeof relay>, incoming = nobody, tracing = untraced, signal = new AbortController().signal) =>
     Connection.open(
         launch,
         { clientInfo: { name: "test" }, processId: null, rootUri: null, capabilities: {} },
         incoming,
         log,
         tracing,
+        signal,
     );
 
 test("a request has its answer, and params are an object", async () => {
@@ -122,6 +123,38 @@ test("a program that is not there, and one that ends at once, are said as they a
     await assert.rejects(open(failing), /^Error: no workspace$/);
     const silent = { program: process.execPath, arguments: ["-e", "process.exit(3)"], cwd: "/" };
     await assert.rejects(open(silent), /cellgate connect ended with exit code 3/);
+});
+
+test("what cellgate answers to the introduction is its refusal, with what to do, even where it ends at once", async () => {
+    const error = JSON.stringify({ code: 1021, message: "no room", data: { kind: "configInvalid", hint: "Use another folder." } });
+    for (const end of ["", "; process.exit(1)"]) {
+        await assert.rejects(open(relay("() => {}", `send({ id: message.id, error: ${error} })${end}`)), (refused) => {
+            assert.ok(refused instanceof Refused);
+            assert.deepEqual([refused.message, refused.hint], ["no room", "Use another folder."]);
+            return true;
+        });
+    }
+});
+
+test("an attempt that is given up ends its relay, whatever that hears", async () => {
+    const attempt = new AbortController();
+    const heard = "process.on('SIGTERM', () => {}); console.error('pid ' + process.pid)";
+    const opening = open(relay("() => {}", heard), nobody, untraced, attempt.signal);
+    let pid: string | undefined;
+    while (pid === undefined) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        pid = logged.map((line) => /^pid (\d+)$/.exec(line)?.[1]).find((each) => each !== undefined);
+    }
+    attempt.abort(new Error("it took too long"));
+    await assert.rejects(opening, /^Error: it took too long$/);
+    for (;;) {
+        try {
+            process.kill(Number(pid), 0);
+        } catch {
+            break;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 10));
+    }
 });
 
 test("a changed trace holds for the conversation that there is", async () => {

@@ -90,6 +90,31 @@ describe("outputs of an execution", () => {
     });
 });
 
+describe("bounds", () => {
+    test("of an error the beginning and the end are kept, and what is between is counted", () => {
+        const outputs = new Outputs();
+        const traceback = ["the beginning", "é".repeat(300_000), "the end"];
+        outputs.add(record({ output_type: "error", ename: "E", evalue: "v", traceback }));
+        const [error, omitted] = outputs.shown;
+        assert.ok(error?.kind === "error" && omitted?.kind === "omitted");
+        assert.ok(Buffer.byteLength(error.text) <= 256 * 1024);
+        assert.match(error.text, /^the beginning\né+\n…\né+\nthe end$/);
+        assert.equal(omitted.bytes + Buffer.byteLength(error.text) - Buffer.byteLength("\n…\n"), Buffer.byteLength(traceback.join("\n")));
+    });
+
+    test("bytes are counted, and not characters", () => {
+        assert.deepEqual(contentOf({ "text/html": "é".repeat(200_000) }), { kind: "large", mime: "text/html", bytes: 400_000 });
+    });
+
+    test("of one execution no more than 16 MiB are kept, however many outputs it has", () => {
+        const outputs = new Outputs();
+        for (let i = 0; i < 100; i++) outputs.add(display({ "text/html": "x".repeat(250_000) }));
+        assert.ok(outputs.bytes <= 16 << 20);
+        const last = outputs.shown.at(-1);
+        assert.ok(last?.kind === "omitted" && last.outputs > 0);
+    });
+});
+
 describe("what a bundle is shown as", () => {
     test("the richest form, HTML before pictures before text", () => {
         assert.deepEqual(contentOf({ "text/plain": "p", "text/html": "<b>h</b>" }), { kind: "markup", language: "html", text: "<b>h</b>", plain: "p" });

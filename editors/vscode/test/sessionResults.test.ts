@@ -119,3 +119,44 @@ test("results that are disposed follow nothing any more", async () => {
     assert.deepEqual(result && textsOf(result), []);
     assert.equal(results.all().length, 1);
 });
+
+/** Runs one after the other, each to its end. */
+async function runAll({ sidecar, executions }: ReturnType<typeof place>, count: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (let i = 0; i < count; i++) {
+        const { id } = executions.execute({ sessionId: "s", code: String(i) });
+        ids.push(id);
+        await settled();
+        sidecar.finish(id);
+    }
+    await settled();
+    return ids;
+}
+
+test("of many results the last ones are kept; the others are let go, and counted", async () => {
+    const scene = place();
+    const ids = await runAll(scene, 205);
+    const { results, executions } = scene;
+    assert.equal(results.all().length, 200);
+    assert.equal(results.earlier, 5);
+    assert.deepEqual(results.all().map(({ execution }) => execution.id), ids.slice(5));
+    // Nothing of theirs brings them back.
+    executions.attachTo(["s"]);
+    await settled();
+    assert.equal(results.get(ids[0] ?? ""), undefined);
+    assert.equal(results.all().length, 200);
+});
+
+test("what has ended can be cleared, and what runs stays", async () => {
+    const scene = place();
+    await runAll(scene, 2);
+    const { executions, results, put } = scene;
+    const { id } = executions.execute({ sessionId: "s", code: "runs" });
+    await settled();
+    let told = 0;
+    results.onDidClear(() => told++);
+    results.clear();
+    put(id, { output_type: "stream", name: "stdout", text: "goes on" });
+    assert.deepEqual(results.all().map(textsOf), [["goes on"]]);
+    assert.deepEqual([results.earlier, told], [2, 1]);
+});

@@ -68,11 +68,12 @@ test("a session that somebody else made or closed is seen", async () => {
 
 test("a session is made where it is missing, and taken where another window was faster", async () => {
     const { sessions, list, asked } = place();
-    assert.equal((await sessions.ensure({ sessionId: "a" })).sessionId, "a");
-    await sessions.ensure({ sessionId: "a" });
+    assert.equal((await sessions.ensure({ sessionId: "a" })).isNew, true);
+    assert.equal((await sessions.ensure({ sessionId: "a" })).isNew, false);
     assert.deepEqual(asked, ["session/create"]);
     list(infoOf("a"), infoOf("b", { executionCount: 7 }));
-    assert.equal((await sessions.ensure({ sessionId: "b" })).executionCount, 7);
+    const { session, isNew } = await sessions.ensure({ sessionId: "b" });
+    assert.deepEqual([session.executionCount, isNew], [7, false]);
 });
 
 test("a kernel that ends by itself is told of, one that is ended here is not", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { test } from "node:test";
 import type { Connection, Incoming, Log } from "../src/client/connection";
-import { NotConnected } from "../src/client/errors";
+import { NotConnected, Refused } from "../src/client/errors";
 import { Sidecar } from "../src/client/sidecar";
 import { info } from "./fakeSidecar";
 
@@ -41,12 +41,16 @@ class FakeClock {
 function place() {
     const clock = new FakeClock();
     const connections: FakeConnection[] = [];
-    let refusal: string | undefined;
+    let refusal: Error | undefined;
+    let stuck = false;
+    const signals: AbortSignal[] = [];
     let incoming: Incoming | undefined;
     const sidecar = new Sidecar(
-        (each) => {
+        (each, signal) => {
             incoming = each;
-            if (refusal !== undefined) return Promise.reject(new Error(refusal));
+            signals.push(signal);
+            if (refusal !== undefined) return Promise.reject(refusal);
+            if (stuck) return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
             const connection = new FakeConnection();
             connections.push(connection);
             return Promise.resolve(connection as unknown as Connection);
@@ -58,7 +62,9 @@ function place() {
         clock,
         connections,
         sidecar,
-        refuse: (why?: string) => (refusal = why),
+        signals,
+        refuse: (why?: string | Error) => (refusal = typeof why === "string" ? new Error(why) : why),
+        stick: (value: boolean) => (stuck = value),
         incoming: () => incoming as unknown as Incoming,
         kind: () => sidecar.state.kind,
         breakDown: async () => {
@@ -142,6 +148,50 @@ test("a person who reconnects does not wait, and ends the connection that there 
     assert.ok(connections[0]?.vanished);
     await clock.pass(0.25);
     assert.deepEqual([kind(), connections.length], ["connected", 2]);
+});
+
+test("a relay that never answers is given up after a while, and at once when a person asks for another", async () => {
+    const { sidecar, clock, kind, stick, signals } = place();
+    stick(true);
+    sidecar.start();
+    await turn();
+    await clock.pass(29);
+    assert.equal(kind(), "connecting");
+    await clock.pass(1);
+    assert.deepEqual(sidecar.state, { kind: "waiting", seconds: 0.25, reason: "cellgate did not answer within 30 s" });
+    await clock.pass(0.25);
+    assert.equal(kind(), "connecting");
+    stick(false);
+    sidecar.reconnect();
+    await turn();
+    assert.deepEqual([kind(), signals.map(({ aborted }) => aborted)], ["connected", [true, true, false]]);
+    await clock.pass(1000);
+    assert.equal(kind(), "connected");
+});
+
+test("relays that never answer end in a failure, too", async () => {
+    const { sidecar, clock, kind, stick } = place();
+    stick(true);
+    sidecar.start();
+    for (let i = 0; i < 6; i++) {
+        await clock.pass(30);
+        if (sidecar.state.kind === "waiting") await clock.pass(sidecar.state.seconds);
+    }
+    assert.equal(kind(), "failed");
+});
+
+test("where cellgate says why it cannot serve, that is said at once and nothing is tried again by itself", async () => {
+    const { sidecar, clock, kind, refuse, signals } = place();
+    refuse(new Refused("the folder cannot be a workspace", "use a folder of its own"));
+    sidecar.start();
+    await turn();
+    assert.deepEqual(sidecar.state, { kind: "failed", reason: "the folder cannot be a workspace", hint: "use a folder of its own" });
+    await clock.pass(1000);
+    assert.equal(signals.length, 1);
+    refuse();
+    sidecar.reconnect();
+    await turn();
+    assert.equal(kind(), "connected");
 });
 
 test("when the window closes the connection goes, and nobody makes another", async () => {

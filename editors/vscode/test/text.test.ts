@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { label, visible } from "../src/text";
+import { label, plain, visible } from "../src/text";
 
 test("what cannot be seen is written out", () => {
     assert.equal(visible("a\u202eb\u200bc\x1b[31m\n"), "a\\u{202e}b\\u{200b}c\\u{1b}[31m\\u{a}");
@@ -11,4 +11,15 @@ test("what cannot be seen is written out", () => {
 test("a label has no icons and no links, and shows that it was cut", () => {
     assert.equal(label("$(check) [yes](command:x)"), "$ (check) [yes] (command:x)");
     assert.equal(label("abcdef", 3), "abc…");
+});
+
+test("no message makes a link of what is in it, wherever its parts come from", () => {
+    // As the editor finds them.
+    const links = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/gi;
+    for (const text of ["[yes](command:x)", "a [yes](file:///etc/passwd) b", "[y\ne](https://a)", "[[x]](command:y)", "[x]\u200b(command:y)"]) {
+        assert.doesNotMatch(plain(text), links);
+        assert.doesNotMatch(plain(text).replace(/\n/g, " "), links);
+    }
+    assert.doesNotMatch(plain(["[… 12 bytes cut …]", "(command:x)"].join("")), links);
+    assert.equal(plain("two\nlines $(x)\r"), "two\nlines $ (x)\\u{d}");
 });

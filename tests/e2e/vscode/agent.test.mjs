@@ -20,6 +20,21 @@ async function ask({ place, editor }, tool, input) {
     await editor.command("Ask as the Chat Does");
 }
 
+/** Agrees to what the chat asks about, which shows this. */
+async function agree({ editor }, title, text) {
+    const dialog = editor.dialog(title);
+    await dialog.getByText(text).waitFor();
+    await editor.screenshot("asked");
+    await dialog.locator(".monaco-button", { hasText: /^Yes$/ }).click();
+    await dialog.waitFor({ state: "hidden" });
+}
+
+/** Runs code as the chat does, and agrees to it. */
+async function execute(scene, code) {
+    await ask(scene, "cellgate_execute", { code });
+    await agree(scene, "Run this code in the agent's own kernel?", code.split("\n")[0]);
+}
+
 async function answer({ place }) {
     const text = await until(async () => place.has("answer.json") && (await place.read("answer.json")), "the tool's answer");
     return JSON.parse(text);
@@ -32,14 +47,14 @@ scenario("the chat runs code as an agent, and a person sees it", {
     const { place, editor } = scene;
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").waitFor();
-    await ask(scene, "cellgate_execute", { code: "x = 41\nprint('printed')" });
+    await execute(scene, "x = 41\nprint('printed')");
     assert.deepEqual(await answer(scene), { text: "printed\n" });
-    await ask(scene, "cellgate_execute", { code: "x + 1" });
+    await execute(scene, "x + 1");
     assert.deepEqual(await answer(scene), { text: "42\n" });
-    await ask(scene, "cellgate_execute", { code: "1 / 0" });
+    await execute(scene, "1 / 0");
     assert.match((await answer(scene)).text, /ZeroDivisionError/);
 
-    await ask(scene, "cellgate_execute", { code: "import os, time\nwhile not os.path.exists('end'): time.sleep(0.02)" });
+    await execute(scene, "import os, time\nwhile not os.path.exists('end'): time.sleep(0.02)");
     await editor.page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
     const row = (text) => editor.page.locator(".monaco-list-row", { hasText: text });
     await row(/^agent-\w+ ?agent VS Code chat · busy/).waitFor();

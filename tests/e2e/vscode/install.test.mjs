@@ -1,8 +1,14 @@
 // The package as a new user has it: installed into an editor that has nothing else.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { PACKAGE } from "./driver/extensions.mjs";
+import { REPOSITORY } from "./driver/installation.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
@@ -57,4 +63,31 @@ scenario("a workspace's settings do not choose the program", { files, prepare: n
 scenario("the settings of the machine do", { files, prepare: named("../user-data/Machine/settings.json") }, async ({ place, editor }) => {
     await editor.openFile("plan.py");
     await until(() => place.has("started"), "the start of the other program");
+});
+
+scenario("a workspace's settings do not have everything that is said written into the log", {
+    files: { ...files, ".vscode/settings.json": JSON.stringify({ "cellgate.trace": "verbose", "cellgate.lingerSeconds": 0 }) },
+}, async ({ server, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    const logs = (await server.logs((name) => name.endsWith("cellgate.log"))).map(({ text }) => text).join("");
+    assert.match(logs, /connected to cellgate/);
+    assert.doesNotMatch(logs, /Sending request/);
+});
+
+const run = promisify(execFile);
+
+test("the READMEs name the C library that the package needs", async (t) => {
+    const folder = await mkdtemp(path.join(tmpdir(), "cge-package-"));
+    t.after(() => rm(folder, { recursive: true }));
+    await run("python3", ["-m", "zipfile", "-e", PACKAGE, folder]);
+    const { stdout: names } = await run("find", [path.join(folder, "extension/bin"), path.join(folder, "extension/lib"), "-type", "f", "!", "-path", "*/licenses/*"]);
+    const { stdout } = await run("objdump", ["-T", ...names.trim().split("\n")], { maxBuffer: 1 << 28 });
+    const versions = [...stdout.matchAll(/\(GLIBC_([\d.]+)\)/g)].map(([, version]) => version);
+    const [newest] = versions.sort((a, b) => b.localeCompare(a, undefined, { numeric: true }));
+    for (const name of ["README.md", "editors/vscode/README.md"]) {
+        const text = (await readFile(path.join(REPOSITORY, name), "utf8")).replace(/\s+/g, " ");
+        assert.deepEqual(/Linux on x86-64 with glibc ([\d.]+) or newer/.exec(text)?.[1], newest, name);
+    }
 });

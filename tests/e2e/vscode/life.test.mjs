@@ -1,6 +1,6 @@
 // What survives a window, and what is told of what does not.
 import assert from "node:assert/strict";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { cellgateProgram } from "./driver/place.mjs";
 import { scenario } from "./driver/scenario.mjs";
@@ -34,7 +34,7 @@ scenario("a window that reloads in the middle of a run finds it where it is", { 
     await editor.screenshot("after");
 });
 
-scenario("a sidecar that is killed is started again, and what was lost is said", { files }, async ({ place, editor }) => {
+scenario("sidecar_killed: a sidecar that is killed is started again, and what was lost is said", { files }, async ({ place, editor }) => {
     await runAll({ place, editor });
     const sidecar = (await place.processes()).find(({ command }) => command.includes("root-sidecar"));
     process.kill(sidecar.pid, "SIGKILL");
@@ -81,6 +81,67 @@ scenario("where there is no cellgate it is said, until there is one", {
     await editor.lens("Run Cell").first().click();
     await until(() => place.has("begun"), "the first cell to run");
     await editor.statusItem("cellgate: not connected").waitFor({ state: "hidden" });
+    await place.write("end", "");
+    await editor.lens(/\[1\]/).waitFor();
+});
+
+// A program in cellgate's place, until the real one is put there.
+const playedBy = (lines) => async (place) => {
+    const program = path.join(place.root, "cellgate");
+    await writeFile(program, ["#!/usr/bin/python3", "import json, os, sys, time", ...lines].join("\n"), { mode: 0o755 });
+    const settings = path.join(place.root, "user-data/Machine/settings.json");
+    await mkdir(path.dirname(settings), { recursive: true });
+    await writeFile(settings, JSON.stringify({ "cellgate.program": program }));
+};
+
+async function putInPlace(place) {
+    await rm(path.join(place.root, "cellgate"));
+    await symlink(cellgateProgram(), path.join(place.root, "cellgate"));
+}
+
+scenario("a cellgate that does not answer is seen, and a click tries anew", {
+    files,
+    prepare: playedBy(["if 'connect' in sys.argv: time.sleep(1000)"]),
+}, async ({ place, editor }) => {
+    await editor.openFile("long.py");
+    const item = editor.statusItem("cellgate: connecting");
+    await item.waitFor();
+    await editor.screenshot("connecting");
+    await putInPlace(place);
+    await item.click();
+    await editor.lens("Run Cell").first().click();
+    await until(() => place.has("begun"), "the first cell to run");
+    await item.waitFor({ state: "hidden" });
+    await place.write("end", "");
+    await editor.lens(/\[1\]/).waitFor();
+});
+
+const refuses = [
+    "if 'connect' not in sys.argv: sys.exit()",
+    "here = os.path.dirname(__file__)",
+    "open(here + '/attempts', 'a').write('one ')",
+    "length = int(sys.stdin.buffer.readline().split(b':')[1]); sys.stdin.buffer.readline()",
+    "request = json.loads(sys.stdin.buffer.read(length))",
+    "error = {'code': 1021, 'message': 'this folder cannot be a workspace', 'data': {'kind': 'configInvalid', 'hint': 'Use a folder of its own.'}}",
+    "body = json.dumps({'jsonrpc': '2.0', 'id': request['id'], 'error': error})",
+    "print(f'Content-Length: {len(body)}\\r\\n\\r\\n{body}', end='', flush=True)",
+    "time.sleep(1000)",
+];
+
+scenario("what cellgate itself says against a start is said at once, with what to do, and is not tried again unasked", {
+    files,
+    prepare: playedBy(refuses),
+}, async ({ place, editor }) => {
+    await editor.openFile("long.py");
+    const told = editor.notification("cellgate cannot be reached: this folder cannot be a workspace. Use a folder of its own.");
+    await told.waitFor();
+    await editor.statusItem("cellgate: not connected").waitFor();
+    await editor.screenshot("told");
+    assert.equal(await place.read("../attempts"), "one ");
+    await putInPlace(place);
+    await told.locator(".monaco-button", { hasText: "Reconnect" }).click();
+    await editor.lens("Run Cell").first().click();
+    await until(() => place.has("begun"), "the first cell to run");
     await place.write("end", "");
     await editor.lens(/\[1\]/).waitFor();
 });

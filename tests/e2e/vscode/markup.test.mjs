@@ -1,7 +1,8 @@
 // HTML, SVG and Markdown of cells reach nothing outside: a listener on this machine hears nothing, however they try. The
-// control is the same markup in an ordinary notebook, which the editor shows by itself.
+// control is the same markup in an ordinary notebook, which the editor shows by itself. (What the frame holds by itself,
+// wall by wall: frame.test.mjs.)
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
+import { listener } from "./driver/listener.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
@@ -11,6 +12,7 @@ function attacks(there) {
 <div id="mark">hostile</div>
 <meta http-equiv="refresh" content="0;url=${there}/refresh">
 <link rel="stylesheet" href="${there}/stylesheet"><link rel="icon" href="${there}/icon">
+<link rel="preconnect" href="${there}"><link rel="dns-prefetch" href="${there}">
 <link rel="preload" as="image" href="${there}/preload"><link rel="prefetch" href="${there}/prefetch">
 <style>@import url("${there}/import"); #mark { background: url("${there}/background"); cursor: url("${there}/cursor"), auto; }
 @font-face { font-family: away; src: url("${there}/font"); } #mark { font-family: away; }</style>
@@ -24,7 +26,9 @@ function attacks(there) {
 <script>fetch("${there}/script"); navigator.sendBeacon("${there}/beacon"); document.getElementById("mark").id = "owned";</script>
 <details open ontoggle="fetch('${there}/toggle')"><summary>s</summary></details>
 <form id="f" action="${there}/form"><input name="a" value="b" autofocus onfocus="this.form.submit()"></form>
-<a href="http://away.example/link" ping="${there}/ping">a link</a>`;
+<svg width="90" height="30"><a><set attributeName="href" to="${there}/drawn"/><rect id="aim" width="90" height="30"/></a></svg>
+<a href="http://away.example/link" ping="${there}/ping">a link</a>
+<form><math><mtext></form><form><mglyph><style></math><link rel=preconnect href="${there}"><a href="${there}/mutated">x</a>`;
 }
 
 const svg = (there) =>
@@ -45,32 +49,27 @@ Promise.allSettled(tries).then((all) => {
 function leave() { location = "${there}/navigation"; }
 </script>`;
 
-const heard = [];
+const heard = {};
 
-/** The cells, and a notebook with the same HTML, which name the listener. */
+/** The cells, and a notebook with the same HTML, which name listeners: one for each. */
 async function prepare(place) {
-    const listener = createServer((request, response) => {
-        heard.push(request.url);
-        response.setHeader("Access-Control-Allow-Origin", "*").end();
-    });
-    await new Promise((resolve) => listener.listen(0, "127.0.0.1", resolve));
-    listener.unref();
-    const there = `http://127.0.0.1:${listener.address().port}`;
+    for (const kind of ["html", "svg", "markdown", "scripts", "control"]) {
+        heard[kind] = await listener();
+    }
+    const there = (kind) => heard[kind].address;
     const shows = (markup, type) => `display({${JSON.stringify(type)}: ${JSON.stringify(markup)}}, raw=True)\n`;
     await place.write("plan.py", [
         "# %%\nfrom IPython.display import display\n",
-        `# %%\n${shows(attacks(`${there}/html`), "text/html")}`,
-        `# %%\n${shows(svg(`${there}/svg`), "image/svg+xml")}`,
-        `# %%\n${shows(markdown(`${there}/markdown`), "text/markdown")}`,
-        `# %%\n${shows(trying(`${there}/scripts`), "text/html")}`,
+        `# %%\n${shows(attacks(there("html")), "text/html")}`,
+        `# %%\n${shows(svg(there("svg")), "image/svg+xml")}`,
+        `# %%\n${shows(markdown(there("markdown")), "text/markdown")}`,
+        `# %%\n${shows(trying(there("scripts")), "text/html")}`,
     ].join("\n"));
-    const output = { output_type: "display_data", metadata: {}, data: { "text/html": attacks(`${there}/control`) } };
+    const output = { output_type: "display_data", metadata: {}, data: { "text/html": attacks(there("control")) } };
     const cell = { cell_type: "code", id: "c", metadata: {}, source: "shows()", execution_count: 1, outputs: [output] };
     const metadata = { language_info: { name: "python" } };
     await place.write("control.ipynb", JSON.stringify({ cells: [cell], metadata, nbformat: 4, nbformat_minor: 5 }));
 }
-
-const of = (kind) => heard.filter((url) => url.startsWith(`/${kind}/`)).map((url) => url.slice(kind.length + 2));
 
 scenario("markup of a cell reaches nothing outside", { prepare }, async ({ editor }) => {
     const run = async (number) => {
@@ -98,6 +97,10 @@ scenario("markup of a cell reaches nothing outside", { prepare }, async ({ edito
     await run(2);
     const html = await editor.frame("#mark");
     assert.equal(await html.locator("#owned").count(), 0);
+    // By the mouse, as a person does it: it is pressed before it is a click.
+    const { x, y } = await html.locator("#aim").boundingBox();
+    await editor.page.mouse.click(x + 9, y + 9);
+    assert.equal(html.url(), "about:srcdoc");
     await run(3);
     await editor.frame("#drawn");
     await editor.screenshot("html-and-svg");
@@ -113,11 +116,14 @@ scenario("markup of a cell reaches nothing outside", { prepare }, async ({ edito
 
     // The control comes last: by the time that it was heard, all else would have been.
     await editor.openFile("control.ipynb");
+    const { paths } = heard.control;
     await until(
-        () => ["image", "script", "background", "stylesheet"].every((each) => of("control").includes(each)),
-        () => `the control's requests; there were ${of("control").join(" ")}`,
+        () => ["/image", "/script", "/background", "/stylesheet"].every((each) => paths.includes(each)),
+        () => `the control's requests; there were ${paths.join(" ")}`,
     );
-    for (const kind of ["html", "svg", "markdown", "scripts"]) {
-        assert.deepEqual(of(kind), [], `${kind} got out; the control got out by ${of("control").join(" ")}`);
+    // Of scripts the person was told that connections can be opened ahead: a refused navigation is such a one.
+    assert.deepEqual(heard.scripts.paths, []);
+    for (const kind of ["html", "svg", "markdown"]) {
+        assert.equal(heard[kind].connections, 0, `${kind} got out, ${heard[kind].paths}; the control got out by ${paths}`);
     }
 });

@@ -1,5 +1,9 @@
 // Results that become a notebook, and ordinary notebooks that run in cellgate's kernels.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { bareVenv, withoutBubblewrap } from "./driver/machines.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
@@ -44,12 +48,12 @@ function notebookOf(...sources) {
     return JSON.stringify({ cells, metadata: { language_info: { name: "python" } }, nbformat: 4, nbformat_minor: 5 });
 }
 
-async function runAll(editor) {
+async function runAll(editor, kernel = / in cellgate$/) {
     await editor.openFile("plan.ipynb");
     await editor.page.locator(".kernel-label", { hasText: "Select Kernel" }).click();
     await editor.choose("cellgate");
-    await editor.choose(/ in cellgate$/);
-    await editor.page.locator(".kernel-label", { hasText: "in cellgate" }).waitFor();
+    await editor.choose(kernel);
+    await editor.page.locator(".kernel-label", { hasText: kernel }).waitFor();
     await editor.command("Notebook: Run All");
 }
 
@@ -94,4 +98,95 @@ scenario("the cells of an ordinary notebook go on where they are after a reload"
     const saved = JSON.parse(await place.read("plan.ipynb")).cells;
     assert.deepEqual(saved.map(({ outputs }) => outputs[0].text.join("")), ["b e f o r e\na f t e r\n", "s e c o n d\n"]);
     assert.deepEqual(saved.map(({ execution_count }) => execution_count), [1, 2]);
+});
+
+const where = {
+    "plan.ipynb": notebookOf("import sys\nopen('which', 'w').write(f'{sys.prefix} {globals().get(\"kept\")}')\nkept = 'kept'"),
+    "first.py": "# %%\nprint(*'first')\n",
+};
+
+/** What the cell wrote, once it has run again. */
+async function written(place) {
+    const text = await until(async () => place.has("which") && (await place.read("which")), "the file that the cell writes");
+    await rm(place.file("which"));
+    return text.split(" ");
+}
+
+const idle = (editor, name) => editor.statusItem(new RegExp(`${name}-\\w+ · idle`)).waitFor();
+
+scenario("in a notebook the palette's commands are about the notebook's kernel, and no other is started", { files: where }, async ({ place, editor }) => {
+    await runAll(editor);
+    await written(place);
+    await idle(editor, "plan\\.ipynb");
+    await editor.page.locator(".cell .monaco-editor .view-line").first().click();
+    for (const title of ["Run Selection or Line", "Run File as One Cell", "Attach File to Session…", "Select Kernel…"]) {
+        assert.equal(await editor.offers(`cellgate: ${title}`), false, title);
+    }
+    await editor.command("cellgate: Restart Kernel");
+    await editor.dialog(/Restart the kernel of plan\.ipynb-\w+\?/).locator(".monaco-button", { hasText: /^Restart$/ }).click();
+    await editor.command("Notebook: Run All");
+    assert.equal((await written(place))[1], "None");
+    await editor.page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
+    const sessions = editor.page.locator(".monaco-list-row[aria-label^='session ']");
+    await sessions.first().waitFor();
+    assert.deepEqual(await sessions.count(), 1);
+    await editor.screenshot("restarted");
+    // The notebook of results is about the session whose results it shows.
+    await editor.openFile("first.py");
+    assert.equal(await editor.offers("cellgate: Run Selection or Line"), true);
+    await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[1\]/).waitFor();
+    await editor.page.locator(".tab", { hasText: ".cellgate-results" }).click();
+    assert.equal(await editor.offers("cellgate: Run Selection or Line"), false);
+    await editor.command("cellgate: Restart Kernel");
+    await editor.dialog(/Restart the kernel of first\.py-\w+\?/).locator(".monaco-button", { hasText: "Cancel" }).click();
+});
+
+async function systemVenv(place) {
+    execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", "--system-site-packages", path.join(place.root, "venv")]);
+}
+
+const environment = (place) => ({ VIRTUAL_ENV: path.join(place.root, "venv") });
+
+scenario("a notebook whose kernel is switched runs in the one that was chosen", { files: where, prepare: systemVenv, environment }, async ({ place, editor }) => {
+    const venv = path.join(place.root, "venv");
+    await runAll(editor, /\/venv\/.* in cellgate$/);
+    assert.deepEqual(await written(place), [venv, "None"]);
+    await editor.command("Notebook: Run All");
+    assert.deepEqual(await written(place), [venv, "kept"]);
+    await editor.page.locator(".kernel-label", { hasText: "venv" }).click();
+    await editor.choose("Select Another Kernel...");
+    await editor.choose("cellgate");
+    await editor.choose(/^Python 3 \(ipykernel\) in cellgate$/);
+    await editor.page.locator(".kernel-label", { hasText: "ipykernel" }).waitFor();
+    await editor.command("Notebook: Run All");
+    assert.deepEqual(await written(place), ["/usr", "None"]);
+    await editor.command("Notebook: Run All");
+    assert.deepEqual(await written(place), ["/usr", "kept"]);
+});
+
+scenario("a notebook on a machine that refuses the sandbox: the fix is shown, and a person may run it without", {
+    files: where,
+    prepare: withoutBubblewrap,
+}, async ({ place, editor }) => {
+    await runAll(editor);
+    const dialog = editor.dialog("the sandbox needs bubblewrap");
+    await dialog.getByText("apt install bubblewrap").waitFor();
+    await editor.screenshot("offer");
+    assert.equal(place.has("which"), false);
+    await dialog.locator(".monaco-button", { hasText: "Run Unsandboxed in This Session" }).click();
+    await written(place);
+    await editor.statusItem("unsandboxed").waitFor();
+});
+
+scenario("a notebook's interpreter without ipykernel: the command that installs it is shown, and runs where it is seen", {
+    files: where,
+    prepare: bareVenv,
+    environment,
+}, async ({ place, editor }) => {
+    await runAll(editor, /\/venv\/.* in cellgate$/);
+    const dialog = editor.dialog("expected ipykernel in the interpreter");
+    await dialog.getByText(/venv\/bin\/python\S* -m pip install ipykernel/).waitFor();
+    await dialog.locator(".monaco-button", { hasText: "Install in a Terminal" }).click();
+    assert.equal((await written(place))[0], path.join(place.root, "venv"));
 });

@@ -47,7 +47,7 @@ async function plan(editor) {
     };
 }
 
-scenario("what cells put out is shown beside them", { files: { "plan.py": shows } }, async ({ editor }) => {
+scenario("html_table, png, error_frames: what cells put out is shown beside them", { files: { "plan.py": shows } }, async ({ editor }) => {
     const run = await plan(editor);
 
     await run(2);
@@ -136,7 +136,7 @@ print("ended after", i)
 // Else the editor shows the first and last lines of more than thirty.
 const settings = { "notebook.output.scrolling": true };
 
-scenario("a window that reloads while code runs misses nothing and doubles nothing", { files: { "plan.py": counting }, settings }, async ({ place, editor }) => {
+scenario("stdout_live: a window that reloads while code runs misses nothing and doubles nothing", { files: { "plan.py": counting }, settings }, async ({ place, editor }) => {
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().click();
     await editor.frame("text=line 3");

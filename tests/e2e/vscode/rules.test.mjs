@@ -78,11 +78,59 @@ scenario("a server that a file of the workspace names waits for an agreement to 
     const running = /filesystem.*running, 14 tools · from .mcp.json/;
     await row(servers, running).waitFor();
     await editor.screenshot("running");
+    await press(servers, running, "Show Log of Tool Server");
+    await editor.page.locator(".output-view .view-lines", { hasText: spaced("Secure MCP Filesystem Server running on stdio") }).waitFor();
+    await editor.screenshot("log");
     const before = await serverProcess(place);
     await press(servers, running, "Restart Tool Server");
     await until(async () => ((await serverProcess(place)) ?? before) !== before, async () => `another process; there is ${await serverProcess(place)}`);
     await approvals.empty();
 });
+
+// A server that says what it has once it may.
+const slowServer = `import json, os, sys, time
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" not in request: continue
+    result = {}
+    if request["method"] == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "slow", "version": "1"}}
+    if request["method"] == "tools/list":
+        while not os.path.exists("go"): time.sleep(0.02)
+        result = {"tools": [{"name": "look", "inputSchema": {"type": "object"}}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+print("the last word", file=sys.stderr)
+`;
+
+scenario("a server of .vscode/mcp.json is asked about, and that its wrappers are being written is seen and can be cancelled", {
+    files: {
+        "plan.py": "# %%\n",
+        "slow.py": slowServer,
+        ".vscode/mcp.json": JSON.stringify({ servers: { slow: { command: "/usr/bin/python3", args: ["slow.py"] } } }),
+    },
+}, async ({ place, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.page.locator(".activitybar .action-label[aria-label^=cellgate]").click();
+    const servers = await unfold(editor, "Tool Servers");
+    await row(servers, /slow.*waits for your agreement · from .vscode\/mcp.json/).waitFor();
+    await press(servers, "waits for your agreement", "Write Wrappers");
+    const approvals = await Approvals.of(editor);
+    await approvals.press(approvals.allow("start exactly this program in this workspace"));
+    const progress = editor.notification("Writing the wrappers of slow");
+    await progress.waitFor();
+    await editor.screenshot("progress");
+    assert.equal(place.has("mcptools/slow"), false);
+    await progress.locator(".monaco-button", { hasText: "Cancel" }).click();
+    await progress.waitFor({ state: "hidden" });
+    await place.write("go", "");
+    await editor.command("cellgate: Write Wrappers of Tool Server…");
+    await editor.choose("slow");
+    await editor.notification("mcptools.slow has 1 module").waitFor();
+    assert.ok(place.has("mcptools/slow/look.py"));
+});
+
+/** The editor writes spaces of a text as no-break ones. */
+const spaced = (text) => new RegExp(text.replaceAll(" ", "\\s"));
 
 async function serverProcess(place) {
     return (await place.processes()).find(({ command }) => /^\S*node \S*mcp-server-filesystem/.test(command))?.pid;

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beside } from "./driver/extensions.mjs";
-import { cellgateProgram } from "./driver/place.mjs";
+import { bareVenv, withoutBubblewrap } from "./driver/machines.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
@@ -63,19 +63,48 @@ scenario("the interpreter that was chosen in the Python extension is used", {
     assert.equal(await place.read("which"), path.join(place.root, "venv"));
 });
 
-// A Python that has no ipykernel, and a pip that "installs" the system's.
-async function bareVenv(place) {
+scenario("another interpreter in the Python extension is noticed, and a restart with it offered", {
+    files: { "which.py": "# %%\nimport sys\nopen('which', 'w').write(sys.prefix)\n" },
+    ...beside("python"),
+    environment: (place) => {
+        const venv = path.join(place.root, "venv");
+        execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", "--system-site-packages", venv]);
+        return { CHOSEN_PYTHON: "/usr/bin/python3", OTHER_PYTHON: path.join(venv, "bin/python") };
+    },
+}, async ({ place, editor }) => {
+    await editor.openFile("which.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    assert.equal(await place.read("which"), "/usr");
+    await editor.command("Choose the Other Interpreter");
+    const told = editor.notification("The Python extension has another interpreter now");
+    await told.waitFor();
+    await editor.screenshot("told");
+    await told.locator(".monaco-button", { hasText: "Restart with It" }).click();
+    await editor.lens("Run Cell").click();
     const venv = path.join(place.root, "venv");
-    execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", venv]);
-    const site = execFileSync(path.join(venv, "bin/python"), ["-c", "import site; print(site.getsitepackages()[0])"]);
-    const pip = path.join(site.toString().trim(), "pip");
-    await mkdir(pip);
-    await writeFile(path.join(pip, "__main__.py"), [
-        "import os, sys, site",
-        "open(os.path.join(site.getsitepackages()[0], 'system.pth'), 'w').write('/usr/lib/python3/dist-packages')",
-        "print('fake pip:', sys.argv[1:])",
-    ].join("\n"));
-}
+    await until(async () => (await place.read("which")) === venv, async () => `${venv}; it is ${await place.read("which")}`);
+});
+
+scenario("what a row of a view offers, its menu offers to keys", { files }, async ({ editor }) => {
+    const { page } = editor;
+    await editor.openFile("one.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    await page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
+    const row = page.locator(".monaco-list-row[aria-label^='session one.py']");
+    await row.click();
+    await page.keyboard.press("Shift+F10");
+    const entry = (text) => page.locator(".monaco-menu .action-item", { hasText: text });
+    for (const text of ["Interrupt", "Restart Kernel", "Close Session"]) await entry(text).waitFor();
+    await editor.screenshot("menu");
+    // The editors differ in whether the first entry has the focus at once.
+    const chosen = page.locator(".monaco-menu .action-item.focused", { hasText: "Close Session" });
+    for (let i = 0; i < 5 && (await chosen.count()) === 0; i++) await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await editor.dialog("Close the session").locator(".monaco-button", { hasText: "Close Session" }).click();
+    await row.waitFor({ state: "detached" });
+});
 
 const prepare = bareVenv;
 const environment = (place) => ({ VIRTUAL_ENV: path.join(place.root, "venv") });
@@ -93,6 +122,16 @@ scenario("an interpreter without ipykernel: the command that installs it is show
     await editor.screenshot("installed");
 });
 
+scenario("a terminal that cannot be had for the install ends the offer, and the cell says why", {
+    files, prepare, environment,
+    settings: { "terminal.integrated.automationProfile.linux": { path: "/nowhere/sh" } },
+}, async ({ editor }) => {
+    await editor.openFile("one.py");
+    await editor.lens("Run Cell").click();
+    await editor.dialog("expected ipykernel").locator(".monaco-button", { hasText: "Install in a Terminal" }).click();
+    await editor.lens("did not run: expected ipykernel").waitFor();
+});
+
 scenario("an interpreter without ipykernel: another one can be chosen", { files, prepare, environment }, async ({ editor }) => {
     await editor.openFile("one.py");
     await editor.lens("Run Cell").click();
@@ -107,18 +146,6 @@ scenario("an offer that is not taken starts nothing, and the cell says why", { f
     await editor.dialog("expected ipykernel").locator(".monaco-button", { hasText: "Cancel" }).click();
     await editor.lens("did not run: expected ipykernel").waitFor();
 });
-
-// The program as it is, on a machine that has no bubblewrap.
-async function withoutBubblewrap(place) {
-    const program = path.join(place.root, "cellgate");
-    const script = `mount --bind /dev/null /usr/bin/bwrap && exec "${cellgateProgram()}" "$@"`;
-    await writeFile(program, `#!/bin/sh\nexec unshare --map-root-user --mount sh -c '${script}' sh "$@"\n`);
-    await chmod(program, 0o755);
-    // Where the editor and the person are on different machines, the settings of the editor's own count.
-    const settings = path.join(place.root, "user-data/Machine/settings.json");
-    await mkdir(path.dirname(settings), { recursive: true });
-    await writeFile(settings, JSON.stringify({ "cellgate.program": program }));
-}
 
 scenario("a machine that refuses the sandbox: the fix is shown, and nothing runs without a person's choice", {
     files,

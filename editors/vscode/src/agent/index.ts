@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
+import { confirmationOf } from "./confirmation";
 import { McpClient, type ToolResult } from "./mcpClient";
 
 /** Later than API 1.100, so not in its types. */
@@ -16,6 +17,10 @@ interface LaterApi {
     readonly McpStdioServerDefinition: new (label: string, command: string, args: string[]) => unknown;
     readonly LanguageModelDataPart?: { image(data: Uint8Array, mimeType: string): vscode.LanguageModelTextPart };
 }
+interface Manifest {
+    contributes: { languageModelTools: { name: string; displayName: string }[] };
+}
+
 const later = vscode as unknown as LaterApi;
 
 /** Version 1.100 has the function too, and refuses it to extensions. */
@@ -38,20 +43,29 @@ export function agent(cellgate: Cellgate): vscode.Disposable {
             },
         ));
 
-    const tools = (cellgate.extension.extension.packageJSON as { contributes: { languageModelTools: { name: string }[] } })
+    const tools = (cellgate.extension.extension.packageJSON as Manifest)
         .contributes.languageModelTools;
-    const registrations = tools.map(({ name }) =>
-        vscode.lm.registerTool(name, {
+    const registrations = tools.map(({ name, displayName }) => {
+        const tool = name.replace(/^cellgate_/, "");
+        return vscode.lm.registerTool(name, {
+            prepareInvocation: ({ input }: vscode.LanguageModelToolInvocationPrepareOptions<object>) => {
+                const { doing, title, message } = confirmationOf(tool, displayName, input);
+                return { invocationMessage: doing, confirmationMessages: { title, message: new vscode.MarkdownString(message) } };
+            },
             invoke: async (options: vscode.LanguageModelToolInvocationOptions<object>, token) => {
-                const result = (await connect()).callTool(name.replace(/^cellgate_/, ""), options.input, token);
+                const result = connect().then((opened) => {
+                    // What was cancelled while cellgate started is not begun.
+                    if (token.isCancellationRequested) throw new vscode.CancellationError();
+                    return opened.callTool(tool, options.input, token);
+                });
                 // MCP does not answer what was cancelled.
                 const cancelled = new Promise<never>((_, reject) =>
                     token.onCancellationRequested(() => reject(new vscode.CancellationError())),
                 );
                 return new vscode.LanguageModelToolResult(partsOf(await Promise.race([result, cancelled])));
             },
-        }),
-    );
+        });
+    });
     const provider = {
         provideMcpServerDefinitions: () => {
             const { program, arguments: args } = cellgate.launch("mcp");

@@ -4,7 +4,7 @@
 
 import { verbatim } from "../client/wire";
 import type { Approval, ApprovalRespondParams, Choice } from "../protocol/messages";
-import { checkEdited, outlineOf } from "./edit";
+import { checkEdited } from "./edit";
 import type { FromPage } from "./messages";
 
 /** The questions that the page shows, under the nonce that it was given with them. */
@@ -38,8 +38,7 @@ export function answerOf(claims: Claims, { nonce, approvals }: Offer): ApprovalR
     if (decision !== "allow") throw new Error("neither yes nor no was answered");
     if (typeof claims.arguments === "string") {
         if (asked.length !== 1) throw new Error("edited arguments answer one call");
-        // Whether they fit the tool cellgate judges.
-        checkEdited(claims.arguments, outlineOf(undefined));
+        checkEdited(claims.arguments);
         return { approvalIds: ids, decision, arguments: verbatim(claims.arguments) };
     }
     const choices = asked.map((approval) => approval.choices.find((choice) => keyOf(choice) === option));

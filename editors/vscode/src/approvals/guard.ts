@@ -1,12 +1,13 @@
 // The guard against keys and clicks that were meant for something else: for half a second after anything has changed,
-// nothing answers. A press counts from when it begins, so that what is held down while something appears does not
-// answer it either.
+// and while nothing is shown at all, nothing answers. A press counts from when it begins, so that what is held down while
+// something appears does not answer it either.
 
 export const quietMilliseconds = 500;
 
 export class Guard {
     private changedAt = -Infinity;
     private pressed = false;
+    private shown = true;
 
     constructor(private readonly now: () => number) {}
 
@@ -15,9 +16,15 @@ export class Guard {
         this.pressed = false;
     }
 
+    /** Whether a person can see it at all. */
+    show(shown: boolean): void {
+        this.shown = shown;
+        this.changed();
+    }
+
     /** How long it will stay closed; 0 when it is open. */
     closedFor(): number {
-        return Math.max(0, this.changedAt + quietMilliseconds - this.now());
+        return this.shown ? Math.max(0, this.changedAt + quietMilliseconds - this.now()) : Infinity;
     }
 
     /** A key or a button goes down. */

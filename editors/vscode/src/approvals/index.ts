@@ -4,6 +4,7 @@
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { Approval } from "../protocol/messages";
+import { CodeDocuments } from "./code";
 import { Marks } from "./marks";
 import { questionOf } from "./questions";
 import { sourceOf, type SourceLine } from "./sources";
@@ -13,6 +14,7 @@ const viewId = "cellgate.approvals";
 
 export function approvals({ extension, pending, sidecar, executions, anchors }: Cellgate): vscode.Disposable {
     const marks = new Marks(extension.extensionUri);
+    const codeDocuments = new CodeDocuments(executions);
     const status = vscode.window.createStatusBarItem(viewId, vscode.StatusBarAlignment.Left, 12);
     status.name = "cellgate: approvals";
     status.command = `${viewId}.focus`;
@@ -47,7 +49,18 @@ export function approvals({ extension, pending, sidecar, executions, anchors }: 
             const place = new vscode.Position(Math.min(line.line, document.lineCount - 1), 0);
             await vscode.window.showTextDocument(document, { selection: new vscode.Range(place, place) });
         },
+        async openCode({ executionId, origin }) {
+            if (executionId !== undefined) await codeDocuments.show(executionId, origin?.line ?? 0);
+        },
     });
+
+    // Most of what is typed changes no line that calls: then nothing is told to the page, where each word is a change.
+    let sources = "";
+    function sourcesMoved(): boolean {
+        const before = sources;
+        sources = JSON.stringify(pending.all().map((approval) => source(approval) ?? null));
+        return sources !== before;
+    }
 
     function show(): void {
         const waiting = pending.all();
@@ -77,19 +90,25 @@ export function approvals({ extension, pending, sidecar, executions, anchors }: 
 
     return vscode.Disposable.from(
         marks,
+        codeDocuments,
         status,
         view,
         vscode.window.registerWebviewViewProvider(viewId, view, { webviewOptions: { retainContextWhenHidden: true } }),
         pending.onDidChange(() => {
+            sourcesMoved();
             show();
             comeUp();
         }),
         sidecar.onDidChangeState(() => view.refresh()),
-        vscode.window.onDidChangeVisibleTextEditors(show),
+        vscode.window.onDidChangeVisibleTextEditors(() => {
+            show();
+            if (sourcesMoved()) view.refresh();
+        }),
         vscode.workspace.onDidChangeTextDocument(({ document }) => {
             if (!pending.all().some(({ origin }) => origin?.uri === document.uri.toString())) return;
             // The anchors have moved by then.
             setImmediate(() => {
+                if (!sourcesMoved()) return;
                 show();
                 view.refresh();
             });

@@ -1,6 +1,6 @@
 // How questions are laid out: blocks from top to bottom, each with the calls of one tool of one cell. While a person is
-// near, nothing that stands moves: what is new comes below, what is decided stays as an empty place. Else everything is
-// put in order.
+// near, nothing that can be answered moves: what is new comes below, what is decided stays as an empty place. Else
+// everything is put in order.
 
 import { displayOf, partOf, tableOf, type Display, type Table } from "./display";
 import type { Option, Question } from "./messages";
@@ -26,13 +26,17 @@ export function arrange(questions: readonly Question[]): Block[] {
     return [...groups].map(([key, ids]) => ({ key, ids }));
 }
 
-/** The blocks that stand, and below them what is new. A last block with a table takes rows that change nothing above. */
-export function extend(blocks: readonly Block[], questions: readonly Question[]): Block[] {
+/**
+ * The blocks that stand, and below them what is new among `questions`, which are all that stand. A last block with a table
+ * takes rows that change nothing above; last ones in which nothing waits any more make room.
+ */
+export function extend(blocks: readonly Block[], questions: readonly Question[], isDecided: (id: string) => boolean): Block[] {
     const known = new Set(blocks.flatMap(({ ids }) => ids));
+    const fresh = questions.filter(({ id }) => !known.has(id));
     const byId = new Map(questions.map((question) => [question.id, question]));
     const extended = [...blocks];
-    for (const question of questions) {
-        if (known.has(question.id)) continue;
+    if (fresh.length > 0) while (extended.at(-1)?.ids.every(isDecided)) extended.pop();
+    for (const question of fresh) {
         const last = extended.at(-1);
         if (last && fits(last, question, byId)) {
             extended[extended.length - 1] = { key: last.key, ids: [...last.ids, question.id] };
@@ -44,9 +48,8 @@ export function extend(blocks: readonly Block[], questions: readonly Question[])
 }
 
 function fits(block: Block, question: Question, byId: Map<string, Question>): boolean {
-    const rows = block.ids.map((id) => byId.get(id));
-    // A decided row is not known any more, and what it had in common with the others neither.
-    if (rows.length < 2 || !rows.every((row) => row !== undefined)) return false;
+    const rows = block.ids.flatMap((id) => byId.get(id) ?? []);
+    if (rows.length < 2) return false;
     if (!rows.every((row) => groupOf(row) === groupOf(question) && sameSource(row, question))) return false;
     const offered = new Set(rows.flatMap(({ options }) => options.map(({ key }) => key)));
     if (!question.options.every(({ key }) => offered.has(key))) return false;
@@ -60,8 +63,8 @@ const sameSource = (a: Question, b: Question) => JSON.stringify(a.source) === JS
 export interface Row {
     readonly question: Question;
     readonly display: Display;
-    /** What of the table's columns it has; undefined where it lacks the argument. */
-    readonly cells: readonly (readonly string[] | undefined)[];
+    /** What it has of the table's arguments; no lines where it lacks one. */
+    readonly cells: readonly { readonly name: string; readonly lines?: readonly string[] }[];
     /** Offers that most of the others have and this one has not: why it stands out. */
     readonly lacks: readonly string[];
 }
@@ -93,7 +96,7 @@ export function contentsOf(questions: readonly Question[]): Contents {
             return {
                 question,
                 display,
-                cells: table.columns.map((name) => partOf(display, name)?.lines),
+                cells: table.columns.map((column) => partOf(display, column) ?? { name: column }),
                 lacks: usual.filter(({ key }) => !offers(question, key)).map(({ label }) => label),
             };
         }),
@@ -104,15 +107,7 @@ export function contentsOf(questions: readonly Question[]): Contents {
 
 export const offers = (question: Question, key: string) => question.options.some((option) => option.key === key);
 
-/** Which of a block's calls an answer covers: those that are chosen, were displayed in full, and are offered it. */
-export function covered(
-    questions: readonly Question[],
-    chosen: (id: string) => boolean,
-    displayed: (id: string) => boolean,
-    option?: string,
-): string[] {
-    return questions
-        .filter((question) => option === undefined || offers(question, option))
-        .map(({ id }) => id)
-        .filter((id) => chosen(id) && displayed(id));
+/** Which of these calls an option allows: those that were displayed in full, and are offered it. */
+export function allowed(questions: readonly Question[], option: string, isDisplayed: (id: string) => boolean): string[] {
+    return questions.filter((question) => offers(question, option) && isDisplayed(question.id)).map(({ id }) => id);
 }

@@ -11,8 +11,8 @@ export interface Option {
 /** One approval as the page shows it. All of its text is made visible already. */
 export interface Question {
     readonly id: string;
-    /** Whose code asks: the card. */
-    readonly card: { readonly key: string; readonly title: string; readonly agent?: string };
+    /** Whose code asks: the card. `code`: it stands in no document, and can be opened as one. */
+    readonly card: { readonly key: string; readonly title: string; readonly agent?: string; readonly code: boolean };
     /** Questions with the same one are calls of the same tool, and stand in one table. */
     readonly group: string;
     readonly display: readonly string[];
@@ -23,24 +23,22 @@ export interface Question {
     readonly editable: boolean;
 }
 
-export interface Field {
+/** One thing that a tool's schema says of its arguments. */
+export interface OutlineLine {
+    /** How deep it lies within others. */
+    readonly depth: number;
     readonly name: string;
-    readonly type: string;
-    readonly required: boolean;
+    /** Such as `integer, required, at least 1`. */
+    readonly words: string;
     readonly description: string;
-}
-
-/** What the tool's schema says of its arguments, as far as the page checks it. */
-export interface Outline {
-    readonly fields: readonly Field[];
-    /** Arguments of other names are refused. */
-    readonly closed: boolean;
 }
 
 export type ToPage =
     /** What waits now. An answer has to carry the nonce of the last one. */
     | { type: "waiting"; nonce: string; questions: Question[]; decided: { id: string; text: string }[]; connected: boolean }
-    | { type: "editor"; id: string; text: string; outline: Outline }
+    | { type: "editor"; id: string; text: string; outline: OutlineLine[] }
+    /** Whether the editor shows the view: one that is hidden is laid out as before. */
+    | { type: "shown"; shown: boolean }
     /** An answer, or a wish to edit, came to nothing. */
     | { type: "refused"; ids: string[]; text: string };
 
@@ -58,4 +56,6 @@ export type FromPage =
           reason?: string;
       }
     | { type: "edit"; id: string }
-    | { type: "reveal"; id: string };
+    | { type: "reveal"; id: string }
+    /** The code of the execution that makes this call. */
+    | { type: "code"; id: string };

@@ -37,10 +37,12 @@ function cardOf({ approvalId, sessionId, executionId, agent }: Approval, executi
     const by = agent === undefined ? undefined : visible(agent);
     if (executionId !== undefined) {
         const title = cell ?? (execution ? "code" : "a cell");
-        return { key: `execution ${executionId}`, title: `${title} in ${visible(sessionId ?? "")}`, agent: by };
+        return { key: `execution ${executionId}`, title: `${title} in ${visible(sessionId ?? "")}`, agent: by, code: cell === undefined };
     }
-    if (sessionId !== undefined) return { key: `session ${sessionId}`, title: `code left running in ${visible(sessionId)}`, agent: by };
-    return { key: `approval ${approvalId}`, title: "cellgate", agent: by };
+    if (sessionId !== undefined) {
+        return { key: `session ${sessionId}`, title: `code left running in ${visible(sessionId)}`, agent: by, code: false };
+    }
+    return { key: `approval ${approvalId}`, title: "cellgate", agent: by, code: false };
 }
 
 /** Calls stand together when they are of one tool as it is described now, and on behalf of the same. */

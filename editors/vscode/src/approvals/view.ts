@@ -9,8 +9,9 @@ import { textOf } from "../client/errors";
 import { asWritten } from "../client/wire";
 import type { Approval } from "../protocol/messages";
 import { answerOf, type Offer } from "./answer";
-import { editText, outlineOf } from "./edit";
+import { editText } from "./edit";
 import type { FromPage, Question, ToPage } from "./messages";
+import { outlineOf } from "./outline";
 import { decisionText, type Pending } from "./pending";
 
 export interface Surroundings {
@@ -19,6 +20,7 @@ export interface Surroundings {
     question(approval: Approval): Question;
     schemaOf(approval: Approval): Promise<Record<string, unknown> | undefined>;
     reveal(approval: Approval): Promise<void>;
+    openCode(approval: Approval): Promise<void>;
     connected(): boolean;
 }
 
@@ -51,6 +53,7 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
         const text = (...way: string[]) => readFileSync(vscode.Uri.joinPath(this.around.folder, ...way).fsPath, "utf8");
         view.webview.options = { enableScripts: true, localResourceRoots: [] };
         view.webview.onDidReceiveMessage((message: FromPage) => void this.take(message));
+        view.onDidChangeVisibility(() => this.tellShown());
         view.onDidDispose(() => {
             this.view = undefined;
         });
@@ -77,6 +80,10 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
         });
     }
 
+    private tellShown(): void {
+        this.post({ type: "shown", shown: this.visible });
+    }
+
     private showCount(): void {
         if (!this.view) return;
         const count = this.around.pending.all().length;
@@ -90,6 +97,7 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
 
     private async take(message: FromPage): Promise<void> {
         if (message.type === "ready") {
+            this.tellShown();
             this.refresh();
             return;
         }
@@ -102,6 +110,7 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
             const approval = this.around.pending.get(message.id);
             if (!approval) return;
             if (message.type === "edit") await this.edit(approval);
+            else if (message.type === "code") await this.around.openCode(approval);
             else await this.around.reveal(approval);
         } catch (error) {
             this.post({ type: "refused", ids, text: textOf(error) });
@@ -111,8 +120,8 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
     private async edit(approval: Approval): Promise<void> {
         const args = asWritten(approval, "action", "arguments");
         if (!args) throw new Error("there are no arguments to edit");
-        const outline = outlineOf(await this.around.schemaOf(approval));
-        this.post({ type: "editor", id: approval.approvalId, text: editText(args), outline });
+        const schema = await this.around.schemaOf(approval);
+        this.post({ type: "editor", id: approval.approvalId, text: editText(args), outline: schema ? outlineOf(schema) : [] });
     }
 }
 

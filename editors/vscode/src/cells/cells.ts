@@ -11,7 +11,14 @@ export interface Cell {
 }
 
 const begins = /^#\s*(%%|<codecell>|<markdowncell>|In\s?\[[ \d]*\])/;
+// The same anywhere in a text, whose lines it does not go beyond.
+const beginsSomewhere = new RegExp(`(?:^|[\\r\\n])${begins.source.slice(1).replaceAll("\\s", "[^\\S\\r\\n]")}`);
 const markdown = /^#\s*(%%.*\[(markdown|md)\]|<markdowncell>)/;
+
+/** Whether there are any, without taking the text apart. */
+export function hasCells(text: string): boolean {
+    return beginsSomewhere.test(text);
+}
 
 export function cellsOf(lines: readonly string[]): Cell[] {
     const starts = lines.flatMap((text, line) => (begins.test(text) ? [line] : []));

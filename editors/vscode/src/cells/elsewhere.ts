@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
+import { warn } from "../notices";
 
 /** The document is of another folder, and its person is told. */
 export function isElsewhere({ root }: Pick<Cellgate, "root">, uri: vscode.Uri): boolean {
@@ -13,7 +14,7 @@ export function isElsewhere({ root }: Pick<Cellgate, "root">, uri: vscode.Uri): 
 }
 
 async function tell(folder: vscode.WorkspaceFolder, served: string): Promise<void> {
-    const answer = await vscode.window.showWarningMessage(
+    const answer = await warn(
         `cellgate works in ${served}, the first folder of this workspace, and did not run code of ${folder.name}. It runs in a window of its own.`,
         `Open ${folder.name} in a New Window`,
     );

@@ -1,10 +1,13 @@
 // Cells in the editor: the lenses above them, and the commands that run them.
 
 import * as vscode from "vscode";
+import { active } from "../active";
 import type { Cellgate } from "../cellgate";
 import type { Execution } from "../executions";
-import { tell } from "../kernels/kernels";
+import { restartAsked } from "../kernels/restart";
+import { inform, tell, warn } from "../notices";
 import { cellAt, cellsOf, codeOf, dedented, type Cell, type Code } from "./cells";
+import { ContextKeys } from "./contextKeys";
 import { documentSelector, linesOf } from "./document";
 import { isElsewhere } from "./elsewhere";
 import { CellLenses } from "./lenses";
@@ -38,12 +41,17 @@ export function cells(cellgate: Cellgate): vscode.Disposable {
 
     /** The document and line that a lens names, else those of the cursor. */
     function target(uri?: vscode.Uri, line?: number): { document: vscode.TextDocument; line: number } | undefined {
-        const editor = vscode.window.activeTextEditor;
         if (uri !== undefined && line !== undefined) {
             const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
             return document && { document, line };
         }
+        const editor = fileEditor();
         return editor && { document: editor.document, line: editor.selection.active.line };
+    }
+
+    /** Of a file whose code runs here: a notebook's cell is run by its notebook. */
+    function fileEditor(): vscode.TextEditor | undefined {
+        return active(cellgate)?.kind === "file" ? vscode.window.activeTextEditor : undefined;
     }
 
     function command(name: string, action: (document: vscode.TextDocument, line: number) => void): vscode.Disposable {
@@ -72,7 +80,7 @@ export function cells(cellgate: Cellgate): vscode.Disposable {
     }
 
     function runSelection(): void {
-        const editor = vscode.window.activeTextEditor;
+        const editor = fileEditor();
         if (!editor) return;
         const { start, end, isEmpty } = editor.selection;
         // A selection that ends before a line's first character does not mean that line.
@@ -90,11 +98,9 @@ export function cells(cellgate: Cellgate): vscode.Disposable {
         }
     }
 
-    async function restart(document: vscode.TextDocument): Promise<boolean> {
+    async function restart(sessionId: string): Promise<boolean> {
         try {
-            const { sessionId } = await kernels.sessionFor(document.uri);
-            await cellgate.sessions.restart({ sessionId });
-            return true;
+            return await restartAsked(cellgate.sessions, sessionId);
         } catch (error) {
             tell(error);
             return false;
@@ -102,16 +108,30 @@ export function cells(cellgate: Cellgate): vscode.Disposable {
     }
 
     /** What runs is interrupted; when it will not stop, a restart is offered. */
-    async function interrupt(document: vscode.TextDocument): Promise<void> {
-        const running = executions.unfinished(documents.sessionOf(document.uri.toString())).find((each) => each.state === "running");
+    async function interrupt(sessionId: string): Promise<void> {
+        const running = executions.unfinished(sessionId).find((each) => each.state === "running");
         if (running) await cancel(running);
+    }
+
+    /** A command on the session of what is active, be it a file or a notebook. */
+    function onSession(name: string, action: (sessionId: string) => unknown): vscode.Disposable {
+        return vscode.commands.registerCommand(`cellgate.${name}`, () => {
+            const sessionId = active(cellgate)?.sessionId;
+            if (sessionId !== undefined && cellgate.sessions.get(sessionId)) action(sessionId);
+            else void inform("cellgate: there is no kernel here yet. The first cell that runs starts one.");
+        });
+    }
+
+    async function restartAndRunAll(document: vscode.TextDocument): Promise<void> {
+        const sessionId = documents.sessionOf(document.uri.toString());
+        if (!cellgate.sessions.get(sessionId) || (await restart(sessionId))) runCells(document, (all) => all);
     }
 
     async function cancel(execution: Execution): Promise<void> {
         try {
             const { kernelBusy } = await executions.cancel(execution);
             if (!kernelBusy) return;
-            const answer = await vscode.window.showWarningMessage(
+            const answer = await warn(
                 "cellgate: the code does not stop. Restarting the kernel ends it, and loses its variables.",
                 "Restart Kernel",
             );
@@ -122,16 +142,10 @@ export function cells(cellgate: Cellgate): vscode.Disposable {
     }
 
     const lenses = new CellLenses(cellgate);
-    const context = () => {
-        const document = vscode.window.activeTextEditor?.document;
-        const has = document?.languageId === "python" && cellsOf(linesOf(document)).length > 0;
-        void vscode.commands.executeCommand("setContext", "cellgate.hasCells", has);
-    };
-    context();
     return vscode.Disposable.from(
         lenses,
         vscode.languages.registerCodeLensProvider(documentSelector, lenses),
-        vscode.window.onDidChangeActiveTextEditor(context),
+        new ContextKeys(cellgate),
         vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
             for (const { range, text } of contentChanges) {
                 anchors.edit(document.uri.toString(), {
@@ -140,7 +154,6 @@ export function cells(cellgate: Cellgate): vscode.Disposable {
                     newBreaks: text.split(/\r\n|\r|\n/).length - 1,
                 });
             }
-            if (document === vscode.window.activeTextEditor?.document) context();
         }),
         executions.onDidChange(({ id, cell }) => {
             // One that was begun before this window, or elsewhere: of its lines only the first is known.
@@ -159,13 +172,9 @@ export function cells(cellgate: Cellgate): vscode.Disposable {
             run(document, [codeOf(lines, 0, lines.length - 1)]);
         }),
         command("runSelection", runSelection),
-        command("interrupt", (document) => void interrupt(document)),
-        command("restart", (document) => void restart(document)),
-        command("restartAndRunAll", (document) => {
-            void restart(document).then((done) => {
-                if (done) runCells(document, (all) => all);
-            });
-        }),
+        onSession("interrupt", interrupt),
+        onSession("restart", restart),
+        command("restartAndRunAll", (document) => void restartAndRunAll(document)),
         vscode.commands.registerCommand("cellgate.cancelExecution", (which: string | { execution: Execution }) => {
             const execution = typeof which === "string" ? executions.get(which) : which.execution;
             if (execution) void cancel(execution);

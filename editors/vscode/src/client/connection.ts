@@ -2,6 +2,7 @@
 // JSON-RPC over its stdio. It never begins anew; Sidecar makes the next one. Ending it is no goodbye: the sidecar keeps
 // kernels and questions for `lingerSeconds`, which is what a reload of the window needs.
 
+import { setImmediate as turn } from "node:timers/promises";
 import { spawn, type ChildProcess } from "node:child_process";
 import {
     createMessageConnection,
@@ -12,7 +13,7 @@ import {
     type Event,
     type MessageConnection,
 } from "vscode-jsonrpc/node";
-import { textOf } from "./errors";
+import { hintOf, isAnswer, Refused, textOf } from "./errors";
 import { decoder, encoder } from "./wire";
 import type { InitializeParams, InitializeResult } from "../protocol/messages";
 import type { Notifications, Requests, ServerNotifications, ServerRequests } from "../protocol/methods";
@@ -50,6 +51,7 @@ export type TraceLevel = "off" | "messages" | "verbose";
 
 /** What stays of the relay's stderr, for the message that says why it ended. */
 const keptErrorCharacters = 4000;
+const turnsAfterEnd = 10;
 
 export class Connection {
     /** Settled when the conversation has ended, with the reason in words. */
@@ -63,13 +65,17 @@ export class Connection {
         this.ended = ended;
     }
 
-    /** Starts the relay and introduces the client. Rejects with an Error whose message says why there is none. */
+    /**
+     * Starts the relay and introduces the client. Rejects with an Error whose message says why there is none: Refused
+     * where cellgate itself said so, the signal's reason where that gave it up.
+     */
     static async open(
         launch: Launch,
         introduction: InitializeParams,
         incoming: Incoming,
         log: Log,
         tracing: Tracing,
+        signal: AbortSignal,
     ): Promise<Connection> {
         const child = spawn(launch.program, launch.arguments, {
             cwd: launch.cwd,
@@ -80,7 +86,9 @@ export class Connection {
             new StreamMessageWriter(child.stdin, { contentTypeEncoder: encoder }),
             { error: (m) => log.error(m), warn: (m) => log.warn(m), info: (m) => log.info(m), log: (m) => log.debug(m) },
         );
-        const ended = endOf(child, log).then((reason) => {
+        const ended = endOf(child, log).then(async (reason) => {
+            // What was read before the end is handled in later turns, such as the answer of one that ended on it.
+            for (let i = 0; i < turnsAfterEnd; i++) await turn();
             watch.dispose();
             // Without this, requests that wait for an answer would wait for ever.
             rpc.dispose();
@@ -101,12 +109,22 @@ export class Connection {
             const info = (await Promise.race([
                 rpc.sendRequest("initialize", introduction),
                 ended.then((reason) => Promise.reject(new Error(reason))),
+                abortOf(signal),
             ])) as InitializeResult;
             await rpc.sendNotification("initialized", {});
             return new Connection(child, rpc, ended, info);
         } catch (error) {
+            if (signal.aborted) {
+                // It may hear nothing any more.
+                child.kill("SIGKILL");
+                throw error;
+            }
+            if (isAnswer(error)) {
+                child.kill();
+                throw new Refused(error instanceof Error ? error.message : String(error), hintOf(error));
+            }
             // A relay that ended says more than the request that it left behind.
-            const alive = child.exitCode === null && child.signalCode === null;
+            const alive = child.pid !== undefined && child.exitCode === null && child.signalCode === null;
             child.kill();
             throw new Error(alive ? textOf(error) : await ended, { cause: error });
         }
@@ -129,6 +147,14 @@ export class Connection {
         this.child.stdin?.end();
         this.child.kill();
     }
+}
+
+function abortOf(signal: AbortSignal): Promise<never> {
+    return new Promise((_, reject) => {
+        const give = () => reject(signal.reason instanceof Error ? signal.reason : new Error("it was given up"));
+        if (signal.aborted) give();
+        else signal.addEventListener("abort", give, { once: true });
+    });
 }
 
 function traceOf(value: TraceLevel): Trace {

@@ -1,6 +1,6 @@
 // What went wrong, as cellgate says it: a kind that never changes (schemas/errors.json), a message and a hint for people.
 
-import { ConnectionError, ResponseError } from "vscode-jsonrpc/node";
+import { ConnectionError, ErrorCodes, ResponseError } from "vscode-jsonrpc/node";
 
 interface ErrorData {
     kind: string;
@@ -22,11 +22,33 @@ export function textOf(error: unknown): string {
     return hint ? `${message}\n${hint}` : message;
 }
 
+/** cellgate answered, and said why it cannot serve here: a person has to correct something before it is asked again. */
+export class Refused extends Error {
+    constructor(
+        message: string,
+        readonly hint: string,
+    ) {
+        super(message);
+    }
+}
+
 /** There is no connection, and none is being made: nothing was sent. */
 export class NotConnected extends Error {}
 
 export function hintOf(error: unknown): string {
     return dataOf(error).hint ?? "";
+}
+
+const ofTheConnection: readonly number[] = [
+    ErrorCodes.PendingResponseRejected,
+    ErrorCodes.ConnectionInactive,
+    ErrorCodes.MessageReadError,
+    ErrorCodes.MessageWriteError,
+];
+
+/** The peer's own answer, as opposed to one that our end of the connection made. */
+export function isAnswer(error: unknown): boolean {
+    return error instanceof ResponseError && !ofTheConnection.includes(error.code);
 }
 
 /** The connection ended before there was an answer: what was asked may have been done, or not. */

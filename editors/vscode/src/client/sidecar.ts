@@ -4,7 +4,7 @@
 // that were under way when one ended are rejected, since nobody can tell what became of them here.
 
 import { Emitter, ResponseError, type CancellationToken, type Disposable, type Event } from "vscode-jsonrpc/node";
-import { NotConnected } from "./errors";
+import { NotConnected, Refused } from "./errors";
 import type { InitializeResult } from "../protocol/messages";
 import type { Requests, ServerNotifications, ServerRequests } from "../protocol/methods";
 import type { Connection, Incoming, Log } from "./connection";
@@ -14,10 +14,10 @@ export type SidecarState =
     | { kind: "connecting" }
     | { kind: "connected"; info: InitializeResult }
     | { kind: "waiting"; seconds: number; reason: string }
-    | { kind: "failed"; reason: string };
+    | { kind: "failed"; reason: string; hint?: string };
 
-/** What `Connection.open` needs is known outside; tests open what they like. */
-export type Open = (incoming: Incoming) => Promise<Connection>;
+/** What `Connection.open` needs is known outside; tests open what they like. The signal gives the attempt up. */
+export type Open = (incoming: Incoming, signal: AbortSignal) => Promise<Connection>;
 
 export interface Timing {
     now(): number;
@@ -35,6 +35,8 @@ export const realTiming: Timing = {
 const endsInARow = 5;
 const rowSeconds = 180;
 const firstPauseSeconds = 0.25;
+/** By then a slow machine has started a sidecar. A relay that is stuck says nothing at all. */
+const answersWithinSeconds = 30;
 
 type NotificationHandler = (params: never) => void;
 type RequestHandler = (params: never, token: CancellationToken) => Promise<unknown>;
@@ -48,6 +50,8 @@ export class Sidecar implements Disposable {
 
     private current: SidecarState = { kind: "stopped" };
     private connection: Connection | undefined;
+    /** What is under way while there is none. */
+    private attempt: AbortController | undefined;
     private pause: Disposable | undefined;
     private ends: number[] = [];
     private disposed = false;
@@ -73,8 +77,12 @@ export class Sidecar implements Disposable {
     reconnect(): void {
         this.ends = [];
         this.pause?.dispose();
-        if (this.connection) this.connection.vanish();
-        else if (this.current.kind !== "connecting") void this.connect();
+        if (this.connection) {
+            this.connection.vanish();
+            return;
+        }
+        this.giveUp("a person asked for another attempt");
+        void this.connect();
     }
 
     async request<M extends keyof Requests>(
@@ -106,6 +114,7 @@ export class Sidecar implements Disposable {
     dispose(): void {
         this.disposed = true;
         this.pause?.dispose();
+        this.giveUp("this window is closing");
         this.connection?.vanish();
         this.become({ kind: "stopped" });
         this.changed.dispose();
@@ -113,18 +122,25 @@ export class Sidecar implements Disposable {
     }
 
     private async connect(): Promise<void> {
+        const attempt = (this.attempt = new AbortController());
         this.become({ kind: "connecting" });
+        const patience = this.timing.after(answersWithinSeconds, () =>
+            attempt.abort(new Error(`cellgate did not answer within ${answersWithinSeconds} s`)),
+        );
         let connection: Connection;
         try {
-            connection = await this.open(this.incoming);
+            connection = await this.open(this.incoming, attempt.signal);
         } catch (error) {
-            this.lose(error instanceof Error ? error.message : String(error));
+            if (this.attempt === attempt) this.lose(error);
             return;
+        } finally {
+            patience.dispose();
         }
-        if (this.disposed) {
+        if (this.attempt !== attempt) {
             connection.vanish();
             return;
         }
+        this.attempt = undefined;
         this.connection = connection;
         const { name, version } = connection.info.serverInfo;
         this.log.info(`connected to ${name} ${version} as ${connection.info.role}`);
@@ -132,12 +148,24 @@ export class Sidecar implements Disposable {
         this.become({ kind: "connected", info: connection.info });
         const reason = await connection.ended;
         this.connection = undefined;
-        this.lose(reason);
+        this.lose(new Error(reason));
     }
 
-    private lose(reason: string): void {
+    private giveUp(reason: string): void {
+        const attempt = this.attempt;
+        this.attempt = undefined;
+        attempt?.abort(new Error(reason));
+    }
+
+    private lose(error: unknown): void {
+        this.attempt = undefined;
         if (this.disposed) return;
+        const reason = error instanceof Error ? error.message : String(error);
         this.log.warn(`not connected: ${reason}`);
+        if (error instanceof Refused) {
+            this.become({ kind: "failed", reason, hint: error.hint });
+            return;
+        }
         const now = this.timing.now();
         this.ends = [...this.ends.filter((end) => now - end < rowSeconds), now];
         if (this.ends.length > endsInARow) {

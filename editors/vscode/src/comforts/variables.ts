@@ -1,34 +1,36 @@
-// The view of the variables of the session that the edited document's cells run in. They are asked for when the kernel
+// The view of the variables of the session that what is edited runs in. They are asked for when the kernel
 // has come to rest, and only while somebody looks.
 
 import * as vscode from "vscode";
+import { active, onDidChangeActive } from "../active";
 import type { Cellgate } from "../cellgate";
 import type { KernelVariable } from "../protocol/messages";
 import { label } from "../text";
-import { idleSession, unlessBusy } from "./live";
+import { unlessBusy } from "./live";
 
 export class Variables implements vscode.TreeDataProvider<KernelVariable>, vscode.Disposable {
     private readonly changed = new vscode.EventEmitter<undefined>();
     readonly onDidChangeTreeData = this.changed.event;
     private readonly subscriptions: vscode.Disposable;
     private readonly view: vscode.TreeView<KernelVariable>;
-    private uri = vscode.window.activeTextEditor?.document.uri.toString();
+    private sessionId: string | undefined;
     private shown: KernelVariable[] = [];
 
     constructor(private readonly cellgate: Cellgate) {
         this.view = vscode.window.createTreeView("cellgate.variables", { treeDataProvider: this });
         const refresh = () => this.changed.fire(undefined);
+        const look = () => {
+            // What else is looked at meanwhile has no variables of its own.
+            this.sessionId = active(cellgate)?.sessionId ?? this.sessionId;
+            refresh();
+        };
         this.subscriptions = vscode.Disposable.from(
             this.view,
             cellgate.sessions.onDidChange(refresh),
-            cellgate.documents.onDidChange(refresh),
-            vscode.window.onDidChangeActiveTextEditor((editor) => {
-                // A view or a result that is looked at has no variables of its own.
-                if (editor?.document.languageId !== "python") return;
-                this.uri = editor.document.uri.toString();
-                refresh();
-            }),
+            cellgate.documents.onDidChange(look),
+            onDidChangeActive(look),
         );
+        look();
     }
 
     dispose(): void {
@@ -37,13 +39,13 @@ export class Variables implements vscode.TreeDataProvider<KernelVariable>, vscod
     }
 
     async getChildren(variable?: KernelVariable): Promise<KernelVariable[]> {
-        if (variable || this.uri === undefined) return [];
-        const { documents, sessions, sidecar } = this.cellgate;
-        const sessionId = documents.sessionOf(this.uri);
+        const { sessionId } = this;
+        if (variable || sessionId === undefined) return [];
+        const { sessions, sidecar } = this.cellgate;
         this.view.description = sessions.get(sessionId) && label(sessionId, 60);
         if (!sessions.get(sessionId)) return (this.shown = []);
         // While something runs, what was there before it is as good as it gets.
-        if (!idleSession(this.cellgate, this.uri)) return this.shown;
+        if (sessions.get(sessionId)?.status !== "idle") return this.shown;
         const answer = await unlessBusy(sidecar.request("kernel/variables", { sessionId }));
         this.view.message = answer?.truncated ? "There are more; these are the first." : undefined;
         return (this.shown = answer?.variables ?? this.shown);

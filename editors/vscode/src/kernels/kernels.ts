@@ -1,40 +1,75 @@
-// From a document to a session that runs: which interpreter it has, and, where it does not start, what a person can do
-// about it. The choice is the person's (`Select Kernel`), else that of the Python extension, else the sidecar's.
+// From a document or notebook to a session that runs: which kernel it has, and, where that does not start, what a person
+// can do about it. For a document the choice is the person's (`Select Kernel`), else that of the Python extension, else
+// the sidecar's; a notebook has its own.
 
 import * as vscode from "vscode";
-import { brokeOff, kindOf, textOf } from "../client/errors";
+import { brokeOff } from "../client/errors";
 import type { Documents } from "../documents";
+import { inform, tell } from "../notices";
 import type { KernelChoice } from "../protocol/messages";
 import type { Session, Sessions } from "../sessions";
+import { label } from "../text";
 import { chooseKernel } from "./choose";
-import { pythonExtensionInterpreter } from "./pythonExtension";
+import { Origins, type Origin } from "./origins";
+import { GivenUp, whileWaiting } from "./patience";
+import { PythonExtension } from "./pythonExtension";
 import { offerRemedy } from "./remedies";
 import { sandboxChoice } from "./sandbox";
 import type { Sidecar } from "../client/sidecar";
 
 const memoryKey = "cellgate.kernel";
 
-export class Kernels {
-    private readonly starting = new Map<string, Promise<Session>>();
+interface Start {
+    /** What the notebook has chosen; undefined of a document. */
+    readonly kernel: KernelChoice | undefined;
+    readonly session: Promise<Session>;
+}
+
+export class Kernels implements vscode.Disposable {
+    private readonly starting = new Map<string, Start>();
+    private readonly python = new PythonExtension();
+    private readonly origins: Origins;
+    /** Session → the interpreter that a restart was offered with. */
+    private readonly offered = new Map<string, string>();
+    private readonly subscriptions: vscode.Disposable;
 
     constructor(
         private readonly sidecar: Sidecar,
         private readonly sessions: Sessions,
         private readonly documents: Documents,
         private readonly memory: vscode.Memento,
-    ) {}
+    ) {
+        this.origins = new Origins(memory);
+        this.subscriptions = vscode.Disposable.from(
+            this.python,
+            this.python.onDidChange(() => void this.offerChosen()),
+            // Of sessions that outlived the last window: what was chosen meanwhile.
+            sessions.onDidChange(() => {
+                if (this.offered.size === 0) void this.offerChosen();
+            }),
+        );
+    }
 
-    /** The session of a document, started when it is not there yet. Rejects when there is none to be had. */
-    sessionFor(uri: vscode.Uri): Promise<Session> {
+    dispose(): void {
+        this.subscriptions.dispose();
+    }
+
+    /**
+     * The session of a document or notebook, started when it is not there yet. Rejects when there is none to be had.
+     * With `kernel`: in that one; a session that was started with another one ends for it.
+     */
+    sessionFor(uri: vscode.Uri, kernel?: KernelChoice): Promise<Session> {
         const sessionId = this.documents.sessionOf(uri.toString());
-        const known = this.sessions.get(sessionId);
-        if (known) return Promise.resolve(known);
-        let start = this.starting.get(sessionId);
-        if (!start) {
-            start = this.start(uri, sessionId).finally(() => this.starting.delete(sessionId));
-            this.starting.set(sessionId, start);
-        }
-        return start;
+        const begun = this.starting.get(sessionId);
+        if (begun && (!kernel || JSON.stringify(begun.kernel) === JSON.stringify(kernel))) return begun.session;
+        const session = (begun?.session ?? Promise.resolve())
+            .catch(() => undefined)
+            .then(() => this.have(uri, sessionId, kernel))
+            .finally(() => {
+                if (this.starting.get(sessionId)?.session === session) this.starting.delete(sessionId);
+            });
+        this.starting.set(sessionId, { kernel, session });
+        return session;
     }
 
     /** Asks which kernel to use; true when one was chosen. It is for sessions that start from now on. */
@@ -45,20 +80,37 @@ export class Kernels {
         return true;
     }
 
-    private async start(uri: vscode.Uri, sessionId: string): Promise<Session> {
+    private async have(uri: vscode.Uri, sessionId: string, kernel: KernelChoice | undefined): Promise<Session> {
+        const known = this.sessions.get(sessionId);
+        if (known && !(kernel && this.origins.isOther(known, kernel))) return known;
+        if (known) await this.sessions.close(sessionId);
+        return this.start(uri, sessionId, kernel);
+    }
+
+    private async start(uri: vscode.Uri, sessionId: string, kernel: KernelChoice | undefined): Promise<Session> {
         let sandbox = sandboxChoice();
         for (;;) {
-            const kernel = this.memory.get<KernelChoice>(memoryKey) ?? (await pythonExtensionInterpreter(uri));
             try {
-                return await vscode.window.withProgress(
-                    { location: vscode.ProgressLocation.Window, title: "cellgate: starting the kernel" },
-                    () => this.sessions.ensure({ sessionId, kernel, sandbox }),
-                );
+                return await whileWaiting("starting the kernel", async (token) => {
+                    const origin = await this.originFor(uri, kernel);
+                    if (token.isCancellationRequested) throw new GivenUp();
+                    // What has begun ends with its session.
+                    const giveUp = token.onCancellationRequested(() => void this.sessions.close(sessionId).catch(() => undefined));
+                    try {
+                        const { session, isNew } = await this.sessions.ensure({ sessionId, kernel: origin.kernel, sandbox });
+                        if (isNew) await this.origins.remember(session, origin);
+                        return session;
+                    } finally {
+                        giveUp.dispose();
+                    }
+                });
             } catch (error) {
+                if (error instanceof GivenUp) throw new Error("the start of its kernel was cancelled", { cause: error });
                 // A connection that broke meanwhile is no answer; the next one is asked again.
                 if (brokeOff(error)) continue;
                 const remedy = await offerRemedy(error);
-                if (remedy === "selectKernel" && (await this.select())) continue;
+                if (remedy === "selectKernel" && kernel) await vscode.commands.executeCommand("notebook.selectKernel");
+                else if (remedy === "selectKernel" && (await this.select())) continue;
                 if (remedy === "retry") continue;
                 if (remedy === "weaker" || remedy === "unsandboxed") {
                     sandbox = remedy === "weaker" ? sandboxChoice("landlock") : false;
@@ -68,10 +120,44 @@ export class Kernels {
             }
         }
     }
-}
 
-/** For what a person asked for and did not get. */
-export function tell(error: unknown): void {
-    if (kindOf(error) === undefined && !(error instanceof Error)) throw error;
-    void vscode.window.showErrorMessage(`cellgate: ${textOf(error).replace(/\n/g, " ")}`);
+    private async originFor(uri: vscode.Uri, kernel: KernelChoice | undefined): Promise<Origin> {
+        const chosen = kernel ?? this.memory.get<KernelChoice>(memoryKey);
+        if (chosen) return { uri: uri.toString(), kernel: chosen };
+        const interpreter = await this.python.interpreterFor(uri);
+        return { uri: uri.toString(), ...(interpreter === undefined ? {} : { kernel: { interpreter }, ofPythonExtension: true }) };
+    }
+
+    /** Sessions that have their interpreter from the Python extension go on in it when another one is chosen there. */
+    private async offerChosen(): Promise<void> {
+        if (this.memory.get<KernelChoice>(memoryKey)) return;
+        for (const session of this.sessions.all()) {
+            const origin = this.origins.of(session);
+            if (!origin?.ofPythonExtension) continue;
+            const uri = vscode.Uri.parse(origin.uri);
+            const present = origin.kernel?.interpreter ?? "";
+            const before = this.offered.get(session.sessionId) ?? present;
+            this.offered.set(session.sessionId, before);
+            const chosen = await this.python.interpreterFor(uri);
+            if (chosen === undefined || chosen === before) continue;
+            this.offered.set(session.sessionId, chosen);
+            if (chosen !== present) void this.offerRestart(session, uri, chosen);
+        }
+    }
+
+    private async offerRestart({ sessionId, createdAt }: Session, uri: vscode.Uri, interpreter: string): Promise<void> {
+        const restart = "Restart with It";
+        const answer = await inform(
+            `The Python extension has another interpreter now, ${label(interpreter)}. ${label(sessionId)} goes on in the one before; ` +
+                "a restart ends that kernel, and its variables are gone.",
+            restart,
+        );
+        if (answer !== restart || this.sessions.get(sessionId)?.createdAt !== createdAt) return;
+        try {
+            await this.sessions.close(sessionId);
+            await this.sessionFor(uri);
+        } catch (error) {
+            tell(error);
+        }
+    }
 }

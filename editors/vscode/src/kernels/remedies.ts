@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { hintOf, kindOf, textOf } from "../client/errors";
+import { ask, tell } from "../notices";
 
 export type Remedy = "selectKernel" | "retry" | "weaker" | "unsandboxed";
 
@@ -14,7 +15,7 @@ export async function offerRemedy(error: unknown): Promise<Remedy | undefined> {
         case "kernelStartFailed":
             return withoutAnswer(error);
         default:
-            void vscode.window.showErrorMessage(`cellgate: ${textOf(error).replace(/\n/g, " ")}`);
+            tell(error);
             return undefined;
     }
 }
@@ -30,9 +31,9 @@ export function installCommandOf(hint: string): string | undefined {
 async function withoutKernelPackage(error: unknown): Promise<Remedy | undefined> {
     const command = installCommandOf(hintOf(error));
     const install = "Install in a Terminal";
-    const chosen = await vscode.window.showWarningMessage(
+    const chosen = await ask(
         "cellgate: this interpreter cannot be a kernel yet",
-        { modal: true, detail: `${messageOf(error)}\n\n` + (command ? `This installs it:\n\n${command}` : hintOf(error)) },
+        `${messageOf(error)}\n\n` + (command ? `This installs it:\n\n${command}` : hintOf(error)),
         selectKernel,
         ...(command ? [install] : []),
     );
@@ -44,16 +45,12 @@ async function withoutSandbox(error: unknown): Promise<Remedy | undefined> {
     const copy = "Copy the Fix";
     const weaker = "Weaker Sandbox in This Session";
     const unsandboxed = "Run Unsandboxed in This Session";
-    const chosen = await vscode.window.showWarningMessage(
+    const chosen = await ask(
         "cellgate: there is no sandbox to be had here",
-        {
-            modal: true,
-            detail:
-                `${messageOf(error)}\n\n${hintOf(error)}\n\n` +
-                "The weaker sandbox (landlock) needs no user namespaces; it has no network, and the code sees which files " +
-                "and processes there are. `cellgate doctor` lists all that it lacks.\n\n" +
-                "Unsandboxed, the code of this session can do to your files and on the network all that you can, unasked.",
-        },
+        `${messageOf(error)}\n\n${hintOf(error)}\n\n` +
+            "The weaker sandbox (landlock) needs no user namespaces; it has no network, and the code sees which files " +
+            "and processes there are. `cellgate doctor` lists all that it lacks.\n\n" +
+            "Unsandboxed, the code of this session can do to your files and on the network all that you can, unasked.",
         copy,
         weaker,
         unsandboxed,
@@ -65,32 +62,36 @@ async function withoutSandbox(error: unknown): Promise<Remedy | undefined> {
 
 async function withoutAnswer(error: unknown): Promise<Remedy | undefined> {
     const retry = "Try Again";
-    const chosen = await vscode.window.showErrorMessage(
-        "cellgate: the kernel did not start",
-        { modal: true, detail: textOf(error) },
-        selectKernel,
-        retry,
-    );
+    const chosen = await ask("cellgate: the kernel did not start", textOf(error), selectKernel, retry);
     if (chosen === selectKernel) return "selectKernel";
     return chosen === retry ? "retry" : undefined;
 }
 
 /** Where a person sees it work; true when it did. */
 async function runVisibly(command: string): Promise<boolean> {
-    const execution = await vscode.tasks.executeTask(
-        new vscode.Task(
-            { type: "cellgate" },
-            vscode.TaskScope.Workspace,
-            "install ipykernel",
-            "cellgate",
-            new vscode.ShellExecution(command),
-        ),
+    const task = new vscode.Task(
+        { type: "cellgate" },
+        vscode.TaskScope.Workspace,
+        "install ipykernel",
+        "cellgate",
+        new vscode.ShellExecution(command),
     );
-    return new Promise((resolve) => {
-        const ended = vscode.tasks.onDidEndTaskProcess((event) => {
-            if (event.execution !== execution) return;
-            ended.dispose();
-            resolve(event.exitCode === 0);
-        });
+    let execution: vscode.TaskExecution | undefined;
+    const codes = new Map<vscode.TaskExecution, number | undefined>();
+    let listening: vscode.Disposable | undefined;
+    const ended = new Promise<boolean>((resolve) => {
+        listening = vscode.Disposable.from(
+            vscode.tasks.onDidEndTaskProcess((event) => codes.set(event.execution, event.exitCode)),
+            // It comes behind the end of the process, and also where none could be started.
+            vscode.tasks.onDidEndTask((event) => {
+                if (event.execution === execution) resolve(codes.get(event.execution) === 0);
+            }),
+        );
     });
+    try {
+        execution = await vscode.tasks.executeTask(task);
+        return await ended;
+    } finally {
+        listening?.dispose();
+    }
 }

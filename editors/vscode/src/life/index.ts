@@ -3,20 +3,22 @@
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { SidecarState } from "../client/sidecar";
+import { warn } from "../notices";
 import { label } from "../text";
 import { lostText } from "./lost";
 
 export function life({ sidecar, sessions, log }: Cellgate): vscode.Disposable {
     const showLog = "Show Log";
     async function told(message: string, ...actions: string[]): Promise<string | undefined> {
-        const chosen = await vscode.window.showWarningMessage(message, ...actions, showLog);
+        const chosen = await warn(message, ...actions, showLog);
         if (chosen === showLog) await vscode.commands.executeCommand("cellgate.showLog");
         return chosen;
     }
     async function failed(state: SidecarState & { kind: "failed" }): Promise<void> {
         const reconnect = "Reconnect";
-        const reason = state.reason.split("\n")[0] ?? "";
-        if ((await told(`cellgate cannot be reached: ${reason}`, reconnect)) === reconnect) sidecar.reconnect();
+        const reason = label(state.reason.split("\n")[0] ?? "", 500);
+        const hint = state.hint ? `. ${label(state.hint.split("\n").join(" "), 500)}` : "";
+        if ((await told(`cellgate cannot be reached: ${reason}${hint}`, reconnect)) === reconnect) sidecar.reconnect();
     }
     return vscode.Disposable.from(
         sessions.onDidLoseKernel(({ session, reason }) => {

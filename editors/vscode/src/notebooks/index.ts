@@ -2,16 +2,15 @@
 // can start. A notebook has a session of its own, as every document, and its HTML has no scripts and no network.
 
 import * as vscode from "vscode";
+import { ordinaryNotebooks as notebookType } from "../active";
 import type { Cellgate } from "../cellgate";
-import { sandboxChoice } from "../kernels/sandbox";
 import type { KernelInfo } from "../protocol/messages";
 import { SessionResults } from "../results/model/sessionResults";
+import { label } from "../text";
 import { NotebookRuns } from "./runs";
 
-const notebookType = "jupyter-notebook";
-
 export function notebooks(cellgate: Cellgate): vscode.Disposable {
-    const { documents, executions, sessions, sidecar } = cellgate;
+    const { documents, executions, kernels, sessions, sidecar } = cellgate;
     const controllers = new Map<string, vscode.NotebookController>();
     const open = new Map<string, NotebookRuns>();
 
@@ -25,18 +24,20 @@ export function notebooks(cellgate: Cellgate): vscode.Disposable {
         return runs;
     }
 
-    function offer({ name, displayName, language, source, interpreter }: KernelInfo): void {
+    function offer({ name, displayName, language, source, interpreter, problem }: KernelInfo): void {
         const id = `cellgate-${source}-${name}`;
-        if (controllers.has(id)) return;
-        const controller = vscode.notebooks.createNotebookController(id, notebookType, `${displayName} in cellgate`);
-        controller.description = "sandboxed";
+        const known = controllers.get(id);
+        const controller = known ?? vscode.notebooks.createNotebookController(id, notebookType, `${displayName} in cellgate`);
+        controllers.set(id, controller);
+        // What it lacks it may be given when it is started.
+        controller.description = problem === undefined ? "sandboxed" : label(`$(warning) ${problem}`, 120);
+        if (known) return;
         controller.detail = interpreter;
         controller.supportedLanguages = [language];
         controller.supportsExecutionOrder = true;
         const kernel = interpreter !== undefined && source === "interpreter" ? { interpreter } : { name };
         controller.executeHandler = (cells, notebook) => {
-            const sessionId = documents.sessionOf(notebook.uri.toString());
-            const ready = sessions.ensure({ sessionId, kernel, sandbox: sandboxChoice() });
+            const ready = kernels.sessionFor(notebook.uri, kernel);
             // Each execution is told of it.
             ready.catch(() => undefined);
             for (const cell of cells) runsOf(notebook).run(controller, cell, ready);
@@ -45,15 +46,13 @@ export function notebooks(cellgate: Cellgate): vscode.Disposable {
             if (selected) runsOf(notebook).goOnIn(controller);
         });
         controller.interruptHandler = (notebook) => sessions.interrupt(documents.sessionOf(notebook.uri.toString()));
-        controllers.set(id, controller);
     }
 
     /** Once there is a notebook to offer them for: to find kernels starts programs. */
     async function offerAll(): Promise<void> {
         if (!vscode.workspace.notebookDocuments.some((each) => each.notebookType === notebookType)) return;
         try {
-            const { kernels } = await sidecar.request("kernel/list", {});
-            for (const kernel of kernels) if (kernel.problem === undefined) offer(kernel);
+            for (const kernel of (await sidecar.request("kernel/list", {})).kernels) offer(kernel);
         } catch (error) {
             cellgate.log.warn(`no kernels for notebooks: ${String(error)}`);
         }

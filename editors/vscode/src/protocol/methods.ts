@@ -58,6 +58,7 @@ import type {
     ToolServerParams,
     ToolServersAddParams,
     ToolServersListResult,
+    ToolServersLogResult,
     ToolsCallParams,
     WrappersGenerateParams,
     WrappersGenerateResult,
@@ -105,6 +106,8 @@ export interface Requests {
     "toolServers/list": { params: NoParams; result: ToolServersListResult };
     /** Adds a tool server, or changes its configuration. */
     "toolServers/add": { params: ToolServersAddParams; result: ToolServerInfo };
+    /** What a tool server wrote to stderr. */
+    "toolServers/log": { params: ToolServerParams; result: ToolServersLogResult };
     /** Ends a tool server and starts it again. */
     "toolServers/restart": { params: ToolServerParams; result: ToolServerInfo };
     /** Ends and forgets a tool server. */

@@ -4,6 +4,7 @@
 
 import * as vscode from "vscode";
 import type { Executions } from "../executions";
+import type { Sessions } from "../sessions";
 import { outputOf } from "./items";
 import { SessionResults, type Result } from "./model/sessionResults";
 import { notebookType, scheme, sessionOf, uriOf } from "./place";
@@ -12,6 +13,8 @@ import { notebookType, scheme, sessionOf, uriOf } from "./place";
 interface Listing {
     sessionId: string;
     executions: string[];
+    /** How many are not shown any more. */
+    earlier: number;
 }
 
 /** What a cell of a results notebook is the result of. */
@@ -38,7 +41,10 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
     readonly onDidOpen = this.opened.event;
     private readonly registrations: vscode.Disposable;
 
-    constructor(private readonly executions: Executions) {
+    constructor(
+        private readonly executions: Executions,
+        private readonly kernels: Pick<Sessions, "get">,
+    ) {
         this.registrations = vscode.Disposable.from(
             vscode.workspace.registerFileSystemProvider(scheme, this, { isCaseSensitive: true, isReadonly: true }),
             vscode.workspace.registerNotebookSerializer(notebookType, this, { transientOutputs: true }),
@@ -78,14 +84,16 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
         const entry: Entry = { results, modified: Date.now(), listing: "", telling: undefined, read: new Map() };
         this.sessions.set(sessionId, entry);
         // Those that begin together are told together.
-        results.onDidExtend(() => {
+        const tell = () => {
             entry.telling ??= setTimeout(() => {
                 entry.telling = undefined;
                 if (entry.listing === listingOf(results)) return;
                 entry.modified = Math.max(Date.now(), entry.modified + 1);
                 this.changed.fire([{ type: vscode.FileChangeType.Changed, uri: uriOf(sessionId) }]);
             });
-        });
+        };
+        results.onDidExtend(tell);
+        results.onDidClear(tell);
         this.opened.fire(results);
         return entry;
     }
@@ -143,18 +151,19 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
     // --- notebooks
 
     deserializeNotebook(content: Uint8Array): vscode.NotebookData {
-        const { sessionId, executions } = JSON.parse(Buffer.from(content).toString()) as Listing;
+        const { sessionId, executions, earlier } = JSON.parse(Buffer.from(content).toString()) as Listing;
         const entry = this.sessions.get(sessionId);
         // A file of somebody's with this ending, say.
         if (!entry) throw new Error("these are not the results of a session here");
-        return new vscode.NotebookData(
-            executions.flatMap((id) => {
-                const result = entry.results.get(id);
-                if (!result) return [];
-                entry.read.set(id, result.revision);
-                return [cellOf(result)];
-            }),
-        );
+        entry.read.clear();
+        const language = languageOf(this.kernels.get(sessionId)?.kernel.language);
+        const cells = executions.flatMap((id) => {
+            const result = entry.results.get(id);
+            if (!result) return [];
+            entry.read.set(id, result.revision);
+            return [cellOf(result, language)];
+        });
+        return new vscode.NotebookData(earlier > 0 ? [earlierCell(earlier), ...cells] : cells);
     }
 
     serializeNotebook(): Uint8Array {
@@ -164,11 +173,23 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
 
 function listingOf(results: SessionResults): string {
     const executions = results.all().map(({ execution }) => execution.id);
-    return JSON.stringify({ sessionId: results.sessionId, executions } satisfies Listing);
+    return JSON.stringify({ sessionId: results.sessionId, executions, earlier: results.earlier } satisfies Listing);
 }
 
-function cellOf({ execution, code, outputs }: Result): vscode.NotebookCellData {
-    const cell = new vscode.NotebookCellData(vscode.NotebookCellKind.Code, code, "python");
+function earlierCell(earlier: number): vscode.NotebookCellData {
+    const results = earlier === 1 ? "One earlier result is" : `${earlier} earlier results are`;
+    const text = `*${results} not shown. **Export Results to Notebook…** writes all that this window knows of.*`;
+    return new vscode.NotebookCellData(vscode.NotebookCellKind.Markup, text, "markdown");
+}
+
+/** As the editor calls the language that a kernel names. */
+function languageOf(language = "python"): string {
+    const own = language.toLowerCase();
+    return { "c++": "cpp", "c#": "csharp", "f#": "fsharp", bash: "shellscript", "wolfram language": "wolfram" }[own] ?? own;
+}
+
+function cellOf({ execution, code, outputs }: Result, language: string): vscode.NotebookCellData {
+    const cell = new vscode.NotebookCellData(vscode.NotebookCellKind.Code, code, language);
     cell.metadata = { executionId: execution.id } satisfies CellMetadata;
     cell.outputs = outputs.shown.map((shown) => outputOf(shown, execution.id));
     if (execution.state === "finished") cell.executionSummary = summaryOf(execution);

@@ -3,18 +3,19 @@
 import { basename } from "node:path";
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
-import type { ResultsDocuments } from "./documents";
+import { codeOrReason } from "./model/sessionResults";
+import { during, inform } from "../notices";
 import { dataOf, isBinary, recordsOf } from "./journal";
 import { notebookOf } from "./model/notebook";
 import { notebookType, sessionOf } from "./place";
 
-export function exporting(cellgate: Cellgate, documents: ResultsDocuments): vscode.Disposable {
+export function exporting(cellgate: Cellgate): vscode.Disposable {
     return vscode.commands.registerCommand("cellgate.exportResults", async () => {
         const notebook = vscode.window.activeNotebookEditor?.notebook;
         const shown = notebook?.notebookType === notebookType ? notebook : vscode.workspace.notebookDocuments.find(isResults);
         const sessionId = shown && sessionOf(shown.uri);
         if (sessionId === undefined) {
-            void vscode.window.showInformationMessage("cellgate: there are no results open to export. Run a cell first.");
+            void inform("cellgate: there are no results open to export. Run a cell first.");
             return;
         }
         const name = `${basename(sessionId).replace(/\.py-[0-9a-f]{8}$/, "")}.ipynb`;
@@ -24,23 +25,25 @@ export function exporting(cellgate: Cellgate, documents: ResultsDocuments): vsco
             title: "Export results",
         });
         if (!target) return;
-        await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: "cellgate: exporting results" }, async () => {
-            const text = await exported(cellgate, documents, sessionId);
+        await during("cellgate: exporting results", async () => {
+            const text = await exported(cellgate, sessionId);
             await vscode.workspace.fs.writeFile(target, Buffer.from(text));
         });
-        void vscode.window.showInformationMessage(`cellgate: the results are in ${vscode.workspace.asRelativePath(target)}`);
+        void inform(`cellgate: the results are in ${vscode.workspace.asRelativePath(target)}`);
     });
 }
 
 const isResults = ({ notebookType: type }: vscode.NotebookDocument) => type === notebookType;
 
-function exported({ executions, sessions }: Cellgate, documents: ResultsDocuments, sessionId: string): Promise<string> {
+/** All executions of the session that there are, also those whose results are not shown any more. */
+async function exported({ executions, sessions }: Cellgate, sessionId: string): Promise<string> {
     const kernel = sessions.get(sessionId)?.kernel;
-    const cells = documents.resultsOf(sessionId).all();
+    const ran = executions.all().filter((each) => each.sessionId === sessionId);
+    const codes = await Promise.all(ran.map((execution) => codeOrReason(executions, execution)));
     return notebookOf(
-        cells.map(({ execution, code }) => ({
+        ran.map((execution, index) => ({
             id: execution.id,
-            code,
+            code: codes[index] ?? "",
             executionCount: execution.result?.executionCount ?? null,
             records: recordsOf(executions, execution.id),
             load: async (record, mime) => {

@@ -10,14 +10,14 @@ import { OutputPages } from "./pages";
 import { rendererHost } from "./rendererHost";
 
 export function results(cellgate: Cellgate): vscode.Disposable {
-    const documents = new ResultsDocuments(cellgate.executions);
+    const documents = new ResultsDocuments(cellgate.executions, cellgate.sessions);
     const pages = new OutputPages(cellgate.executions);
     return vscode.Disposable.from(
         documents,
         new Live(cellgate, documents),
-        links(cellgate, documents),
+        links(cellgate, documents, pages),
         pages,
         rendererHost(cellgate, pages),
-        exporting(cellgate, documents),
+        exporting(cellgate),
     );
 }

@@ -24,11 +24,11 @@ function itemsOf(shown: Shown, executionId: string): vscode.NotebookCellOutputIt
         case "data":
             return contentItems(shown.content, executionId, shown.seq);
         case "error": {
-            const { ename, evalue, traceback } = shown;
+            const { text } = shown;
             const frames = shown.frames.flatMap(({ uri, line, function: name }, index) =>
                 uri === undefined ? [] : [{ index, place: `${fileName(uri)}:${line + 1}`, name: visible(name) }],
             );
-            return [json(mimes.error, { executionId, ename, evalue, traceback, frames })];
+            return [json(mimes.error, { executionId, text, frames })];
         }
         case "omitted":
             return [json(mimes.omitted, { executionId, bytes: shown.bytes, outputs: shown.outputs })];

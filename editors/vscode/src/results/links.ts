@@ -1,13 +1,15 @@
-// From a result to its cell and back.
+// From a result to its cell and back, and to the results of a session.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { Execution } from "../executions";
+import { inform, tell } from "../notices";
 import { label } from "../text";
 import type { ResultsDocuments } from "./documents";
-import { notebookType, uriOf } from "./place";
+import type { OutputPages } from "./pages";
+import { notebookType, sessionOf, uriOf } from "./place";
 
-export function links(cellgate: Cellgate, documents: ResultsDocuments): vscode.Disposable {
+export function links(cellgate: Cellgate, documents: ResultsDocuments, pages: OutputPages): vscode.Disposable {
     const { executions } = cellgate;
 
     async function goToCell(executionId: string): Promise<void> {
@@ -20,15 +22,33 @@ export function links(cellgate: Cellgate, documents: ResultsDocuments): vscode.D
         const execution = executions.get(executionId);
         if (!execution) return;
         const editor = await showResults(execution.sessionId);
-        revealResult(editor, executionId);
+        if (revealResult(editor, executionId)) return;
+        // One that was let go is in the journal.
+        if (documents.resultsOf(execution.sessionId).get(executionId)) asked = executionId;
+        else await pages.show(executionId);
+    }
+
+    /** Of the session that a row or a document says, else of one that the person chooses. */
+    async function showResultsOf(session?: { sessionId: string }): Promise<void> {
+        const sessionId = session?.sessionId ?? (await chosenSession(cellgate));
+        if (sessionId !== undefined) await showResults(sessionId);
+    }
+
+    function clear(): void {
+        const notebook = vscode.window.activeNotebookEditor?.notebook;
+        const sessionId = notebook && sessionOf(notebook.uri);
+        if (sessionId === undefined) void inform("cellgate: no results are open here that could be cleared.");
+        else documents.resultsOf(sessionId).clear();
     }
 
     // What was asked for here last is brought into view. Its cell is in the notebook a moment later.
     let asked: string | undefined;
     const known = new Set(executions.all().map(({ id }) => id));
     return vscode.Disposable.from(
-        vscode.commands.registerCommand("cellgate.goToCell", goToCell),
-        vscode.commands.registerCommand("cellgate.showResult", showResult),
+        vscode.commands.registerCommand("cellgate.goToCell", (id: string) => goToCell(id).catch(tell)),
+        vscode.commands.registerCommand("cellgate.showResult", (id: string) => showResult(id).catch(tell)),
+        vscode.commands.registerCommand("cellgate.showResults", (session?: { sessionId: string }) => showResultsOf(session).catch(tell)),
+        vscode.commands.registerCommand("cellgate.clearResults", clear),
         vscode.notebooks.registerNotebookCellStatusBarItemProvider(notebookType, {
             provideCellStatusBarItems(cell) {
                 const execution = documents.resultOf(cell)?.execution;
@@ -43,7 +63,7 @@ export function links(cellgate: Cellgate, documents: ResultsDocuments): vscode.D
             const inDocument = cell !== undefined && !cell.uri.startsWith("vscode-notebook-cell:");
             if (!isOurs || !inDocument || !vscode.workspace.getConfiguration("cellgate", cellgate.root).get<boolean>("results.openOnRun")) return;
             asked = id;
-            void showResults(sessionId).then((editor) => revealResult(editor, id));
+            showResults(sessionId).then((editor) => revealResult(editor, id)).catch(tell);
         }),
         vscode.workspace.onDidChangeNotebookDocument(({ notebook, contentChanges }) => {
             if (notebook.notebookType !== notebookType || contentChanges.length === 0 || asked === undefined) return;
@@ -51,6 +71,17 @@ export function links(cellgate: Cellgate, documents: ResultsDocuments): vscode.D
             if (editor && revealResult(editor, asked)) asked = undefined;
         }),
     );
+}
+
+async function chosenSession({ sessions, executions }: Cellgate): Promise<string | undefined> {
+    const ids = [...new Set([...sessions.all(), ...executions.all()].map(({ sessionId }) => sessionId))];
+    if (ids.length === 0) void inform("cellgate: nothing has run here yet.");
+    if (ids.length <= 1) return ids[0];
+    const items = ids.map((sessionId) => {
+        const agent = sessions.get(sessionId)?.agent ?? executions.all().find((each) => each.sessionId === sessionId)?.agent;
+        return { label: label(sessionId), description: agent === undefined ? "" : `agent ${label(agent, 60)}`, sessionId };
+    });
+    return (await vscode.window.showQuickPick(items, { title: "The results of which session?" }))?.sessionId;
 }
 
 /** Where it was the last time, else beside what is being edited, which keeps the focus. */

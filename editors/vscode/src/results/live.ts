@@ -143,9 +143,23 @@ export class Live implements vscode.Disposable {
     private runAgain(cell: vscode.NotebookCell): void {
         const result = this.documents.resultOf(cell);
         if (!result) return;
-        const { sessionId, cell: place } = result.execution;
-        this.cellgate.executions.execute({ sessionId, code: result.code, cell: place });
+        const { executions, anchors } = this.cellgate;
+        const { id, sessionId, cell: before } = result.execution;
+        const place = before && placeNow(anchors, id, before);
+        const again = executions.execute({ sessionId, code: result.code, cell: place });
+        if (!place) return;
+        // Lines that the document has otherwise now are nobody's; of those, only the first is known.
+        const count = result.code.split("\n").length;
+        const asBefore = Array.from({ length: count }, (_, index) => anchors.lineNow(place.uri, id, index)).every((line, index) => line === place.line + index);
+        anchors.add(place.uri, again.id, place.line, asBefore ? count : 1);
     }
+}
+
+/** Where the code stands by now; undefined when its line is gone. */
+function placeNow(anchors: Cellgate["anchors"], id: string, cell: NonNullable<Result["execution"]["cell"]>): typeof cell | undefined {
+    if (!anchors.knows(cell.uri, id)) return cell;
+    const line = anchors.lineNow(cell.uri, id);
+    return line === undefined ? undefined : { ...cell, line };
 }
 
 function endOf({ startedAt, result }: Result["execution"]): number | undefined {

@@ -23,9 +23,7 @@ export interface MarkupItem {
 
 export interface ErrorItem {
     executionId: string;
-    ename: string;
-    evalue: string;
-    traceback: string[];
+    text: string;
     /** Those that lie in documents; `index` counts all. */
     frames: { index: number; place: string; name: string }[];
 }

@@ -4,7 +4,8 @@
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { textOf as wordsOf } from "../client/errors";
-import { visible } from "../text";
+import { fail, warn } from "../notices";
+import { label } from "../text";
 import { dataOf, recordOf } from "./journal";
 import { reveal } from "./links";
 import { rendererId, type LargeAnswer, type RendererRequest } from "./messages";
@@ -23,7 +24,7 @@ export function rendererHost(cellgate: Cellgate, pages: OutputPages): vscode.Dis
                 const uri = vscode.Uri.parse(request.href, true);
                 // Other schemes make programs do things. The editor asks about hosts that are not trusted.
                 if (["http", "https", "mailto"].includes(uri.scheme)) await vscode.env.openExternal(uri);
-                else void vscode.window.showWarningMessage(`cellgate opens no links of this kind: ${visible(request.href.slice(0, 200))}`);
+                else void warn(`cellgate opens no links of this kind: ${label(request.href)}`);
                 return;
             }
             case "openFrame": {
@@ -53,7 +54,7 @@ export function rendererHost(cellgate: Cellgate, pages: OutputPages): vscode.Dis
 
     return messaging.onDidReceiveMessage(({ editor, message }) => {
         answer(editor, message as RendererRequest).catch((error: unknown) => {
-            void vscode.window.showErrorMessage(`cellgate: ${visible(wordsOf(error))}`);
+            void fail(`cellgate: ${wordsOf(error)}`);
         });
     });
 }

@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 import type { OutputRecord } from "../protocol/messages";
+import { ask } from "../notices";
 import { dataOf } from "./journal";
 
 const policy = [
@@ -25,7 +26,7 @@ export async function showWithScripts(record: OutputRecord): Promise<void> {
     const detail =
         "Its scripts see nothing of yours, and what they request is refused. But they can tell another machine what the " +
         "output holds, by ways that the editor cannot close (WebRTC, connections opened ahead), and nobody is asked then.";
-    if ((await vscode.window.showWarningMessage("Run the scripts of this output?", { modal: true, detail }, run)) !== run) return;
+    if ((await ask("Run the scripts of this output?", detail, run)) !== run) return;
     const content = (await dataOf(record, mime)).toString();
     const panel = vscode.window.createWebviewPanel("cellgate.scripts", "Output, running scripts", vscode.ViewColumn.Active, {
         enableScripts: true,

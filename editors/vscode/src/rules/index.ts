@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { textOf } from "../client/errors";
-import { tell } from "../kernels/kernels";
+import { ask, inform, tell } from "../notices";
 import type { Action, PolicyExplainParams } from "../protocol/messages";
 import { label } from "../text";
 import { RuleTree, type DecidedNode, type Node, type RuleNode } from "./tree";
@@ -28,7 +28,7 @@ export function rules({ log, sidecar, pending, sessions, executions }: Cellgate)
             // Without it more may happen than with it.
             const question = `Remove the rule “${rule.effect} ${label(ruleText(rule), 300)}”? What it held back may then be asked about or allowed.`;
             const remove = "Remove";
-            if ((await vscode.window.showWarningMessage(question, { modal: true }, remove)) !== remove) return;
+            if ((await ask(question, undefined, remove)) !== remove) return;
         }
         await sidecar.request("policy/remove", { ruleId: rule.id });
         await load();
@@ -39,7 +39,7 @@ export function rules({ log, sidecar, pending, sessions, executions }: Cellgate)
         const show = "Show Rule";
         const text = label(`${actionText(params.action)} ${explanationText(result)}`, 2000);
         const { rule } = result;
-        const answer = await vscode.window.showInformationMessage(text, ...(rule ? [show] : []));
+        const answer = await inform(text, ...(rule ? [show] : []));
         if (answer !== show || !rule) return;
         await load();
         const node = tree.find(rule.id);

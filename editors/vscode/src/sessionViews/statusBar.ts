@@ -1,19 +1,22 @@
-// The status bar's two items: the sidecar where it is not simply there, and the session of the document that is edited.
+// The status bar's two items: the sidecar where it is not simply there, and the session of what is edited.
 
 import * as vscode from "vscode";
+import { active, onDidChangeActive } from "../active";
 import type { Cellgate } from "../cellgate";
 import type { SidecarState } from "../client/sidecar";
 import { label } from "../text";
 import { iconOf, ownerOf, statusOf, weaknessOf } from "./words";
 
+const connectingMilliseconds = 1000;
+
 export class StatusBar implements vscode.Disposable {
     private readonly session = vscode.window.createStatusBarItem("cellgate.session", vscode.StatusBarAlignment.Left, 10);
     private readonly connection = vscode.window.createStatusBarItem("cellgate.sidecar", vscode.StatusBarAlignment.Left, 11);
     private readonly subscriptions: vscode.Disposable;
+    private timer: NodeJS.Timeout | undefined;
 
     constructor(private readonly cellgate: Cellgate) {
         this.session.name = "cellgate: session";
-        this.session.command = "cellgate.attachSession";
         this.connection.name = "cellgate: connection";
         this.subscriptions = vscode.Disposable.from(
             this.session,
@@ -21,25 +24,27 @@ export class StatusBar implements vscode.Disposable {
             cellgate.sessions.onDidChange(() => this.showSession()),
             cellgate.executions.onDidChange(() => this.showSession()),
             cellgate.documents.onDidChange(() => this.showSession()),
-            vscode.window.onDidChangeActiveTextEditor(() => this.showSession()),
+            onDidChangeActive(() => this.showSession()),
             cellgate.sidecar.onDidChangeState((state) => this.showConnection(state)),
         );
         this.showSession();
     }
 
     dispose(): void {
+        clearTimeout(this.timer);
         this.subscriptions.dispose();
     }
 
     private showSession(): void {
-        const { sessions, executions, documents } = this.cellgate;
-        const document = vscode.window.activeTextEditor?.document;
-        const id = document?.languageId === "python" ? documents.sessionOf(document.uri.toString()) : undefined;
-        const session = id === undefined ? undefined : sessions.get(id);
+        const { sessions, executions } = this.cellgate;
+        const here = active(this.cellgate);
+        const session = here && sessions.get(here.sessionId);
         if (!session) {
             this.session.hide();
             return;
         }
+        // A notebook stays with the session of its own.
+        this.session.command = here.kind === "file" ? "cellgate.attachSession" : "cellgate.sessions.focus";
         const waiting = executions.unfinished(session.sessionId).filter(({ state }) => state === "queued").length;
         const { name, version } = session.kernel;
         const weakness = weaknessOf(session);
@@ -61,13 +66,27 @@ export class StatusBar implements vscode.Disposable {
     }
 
     private showConnection(state: SidecarState): void {
-        if (state.kind === "connected" || state.kind === "stopped" || state.kind === "connecting") {
+        clearTimeout(this.timer);
+        const { kind } = state;
+        if (kind === "connecting") {
+            // Where it takes its usual moment there is nothing to tell, but what was told before may have changed.
+            this.timer = setTimeout(() => {
+                const tooltip = "cellgate has not answered yet. Click to try anew.";
+                this.tellConnection("$(sync~spin) cellgate: connecting", tooltip, "cellgate.reconnect");
+            }, connectingMilliseconds);
+        } else if (kind === "connected" || kind === "stopped") {
             this.connection.hide();
-            return;
+        } else if (kind === "waiting") {
+            this.tellConnection("$(sync~spin) cellgate: connecting again", state.reason, "cellgate.showLog");
+        } else {
+            this.tellConnection("$(error) cellgate: not connected", [state.reason, state.hint].filter(Boolean).join(" "), "cellgate.reconnect");
         }
-        this.connection.text = state.kind === "waiting" ? "$(sync~spin) cellgate: connecting again" : "$(error) cellgate: not connected";
-        this.connection.tooltip = label(state.reason, 1000);
-        this.connection.command = state.kind === "waiting" ? "cellgate.showLog" : "cellgate.reconnect";
+    }
+
+    private tellConnection(text: string, tooltip: string, command: string): void {
+        this.connection.text = text;
+        this.connection.tooltip = label(tooltip, 1000);
+        this.connection.command = command;
         this.connection.show();
     }
 }

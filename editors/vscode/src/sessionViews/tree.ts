@@ -6,6 +6,7 @@ import { stateOf } from "../cells/states";
 import type { Execution } from "../executions";
 import type { Session } from "../sessions";
 import { label } from "../text";
+import { placeOf } from "./cellOf";
 import { iconOf, ownerOf, statusOf, weaknessOf } from "./words";
 
 /** A session is what its commands are given; of an execution they need no more than itself. */
@@ -35,7 +36,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     }
 
     getTreeItem(node: Node): vscode.TreeItem | Promise<vscode.TreeItem> {
-        return "execution" in node ? this.executionItem(node.execution) : sessionItem(node);
+        if ("execution" in node) return this.executionItem(node.execution);
+        return sessionItem(node, this.cellgate.executions.unfinished(node.sessionId).some(queued));
     }
 
     private async executionItem(execution: Execution): Promise<vscode.TreeItem> {
@@ -45,30 +47,36 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     }
 }
 
-function sessionItem(session: Session): vscode.TreeItem {
+const queued = ({ state }: Execution) => state === "queued";
+
+function sessionItem(session: Session, hasWaiting: boolean): vscode.TreeItem {
     const item = new vscode.TreeItem(label(session.sessionId), vscode.TreeItemCollapsibleState.Expanded);
     item.id = session.sessionId;
     item.description = [ownerOf(session), statusOf(session), weaknessOf(session)?.short].filter(Boolean).join(" · ");
     item.iconPath = new vscode.ThemeIcon(iconOf(session));
-    item.contextValue = "session";
+    item.contextValue = hasWaiting ? "sessionThatWaits" : "session";
     item.tooltip = [
         `${label(session.kernel.name)} ${label(session.kernel.version ?? "")} in ${label(session.cwd)}`,
         session.layers.join(", "),
         ...(session.sandboxNotices ?? []).map((notice) => label(notice, 300)),
     ].join("\n");
+    item.command = { title: "Show Results", command: "cellgate.showResults", arguments: [session] };
     item.accessibilityInformation = { label: `session ${session.sessionId}, ${item.description}` };
     return item;
 }
 
 function executionItem(execution: Execution): vscode.TreeItem {
     const { cell, code, agent, state } = execution;
-    const place = cell && `${vscode.workspace.asRelativePath(vscode.Uri.parse(cell.uri))}:${cell.line + 1}`;
+    const place = cell && placeOf(cell);
     const first = code?.split("\n").find((line) => line.trim() !== "");
     const item = new vscode.TreeItem(label(first ?? place ?? "code", 80));
     item.id = execution.id;
     item.description = [place, agent && `agent ${label(agent, 60)}`].filter(Boolean).join(" · ");
     item.iconPath = new vscode.ThemeIcon(state === "running" ? "sync~spin" : "watch");
     item.contextValue = state === "running" ? "runningExecution" : "queuedExecution";
+    item.command = cell
+        ? { title: "Go to Cell", command: "cellgate.showCell", arguments: [{ execution }] }
+        : { title: "Show Result", command: "cellgate.showResult", arguments: [execution.id] };
     item.tooltip = label(stateOf(execution, Date.now()).replace(/\$\([^)]*\) /, ""));
     return item;
 }

@@ -5,9 +5,9 @@ import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { NotConnected, textOf } from "../client/errors";
-import { tell } from "../kernels/kernels";
+import { during, duringCancellable, inform, tell, warn } from "../notices";
 import type { McpServerConfig, WrappersGenerateResult } from "../protocol/messages";
-import { label } from "../text";
+import { label, visibleLines } from "../text";
 import { ToolServers } from "./servers";
 import { ConfiguredServers } from "./settings";
 import { ToolServerTree, type ServerNode } from "./tree";
@@ -44,54 +44,53 @@ export function toolServers({ root, log, sidecar, pending, executions }: Cellgat
     async function restart(node?: ServerNode): Promise<void> {
         const server = await named(node, "Restart which tool server?");
         if (server === undefined) return;
-        const title = `cellgate: starting ${label(server)}`;
-        await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>
-            sidecar.request("toolServers/restart", { server }).finally(refresh),
-        );
+        await during(`cellgate: starting ${label(server)}`, () => sidecar.request("toolServers/restart", { server }).finally(refresh));
     }
 
     async function generate(node?: ServerNode): Promise<void> {
         const server = await named(node, "Write the wrappers of which tool server?");
         if (server === undefined) return;
-        const title = `Writing the wrappers of ${label(server)}`;
-        const result = await vscode.window.withProgress(
-            { location: vscode.ProgressLocation.Notification, title, cancellable: true },
-            async (progress, token) => {
-                const workDoneToken = randomUUID();
-                const listening = sidecar.onNotification("$/progress", (told) => {
-                    if (told.token === workDoneToken && told.value.message !== undefined) progress.report({ message: label(told.value.message) });
-                });
-                try {
-                    return await sidecar.request("wrappers/generate", { server, workDoneToken }, token);
-                } finally {
-                    listening.dispose();
-                    refresh();
-                }
-            },
-        );
+        const result = await duringCancellable(`Writing the wrappers of ${label(server)}`, async (report, token) => {
+            const workDoneToken = randomUUID();
+            const listening = sidecar.onNotification("$/progress", (told) => {
+                if (told.token === workDoneToken && told.value.message !== undefined) report(label(told.value.message));
+            });
+            try {
+                return await sidecar.request("wrappers/generate", { server, workDoneToken }, token);
+            } finally {
+                listening.dispose();
+                refresh();
+            }
+        });
         written(result);
     }
 
     function written({ package: name, modules, skipped }: WrappersGenerateResult): void {
         const count = modules.length === 1 ? "1 module" : `${modules.length} modules`;
         if (skipped.length === 0) {
-            void vscode.window.showInformationMessage(`${name} has ${count}. Cells import from it.`);
+            void inform(`${name} has ${count}. Cells import from it.`);
             return;
         }
         for (const { tool, reason } of skipped) log.warn(`${name}: ${label(tool)} is left out: ${label(reason, 1000)}`);
         const left = skipped.map(({ tool }) => label(tool, 60)).join(", ");
-        void vscode.window.showWarningMessage(`${name} has ${count}; left out: ${left}. The log says why.`, "Show Log").then((answer) => {
+        void warn(`${name} has ${count}; left out: ${left}. The log says why.`, "Show Log").then((answer) => {
             if (answer) log.show();
         });
     }
 
+    /** One of the output view for each server that was asked for, as the editor's own MCP servers have. */
+    const channels = new Map<string, vscode.OutputChannel>();
+
     async function showLog(node?: ServerNode): Promise<void> {
-        const name = await named(node, "Show what is known of which tool server?");
-        const server = servers.all().find((each) => each.name === name);
-        if (!server) return;
-        log.info(`the tool server ${label(server.name)}: ${stateOf(server)}`);
-        for (const line of (server.error ?? "it has told of no error").split("\n")) log.info(`    ${label(line, 2000)}`);
-        log.show();
+        const server = await named(node, "Show the log of which tool server?");
+        if (server === undefined) return;
+        const { text } = await sidecar.request("toolServers/log", { server });
+        const told = servers.all().find((each) => each.name === server);
+        const head = told ? `${stateOf(told)}${told.error === undefined ? "" : `: ${told.error}`}` : "not configured any more";
+        let channel = channels.get(server);
+        if (!channel) channels.set(server, (channel = vscode.window.createOutputChannel(`cellgate: ${label(server)}`, "log")));
+        channel.replace(visibleLines(`${head}\n\n${text || "It has written nothing to stderr."}`));
+        channel.show(true);
     }
 
     const command = (name: string, deed: (node?: ServerNode) => Promise<void>) =>
@@ -107,6 +106,7 @@ export function toolServers({ root, log, sidecar, pending, executions }: Cellgat
         files.onDidCreate(refresh),
         files.onDidDelete(refresh),
         view.onDidChangeVisibility(refresh),
+        { dispose: () => channels.forEach((channel) => channel.dispose()) },
         sidecar.onDidConnect(() => void configured.begin().then(refresh)),
         vscode.workspace.onDidChangeConfiguration((event) => {
             if (event.affectsConfiguration("cellgate.mcpServers")) void configured.apply().then(refresh);

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { ToolInfo, ToolServerInfo } from "../protocol/messages";
-import { label, visible } from "../text";
+import { label, visibleLines } from "../text";
 import type { ToolServers } from "./servers";
 import { commandLines, iconOf, sandboxOf, sourceOf, stateOf } from "./words";
 
@@ -95,5 +95,3 @@ function toolItem({ name, hints }: ToolInfo, server: string): vscode.TreeItem {
     item.iconPath = new vscode.ThemeIcon("symbol-method");
     return item;
 }
-
-const visibleLines = (text: string) => text.split("\n").map(visible).join("\n");

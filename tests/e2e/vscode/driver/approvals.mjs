@@ -47,6 +47,26 @@ export class Approvals {
         );
     }
 
+    /** Scrolls through all of it with the wheel, as a person does, until the button answers for each call. @param {import("playwright-core").Locator} button */
+    async lookThrough(button) {
+        const isDone = async () => {
+            const [covers, all = covers] = (await button.locator(".count").innerText()).split(" of ");
+            return covers === all && (await button.getAttribute("aria-disabled")) === "false";
+        };
+        const frame = await (await this.frame.frameElement()).boundingBox();
+        await this.editor.page.mouse.move(frame.x + frame.width / 2, frame.y + frame.height / 2);
+        await until(
+            async () => {
+                if (await isDone()) return true;
+                await this.editor.page.mouse.wheel(0, 50);
+                // What a frame did not show was not looked at.
+                await this.frame.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+                return false;
+            },
+            async () => `everything to be looked through; the view says: ${await this.text()}`,
+        );
+    }
+
     /** Nothing waits any more. */
     async empty() {
         await this.frame.locator("p.empty", { hasText: "Nothing waits for you." }).waitFor();
@@ -63,6 +83,11 @@ export class Approvals {
             performance.now = () => now;
             window.pass = (milliseconds) => (now += milliseconds);
         });
+    }
+
+    /** Time goes on again. */
+    async startClock() {
+        await this.frame.evaluate(() => delete performance.now);
     }
 
     /** @param {number} milliseconds */

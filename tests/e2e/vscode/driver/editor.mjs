@@ -8,16 +8,16 @@ export class Editor {
     /**
      * @param {import("./server.mjs").Server} server
      * @param {string} artefacts folder for screenshots
-     * @param {string} [workspace] the file that describes it; else the workspace is the place's one folder
+     * @param {string | null} [workspace] the file that describes it; null: none; else it is the place's one folder
      */
     static async open(server, artefacts, workspace) {
         const browser = await theBrowser();
         const page = await browser.window(server.socket);
         const editor = new Editor(browser, page, artefacts);
-        const opened = workspace === undefined ? { folder: server.place.workspace } : { workspace: server.place.file(workspace) };
+        const opened = openedBy(workspace, server.place);
         try {
             await page.goto(`${browser.address}/?${new URLSearchParams(opened)}`);
-            await editor.#ready();
+            await editor.#ready(workspace === null ? ".editor-group-watermark" : undefined);
         } catch (error) {
             await editor.screenshot("failure").catch(() => {});
             await editor.close();
@@ -41,9 +41,9 @@ export class Editor {
     }
 
     // The workbench takes keys once its first view has its rows.
-    async #ready() {
+    async #ready(view = ".part.sidebar .monaco-list-row") {
         await this.page.locator(".monaco-workbench").waitFor();
-        await this.page.locator(".explorer-folders-view .monaco-list-row").first().waitFor();
+        await this.page.locator(view).first().waitFor();
     }
 
     /**
@@ -69,6 +69,21 @@ export class Editor {
     async command(title) {
         await this.page.keyboard.press("F1");
         await this.#pick(`>${title}`, title);
+    }
+
+    /** Whether the palette offers a command by this title. @param {string} title */
+    async offers(title) {
+        await this.page.keyboard.press("F1");
+        const input = this.page.locator(".quick-input-widget input.input");
+        await input.waitFor();
+        await input.fill(`>${title}`);
+        const rows = this.page.locator(".quick-input-list .monaco-list-row");
+        await rows.first().waitFor();
+        const name = this.page.locator(".label-name").getByText(title, { exact: true });
+        const count = await rows.filter({ has: name }).count();
+        await this.page.keyboard.press("Escape");
+        await input.waitFor({ state: "hidden" });
+        return count > 0;
     }
 
     /** Opens a file of the workspace and waits until it can be typed into. @param {string} name */
@@ -166,6 +181,11 @@ export class Editor {
     async close() {
         await this.browser.closeWindows();
     }
+}
+
+function openedBy(workspace, place) {
+    if (workspace === null) return { ew: "true" };
+    return workspace === undefined ? { folder: place.workspace } : { workspace: place.file(workspace) };
 }
 
 /** What the editor has saved of its tabs; runs in its page. */

@@ -9,7 +9,7 @@ import { atEnd } from "./end.mjs";
 import { EDITOR, editor, REPOSITORY } from "./installation.mjs";
 
 const run = promisify(execFile);
-const PACKAGE = process.env.CELLGATE_VSIX ?? path.join(REPOSITORY, "build", "cellgate-linux-x64.vsix");
+export const PACKAGE = process.env.CELLGATE_VSIX ?? path.join(REPOSITORY, "build", "cellgate-linux-x64.vsix");
 const PARTS = path.join(REPOSITORY, "tests", "e2e", "vscode", "extensions");
 const VSCE = path.join(REPOSITORY, "editors", "vscode", "node_modules", ".bin", "vsce");
 

@@ -17,7 +17,7 @@ after(end);
 /**
  * @param {string} name what a person sees, or the hazard
  * @param {{files?: Record<string, string>, settings?: object, trusted?: boolean, environment?: Record<string, string>,
- *          extensions?: string[], whole?: boolean, workspace?: string, prepare?: (place: Place) => Promise<void>}} options
+ *          extensions?: string[], whole?: boolean, workspace?: string | null, prepare?: (place: Place) => Promise<void>}} options
  * @param {(scene: {place: Place, server: Server, editor: Editor, artefacts: string}) => Promise<void>} body
  */
 export function scenario(name, { files = {}, prepare = async () => {}, workspace, ...options }, body) {

@@ -1,9 +1,10 @@
 // One block of the page: the calls of one tool of one cell, what can be answered, and the text fields for a no and for
 // an edit. It keeps what a person chose and typed as long as it stands.
 
-import { contentsOf, covered, type Contents, type Row } from "../layout";
+import type { Choices } from "../choices";
 import { checkEdited } from "../edit";
-import type { FromPage, Option, Outline, Question } from "../messages";
+import { allowed, contentsOf, type Contents, type Row } from "../layout";
+import type { FromPage, Option, OutlineLine, Question } from "../messages";
 import { visible } from "../../text";
 import { button, element, pieces } from "./elements";
 import type { Seen } from "./seen";
@@ -15,23 +16,40 @@ export interface Deeds {
     answer(what: Answer): boolean;
     edit(id: string): void;
     reveal(id: string): void;
+    openCode(id: string): void;
     /** What is shown has changed by what the person did. */
     changed(): void;
 }
 
 interface ShownRow {
     readonly root: HTMLElement;
-    readonly pieces: readonly HTMLElement[];
+    readonly pieces: readonly Element[];
     readonly box: HTMLInputElement;
 }
 
-interface OptionButton {
+interface AnswerButton {
     readonly root: HTMLButtonElement;
     readonly count: HTMLElement;
+    /** What it allows; absent of the one that denies. */
     readonly option?: Option;
+    /** The calls that it says it covers, which are those that it answers. */
+    ids: readonly string[];
 }
 
-let blockNumber = 0;
+/** The editor of a call's arguments. */
+interface Editing {
+    readonly id: string;
+    /** What it sent is under way. */
+    sent: boolean;
+    readonly say: (problem: string | undefined) => void;
+}
+
+/** A table of more arguments has them below one another. */
+const mostColumns = 4;
+
+let named = 0;
+/** For what other elements name. */
+const newId = () => `part-${++named}`;
 
 export class BlockView {
     readonly root = element("section", "block");
@@ -42,29 +60,39 @@ export class BlockView {
     private readonly common = element("div", "payload");
     private readonly table = element("div", "table");
     private readonly hints = element("details", "hints");
-    private readonly coverage = element("p", "coverage");
+    private readonly coverage = element("span", "");
+    private readonly rest = button("quiet", "Show the rest", () => this.showRest());
     private readonly options = element("div", "options");
     private readonly editor = element("div", "editor");
     private readonly reason = element("input", "reason");
     private readonly problem = element("p", "problem");
     private readonly note = element("p", "note");
-    private readonly oddButton = button("quiet", "", () => this.table.querySelector(".outlier")?.scrollIntoView({ block: "center" }));
+    private readonly oddButton = button("quiet", "", () => this.table.querySelector(".outlier:not(.decided)")?.scrollIntoView({ block: "center" }));
     private readonly editButton = button("quiet", "Edit…", () => {
-        const [id, ...others] = this.chosen();
-        if (id !== undefined && others.length === 0) this.deeds.edit(id);
+        const [one, ...others] = this.chosen();
+        if (one && others.length === 0) this.deeds.edit(one.id);
     });
     private readonly rows = new Map<string, ShownRow>();
-    private readonly unchosen = new Set<string>();
-    private buttons: OptionButton[] = [];
+    private buttons: AnswerButton[] = [];
+    /** Those that wait. */
     private questions: Question[] = [];
-    private contents: Contents | undefined;
+    /** All that stand here, decided ones too. */
+    private ids: string[] = [];
+    private editing: Editing | undefined;
+    private rowsMade = 0;
     private shown = "";
+    private shownCard = "";
 
     constructor(
         private readonly seen: Seen,
+        private readonly choices: Choices,
         private readonly deeds: Deeds,
     ) {
-        this.title.id = `block-${++blockNumber}`;
+        this.title.id = newId();
+        this.root.tabIndex = -1;
+        this.common.tabIndex = 0;
+        this.common.setAttribute("role", "region");
+        this.common.setAttribute("aria-label", "Arguments");
         this.root.setAttribute("role", "group");
         this.root.setAttribute("aria-labelledby", this.title.id);
         this.reason.placeholder = "why not (told to the code)";
@@ -79,7 +107,7 @@ export class BlockView {
             this.source,
             this.common,
             this.table,
-            this.coverage,
+            element("p", "coverage", this.coverage, this.rest),
             this.options,
             this.editor,
             this.problem,
@@ -89,49 +117,60 @@ export class BlockView {
         this.note.hidden = true;
     }
 
-    /** The calls of these ids; those that are decided keep their place. */
-    show(ids: readonly string[], questions: ReadonlyMap<string, Question>, decided: ReadonlyMap<string, string>, first: boolean): void {
-        this.questions = ids.flatMap((id) => questions.get(id) ?? []);
-        const anyone = this.questions[0];
-        if (!anyone) {
-            this.end(ids, decided);
-            return;
-        }
+    /** These calls; those that were decided keep their place. */
+    show(all: readonly Question[], howOf: (id: string) => string | undefined, first: boolean): void {
+        this.ids = all.map(({ id }) => id);
+        this.questions = all.filter(({ id }) => howOf(id) === undefined);
+        const anyone = all[0];
+        if (!anyone) return;
         this.card = anyone.card.key;
         this.cardTitle.hidden = !first;
-        this.cardTitle.replaceChildren(anyone.card.title);
-        if (anyone.card.agent !== undefined) {
-            this.cardTitle.append(" ", element("span", "agent", `by agent ${anyone.card.agent}`));
-        }
-        const gone = ids.some((id) => !questions.has(id));
-        // What stands is left as it stands: columns do not go with a row that was decided.
-        if (!gone || !this.contents) this.fill(contentsOf(this.questions));
-        for (const id of ids) {
-            if (!questions.has(id)) this.endRow(id, decided.get(id) ?? "");
-        }
-        for (const id of [...this.rows.keys()]) {
-            if (!ids.includes(id)) this.removeRow(id);
-        }
+        this.fillCard(anyone);
+        if (this.editing && !this.questions.some(({ id }) => id === this.editing?.id)) this.closeEditor();
         this.root.classList.remove("sending");
+        // All of it was decided: it stays as an empty place until a person is not near any more.
+        const ended = this.questions.length === 0;
+        this.root.classList.toggle("decided", ended);
+        this.note.hidden = !ended;
+        this.note.textContent = [...new Set(all.map(({ id }) => howOf(id)))].join("; ");
+        if (ended) return;
+        this.fill(contentsOf(all));
+        for (const id of this.ids) {
+            const how = howOf(id);
+            if (how !== undefined) this.endRow(id, how);
+        }
         this.count();
+    }
+
+    private fillCard({ id, card }: Question): void {
+        if (JSON.stringify([id, card]) === this.shownCard) return;
+        this.shownCard = JSON.stringify([id, card]);
+        this.cardTitle.replaceChildren(card.title);
+        if (card.agent !== undefined) this.cardTitle.append(" ", element("span", "agent", `by agent ${card.agent}`));
+        if (card.code) this.cardTitle.append(" ", button("link", "Open code", () => this.deeds.openCode(id)));
     }
 
     /** How many calls each answer covers now. */
     count(): void {
         const total = this.questions.length;
         const chosen = this.chosen();
-        for (const { root, count, option } of this.buttons) {
-            const covers = this.covers(option?.key).length;
-            root.setAttribute("aria-disabled", String(covers === 0));
-            count.textContent = total > 1 ? `${covers} of ${total}` : "";
+        for (const answer of this.buttons) {
+            const { root, count, option } = answer;
+            // A no is safe without a look.
+            const ids = option ? allowed(chosen, option.key, (id) => this.isDisplayed(id)) : chosen.map(({ id }) => id);
+            if (ids.join() !== answer.ids.join()) this.deeds.changed();
+            answer.ids = ids;
+            root.setAttribute("aria-disabled", String(ids.length === 0));
+            count.textContent = total > 1 ? `${ids.length} of ${total}` : "";
         }
-        this.coverage.textContent = coverageText(this.covers().length, chosen.length, total);
-        const one = this.questions.find(({ id }) => id === chosen[0]);
+        const displayed = chosen.filter(({ id }) => this.isDisplayed(id)).length;
+        this.coverage.textContent = coverageText(displayed, chosen.length, total);
+        this.rest.hidden = displayed === chosen.length;
         this.editButton.hidden = this.questions.every(({ editable }) => !editable);
-        this.editButton.setAttribute("aria-disabled", String(chosen.length !== 1 || one?.editable !== true));
+        this.editButton.setAttribute("aria-disabled", String(chosen.length !== 1 || chosen[0]?.editable !== true));
     }
 
-    edit(id: string, text: string, outline: Outline): void {
+    edit(id: string, text: string, outline: readonly OutlineLine[]): void {
         if (!this.questions.some((question) => question.id === id)) return;
         const area = element("textarea", "arguments");
         area.value = text;
@@ -139,15 +178,21 @@ export class BlockView {
         area.spellcheck = false;
         area.setAttribute("aria-label", "Arguments as JSON");
         const verdict = element("p", "verdict");
+        verdict.id = newId();
         verdict.setAttribute("role", "status");
+        area.setAttribute("aria-describedby", verdict.id);
         const allow = button("allow", "Allow the edited call, once", () => {
             if (allow.getAttribute("aria-disabled") === "true") return;
             this.send({ ids: [id], decision: "allow", arguments: area.value });
+            editing.sent = this.root.classList.contains("sending");
         });
-        const check = () => {
-            const problem = problemOf(area.value, outline);
+        const say = (problem: string | undefined) => {
             verdict.textContent = problem ?? "These arguments will be sent in place of those above.";
             verdict.classList.toggle("wrong", problem !== undefined);
+        };
+        const check = () => {
+            const problem = problemOf(area.value);
+            say(problem);
             allow.setAttribute("aria-disabled", String(problem !== undefined));
         };
         area.addEventListener("input", () => {
@@ -156,10 +201,13 @@ export class BlockView {
         });
         check();
         const close = button("quiet", "Close", () => {
-            this.editor.hidden = true;
+            this.closeEditor();
+            this.root.focus({ preventScroll: true });
             this.deeds.changed();
         });
-        this.editor.replaceChildren(area, verdict, element("div", "row", allow, close), outlineView(outline));
+        const editing: Editing = { id, sent: false, say };
+        this.editing = editing;
+        this.editor.replaceChildren(area, verdict, element("div", "row", allow, close), ...outlineView(outline));
         this.editor.hidden = false;
         area.focus();
     }
@@ -167,8 +215,20 @@ export class BlockView {
     refuse(ids: readonly string[], text: string): void {
         if (!this.questions.some(({ id }) => ids.includes(id))) return;
         this.root.classList.remove("sending");
-        this.problem.textContent = visible(text.replace(/\n/g, " "));
+        const problem = visible(text.replace(/\n/g, " "));
+        if (this.editing?.sent) {
+            this.editing.sent = false;
+            this.editing.say(problem);
+            return;
+        }
+        this.problem.textContent = problem;
         this.problem.hidden = false;
+    }
+
+    private closeEditor(): void {
+        this.editing = undefined;
+        this.editor.replaceChildren();
+        this.editor.hidden = true;
     }
 
     private send(answer: Answer): void {
@@ -178,31 +238,36 @@ export class BlockView {
         this.root.classList.add("sending");
     }
 
-    private chosen(): string[] {
-        return this.questions.map(({ id }) => id).filter((id) => !this.unchosen.has(id));
-    }
-
-    private covers(option?: string): string[] {
-        return covered(
-            this.questions,
-            (id) => !this.unchosen.has(id),
-            (id) => this.isDisplayed(id),
-            option,
-        );
+    /** Those that the next answer is for. A call that stands by itself has nothing to be chosen by. */
+    private chosen(): Question[] {
+        return this.questions.filter(({ id }) => this.rows.size === 0 || this.choices.has(id));
     }
 
     private isDisplayed(id: string): boolean {
-        const row = this.rows.get(id);
-        return this.seen.all(this.shared()) && (!row || this.seen.all(row.pieces));
+        return this.seen.all(this.piecesOf(id));
+    }
+
+    private piecesOf(id: string): Element[] {
+        return [...this.shared(), ...(this.rows.get(id)?.pieces ?? [])];
+    }
+
+    /** Brings into view what of the chosen calls was not there yet. */
+    private showRest(): void {
+        const missing = this.seen.firstMissing(this.chosen().flatMap(({ id }) => this.piecesOf(id)));
+        if (!missing) return;
+        const { piece, from } = missing;
+        piece.scrollIntoView({ block: "start" });
+        // A line that was there stays in view above what is new.
+        if (from > 0) piece.closest(".payload, .scroll")?.scrollBy(0, from - 2 * Number.parseFloat(getComputedStyle(piece).lineHeight));
+        this.deeds.changed();
     }
 
     /** The pieces of what all calls here have in common. */
-    private shared(): Iterable<Element> {
-        return this.root.querySelectorAll(".title .piece, .payload .piece");
+    private shared(): Element[] {
+        return [...this.title.children, ...this.common.children];
     }
 
     private fill(contents: Contents): void {
-        this.contents = contents;
         const { title, table, rows, options, source } = contents;
         const isTable = rows.length > 1;
         const shown = JSON.stringify([title, table, options, source, isTable, source === undefined && rows.map(({ question }) => question.source)]);
@@ -214,16 +279,26 @@ export class BlockView {
             this.common.replaceChildren(
                 ...parts.flatMap(({ name, lines }) => pieces([name === "" ? (lines[0] ?? "") : `${name}: ${lines[0] ?? ""}`, ...lines.slice(1)])),
             );
+            this.common.hidden = parts.length === 0;
             this.seen.watch(this.shared());
             this.fillOptions(options);
             this.rows.clear();
-            this.fillTable(isTable ? table.columns : undefined, source === undefined);
+            this.rowsMade = 0;
+            this.fillTable(isTable, table.columns.length + Number(source === undefined));
             this.fillHints(rows[0]?.question.hints ?? []);
         }
         if (!isTable) return;
-        for (const row of rows) if (!this.rows.has(row.question.id)) this.addRow(row);
-        for (const { question, lacks } of rows) this.mark(question.id, lacks);
-        const odd = rows.filter(({ lacks }) => lacks.length > 0).length;
+        for (const [id, { root }] of this.rows) {
+            if (this.ids.includes(id)) continue;
+            root.remove();
+            this.rows.delete(id);
+        }
+        for (const row of rows) {
+            if (!this.rows.has(row.question.id)) this.addRow(row, source === undefined);
+            this.mark(row.question.id, row.lacks);
+        }
+        this.showChoices();
+        const odd = rows.filter(({ question, lacks }) => lacks.length > 0 && this.questions.includes(question)).length;
         this.oddButton.textContent = odd === 0 ? "" : `${odd} unlike the others`;
     }
 
@@ -243,11 +318,11 @@ export class BlockView {
 
     private fillOptions(options: readonly Option[]): void {
         this.buttons = options.map((option) => {
-            const act = () => this.send({ ids: this.covers(option.key), decision: "allow", option: option.key });
-            return optionButton("allow", `Allow: ${option.label}`, act, option);
+            const act = (ids: string[]) => this.send({ ids, decision: "allow", option: option.key });
+            return answerButton("allow", `Allow: ${option.label}`, act, option);
         });
-        const deny = optionButton("deny", "Deny", () => {
-            this.send({ ids: this.covers(), decision: "deny", reason: this.reason.value });
+        const deny = answerButton("deny", "Deny", (ids) => {
+            this.send({ ids, decision: "deny", reason: this.reason.value });
         });
         this.buttons.push(deny);
         this.options.replaceChildren(
@@ -257,51 +332,47 @@ export class BlockView {
         );
     }
 
-    private fillTable(columns: readonly string[] | undefined, withSource: boolean): void {
-        this.table.hidden = columns === undefined;
-        if (!columns) {
+    private fillTable(isTable: boolean, columns: number): void {
+        this.table.hidden = !isTable;
+        if (!isTable) {
             this.table.replaceChildren();
             return;
         }
-        const choose = (chosen: boolean) => {
-            for (const id of this.rows.keys()) this.choose(id, chosen);
-            this.deeds.changed();
-            this.count();
-        };
-        const head = element("tr", "", element("th", ""), ...columns.map((name) => element("th", "", name)));
-        if (withSource) head.append(element("th", "", "line"));
-        head.append(element("th", ""));
-        for (const cell of head.children) cell.setAttribute("scope", "col");
-        this.table.replaceChildren(
-            element("div", "row", button("quiet", "Choose all", () => choose(true)), button("quiet", "Choose none", () => choose(false)), this.oddButton),
-            element("div", "scroll", element("table", "", element("thead", "", head), element("tbody", ""))),
-        );
+        const choose = (chosen: boolean) => button("quiet", chosen ? "Choose all" : "Choose none", () => this.choose(() => chosen));
+        const scroll = element("div", "scroll", element("table", "", element("tbody", "")));
+        scroll.tabIndex = 0;
+        scroll.setAttribute("role", "region");
+        scroll.setAttribute("aria-label", "Calls");
+        this.table.classList.toggle("many", columns > mostColumns);
+        this.table.replaceChildren(element("div", "row", choose(true), choose(false), this.oddButton), scroll);
     }
 
-    private addRow({ question, cells }: Row): void {
+    private addRow({ question, cells }: Row, withSource: boolean): void {
         const { id, source } = question;
+        const number = ++this.rowsMade;
         const box = element("input", "");
         box.type = "checkbox";
-        box.setAttribute("aria-label", `Choose ${cells.map((lines) => lines?.join(" ") ?? "absent").join(", ")}`);
-        box.addEventListener("change", () => {
-            this.choose(id, box.checked);
-            this.deeds.changed();
-            this.count();
+        box.addEventListener("change", () => this.choose((each) => (each === id ? box.checked : this.choices.has(each))));
+        const values = cells.map(({ name, lines }) => {
+            const value = element("td", "value", ...pieces(lines ?? ["absent"]));
+            // Within what has to be seen, since a name may be all that differs.
+            if (name !== "") value.firstElementChild?.prepend(element("span", "name", `${name}: `));
+            value.classList.toggle("absent", !lines);
+            value.id = newId();
+            return value;
         });
-        const contents = cells.map((lines) => (lines ? pieces(lines) : [element("div", "piece absent", "absent")]));
-        const root = element("tr", "", element("td", "", box), ...contents.map((parts) => element("td", "value", ...parts)));
-        root.children[1]?.append(element("span", "lacks"));
-        if (!this.contents?.source) root.append(element("td", "", ...(source ? this.sourceView(source, id) : [])));
-        const only = button("quiet", "Only this", () => {
-            for (const each of this.rows.keys()) this.choose(each, each === id);
-            this.deeds.changed();
-            this.count();
-        });
-        root.append(element("td", "tools", only));
+        const parts = values.flatMap((value) => [...value.children]);
+        if (values.length === 0) values.push(element("td", "value absent", "the same call"));
+        box.setAttribute("aria-label", `Call ${number}`);
+        box.setAttribute("aria-describedby", values.map((value) => value.id).join(" "));
+        const only = button("quiet", "Only this", () => this.choose((each) => each === id));
+        only.setAttribute("aria-label", `Only call ${number}`);
+        const root = element("tr", "", element("td", "choice", box), ...values, element("td", "tools", only));
+        values[0]?.append(element("span", "lacks"));
+        if (withSource) root.lastElementChild?.before(element("td", "from", ...(source ? this.sourceView(source, id) : [])));
         this.table.querySelector("tbody")?.append(root);
-        this.rows.set(id, { root, box, pieces: contents.flat() });
-        this.seen.watch(contents.flat());
-        this.choose(id, !this.unchosen.has(id));
+        this.rows.set(id, { root, box, pieces: parts });
+        this.seen.watch(parts);
     }
 
     private mark(id: string, lacks: readonly string[]): void {
@@ -311,26 +382,25 @@ export class BlockView {
         if (words) words.textContent = lacks.length > 0 ? `unlike the others: not ${lacks.join(", not ")}` : "";
     }
 
-    private choose(id: string, chosen: boolean): void {
-        if (chosen) this.unchosen.delete(id);
-        else this.unchosen.add(id);
-        const row = this.rows.get(id);
-        if (row) row.box.checked = chosen;
+    /** A person chooses. */
+    private choose(isChosen: (id: string) => boolean): void {
+        this.choices.choose(this.ids, isChosen);
+        this.showChoices();
+        this.deeds.changed();
+        this.count();
+    }
+
+    private showChoices(): void {
+        for (const [id, { box }] of this.rows) box.checked = this.choices.has(id);
     }
 
     private endRow(id: string, how: string): void {
         const row = this.rows.get(id);
         if (!row) return;
         row.root.classList.add("decided");
-        row.box.disabled = true;
+        for (const control of row.root.querySelectorAll<HTMLInputElement | HTMLButtonElement>("input, button")) control.disabled = true;
         const words = row.root.querySelector(".lacks");
         if (words) words.textContent = how;
-    }
-
-    private removeRow(id: string): void {
-        this.rows.get(id)?.root.remove();
-        this.rows.delete(id);
-        this.unchosen.delete(id);
     }
 
     private fillHints(hints: readonly string[]): void {
@@ -340,50 +410,48 @@ export class BlockView {
             element("div", "words", hints.join("\n")),
         );
     }
-
-    /** All of it was decided: it stays as an empty place until a person is not near any more. */
-    private end(ids: readonly string[], decided: ReadonlyMap<string, string>): void {
-        this.root.classList.add("decided");
-        const ways = [...new Set(ids.map((id) => decided.get(id) ?? ""))];
-        this.note.textContent = ways.join("; ");
-        this.note.hidden = false;
-    }
 }
 
-function optionButton(className: string, label: string, act: () => void, option?: Option): OptionButton {
+function answerButton(className: string, label: string, act: (ids: string[]) => void, option?: Option): AnswerButton {
     const root = button(className, "", () => {
-        if (root.getAttribute("aria-disabled") !== "true") act();
+        if (root.getAttribute("aria-disabled") !== "true") act([...made.ids]);
     });
     const count = element("span", "count");
     root.append(element("span", "label", label), count);
-    return { root, count, option };
+    const made: AnswerButton = { root, count, option, ids: [] };
+    return made;
 }
 
-/** What stands between a person and an answer; empty when it is their word alone. */
-function coverageText(covers: number, chosen: number, total: number): string {
-    if (covers === chosen && total === 1) return "";
+/** What stands between a person and a yes; empty when it is their word alone. */
+function coverageText(displayed: number, chosen: number, total: number): string {
     const calls = total === 1 ? "" : `${total} calls, ${chosen} chosen`;
     if (chosen === 0) return `${calls}: choose some to answer`;
-    if (covers === 0) return `${calls}${calls && ": "}look through all of it first`;
-    return covers < chosen ? `${calls}, ${covers} of them looked at` : calls;
+    if (displayed === chosen) return calls;
+    if (displayed === 0) return `${calls}${calls && ": "}look through all of it to allow it.`;
+    return `${calls}, ${displayed} of them looked at.`;
 }
 
-function problemOf(text: string, outline: Outline): string | undefined {
+function problemOf(text: string): string | undefined {
     try {
-        checkEdited(text, outline);
+        checkEdited(text);
         return undefined;
     } catch (error) {
         return error instanceof Error ? error.message : String(error);
     }
 }
 
-function outlineView({ fields }: Outline): HTMLElement {
-    const list = element("dl", "outline");
-    for (const { name, type, required, description } of fields) {
-        list.append(
-            element("dt", "", element("code", "", visible(name)), ` ${visible(type)}${required ? ", required" : ""}`),
-            element("dd", "", visible(description)),
-        );
+/** What the tool says of its arguments, beside the text that is edited. */
+function outlineView(outline: readonly OutlineLine[]): HTMLElement[] {
+    if (outline.length === 0) return [];
+    const list = element("div", "outline");
+    list.tabIndex = 0;
+    list.setAttribute("role", "region");
+    list.setAttribute("aria-label", "What the tool takes");
+    for (const { depth, name, words, description } of outline) {
+        const line = element("div", "of", element("code", "", name), " ", words);
+        if (description !== "") line.append(element("div", "words", description));
+        line.style.marginInlineStart = `${depth}em`;
+        list.append(line);
     }
-    return list;
+    return [list];
 }

@@ -22,7 +22,7 @@ export function button(className: string, label: string, act: () => void): HTMLB
 
 const linesInPiece = 5;
 
-/** Lines of a payload in pieces, each small enough to be wholly in view. */
+/** Lines of a payload in pieces, most of which are wholly in view at once. */
 export function pieces(lines: readonly string[]): HTMLElement[] {
     const made: HTMLElement[] = [];
     for (let i = 0; i < Math.max(lines.length, 1); i += linesInPiece) {

@@ -1,8 +1,10 @@
 // The page of the approvals view: takes what waits, lays it out, and sends a person's answers.
 
-import { arrange, extend, type Block } from "../layout";
+import { Choices } from "../choices";
 import { Guard } from "../guard";
-import type { FromPage, Question, ToPage } from "../messages";
+import type { Block } from "../layout";
+import type { FromPage, ToPage } from "../messages";
+import { Standing } from "../standing";
 import { BlockView, type Answer } from "./block";
 import { element } from "./elements";
 import { Seen } from "./seen";
@@ -10,33 +12,31 @@ import { Seen } from "./seen";
 declare function acquireVsCodeApi(): { postMessage(message: FromPage): void };
 const host = acquireVsCodeApi();
 
+/** In CSS pixels: below it the arguments of a call stand below one another. */
+const narrowBelow = 480;
+
 const guard = new Guard(() => performance.now());
 const list = element("main", "blocks");
 const empty = element("p", "empty");
+empty.tabIndex = -1;
 const announcement = element("p", "announcement");
 announcement.setAttribute("role", "status");
 document.body.append(announcement, empty, list);
 
 let nonce = "";
-let questions = new Map<string, Question>();
-let blocks: Block[] = [];
-/** Decided ones that still have their place, and how it went. */
-const decided = new Map<string, string>();
+const standing = new Standing();
+const choices = new Choices();
 const views = new Map<string, BlockView>();
 const seen = new Seen(() => {
     changed();
     for (const view of views.values()) view.count();
 });
 
-/** A person is near: since the last answer the pointer has moved in here, or the keys go here. */
+/** A person is near: the pointer has moved in here, or the keys go here. */
 const near = { pointer: false, keys: false };
 const isNear = () => near.pointer || near.keys;
-function leave(): void {
-    near.pointer = false;
-    near.keys = false;
-}
 
-/** Anything that is shown has changed: for a while nothing answers. */
+/** Anything that is shown has changed, or has moved: for a while nothing answers. */
 function changed(): void {
     guard.changed();
     document.body.dataset.guard = "closed";
@@ -46,91 +46,115 @@ function changed(): void {
 function open(): void {
     const left = guard.closedFor();
     if (left === 0) document.body.dataset.guard = "open";
-    else setTimeout(open, left);
+    else if (Number.isFinite(left)) setTimeout(open, left);
 }
 
 function answer(what: Answer): boolean {
     if (!guard.release()) return false;
-    leave();
     host.postMessage({ type: "answer", nonce, ...what });
     return true;
 }
 
 /** Puts everything in order, unless a person is near. */
 function settle(): void {
-    if (isNear()) return;
-    const ordered = arrange([...questions.values()]);
-    if (decided.size === 0 && JSON.stringify(ordered) === JSON.stringify(blocks)) return;
-    decided.clear();
-    blocks = ordered;
-    show();
+    if (!isNear() && standing.settle()) show();
 }
 
 function show(): void {
-    const wanted = new Set(blocks.map(({ key }) => key));
+    const focus = focusNow();
+    const wanted = new Set(standing.blocks.map(({ key }) => key));
     for (const [key, view] of views) {
         if (wanted.has(key)) continue;
         view.root.remove();
         views.delete(key);
     }
+    choices.keep(standing);
     let before: BlockView | undefined;
-    for (const block of blocks) {
-        let view = views.get(block.key);
-        if (!view) {
-            view = new BlockView(seen, { answer, edit: (id) => host.postMessage({ type: "edit", id }), reveal, changed });
-            views.set(block.key, view);
-        }
+    for (const block of standing.blocks) {
+        const view = viewOf(block);
         const place = before ? before.root.nextSibling : list.firstChild;
         if (place !== view.root) list.insertBefore(view.root, place);
-        view.show(block.ids, questions, decided, before?.card !== cardOf(block));
+        choices.gather(block.ids);
+        const questions = standing.questionsOf(block);
+        view.show(questions, (id) => standing.howOf(id), before?.card !== questions[0]?.card.key);
         before = view;
     }
+    keepFocus(focus);
     changed();
 }
 
-function cardOf(block: Block): string | undefined {
-    for (const id of block.ids) {
-        const question = questions.get(id);
-        if (question) return question.card.key;
-    }
-    return views.get(block.key)?.card;
+function viewOf({ key }: Block): BlockView {
+    const view =
+        views.get(key) ??
+        new BlockView(seen, choices, {
+            answer,
+            edit: (id) => host.postMessage({ type: "edit", id }),
+            reveal: (id) => host.postMessage({ type: "reveal", id }),
+            openCode: (id) => host.postMessage({ type: "code", id }),
+            changed,
+        });
+    views.set(key, view);
+    return view;
 }
 
-function reveal(id: string): void {
-    host.postMessage({ type: "reveal", id });
+interface Focus {
+    readonly on: HTMLElement;
+    /** The number of its block. */
+    readonly block: number;
+    /** It is there by the keys. */
+    readonly byKeys: boolean;
+}
+
+function focusNow(): Focus | undefined {
+    const on = document.activeElement;
+    const block = [...list.children].findIndex((each) => each.contains(on));
+    if (!document.hasFocus() || !(on instanceof HTMLElement) || block < 0) return undefined;
+    return { on, block, byKeys: on.matches(":focus-visible") };
+}
+
+/** Focus stays where it is. From what is gone it goes to the next block, and to nothing in it that answers. */
+function keepFocus(focus: Focus | undefined): void {
+    if (!focus) return;
+    const { on, block, byKeys } = focus;
+    if (on.isConnected && on.checkVisibility({ visibilityProperty: true }) && !on.matches(":disabled")) {
+        on.focus({ preventScroll: true });
+        return;
+    }
+    const roots = [...list.querySelectorAll<HTMLElement>(":scope > .block")];
+    const waits = (root: HTMLElement) => !root.classList.contains("decided");
+    const next = roots.slice(block).find(waits) ?? roots.findLast(waits) ?? empty;
+    next.focus({ preventScroll: !byKeys });
 }
 
 function take(message: ToPage & { type: "waiting" }): void {
-    const fresh = message.questions.filter(({ id }) => !questions.has(id));
+    const fresh = message.questions.filter(({ id }) => !standing.has(id));
     nonce = message.nonce;
-    questions = new Map(message.questions.map((question) => [question.id, question]));
-    for (const { id, text } of message.decided) decided.set(id, text);
     empty.textContent = message.connected ? "Nothing waits for you." : "Not connected to cellgate: nothing can be answered.";
-    empty.hidden = questions.size > 0;
-    if (!message.connected) leave();
-    if (!isNear()) {
-        decided.clear();
-        blocks = arrange(message.questions);
-    } else {
-        blocks = extend(blocks, message.questions);
-    }
+    empty.hidden = message.questions.length > 0;
+    standing.take(message.questions, message.decided, isNear());
     show();
     if (fresh.length > 0) {
         const titles = [...new Set(fresh.map(({ display }) => display[0] ?? ""))];
-        announcement.textContent = `${titles.join(", ")}: ${fresh.length === 1 ? "waits" : "wait"} for your answer. ${questions.size} in all.`;
-    } else if (questions.size === 0) {
+        announcement.textContent = `${titles.join(", ")}: ${fresh.length === 1 ? "waits" : "wait"} for your answer. ${standing.count} in all.`;
+    } else if (standing.count === 0) {
         announcement.textContent = empty.textContent;
     }
 }
 
 addEventListener("message", ({ data }: MessageEvent<ToPage>) => {
-    if (data.type === "waiting") {
-        take(data);
-        return;
-    }
-    for (const view of views.values()) {
-        if (data.type === "editor") view.edit(data.id, data.text, data.outline);
-        else view.refuse(data.ids, data.text);
+    switch (data.type) {
+        case "waiting":
+            take(data);
+            return;
+        case "shown":
+            guard.show(data.shown);
+            seen.show(data.shown);
+            break;
+        case "editor":
+            for (const view of views.values()) view.edit(data.id, data.text, data.outline);
+            break;
+        case "refused":
+            for (const view of views.values()) view.refuse(data.ids, data.text);
     }
     changed();
 });
@@ -155,7 +179,17 @@ addEventListener("blur", () => {
     near.keys = false;
     settle();
 });
-document.addEventListener("visibilitychange", () => changed());
 
+// Whatever moves the buttons is a change: another size of the view, of its text or of anything in it, and scrolling.
+const narrow = () => document.body.classList.toggle("narrow", innerWidth < narrowBelow);
+addEventListener("resize", () => {
+    narrow();
+    changed();
+});
+new ResizeObserver(changed).observe(list);
+document.addEventListener("scroll", changed, { passive: true });
+document.addEventListener("visibilitychange", changed);
+
+narrow();
 changed();
 host.postMessage({ type: "ready" });

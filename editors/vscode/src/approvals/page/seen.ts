@@ -1,32 +1,86 @@
-// Which pieces of payload have been wholly in view since they stand where they stand. The editor's own scrolling, its
-// panes and the scrolling boxes of the page all count: what is cut off by any of them is not in view.
+// Which pieces of payload have been in view since they stand where they stand, in one look or in several. The editor's
+// own scrolling, its panes and the scrolling boxes of the page all count: what is cut off by any of them is not in view,
+// and what no frame showed, such as lines that a jump went past, neither.
 
-const whole = 0.95; // a fraction of a pixel is cut off here and there
+import { Coverage } from "../coverage";
+
+const steps = Array.from({ length: 21 }, (_, index) => index / 20);
 
 export class Seen {
-    private readonly pieces = new WeakSet<Element>();
-    private readonly observer: IntersectionObserver;
+    private readonly coverages = new WeakMap<Element, Coverage>();
+    /** Watched, and not seen in full yet. */
+    private readonly awaited = new Set<Element>();
+    private readonly inView = new Set<Element>();
+    private readonly observer = new IntersectionObserver((entries) => this.take(entries), { threshold: steps });
+    private visible = true;
 
-    constructor(changed: () => void) {
-        this.observer = new IntersectionObserver(
-            (entries) => {
-                const inView = entries.filter(({ intersectionRatio }) => intersectionRatio >= whole);
-                for (const { target } of inView) {
-                    this.pieces.add(target);
-                    this.observer.unobserve(target);
-                }
-                if (inView.length > 0) changed();
-            },
-            { threshold: [whole] },
-        );
+    constructor(private readonly changed: () => void) {
+        // What stays within its box while it is scrolled crosses no threshold: one that is observed anew is told of.
+        const lookAgain = () => {
+            if (!this.visible) return;
+            for (const piece of this.inView) {
+                this.observer.unobserve(piece);
+                this.observer.observe(piece);
+            }
+        };
+        addEventListener("scroll", lookAgain, { capture: true, passive: true });
+        addEventListener("resize", lookAgain);
     }
 
     watch(pieces: Iterable<Element>): void {
-        for (const piece of pieces) this.observer.observe(piece);
+        for (const piece of this.awaited) if (!piece.isConnected) this.drop(piece);
+        for (const piece of pieces) {
+            if (this.coverages.has(piece)) continue;
+            this.coverages.set(piece, new Coverage());
+            this.awaited.add(piece);
+            if (this.visible) this.observer.observe(piece);
+        }
+    }
+
+    /** An editor that hides a view leaves it laid out as it was. */
+    show(visible: boolean): void {
+        this.visible = visible;
+        this.observer.disconnect();
+        this.inView.clear();
+        if (visible) for (const piece of this.awaited) this.observer.observe(piece);
     }
 
     all(pieces: Iterable<Element>): boolean {
-        for (const piece of pieces) if (!this.pieces.has(piece)) return false;
-        return true;
+        return this.firstMissing(pieces) === undefined;
+    }
+
+    /** The first of the pieces that was not wholly in view, and from where on. */
+    firstMissing(pieces: Iterable<Element>): { piece: Element; from: number } | undefined {
+        for (const piece of pieces) {
+            const coverage = this.coverages.get(piece);
+            if (!coverage?.isWhole) return { piece, from: coverage?.gap ?? 0 };
+        }
+        return undefined;
+    }
+
+    private take(entries: readonly IntersectionObserverEntry[]): void {
+        let more = false;
+        for (const { target, isIntersecting, boundingClientRect: box, intersectionRect: part } of entries) {
+            const coverage = this.coverages.get(target);
+            if (!this.visible || !coverage || !this.awaited.has(target)) continue;
+            if (isIntersecting) this.inView.add(target);
+            else this.inView.delete(target);
+            // Of what is cut off at its side no part counts.
+            if (!isIntersecting || part.height === 0 || part.width < box.width - 1) continue;
+            coverage.add({ width: box.width, height: box.height, from: part.top - box.top, to: part.bottom - box.top }, rowOf(target));
+            if (!coverage.isWhole) continue;
+            this.drop(target);
+            more = true;
+        }
+        if (more) this.changed();
+    }
+
+    private drop(piece: Element): void {
+        this.observer.unobserve(piece);
+        this.awaited.delete(piece);
+        this.inView.delete(piece);
     }
 }
+
+/** The height of one line of text. */
+const rowOf = (piece: Element) => Number.parseFloat(getComputedStyle(piece).lineHeight) || 0;

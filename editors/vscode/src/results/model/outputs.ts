@@ -1,16 +1,17 @@
 // The outputs of one execution, made from its records: streams joined, cleared ones gone, displays updated. Bounded in
-// each output and in their number; the journal has the rest.
+// each output, in their number and in all; the journal has the rest.
 
 import type { Frame, Note, OutputRecord } from "../../protocol/messages";
-import { contentOf, type Content, type Shown } from "./shown";
+import { bytesOf, contentOf, largest, textOfError, type Content, type Shown } from "./shown";
 import { TerminalText } from "./terminalText";
 
 const keptOutputs = 500;
+const keptBytes = 16 << 20;
 
 type Kept = { readonly key: number; readonly seq: number } & (
     | { kind: "stream"; name: "stdout" | "stderr"; text: TerminalText }
     | { kind: "data"; displayId?: string; content: Content }
-    | { kind: "error"; ename: string; evalue: string; traceback: string[]; frames: Frame[] }
+    | { kind: "error"; text: string; omittedBytes: number; frames: Frame[] }
     | { kind: "omitted"; bytes: number }
 );
 
@@ -62,7 +63,7 @@ export class Outputs {
                 else this.clear();
                 return;
             case "error":
-                this.put({ key: this.key(), seq, kind: "error", ...error(output), frames: [] });
+                this.put({ key: this.key(), seq, kind: "error", ...bounded(textOfError(output)), frames: [] });
         }
     }
 
@@ -91,9 +92,14 @@ export class Outputs {
         return shown;
     }
 
+    /** About how much is kept. */
+    get bytes(): number {
+        return this.kept.reduce((sum, each) => sum + sizeOf(each), 0);
+    }
+
     private put(output: Kept): void {
         if (this.clearNext) this.clear();
-        if (this.kept.length < keptOutputs) this.kept.push(output);
+        if (this.kept.length < keptOutputs && this.bytes + sizeOf(output) <= keptBytes) this.kept.push(output);
         else this.surplus++;
     }
 
@@ -121,14 +127,34 @@ function showOne(output: Kept): Shown[] {
         case "data":
             return [{ key, kind: "data", seq, content: output.content }];
         case "error": {
-            const { ename, evalue, traceback, frames } = output;
-            return [{ key, kind: "error", ename, evalue, traceback, frames }];
+            const { text, omittedBytes, frames } = output;
+            const error: Shown = { key, kind: "error", text, frames };
+            return omittedBytes === 0 ? [error] : [error, { key: key + 1, kind: "omitted", bytes: omittedBytes, outputs: 0 }];
         }
         case "omitted":
             return [{ key, kind: "omitted", bytes: output.bytes, outputs: 0 }];
     }
 }
 
-function error({ ename, evalue, traceback }: { ename: string; evalue: string; traceback: string[] }) {
-    return { ename, evalue, traceback };
+function sizeOf(output: Kept): number {
+    switch (output.kind) {
+        case "stream":
+            return output.text.bytes;
+        case "data":
+            return bytesOf(output.content);
+        case "error":
+            return output.text.length;
+        case "omitted":
+            return 0;
+    }
+}
+
+/** Its beginning and its end, where there is more than is kept of an output. */
+function bounded(text: string): { text: string; omittedBytes: number } {
+    const all = Buffer.from(text);
+    if (all.length <= largest) return { text, omittedBytes: 0 };
+    const half = largest / 2 - 16;
+    const head = all.subarray(0, half).toString().replace(/\ufffd+$/, "");
+    const tail = all.subarray(all.length - half).toString().replace(/^\ufffd+/, "");
+    return { text: `${head}\n…\n${tail}`, omittedBytes: all.length - Buffer.byteLength(head) - Buffer.byteLength(tail) };
 }

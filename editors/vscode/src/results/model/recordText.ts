@@ -1,7 +1,7 @@
 // Records of an execution as plain text: what was printed, errors, and the text form of what was displayed.
 
 import type { OutputRecord } from "../../protocol/messages";
-import { contentOf } from "./shown";
+import { contentOf, textOfError } from "./shown";
 
 // eslint-disable-next-line no-control-regex
 const escapes = /\u001b(?:\[[0-9;:<=>?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~]?)/g;
@@ -27,7 +27,7 @@ function textOf({ output, files, skippedBytes }: OutputRecord): string {
         case "stream":
             return output.text;
         case "error":
-            return `${output.traceback.join("\n") || `${output.ename}: ${output.evalue}`}\n`;
+            return `${textOfError(output)}\n`;
         case "clear_output":
             return "";
         default: {

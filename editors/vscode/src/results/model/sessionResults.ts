@@ -1,5 +1,6 @@
 // The results of one session, in the order in which they were asked for: each execution with what it put out. Made from
-// the model of executions, so that it is the same after a reload, and whoever asked for them.
+// the model of executions, so that it is the same after a reload, and whoever asked for them. Of those that have ended the
+// last ones are kept, by number and by size; what is let go is in the journal.
 
 import { Emitter, type Disposable, type Event } from "vscode-jsonrpc/node";
 import { textOf } from "../../client/errors";
@@ -17,18 +18,28 @@ export interface Result {
 
 type Growing = { -readonly [K in keyof Result]: Result[K] };
 
+const most = 200;
+const mostBytes = 16 << 20;
+
 export class SessionResults implements Disposable {
     private readonly byId = new Map<string, Growing>();
+    /** Those that have been let go, so that nothing of theirs brings them back. */
+    private readonly gone = new Set<string>();
     /** Those whose code is being fetched. */
     private readonly codeless = new Set<Result>();
     /** Who shows the display of an id. */
     private readonly displays = new Map<string, Set<Growing>>();
-    private readonly followings: Disposable[] = [];
+    private readonly followings = new Map<string, Disposable>();
+    /** How many results have been let go. */
+    earlier = 0;
     private readonly subscription: Disposable;
     private readonly extended = new Emitter<Result>();
     private readonly changed = new Emitter<Result>();
     /** There is one more. */
     readonly onDidExtend: Event<Result> = this.extended.event;
+    private readonly cleared = new Emitter<void>();
+    /** All that had ended was let go. */
+    readonly onDidClear: Event<void> = this.cleared.event;
     /** An execution moved on, or put something out. */
     readonly onDidChange: Event<Result> = this.changed.event;
 
@@ -42,9 +53,10 @@ export class SessionResults implements Disposable {
 
     dispose(): void {
         this.subscription.dispose();
-        for (const following of this.followings) following.dispose();
+        for (const following of this.followings.values()) following.dispose();
         this.extended.dispose();
         this.changed.dispose();
+        this.cleared.dispose();
     }
 
     /** Those whose code is known. */
@@ -57,8 +69,44 @@ export class SessionResults implements Disposable {
         return result && !this.codeless.has(result) ? result : undefined;
     }
 
+    /** Lets go of all that has ended. */
+    clear(): void {
+        for (const result of this.finished()) this.letGo(result);
+        this.cleared.fire();
+    }
+
+    private finished(): Growing[] {
+        return [...this.byId.values()].filter(({ execution }) => execution.state === "finished");
+    }
+
+    /** The last one stays, however large. */
+    private bound(): void {
+        let left = this.byId.size;
+        let bytes = 0;
+        for (const { outputs } of this.byId.values()) bytes += outputs.bytes;
+        for (const result of this.finished()) {
+            if (left <= 1 || (left <= most && bytes <= mostBytes)) return;
+            left--;
+            bytes -= result.outputs.bytes;
+            this.letGo(result);
+        }
+    }
+
+    private letGo(result: Growing): void {
+        const { id } = result.execution;
+        this.byId.delete(id);
+        this.codeless.delete(result);
+        this.followings.get(id)?.dispose();
+        this.followings.delete(id);
+        for (const [displayId, showing] of this.displays) {
+            if (showing.delete(result) && showing.size === 0) this.displays.delete(displayId);
+        }
+        this.gone.add(id);
+        this.earlier++;
+    }
+
     private take(execution: Execution): void {
-        if (execution.sessionId !== this.sessionId) return;
+        if (execution.sessionId !== this.sessionId || this.gone.has(execution.id)) return;
         const known = this.byId.get(execution.id);
         if (known) {
             this.explain(known);
@@ -71,7 +119,9 @@ export class SessionResults implements Disposable {
         });
         const result: Growing = { execution, code: execution.code ?? "", outputs, revision: 0 };
         this.byId.set(execution.id, result);
-        this.followings.push(
+        this.bound();
+        this.followings.set(
+            execution.id,
             this.executions.follow(execution.id, {
                 record: (record) => {
                     const update = outputs.add(record);
@@ -87,14 +137,10 @@ export class SessionResults implements Disposable {
         this.explain(result);
         if (execution.code === undefined) {
             this.codeless.add(result);
-            void this.executions
-                .codeOf(execution)
-                .catch((error: unknown) => `# cellgate does not know this code any more: ${textOf(error).replaceAll("\n", " ")}`)
-                .then((code) => {
-                    result.code = code;
-                    this.codeless.delete(result);
-                    this.extended.fire(result);
-                });
+            void codeOrReason(this.executions, execution).then((code) => {
+                result.code = code;
+                if (this.codeless.delete(result)) this.extended.fire(result);
+            });
         } else {
             this.extended.fire(result);
         }
@@ -120,4 +166,11 @@ export class SessionResults implements Disposable {
         if (problem !== undefined) notes.push({ text: `It did not run: ${textOf(problem)}`, remedy: "" });
         outputs.setNotes(notes);
     }
+}
+
+/** The code, or in its place why it is not known. */
+export function codeOrReason(executions: Pick<Executions, "codeOf">, execution: Execution): Promise<string> {
+    return executions
+        .codeOf(execution)
+        .catch((error: unknown) => `# cellgate does not know this code any more: ${textOf(error).replaceAll("\n", " ")}`);
 }

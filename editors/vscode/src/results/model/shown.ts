@@ -17,7 +17,7 @@ export type Content =
 export type Shown = { readonly key: number } & (
     | { kind: "stream"; name: "stdout" | "stderr"; text: string }
     | { kind: "data"; seq: number; content: Content }
-    | { kind: "error"; ename: string; evalue: string; traceback: string[]; frames: Frame[] }
+    | { kind: "error"; text: string; frames: Frame[] }
     | { kind: "omitted"; bytes: number; outputs: number }
     | { kind: "notes"; notes: Pick<Note, "text" | "remedy">[] }
 );
@@ -32,7 +32,7 @@ const texts = ["text/plain", "text/latex"];
 const widget = "application/vnd.jupyter.widget-view+json";
 
 /** More than that of one output is not kept here. */
-const largest = 256 * 1024;
+export const largest = 256 * 1024;
 
 /** A value of a bundle as nbformat writes it: a string, the lines of one, or JSON. */
 export function textOf(value: unknown): string | undefined {
@@ -45,22 +45,53 @@ export function textOf(value: unknown): string | undefined {
 export function contentOf(data: MimeBundle, large: { mime: string; bytes: number }[] = []): Content {
     const text = (mime: string) => textOf(data[mime]);
     if (widget in data) {
-        return { kind: "text", text: text("text/plain")?.slice(0, largest) ?? "", why: "Widgets are not shown here; this is what they say of themselves as text." };
+        return { kind: "text", text: beginning(text("text/plain")), why: "Widgets are not shown here; this is what they say of themselves as text." };
     }
     for (const mime of [...markups.map(([each]) => each), ...images, "application/json", ...texts]) {
         const file = large.find((each) => each.mime === mime);
         if (file) return { kind: "large", ...file };
         const value = text(mime);
         if (value === undefined) continue;
-        if (value.length > largest) return { kind: "large", mime, bytes: Buffer.byteLength(value) };
+        const bytes = Buffer.byteLength(value);
+        if (bytes > largest) return { kind: "large", mime, bytes };
         const language = markups.find(([each]) => each === mime)?.[1];
-        if (language) return { kind: "markup", language, text: value, plain: text("text/plain")?.slice(0, largest) ?? "" };
+        if (language) return { kind: "markup", language, text: value, plain: beginning(text("text/plain")) };
         if (images.includes(mime)) return { kind: "image", mime, base64: value };
         if (mime === "application/json") return { kind: "json", value: data[mime] };
         return { kind: "text", text: value };
     }
     const types = [...Object.keys(data), ...large.map(({ mime }) => mime)];
     return { kind: "text", text: "", why: `There is nothing here that can be shown; its types are ${types.join(", ") || "none"}.` };
+}
+
+function beginning(text = ""): string {
+    return Buffer.from(text).subarray(0, largest).toString().replace(/\ufffd+$/, "");
+}
+
+/** What an error says of itself: its traceback, else its name and value. */
+export function textOfError({ ename, evalue, traceback }: { ename: string; evalue: string; traceback: string[] }): string {
+    return traceback.join("\n") || `${ename}: ${evalue}`;
+}
+
+const jsonSizes = new WeakMap<Content, number>();
+
+/** About how much it is to keep. */
+export function bytesOf(content: Content): number {
+    switch (content.kind) {
+        case "markup":
+            return content.text.length + content.plain.length;
+        case "image":
+            return content.base64.length;
+        case "json": {
+            const known = jsonSizes.get(content) ?? JSON.stringify(content.value).length;
+            jsonSizes.set(content, known);
+            return known;
+        }
+        case "text":
+            return content.text.length;
+        case "large":
+            return 0;
+    }
 }
 
 /** Nothing changed. */

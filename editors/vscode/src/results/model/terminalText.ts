@@ -35,6 +35,11 @@ export class TerminalText {
         return { head: this.head, omittedBytes: this.omitted, tail: this.lines + [this.line, ...this.below].map(({ text }) => text).join("\n") };
     }
 
+    /** About how much is kept. */
+    get bytes(): number {
+        return this.head.length + this.linesBytes;
+    }
+
     write(text: string): void {
         const whole = this.unfinished + text;
         this.unfinished = unfinishedEscape.exec(whole)?.[0] ?? "";

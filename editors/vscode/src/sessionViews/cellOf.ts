@@ -1,0 +1,30 @@
+// The cell that an execution runs: of a file, or of an ordinary notebook, where it is a document of its own.
+
+import * as vscode from "vscode";
+import type { Cellgate } from "../cellgate";
+import type { Execution } from "../executions";
+import { reveal } from "../results/links";
+
+type Position = NonNullable<Execution["cell"]>;
+
+/** The notebook that is open and has it. */
+function notebookCell(uri: string): vscode.NotebookCell | undefined {
+    return vscode.workspace.notebookDocuments
+        .flatMap((notebook) => notebook.getCells())
+        .find(({ document }) => document.uri.toString() === uri);
+}
+
+/** Where it is, for a person. */
+export function placeOf({ uri, line }: Position): string {
+    const cell = notebookCell(uri);
+    if (!cell) return `${vscode.workspace.asRelativePath(vscode.Uri.parse(uri))}:${line + 1}`;
+    return `${vscode.workspace.asRelativePath(cell.notebook.uri)}, cell ${cell.index + 1}`;
+}
+
+export async function revealCell(cellgate: Cellgate, execution: Execution): Promise<void> {
+    const cell = execution.cell && notebookCell(execution.cell.uri);
+    if (!cell) return reveal(cellgate, execution, 0);
+    const range = new vscode.NotebookRange(cell.index, cell.index + 1);
+    const editor = await vscode.window.showNotebookDocument(cell.notebook, { selections: [range] });
+    editor.revealRange(range, vscode.NotebookEditorRevealType.InCenterIfOutsideViewport);
+}

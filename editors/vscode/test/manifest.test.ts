@@ -1,0 +1,38 @@
+// What package.json says to the editor, where a wrong word would only be seen by whom it hurts.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+interface Entry {
+    command: string;
+    when: string;
+    group: string;
+}
+const { contributes } = JSON.parse(readFileSync("package.json", "utf8")) as {
+    contributes: {
+        commands: { command: string }[];
+        configuration: { properties: Record<string, { scope: string }> };
+        menus: { commandPalette: Entry[]; "view/item/context": Entry[] };
+    };
+};
+
+test("what a row offers to the mouse, it offers in its menu, which keys reach", () => {
+    const entries = contributes.menus["view/item/context"];
+    const isInline = ({ group }: Entry) => group.startsWith("inline");
+    const inline = entries.filter(isInline);
+    assert.ok(inline.length > 0);
+    const missing = inline.filter(({ command, when }) => !entries.some((each) => !isInline(each) && each.command === command && each.when === when));
+    assert.deepEqual(missing, []);
+});
+
+test("a folder's settings change what is shown, and nothing else", () => {
+    const ofTheFolder = Object.entries(contributes.configuration.properties).filter(([, { scope }]) => scope !== "machine");
+    assert.deepEqual(ofTheFolder.map(([name]) => name), ["cellgate.codeLens", "cellgate.results.openOnRun"]);
+});
+
+test("every command has a place in the palette, or is kept out of it", () => {
+    const inPalette = contributes.menus.commandPalette.map(({ command }) => command);
+    const missing = contributes.commands.filter(({ command }) => !inPalette.includes(command));
+    assert.deepEqual(missing, []);
+});

@@ -28,11 +28,33 @@ end, {
 
 require("cellgate.keys").define()
 
-vim.api.nvim_create_autocmd({ "BufReadPost", "FileType" }, {
-  group = vim.api.nvim_create_augroup("cellgate", {}),
-  callback = function(event)
-    if vim.bo[event.buf].buftype == "" then
-      require("cellgate.opened").look(event.buf, event.event == "BufReadPost")
-    end
+local group = vim.api.nvim_create_augroup("cellgate", {})
+
+---@param events string[]
+---@param act fun(opened: table, event: table)
+local function on(events, act)
+  vim.api.nvim_create_autocmd(events, {
+    group = group,
+    callback = function(event)
+      if vim.bo[event.buf].buftype == "" then
+        act(require("cellgate.opened"), event)
+      end
+    end,
+  })
+end
+
+on({ "BufReadPost", "FileType", "BufWritePost" }, function(opened, event)
+  opened.look(event.buf, event.event == "BufReadPost")
+end)
+on({ "InsertLeave", "TextChanged" }, function(opened, event)
+  opened.typed(event.buf)
+end)
+on({ "BufUnload" }, function(opened, event)
+  opened.forget(event.buf)
+end)
+vim.api.nvim_create_autocmd("FocusGained", {
+  group = group,
+  callback = function()
+    require("cellgate.opened").look_for_sidecars()
   end,
 })

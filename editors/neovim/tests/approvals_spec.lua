@@ -1,69 +1,8 @@
 -- Each guard of an answer, with a control that shows the answer going through without it.
-local clock
-
-local function start()
-  package.loaded.fake_sidecar = nil
-  local fake_sidecar = require("fake_sidecar")
-  vim.o.columns, vim.o.lines = 100, 40
-  require("cellgate").start()
-  local fake = fake_sidecar.install()
-  fake_sidecar.connect("/tmp")
-  clock = 10000
-  require("cellgate.approvals").now = function()
-    return clock
-  end
-  fake.answers["approval/respond"] = function() end
-  fake.answers["policy/explain"] = function()
-    return { effect = "ask", reason = "no rule" }
-  end
-  return fake
-end
-
-local function turn()
-  local turned = false
-  vim.schedule(function()
-    turned = true
-  end)
-  wait(function()
-    return turned
-  end, "a turn of the loop")
-end
-
-local function ask(fake, id, more)
-  local session = require("cellgate.session")
-  local before = #session.waiting()
-  fake:ask(id, more)
-  wait(function()
-    return #session.waiting() == before + 1
-  end, "the approval")
-  turn()
-end
-
-local function answers(fake)
-  turn()
-  return vim.tbl_map(function(message)
-    return message.params
-  end, fake:asked("approval/respond"))
-end
-
--- The screen is drawn, and time passes.
-local function see(milliseconds)
-  vim.cmd.redraw()
-  clock = clock + milliseconds
-end
-
-local function type_keys(keys)
-  vim.api.nvim_feedkeys(vim.keycode(keys), "xt", false)
-  turn()
-end
-
-local function display(count)
-  local lines = { "tool read of fs" }
-  for i = 1, count do
-    lines[#lines + 1] = ("    | line %d"):format(i)
-  end
-  return lines
-end
+local asking = require("asking")
+local start, ask, answers, see, type_keys, turn =
+  asking.start, asking.ask, asking.answers, asking.see, asking.type_keys, asking.turn
+local display, pass = asking.display, asking.pass
 
 it("approvals: a preview takes no cursor and has no keys", function()
   local fake = start()
@@ -104,10 +43,10 @@ it(
     type_keys("1")
     see(499)
     type_keys("1")
-    clock = clock + 499
+    pass(499)
     type_keys("d")
     equal(answers(fake), {})
-    clock = clock + 501
+    pass(501)
     type_keys("2")
     equal(answers(fake), {
       { approvalIds = { "a" }, decision = "allow", scope = "session", rule = { effect = "allow", kind = "tool" } },
@@ -226,8 +165,8 @@ it("approvals: a tag answers only what was shown, and not while things change", 
   see(499)
   assert(approvals.allow_tag(second):find("just changed", 1, true))
   assert(approvals.allow_tag(tag):find("nothing that waits", 1, true))
-  clock = clock + 2
-  equal(approvals.allow_tag(second, 2), ("#%s has 1 choices"):format(second))
+  pass(2)
+  equal(approvals.allow_tag(second, "2"), ("#%s has 1 choices"):format(second))
   equal(approvals.allow_tag(second), nil)
   equal(answers(fake)[1].approvalIds, { "b" })
   -- It comes again under another name: tags are not given twice.
@@ -244,6 +183,7 @@ local function edit(fake)
   type_keys("e")
   assert(vim.api.nvim_buf_get_name(0):find("cellgate://edit/", 1, true), vim.api.nvim_buf_get_name(0))
   vim.api.nvim_buf_set_lines(0, 0, -1, false, { '{"path": "mine",', '"count": 1.0}' })
+  see(600)
   return vim.api.nvim_get_current_buf()
 end
 

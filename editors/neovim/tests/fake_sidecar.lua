@@ -1,10 +1,16 @@
 -- A sidecar without a process: it answers what specs tell it to, and remembers what it was told (`spy`).
+local connection = require("cellgate.connection")
 local rpc = require("cellgate.rpc")
 local session = require("cellgate.session")
 
 local M = {}
 
 ---@class cellgate.FakeSidecar
+---@field answers table<string, fun(params: table): table?> in place of those below
+---@field errors table<string, cellgate.RpcError> what is refused
+---@field after? fun(peer: cellgate.Peer) what happens behind such an error
+---@field connections integer how many there were
+---@field most_open integer of them at a time
 ---@field spy { requests: table[], notifications: table[], responses: table[] }
 local Fake = {}
 Fake.__index = Fake
@@ -26,15 +32,30 @@ local answers = {
 --- From now on, sessions talk to this.
 ---@return cellgate.FakeSidecar
 function M.install()
-  local fake =
-    setmetatable({ spy = { requests = {}, notifications = {}, responses = {} }, answers = {}, last = 0 }, Fake)
-  session.connect = function(_, handlers)
+  local fake = setmetatable({
+    spy = { requests = {}, notifications = {}, responses = {} },
+    answers = {},
+    errors = {},
+    connections = 0,
+    open = 0,
+    most_open = 0,
+  }, Fake)
+  connection.connect = function(_, handlers)
     local peer
+    local closed = handlers.closed
+    handlers.closed = function(reason)
+      fake.open = fake.open - 1
+      closed(reason)
+    end
     peer = rpc.new(function(bytes)
       fake:hear(vim.json.decode(bytes:match("\r\n\r\n(.*)$"), { luanil = { object = true } }))
     end, handlers)
-    peer.hang_up = function() end
+    peer.hang_up = function()
+      peer:close("hung up")
+    end
     fake.peer = peer
+    fake.connections, fake.open = fake.connections + 1, fake.open + 1
+    fake.most_open = math.max(fake.most_open, fake.open)
     return peer
   end
   return fake
@@ -56,6 +77,13 @@ function Fake:hear(message)
     table.insert(self.spy.notifications, message)
   else
     table.insert(self.spy.requests, message)
+    if self.errors[message.method] then
+      self:send({ id = message.id, error = self.errors[message.method] })
+      if self.after then
+        self.after(self.peer)
+      end
+      return
+    end
     local answer = self.answers[message.method] or answers[message.method]
     if answer then
       self:send({ id = message.id, result = answer(message.params) or vim.empty_dict() })
@@ -79,7 +107,7 @@ end
 function M.connect(root)
   local here = session.of(root)
   vim.wait(60000, function()
-    return here.state == "ready"
+    return here.connection.state == "ready"
   end, 1)
   return here
 end

@@ -131,12 +131,12 @@ local sections = {
   function()
     local lines = vim.tbl_map(function(line)
       return "    " .. line
-    end, require("cellgate.approval_windows").help)
+    end, require("cellgate.approval_reader").help)
     return heading("Approvals", "cellgate-approvals")
       .. wrap(
-        "What waits for an answer stands in a small window in a corner, at the line of code that asks, and in the"
-          .. " statusline. None of these has keys: whatever you type goes where your cursor is. `:Cellgate approvals` enters"
-          .. " the window whose keys answer:",
+        "What waits for an answer stands in a small window in a corner where the cursor is not, at the line of code"
+          .. " that asks, and in the statusline. None of these has keys: whatever you type goes where your cursor is."
+          .. " `:Cellgate approvals` enters the window whose keys answer:",
         ""
       )
       .. "\n>\n"
@@ -144,14 +144,22 @@ local sections = {
       .. "\n<\n"
       .. wrap(
         "Several approvals of one cell and tool that offer the same choices are read together and answered together. One that"
-          .. " leads elsewhere has other choices, and comes first, by itself. In the buffer of `e` only a `:w` that is typed"
-          .. " there answers; a plugin that saves files does not.",
+          .. " leads elsewhere has other choices, and comes first, by itself. Where the choices would take too much of a small"
+          .. " screen, they follow the text: nothing is allowed before all of both was on the screen.",
+        ""
+      )
+      .. "\n\n"
+      .. wrap(
+        "In the buffer of `e` only a `:w` that is typed there, without a name or lines, answers; a plugin that saves files"
+          .. " does not, nor does a copy. What cannot be seen in the arguments stands there as JSON writes it, such as"
+          .. " `\\u202e`.",
         ""
       )
       .. "\n\n"
       .. wrap(
         "`:Cellgate allow {tag}` answers without entering: for an approval all of whose lines were on the screen, and not"
-          .. " within half a second after something came or went.",
+          .. " within half a second after something came or went. It allows this call. `:Cellgate allow {tag} {number}` is for"
+          .. " a wider choice, which `:Cellgate approvals` has to have shown before.",
         ""
       )
       .. "\n\n"
@@ -216,7 +224,8 @@ local sections = {
       .. wrap(
         "`:checkhealth cellgate` looks at Neovim, the program and the machine. `:Cellgate log` opens the plugin's log, and"
           .. " `cellgate status` in a shell names the sidecar's. When the sidecar ends by itself, the plugin connects again,"
-          .. " later each time, five times in three minutes; after that `:Cellgate attach` does.",
+          .. " later each time, five times in three minutes; after that `:Cellgate attach` does. A sidecar that cannot start"
+          .. " says why, at the cell that was to run as well, and is not started again by itself.",
         ""
       )
       .. "\n\n vim:tw=78:ts=8:noet:ft=help:norl:\n"

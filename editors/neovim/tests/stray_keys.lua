@@ -72,8 +72,9 @@ approvals.now = function()
   return clock
 end
 vim.on_key(function()
-  -- A quick typist: all keys after an approval's appearance lie within the half second. Maps make many keys of one.
-  clock = math.min(clock + 5, (M.number or 0) * 100000 + 450)
+  -- A quick typist: all keys after an approval's appearance lie within the half second. Maps make many keys of one. One
+  -- who never enters the window may take any time.
+  clock = M.patient and clock + 150 or math.min(clock + 5, (M.number or 0) * 100000 + 450)
 end)
 
 -- --- the keys of a sequence
@@ -104,7 +105,9 @@ local function keys_of(mode)
   local out = vim.list_slice(first_keys[mode])
   add_keys(out, random(12) - 1)
   out[#out + 1] = appear
-  add_keys(out, random(25), random(2) == 1)
+  local count, enters = random(25), random(2) == 1
+  M.patient = not enters and not M.grabbing
+  add_keys(out, count, enters)
   return out
 end
 
@@ -246,6 +249,7 @@ end
 ---@param grabbing boolean
 function M.set(guarded, grabbing)
   approvals.guarded = guarded
+  M.grabbing = grabbing
   config.values.preview = not grabbing
   if grabbing then
     events.on("CellgateApproval", function(data)

@@ -241,7 +241,7 @@ local function words(outputs, most)
   local lines, hidden = outputs:tail(most or 20)
   return vim.tbl_map(function(line)
     local parts = {}
-    for _, span in ipairs(line.spans or { { "picture" } }) do
+    for _, span in ipairs(line.picture and { { "picture" } } or line:spans()) do
       parts[#parts + 1] = span[1]
     end
     return table.concat(parts)
@@ -317,8 +317,13 @@ it("cells: markers of several languages, prose left out, the first without a mar
     { { 0, 0, 0, 1 }, { 2, 3, 3, 4 }, { 7, 8, 8, 9 } }
   )
   equal(#cells.all(buffer), 4)
-  equal(cells.has_any(buffer), true)
-  equal(cells.has_any(lines_buffer({ "x = '# %%'", "y" })), false)
+  local has = {}
+  for _, lines in ipairs({ { "x", "# %%" }, { "x = '# %%'", "y" } }) do
+    cells.when_any(lines_buffer(lines), function()
+      has[#has + 1] = lines[1]
+    end)
+  end
+  equal(has, { "x" })
   equal(#cells.all(lines_buffer({ "// %%", "1", "// %%", "2" }, "javascript")), 2)
   equal(#cells.all(lines_buffer({ "# In[3]:", "1", "# In[ ]:", "2" })), 2)
 end)
@@ -380,14 +385,7 @@ end)
 
 -- --- the session, against a fake
 
-local function start()
-  package.loaded.fake_sidecar = nil
-  local fake = require("fake_sidecar")
-  require("cellgate").start()
-  local installed = fake.install()
-  installed.connect = fake.connect
-  return installed
-end
+local start = require("with_fake")
 
 it("session: a cell is asked for with its place, and its output stands below it", function()
   local fake = start()
@@ -602,14 +600,14 @@ end)
 
 it("session: it restarts a connection that ends, later each time, and gives up", function()
   start()
-  local session = require("cellgate.session")
-  equal(vim.tbl_map(session.restart_delay, { 1, 2, 3, 4 }), { 100, 1000, 2000, 4000 })
-  session.restart_delay = function()
+  local connection = require("cellgate.connection")
+  equal(vim.tbl_map(connection.restart_delay, { 1, 2, 3, 4 }), { 100, 1000, 2000, 4000 })
+  connection.restart_delay = function()
     return 0
   end
   local starts = 0
-  local connect = session.connect
-  session.connect = function(...)
+  local connect = connection.connect
+  connection.connect = function(...)
     starts = starts + 1
     local peer = connect(...)
     vim.schedule(function()
@@ -617,11 +615,11 @@ it("session: it restarts a connection that ends, later each time, and gives up",
     end)
     return peer
   end
-  local here = session.of("/tmp")
+  local here = require("cellgate.session").of("/tmp")
   wait(function()
-    return here.state == "stopped"
+    return here.connection.state == "stopped"
   end, function()
-    return "the end after " .. starts .. " starts; it is " .. here.state
+    return "the end after " .. starts .. " starts; it is " .. here.connection.state
   end)
   equal(starts, 6)
 end)

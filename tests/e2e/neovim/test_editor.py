@@ -11,6 +11,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import termios
 import threading
 import unittest
@@ -18,6 +19,9 @@ from pathlib import Path
 
 from neovim_testing import (CELLGATE, NEOVIM, OWN, PATIENCE, PLUGIN, REPOSITORY, NeovimTest, Remote, start_process,
                             tiny_png, wait_until)
+
+sys.path.insert(0, str(REPOSITORY / "tests" / "integration"))
+from mcp_testing import McpClient  # noqa: E402
 
 CALL = "# %%\nfrom mcptools.host import read_file\nprint(read_file.run(path='notes.txt').content)\n"
 
@@ -55,8 +59,9 @@ class Kernel(NeovimTest):
         neovim.command("Cellgate run")
         neovim.wait_finished(1)
         output = neovim.wait_output("19999")
-        # A figure, not a verdict.
-        print(f"the longest turn of Neovim's loop: {neovim.lua('Timer:close() return Longest'):.0f} ms")
+        longest = neovim.lua("Timer:close() return Longest")
+        print(f"the longest turn of Neovim's loop: {longest:.0f} ms")
+        self.assertLess(longest, 50)
         self.assertEqual(output[0], "… 19980 more: :Cellgate output")
         neovim.command("Cellgate output")
         neovim.wait_screen("cellgate://output")
@@ -135,6 +140,26 @@ class Control(NeovimTest):
         neovim.wait_screen("# %%", "shown <U+202E>txt.exe")
 
 
+class Agents(NeovimTest):
+    def test_an_agent_whose_sidecar_starts_later_is_answered_here(self):
+        self.place.write("notes.txt", "Five days in May.")
+        neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"))
+        neovim.wait_lua("return require('cellgate.opened').is_watching()", "the end of the first look")
+        self.assertEqual(neovim.lua("return vim.tbl_count((package.loaded['cellgate.session'] or { all = {} }).all)"), 0)
+        agent = McpClient(self.place, "helper")
+        self.addCleanup(agent.close)
+        agent.initialize()
+        code = "from mcptools.host import read_file\nprint(read_file.run(path='notes.txt').content)"
+        subprocess.run([CELLGATE, "generate", "host", "--root", str(self.place.root)], check=True,
+                       env=self.place.environment(), capture_output=True, timeout=PATIENCE)
+        call = agent.start_call("execute", code=code)
+        neovim.wait_screen("an agent that calls itself helper asks", "notes.txt")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.keys("1")
+        self.assertIn("Five days in May.", str(agent.finish_call(call, "execute", code=code)))
+
+
 class Lists(NeovimTest):
     def setUp(self):
         super().setUp()
@@ -176,6 +201,20 @@ class Lists(NeovimTest):
         neovim.keys("d")
         neovim.wait_screen("cellgate://servers", gone=("cellgate asks",))
 
+    def test_the_log_of_a_server_that_cannot_start(self):
+        words = r"echo 'no key \033[31mfound' >&2; exit 1"
+        neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"),
+                             settings={"mcp_servers": {"mute": {"command": "/bin/sh", "args": ["-c", words]}}})
+        neovim.command("Cellgate servers")
+        neovim.wait_screen("mute", "L its log")
+        neovim.keys("/mute<CR>")
+        neovim.keys("R")
+        neovim.wait_message("mute")
+        neovim.keys("L")
+        neovim.wait_screen("cellgate://log/mute")
+        neovim.keys("<C-w>o")  # the list says the same
+        neovim.wait_screen("no key", "[31mfound", gone=("L its log",))
+
     def test_kernels(self):
         neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"))
         neovim.command("Cellgate kernels")
@@ -212,8 +251,9 @@ class Editing(NeovimTest):
 
 
 class Pictures(NeovimTest):
-    def test_a_terminal_of_kittys_protocol_is_given_the_file_and_the_places(self):
-        """Through a terminal of our own, which shows nothing and keeps all that it is told."""
+    """Through a terminal of our own, which shows nothing, keeps all that it is told, and says what it is when asked."""
+
+    def run_in_terminal(self, says, **environment):
         file = self.place.write("a.py", "# %%\nfrom IPython.display import Image, display\nimport base64\n"
                                 f"display(Image(data=base64.b64decode('{base64.b64encode(tiny_png()).decode()}')))\n")
         socket = self.place.base / "nvim.sock"
@@ -221,15 +261,19 @@ class Pictures(NeovimTest):
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 110, 0, 0))
         process = start_process(
             [NEOVIM, "-n", "-u", "NONE", "--listen", str(socket), "--cmd", f"set rtp^={PLUGIN}", str(file)],
-            env=self.place.environment(TERM="xterm-kitty", KITTY_WINDOW_ID="1"), cwd=self.place.root, stdin=theirs,
+            env=self.place.environment(TERM="xterm-kitty", **environment), cwd=self.place.root, stdin=theirs,
             stdout=theirs, stderr=theirs, start_new_session=True)
         os.close(theirs)
         told = bytearray()
 
         def listen():
+            answered = 0
             with contextlib.suppress(OSError):
                 while True:
                     told.extend(os.read(terminal, 1 << 16))
+                    for _ in range(told.count(b"\x1b[>0q") - answered):
+                        answered += 1
+                        os.write(terminal, b"\x1bP>|" + says + b"\x1b\\")
 
         listener = threading.Thread(target=listen, daemon=True)
         listener.start()
@@ -252,11 +296,39 @@ class Pictures(NeovimTest):
         wait_until(lambda: remote.call("nvim_exec_lua", "return vim.v.vim_did_enter == 1", []), "the end of the start")
         remote.call("nvim_exec_lua", "require('cellgate').setup({ program = ... }) "
                     "vim.cmd.runtime('plugin/cellgate.lua') vim.cmd('Cellgate run')", [CELLGATE])
-        wait_until(lambda: b"\x1b_Ga=T,U=1,q=2,f=100,t=f,i=1," in told, lambda: f"a picture, in {bytes(told[-3000:])}")
-        sent = bytes(told).split(b"\x1b_G", 1)[1].split(b"\x1b\\", 1)[0]
+        return told
+
+    @staticmethod
+    def commands(told):
+        return [each.split(b"\x1b\\", 1)[0] for each in bytes(told).split(b"\x1b_G")[1:]]
+
+    def assert_drawn(self, told):
+        wait_until(lambda: "\U0010eeee\u0305\u0305\u0305".encode() in told, "the place of the picture")
+        sent = self.commands(told)[0]
+        self.assertTrue(sent.startswith(b"a=T,U=1,q=2,f=100,i=1,"), sent)
+        self.assertIn(b",t=f;", sent)
         path = base64.b64decode(sent.split(b";")[1]).decode()
         self.assertEqual(Path(path).read_bytes(), tiny_png())
-        wait_until(lambda: "\U0010eeee\u0305\u0305".encode() in told, "the place of the picture")
+
+    def test_a_kitty_that_draws_is_given_the_file_and_the_places(self):
+        told = self.run_in_terminal(b"kitty(0.28.0)")
+        self.assert_drawn(told)
+
+    def test_a_ghostty_is_given_the_file_and_the_places(self):
+        told = self.run_in_terminal(b"ghostty 1.1.3")
+        self.assert_drawn(told)
+
+    def test_a_terminal_on_another_machine_is_given_all_that_is_in_the_file(self):
+        told = self.run_in_terminal(b"kitty(0.41.1)", SSH_CONNECTION="192.0.2.1 50000 192.0.2.2 22")
+        wait_until(lambda: "\U0010eeee\u0305\u0305\u0305".encode() in told, "the place of the picture")
+        sent = self.commands(told)
+        self.assertIn(b",t=d,m=0;", sent[0])
+        self.assertEqual(base64.b64decode(sent[0].split(b";")[1]), tiny_png())
+
+    def test_a_terminal_that_would_draw_boxes_is_given_the_path_of_the_file(self):
+        told = self.run_in_terminal(b"kitty(0.26.5)")
+        wait_until(lambda: b"picture: " in told, "the path")
+        self.assertEqual(self.commands(told), [])
 
 
 class Languages(NeovimTest):

@@ -119,9 +119,12 @@ class Approvals(NeovimTest):
         neovim.wait_answerable()
         neovim.keys("e")
         neovim.wait_screen('"content": "the code\'s words"')
+        # A person takes longer than the half second in which nothing counts.
+        neovim.lua("Opened = vim.uv.hrtime()")
         neovim.keys('/words<CR>')
         neovim.keys('cwown text<Esc>')
         neovim.wait_screen("the code's own text")
+        neovim.wait_lua("return vim.uv.hrtime() - Opened > 600e6", "half a second")
         neovim.command("w")
         neovim.wait_screen("[1] ok", gone=("own text", "cellgate asks"))
         self.assertEqual((self.place.root / "out.txt").read_text(), "the code's own text")

@@ -1,5 +1,8 @@
 """Ten thousand sequences of keys, in normal, insert, visual and terminal mode, around the appearance of an approval: none
-of them answers it. The controls show that some do where the guard is off, or where a window takes the cursor."""
+of them answers it. In half of them the person enters the window meanwhile, and types on within the half second; in the
+others any time passes. Left out is what would end Neovim, start a program or play typed keys again: `:` `!` `q` `Q` `Z`
+`@` `K` `&` `gs`. The controls show that some sequences answer where the guard is off, or where a window takes the
+cursor."""
 
 import os
 import subprocess

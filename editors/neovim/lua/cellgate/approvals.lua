@@ -1,6 +1,6 @@
 -- What waits for an answer, and whether it may be answered now. The rules against stray keys are here, and nowhere
 -- else: an approval is allowed only after every row of it was drawn on the screen, and nothing is answered within
--- half a second after what is looked at has changed. The windows are in approval_windows.lua.
+-- half a second after what is looked at has changed.
 local events = require("cellgate.events")
 local rpc = require("cellgate.rpc")
 local session = require("cellgate.session")
@@ -19,23 +19,56 @@ end
 --- For the test that shows what the guard is good for; nothing else turns it off.
 M.guarded = true
 
----@type table<string, true> approvals of which every row was drawn
+---@class cellgate.Displayed what of an approval was on the screen
+---@field text boolean every row of what it asks for
+---@field choices table<integer, true> of which every row was
+
+---@type table<string, cellgate.Displayed> by approval
 local displayed = {}
+---@type table<string, true> approvals that the person set apart
+local apart = {}
 local set_changed_at = -math.huge
 
-events.on("CellgateApproval", function(data)
+events.on("CellgateApproval", function()
   set_changed_at = M.now()
-  if data.decision then
-    displayed[data.approval] = nil
+  local waits = {}
+  for _, item in ipairs(session.waiting()) do
+    waits[item.approval.approvalId] = true
+  end
+  for _, known in ipairs({ displayed, apart }) do
+    for id in pairs(known) do
+      if not waits[id] then
+        known[id] = nil
+      end
+    end
   end
 end)
 
----@param id string
-function M.set_displayed(id)
-  displayed[id] = true
+local function of(id)
+  displayed[id] = displayed[id] or { text = false, choices = {} }
+  return displayed[id]
 end
 
----@param since? number when it was drawn as it is now; nil: it was not yet
+---@param id string
+function M.set_displayed(id)
+  of(id).text = true
+end
+
+---@param id string
+---@param number integer of the choice
+function M.set_choice_displayed(id, number)
+  of(id).choices[number] = true
+end
+
+--- The choices have to be drawn again, because the keys are for those that stand on the screen as it is now.
+---@param items cellgate.Waiting[]
+function M.forget_choices(items)
+  for _, item in ipairs(items) do
+    of(item.approval.approvalId).choices = {}
+  end
+end
+
+---@param since? number when what the person looks at was drawn as it is now; nil: it was not yet
 ---@return string? problem why a key does not count yet
 function M.too_early(since)
   if M.guarded and (not since or M.now() - since < quiet_milliseconds) then
@@ -44,13 +77,30 @@ function M.too_early(since)
 end
 
 ---@param items cellgate.Waiting[]
+---@param choices integer[] numbers of those that are needed beside the text
 ---@return string? problem why this cannot be allowed yet
-function M.not_displayed(items)
-  for _, item in ipairs(items) do
-    if M.guarded and not displayed[item.approval.approvalId] then
+function M.not_displayed(items, choices)
+  for _, item in ipairs(M.guarded and items or {}) do
+    local known = of(item.approval.approvalId)
+    if not known.text then
       return ("#%s was not yet shown to its end"):format(item.tag)
     end
+    for _, number in ipairs(choices) do
+      if not known.choices[number] then
+        return ("choice %d of #%s was not yet shown"):format(number, item.tag)
+      end
+    end
   end
+end
+
+--- The one place that says whether something may be allowed: for keys, for what the window says about its keys, for
+--- tags and for other arguments.
+---@param items cellgate.Waiting[]
+---@param choices integer[] numbers of those that have to have been shown, beside all of the text
+---@param since? number
+---@return string? problem
+function M.not_yet(items, choices, since)
+  return M.too_early(since) or M.not_displayed(items, choices)
 end
 
 -- --- grouping
@@ -59,9 +109,6 @@ end
 ---@field key string
 ---@field items cellgate.Waiting[]
 ---@field choices Choice[]
-
----@type table<string, true> approvals that the person set apart
-local apart = {}
 
 ---@param id string
 function M.set_apart(id)
@@ -115,6 +162,7 @@ end
 ---@field text string
 ---@field group? string highlight
 ---@field item? cellgate.Waiting whose row it is; absent: everyone's
+---@field choice? integer number of the choice that it is of
 
 local function file_of(uri)
   return uri:find("^file:") and vim.fn.fnamemodify(vim.uri_to_fname(uri), ":t") or uri
@@ -233,10 +281,11 @@ end
 --- Allows what one choice of all these approvals says.
 ---@param items cellgate.Waiting[]
 ---@param choice Choice
+---@param needed integer[] numbers of the choices that have to have been shown
 ---@param since? number when what the person looks at was drawn
 ---@return string? problem why not
-function M.allow(items, choice, since)
-  local problem = M.too_early(since) or M.not_displayed(items)
+function M.allow(items, choice, needed, since)
+  local problem = M.not_yet(items, needed, since)
   if not problem then
     respond(items, { decision = "allow", scope = choice.scope, rule = choice.rule })
   end
@@ -258,9 +307,15 @@ end
 --- Allows one call with other arguments.
 ---@param item cellgate.Waiting
 ---@param arguments string
+---@param since? number when the arguments were opened
 ---@param done fun(problem: cellgate.RpcError?)
-function M.allow_edited(item, arguments, done)
-  respond({ item }, { decision = "allow", scope = "once" }, arguments, done)
+---@return string? problem why not
+function M.allow_edited(item, arguments, since, done)
+  local problem = M.not_yet({ item }, {}, since)
+  if not problem then
+    respond({ item }, { decision = "allow", scope = "once" }, arguments, done)
+  end
+  return problem
 end
 
 --- Why this would be allowed, asked or denied.
@@ -289,20 +344,33 @@ function M.by_tag(tag)
   end
 end
 
+-- What needs no words of its own: the call that was shown, and no rule.
+local function is_this_call(choice)
+  return choice.scope == "once" and not choice.rule
+end
+
 --- `:Cellgate allow {tag} [choice]`
 ---@param tag string
----@param number? integer of the choice, from 1
+---@param word? string number of the choice, from 1; without one it is the call alone
 ---@return string? problem
-function M.allow_tag(tag, number)
+function M.allow_tag(tag, word)
   local item = M.by_tag(tag)
   if not item then
     return ("nothing that waits is #%s"):format(tag)
   end
-  local choice = item.approval.choices[number or 1]
-  if not choice then
-    return ("#%s has %d choices"):format(tag, #item.approval.choices)
+  local choices = item.approval.choices
+  local number = word and word:match("^%d+$") and tonumber(word)
+  if word and not number then
+    return ("%s is no number of a choice. Nothing was answered"):format(word)
   end
-  local problem = M.allow({ item }, choice, set_changed_at)
+  for i, choice in ipairs(word and {} or choices) do
+    number = number or is_this_call(choice) and i
+  end
+  local choice = choices[number]
+  if not choice then
+    return ("#%s has %d choices"):format(tag, #choices)
+  end
+  local problem = M.allow({ item }, choice, is_this_call(choice) and {} or { number }, set_changed_at)
   return problem and ("%s. Nothing was answered; :Cellgate approvals shows all of it"):format(problem)
 end
 

@@ -12,9 +12,26 @@ local M = {}
 
 local prose_filetypes = { markdown = true, quarto = true, rmd = true }
 
--- A comment of any language: #, //, --, ;, %, and then %%.
-local function marker(line)
+-- What a comment of this buffer begins with, and what it ends with.
+local function comment_of(buffer)
+  local before, after = vim.bo[buffer].commentstring:match("^(.-)%%s(.*)$")
+  if before and vim.trim(before) ~= "" then
+    return { before = vim.trim(before), after = vim.trim(after) }
+  end
+  return { before = "#", after = "" }
+end
+
+-- A comment, and then %%: of any language with #, //, --, ;, %, and as the buffer's language writes one.
+local function marker(line, comment)
+  -- Most lines are none.
+  if not line:find("%%", 1, true) and not line:find("In", 1, true) then
+    return nil
+  end
   local rest = line:match("^%s*[#/%-;%%]+%s*%%%%(.*)$")
+  local text = vim.trim(line)
+  if not rest and vim.startswith(text, comment.before) then
+    rest = text:sub(#comment.before + 1):match("^%s*%%%%(.*)$")
+  end
   if not rest and line:find("^%s*#%s*In%s*%[%d*%s?%]") then
     rest = ""
   end
@@ -30,10 +47,18 @@ local function with_code_end(lines, cell)
   return cell
 end
 
-local function script_cells(lines)
+--- A marker as the buffer's language writes one.
+---@param buffer integer
+---@return string
+function M.new_marker(buffer)
+  local comment = comment_of(buffer)
+  return comment.before .. " %%" .. (comment.after ~= "" and " " .. comment.after or "")
+end
+
+local function script_cells(lines, comment)
   local cells, current = {}, nil
   for i, line in ipairs(lines) do
-    local rest = marker(line)
+    local rest = marker(line, comment)
     if rest then
       if current then
         current.last = i - 2
@@ -92,7 +117,7 @@ function M.all(buffer)
   end
   return vim.tbl_map(function(cell)
     return with_code_end(lines, cell)
-  end, script_cells(lines))
+  end, script_cells(lines, comment_of(buffer)))
 end
 
 --- Those that can be run: with code in them, and not prose.
@@ -135,19 +160,74 @@ function M.next(buffer, row, backward)
   return found
 end
 
---- Whether a buffer has cells: lines that mark them, or fences with a language.
----@param buffer integer
----@return boolean
-function M.has_any(buffer)
+-- So many lines are looked at before what the person types is.
+local lines_at_once = 5000
+
+---@type table<integer, { tick: integer, filetype: string, has?: boolean, waiting: fun()[] }> by buffer
+local looks = {}
+
+local function begins_a_cell(buffer)
   if prose_filetypes[vim.bo[buffer].filetype] then
-    return #M.all(buffer) > 0
-  end
-  for _, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
-    if marker(line) then
-      return true
+    return function(line)
+      -- A fence that names a language.
+      return line:find("^ ? ? ?[`~][`~][`~]+%s*{?%.?[%w_+-]") ~= nil
     end
   end
-  return false
+  local comment = comment_of(buffer)
+  return function(line)
+    return marker(line, comment) ~= nil
+  end
+end
+
+--- Whether one of some rows begins a cell.
+---@param buffer integer
+---@param first integer
+---@param last integer
+---@return boolean
+function M.any_begins(buffer, first, last)
+  return vim.iter(vim.api.nvim_buf_get_lines(buffer, first, last + 1, false)):any(begins_a_cell(buffer))
+end
+
+--- Calls `done` if a buffer has cells: lines that mark them, or fences with a language. A short buffer is looked at
+--- now, of a long one the rest between what the person types.
+---@param buffer integer
+---@param done fun()
+function M.when_any(buffer, done)
+  local look = looks[buffer]
+  local tick, filetype = vim.api.nvim_buf_get_changedtick(buffer), vim.bo[buffer].filetype
+  if look and look.tick == tick and look.filetype == filetype then
+    if look.has then
+      done()
+    elseif look.has == nil then
+      table.insert(look.waiting, done)
+    end
+    return
+  end
+  look = { tick = tick, filetype = filetype, waiting = { done } }
+  looks[buffer] = look
+  local function from(first)
+    if not vim.api.nvim_buf_is_loaded(buffer) or looks[buffer] ~= look then
+      return
+    end
+    look.has = M.any_begins(buffer, first, first + lines_at_once - 1)
+    if look.has then
+      for _, each in ipairs(look.waiting) do
+        each()
+      end
+    elseif first + lines_at_once < vim.api.nvim_buf_line_count(buffer) then
+      look.has = nil
+      vim.defer_fn(function()
+        from(first + lines_at_once)
+      end, 1)
+    end
+  end
+  from(0)
+end
+
+--- Forgets what is known of a buffer.
+---@param buffer integer
+function M.forget(buffer)
+  looks[buffer] = nil
 end
 
 -- --- moving and selecting
@@ -156,11 +236,14 @@ end
 ---@param backward? boolean
 function M.jump(backward)
   local buffer = vim.api.nvim_get_current_buf()
+  local mode = vim.fn.mode(1)
+  if mode == "n" then
+    vim.cmd.normal({ "m'", bang = true })
+  end
   for _ = 1, vim.v.count1 do
-    local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-    local here = M.at(buffer, row)
-    local from = row
-    if backward and here and row <= here.code_first then
+    local from = vim.api.nvim_win_get_cursor(0)[1] - 1
+    local here = M.at(buffer, from)
+    if backward and here and from <= here.code_first then
       -- Already at its begin; from within a cell it is first to there.
       from = here.first
     end
@@ -168,7 +251,9 @@ function M.jump(backward)
     if not cell then
       return
     end
-    vim.api.nvim_win_set_cursor(0, { math.min(cell.code_first, vim.api.nvim_buf_line_count(buffer) - 1) + 1, 0 })
+    -- What an operator goes over ends before the next cell's marker: else two cells would become one.
+    local row = mode:find("^no") and not backward and cell.first or cell.code_first
+    vim.api.nvim_win_set_cursor(0, { math.min(row, vim.api.nvim_buf_line_count(buffer) - 1) + 1, 0 })
   end
 end
 

@@ -47,6 +47,10 @@ local no_execution = "no cell that ran is at the cursor"
 
 local function kernel_here()
   local buffer = current_buffer()
+  if vim.b[buffer].cellgate_root then
+    -- One of our own windows.
+    return vim.b[buffer].cellgate_session or "default"
+  end
   return workspace.session(workspace.language(buffer, cells.at(buffer, row()))) or "default"
 end
 
@@ -70,6 +74,17 @@ local function with_execution(act)
   end
 end
 
+-- Text of any length, beside the cursor, until that moves. Asked for again, the cursor goes into it.
+---@param lines string[] as they came
+---@param what string
+local function show(lines, what)
+  vim.lsp.util.open_floating_preview(
+    vim.tbl_map(text.visible, lines),
+    "",
+    { border = "rounded", max_height = 30, focus_id = "cellgate-" .. what }
+  )
+end
+
 local function tags()
   return vim.tbl_map(function(item)
     return item.tag
@@ -78,7 +93,12 @@ end
 
 local function server_names()
   local names, done = {}, false
-  here():request("toolServers/list", {}, function(problem, result)
+  local there = session.all[workspace.root(current_buffer())]
+  -- Completion starts nothing.
+  if not there or there.connection.state ~= "ready" then
+    return names
+  end
+  there:request("toolServers/list", {}, function(problem, result)
     for _, server in ipairs(problem and {} or result.servers) do
       names[#names + 1] = server.name
     end
@@ -106,12 +126,7 @@ local function inspect()
       session.notify("the kernel knows nothing of this")
       return
     end
-    local lines = vim.tbl_map(text.visible, vim.split(result.text, "\n", { plain = true }))
-    vim.lsp.util.open_floating_preview(
-      lines,
-      "",
-      { border = "rounded", max_height = 20, focus_id = "cellgate-inspect" }
-    )
+    show(vim.split(result.text, "\n", { plain = true }), "inspect")
   end)
 end
 
@@ -208,13 +223,9 @@ M.all = {
       local lines = vim.tbl_map(function(line)
         return table.concat(vim.tbl_map(function(span)
           return span[1]
-        end, line.spans))
+        end, line:spans()))
       end, outputs.item_lines(found, true))
-      vim.lsp.util.open_floating_preview(
-        lines,
-        "",
-        { border = "rounded", max_height = 30, focus_id = "cellgate-error" }
-      )
+      show(lines, "error")
     end),
   },
   frames = {
@@ -228,9 +239,11 @@ M.all = {
       for i = #problem.frames, 1, -1 do
         local frame = problem.frames[i]
         if frame.uri then
+          local buffer = workspace.buffer(frame.uri)
           items[#items + 1] = {
-            filename = vim.uri_to_fname(frame.uri),
-            lnum = frame.line + 1,
+            bufnr = buffer,
+            filename = not buffer and vim.uri_to_fname(frame.uri) or nil,
+            lnum = render.row_in(frame.uri, frame.line, execution.id) + 1,
             text = "in " .. text.visible(frame["function"]),
           }
         end
@@ -272,13 +285,14 @@ M.all = {
     end,
   },
   allow = {
-    does = "Allows the approval of this tag, if all of it was shown: this call, or what its choice of that number says.",
+    does = "Allows the approval of this tag, if all of it was shown: this call, or, with a number, what its choice of"
+      .. " that number says, if the window of `:Cellgate approvals` has shown the choice.",
     arguments = "{tag} [number]",
     act = function(arguments)
-      if not arguments[1] then
-        return "which one? Tags stand beside the calls: :Cellgate allow 3"
+      if #arguments ~= 1 and #arguments ~= 2 then
+        return "which one? Tags stand beside the calls: :Cellgate allow 3, or :Cellgate allow 3 2 for its second choice"
       end
-      return approvals.allow_tag(arguments[1], arguments[2] and tonumber(arguments[2]) or nil)
+      return approvals.allow_tag(arguments[1], arguments[2])
     end,
     complete = tags,
   },
@@ -300,7 +314,7 @@ M.all = {
     end,
   },
   servers = {
-    does = "Lists the tool servers; keys start them, which may ask you to agree, and write their wrappers.",
+    does = "Lists the tool servers; keys start them, which may ask you to agree, write their wrappers, and show their logs.",
     act = function()
       lists.servers(workspace.root(current_buffer()))
     end,
@@ -338,10 +352,9 @@ M.all = {
   attach = {
     does = "Connects to the workspace's sidecar, and shows what ran there.",
     act = function()
-      local there = here()
-      there:ready(function(problem)
+      here().connection:ready(function(problem)
         if problem then
-          session.notify(problem, vim.log.levels.ERROR)
+          show(vim.split(problem, "\n", { plain = true }), "attach")
         end
       end)
     end,
@@ -350,10 +363,10 @@ M.all = {
     does = "Says goodbye to the sidecar: if no other editor is connected, its kernels end.",
     act = function()
       local there = session.all[workspace.root(current_buffer())]
-      if not there or there.state == "stopped" then
+      if not there or there.connection.state == "stopped" then
         return "this workspace is not connected"
       end
-      there:stop(function()
+      there.connection:stop(function()
         session.notify("stopped")
       end)
     end,

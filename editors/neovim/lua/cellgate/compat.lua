@@ -19,4 +19,12 @@ function M.write_to_terminal(bytes)
   end
 end
 
+--- What the terminal answered.
+---@param event table of TermResponse
+---@return string
+function M.term_response(event)
+  local data = event.data
+  return type(data) == "table" and data.sequence or data or ""
+end
+
 return M

@@ -29,7 +29,7 @@ function M.omnifunc(findstart)
   end
   local buffer = vim.api.nvim_get_current_buf()
   local here = session.all[workspace.root(buffer)]
-  if not here or here.state ~= "ready" then
+  if not here or here.connection.state ~= "ready" then
     return -3
   end
   local code, cell = code_to_cursor(buffer)

@@ -57,7 +57,8 @@ M.settings = {
     name = "reattach",
     type = "boolean",
     default = true,
-    doc = "When a file is opened whose workspace has a running sidecar, connect to it and show its output again.",
+    doc = "When a file with cells is open whose workspace has a running sidecar, or gets one (an agent may start it), connect"
+      .. " to it and show its output again. Not after `:Cellgate stop`.",
   },
   {
     name = "output_lines",
@@ -69,8 +70,8 @@ M.settings = {
     name = "images",
     type = "string",
     default = "auto",
-    doc = "How pictures are shown: `kitty` by that terminal's graphics protocol, `image.nvim` or `snacks.nvim` by that"
-      .. " plugin, `path` by the path of their file, `auto` by the first of these that can.",
+    doc = "How pictures are shown: `kitty` by the graphics protocol of kitty 0.28 and ghostty, `image.nvim` or"
+      .. " `snacks.nvim` by that plugin, `path` by the path of their file, `auto` by the first of these that can.",
   },
   {
     name = "preview",

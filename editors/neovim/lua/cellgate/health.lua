@@ -38,7 +38,12 @@ function M.check()
   health.start("cellgate: connections")
   local sessions = require("cellgate.session").all
   for root, session in vim.spairs(sessions) do
-    health.info(("%s: %s"):format(root, session.state))
+    local connection = session.connection
+    if connection.failure then
+      health.error(("%s: %s"):format(root, connection.failure))
+    else
+      health.info(("%s: %s"):format(root, connection.state))
+    end
   end
   if not next(sessions) then
     health.info("none yet")

@@ -59,8 +59,11 @@ function M.open(execution)
   file:close()
   if config.values.open then
     config.values.open(path)
-  else
-    vim.ui.open(path)
+    return
+  end
+  local _, complaint = vim.ui.open(path)
+  if complaint then
+    return ("%s is the page; nothing here opens it: %s"):format(path, complaint)
   end
 end
 

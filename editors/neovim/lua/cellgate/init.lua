@@ -4,6 +4,9 @@ local M = {}
 
 local started = false
 
+---@type table<integer, string> by buffer: a statusline is drawn too often to look into folders each time
+local roots = {}
+
 --- Begins to listen; everything else waits for the first command, or for a file whose workspace has a sidecar.
 function M.start()
   if started then
@@ -13,6 +16,12 @@ function M.start()
   require("cellgate.render").setup()
   require("cellgate.approval_windows").setup()
   require("cellgate.output_window").setup()
+  vim.api.nvim_create_autocmd({ "BufEnter", "BufFilePost", "BufWritePost", "BufWipeout", "DirChanged" }, {
+    group = vim.api.nvim_create_augroup("cellgate.statusline", {}),
+    callback = function()
+      roots = {}
+    end,
+  })
   for _, name in ipairs({ "CellgateConnection", "CellgateKernel", "CellgateApproval" }) do
     require("cellgate.events").on(name, function()
       vim.cmd.redrawstatus({ bang = true })
@@ -34,15 +43,16 @@ function M.statusline()
   if not session then
     return ""
   end
-  local root = require("cellgate.workspace").root(vim.api.nvim_get_current_buf())
-  local here = session.all[root]
+  local buffer = vim.api.nvim_get_current_buf()
+  roots[buffer] = roots[buffer] or require("cellgate.workspace").root(buffer)
+  local here = session.all[roots[buffer]]
   local parts = {}
-  if here and here.state == "ready" then
+  if here and here.connection.state == "ready" then
     local statuses = vim.tbl_values(here.kernels)
     table.sort(statuses)
     parts[1] = #statuses > 0 and table.concat(statuses, ",") or "connected"
-  elseif here and here.state ~= "stopped" then
-    parts[1] = here.state
+  elseif here and here.connection.state ~= "stopped" then
+    parts[1] = here.connection.state
   end
   local waiting = #session.waiting()
   if waiting > 0 then

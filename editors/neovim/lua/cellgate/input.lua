@@ -30,8 +30,8 @@ function M.answer(execution, end_of_file)
   end
   local prompt = text.visible((input.prompt:gsub("\n", " ")))
   if input.password then
-    local value = vim.fn.inputsecret(prompt)
-    if execution.input == input then
+    local good, value = pcall(vim.fn.inputsecret, { prompt = prompt, cancelreturn = vim.NIL })
+    if good and type(value) == "string" and execution.input == input then
       input.answer(value)
     end
     return

@@ -115,10 +115,10 @@ function M.define()
   end
 end
 
---- Sets the suggested keys in a buffer, where the setting wants them and the buffer has cells.
+--- Sets the suggested keys in a buffer that has cells, where the setting wants them.
 ---@param buffer integer
 function M.set(buffer)
-  if not require("cellgate.config").values.keys or not require("cellgate.cells").has_any(buffer) then
+  if not require("cellgate.config").values.keys then
     return
   end
   for _, plug in ipairs(M.plugs) do
@@ -139,7 +139,9 @@ end
 function M.apply()
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
     if vim.api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == "" then
-      M.set(buffer)
+      require("cellgate.cells").when_any(buffer, function()
+        M.set(buffer)
+      end)
     end
   end
 end

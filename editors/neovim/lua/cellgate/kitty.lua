@@ -1,5 +1,6 @@
--- Pictures by the kitty graphics protocol with Unicode placeholders: the terminal is given the file once, and draws
--- it wherever certain characters stand, so that it moves, scrolls and goes with the virtual lines.
+-- Pictures by the kitty graphics protocol with Unicode placeholders: the terminal is given a picture once, and draws
+-- it wherever certain characters stand, so that it moves, scrolls and goes with the virtual lines. Not all terminals of
+-- that protocol know the placeholders, and those that do not draw boxes; so the terminal is asked what it is.
 local compat = require("cellgate.compat")
 
 local M = {}
@@ -16,18 +17,56 @@ local marks = {
 }
 M.most_rows, M.most_columns = 20, 64
 
-local known, last_id = {}, 0
+-- What is sent to a terminal elsewhere, at most, in bytes of a file; in messages that no other process' output can cut
+-- in two; and so many of these in one turn of Neovim.
+local most_sent, most_message, messages_a_turn = 4 * 1024 * 1024, 3072, 16
 
---- Whether the terminal says that it has the protocol. Inside of tmux it cannot be known.
+local known, count = {}, 0 -- by path: a picture, or false for what cannot be shown
+local terminal ---@type string? what it says that it is
+
+--- Whether a terminal draws at placeholders, by its name and version: kitty since 0.28, and ghostty.
+---@param name string
+function M.draws(name)
+  local major, minor = name:match("^kitty%((%d+)%.(%d+)")
+  if major then
+    return tonumber(major) > 0 or tonumber(minor) >= 28
+  end
+  return vim.startswith(name, "ghostty")
+end
+
+--- Whether the terminal has said that it draws.
 function M.is_there()
-  local program = vim.env.TERM_PROGRAM or ""
-  return not vim.env.TMUX
-    and (
-      vim.env.KITTY_WINDOW_ID ~= nil
-      or (vim.env.TERM or ""):find("kitty") ~= nil
-      or program == "ghostty"
-      or program == "WezTerm"
-    )
+  return terminal ~= nil and M.draws(terminal)
+end
+
+-- Inside of tmux it cannot be known; elsewhere only a terminal is asked that may be one of those.
+local function may_draw()
+  local name = (vim.env.TERM or "") .. (vim.env.TERM_PROGRAM or "")
+  return not vim.env.TMUX and (vim.env.KITTY_WINDOW_ID or name:find("kitty") or name:find("ghostty"))
+end
+
+--- Asks the terminal what it is, and each one that comes later.
+---@param answered fun() called when it has said so
+function M.ask(answered)
+  local group = vim.api.nvim_create_augroup("cellgate.kitty", {})
+  vim.api.nvim_create_autocmd("TermResponse", {
+    group = group,
+    callback = function(event)
+      local name = compat.term_response(event):match("^\27P>|([^\27]+)")
+      if name then
+        terminal = name
+        answered()
+      end
+    end,
+  })
+  local function ask()
+    known, terminal = {}, nil
+    if may_draw() and #vim.api.nvim_list_uis() > 0 then
+      compat.write_to_terminal("\27[>0q") -- XTVERSION
+    end
+  end
+  vim.api.nvim_create_autocmd("UIEnter", { group = group, callback = ask })
+  ask()
 end
 
 -- Width and height of a PNG, from its header.
@@ -62,33 +101,85 @@ function M.fit(across, down, width)
   return columns, rows
 end
 
---- Rows of placeholders for a picture, after the terminal was told of it; nil when the file is no PNG.
+-- What waits to be sent: a terminal elsewhere may be slow, and the person types meanwhile.
+local unsent, sending = {}, false
+
+local function send()
+  for _ = 1, math.min(messages_a_turn, #unsent) do
+    compat.write_to_terminal(table.remove(unsent, 1))
+  end
+  sending = #unsent > 0
+  if sending then
+    vim.defer_fn(send, 10)
+  end
+end
+
+-- By its path to a terminal on this machine, which reads the file; to one elsewhere, all that is in it. Returns whether
+-- it can be told.
+local function tell(picture, path)
+  local control = ("a=T,U=1,q=2,f=100,i=%d,c=%d,r=%d"):format(picture.id, picture.columns, picture.rows)
+  if not (vim.env.SSH_CONNECTION or vim.env.SSH_TTY) then
+    compat.write_to_terminal(("\27_G%s,t=f;%s\27\\"):format(control, vim.base64.encode(path)))
+    return true
+  end
+  local file = io.open(path, "rb")
+  local bytes = file and file:read(most_sent + 1)
+  if file then
+    file:close()
+  end
+  if not bytes or #bytes > most_sent then
+    return false
+  end
+  local content = vim.base64.encode(bytes)
+  for at = 1, #content, most_message do
+    local last = at + most_message > #content
+    local head = (at == 1 and control .. ",t=d," or "") .. "m=" .. (last and 0 or 1)
+    table.insert(unsent, ("\27_G%s;%s\27\\"):format(head, content:sub(at, at + most_message - 1)))
+  end
+  if not sending then
+    send()
+  end
+  return true
+end
+
+-- Its number is the colour of its characters, and what is above a byte stands in their third mark.
+local function next_number()
+  local most = 255 * #marks
+  count = count % most + 1
+  local low, high = (count - 1) % 255 + 1, math.floor((count - 1) / 255)
+  return low, high
+end
+
+--- Rows of placeholders for a picture, after the terminal was told of it; nil when the file is no PNG, or too much to
+--- send.
 ---@param path string
 ---@param width integer in cells
 ---@return cellgate.Span[][]?
 function M.rows(path, width)
   local picture = known[path]
-  if not picture then
+  if picture == nil then
     local across, down = size_of(path)
-    if not across or across == 0 or down == 0 then
-      return nil
+    if across and across > 0 and down > 0 then
+      local columns, rows = M.fit(across, down, width)
+      local low, high = next_number()
+      picture = { id = high * 0x1000000 + low, low = low, high = high, columns = columns, rows = rows }
     end
-    last_id = last_id % 255 + 1
-    local columns, rows = M.fit(across, down, width)
-    picture = { id = last_id, columns = columns, rows = rows, group = "CellgatePicture" .. last_id }
-    known[path] = picture
-    vim.api.nvim_set_hl(0, picture.group, { fg = ("#%06x"):format(picture.id), ctermfg = picture.id })
-    compat.write_to_terminal(
-      ("\27_Ga=T,U=1,q=2,f=100,t=f,i=%d,c=%d,r=%d;%s\27\\"):format(picture.id, columns, rows, vim.base64.encode(path))
-    )
+    known[path] = picture and tell(picture, path) and picture or false
   end
-  local lines = {}
+  picture = known[path]
+  if not picture then
+    return nil
+  end
+  local group = "CellgatePicture" .. picture.low
+  -- Each time: a new colour scheme forgets it.
+  vim.api.nvim_set_hl(0, group, { fg = ("#%06x"):format(picture.low), ctermfg = picture.low })
+  local mark, lines = vim.fn.nr2char, {}
   for row = 1, picture.rows do
     local cells = {}
     for column = 1, picture.columns do
-      cells[column] = placeholder .. vim.fn.nr2char(marks[row]) .. vim.fn.nr2char(marks[column])
+      cells[column] = placeholder .. mark(marks[row]) .. mark(marks[column]) .. mark(marks[picture.high + 1])
     end
-    lines[row] = { { table.concat(cells), { picture.group } } }
+    lines[row] = { { table.concat(cells), { group } } }
   end
   return lines
 end

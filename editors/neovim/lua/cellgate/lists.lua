@@ -1,6 +1,7 @@
 -- Windows with lists: rules, tool servers, executions, kernels, variables. Each row may have an id that a key acts
 -- on; acting reads the list again.
 local events = require("cellgate.events")
+local scratch = require("cellgate.scratch")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
 
@@ -10,9 +11,12 @@ local M = {}
 ---@field text string
 ---@field group? string highlight
 ---@field value? any what a key acts on
+---@field id? string by which the row is known when the list is read again
 
 ---@class cellgate.List
 ---@field name string
+---@field root string workspace
+---@field session? string kernel
 ---@field read fun(done: fun(problem: string?, rows: cellgate.ListRow[]?))
 ---@field keys table<string, { does: string, act: fun(value: any, refresh: fun()) }>
 ---@field event? string after which it is read again
@@ -32,28 +36,59 @@ end
 
 local namespace = vim.api.nvim_create_namespace("cellgate.lists")
 
+local function identity(row)
+  return row.id or row.text
+end
+
+-- Puts rows into the buffer. Each window's cursor stays at the row that it was at. Where that row has gone it goes to
+-- the top, so that a key does not act on the row that came into its place.
+local function fill(buffer, old, new)
+  local was = {}
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    was[window] = old[vim.api.nvim_win_get_cursor(window)[1]]
+  end
+  vim.bo[buffer].modifiable = true
+  vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
+  vim.api.nvim_buf_set_lines(
+    buffer,
+    0,
+    -1,
+    false,
+    vim.tbl_map(function(row)
+      return text.visible(row.text)
+    end, new)
+  )
+  vim.bo[buffer].modifiable = false
+  vim.bo[buffer].modified = false
+  for i, row in ipairs(new) do
+    if row.group then
+      vim.api.nvim_buf_set_extmark(buffer, namespace, i - 1, 0, { line_hl_group = row.group })
+    end
+  end
+  for window, row in pairs(was) do
+    local line = 1
+    for i, each in ipairs(new) do
+      line = identity(each) == identity(row) and i or line
+    end
+    vim.api.nvim_win_set_cursor(window, { line, vim.api.nvim_win_get_cursor(window)[2] })
+  end
+end
+
 ---@param list cellgate.List
 local function open(list)
-  local name = "cellgate://" .. list.name
-  local buffer = vim.fn.bufnr("^" .. name .. "$")
-  if buffer == -1 then
-    buffer = vim.api.nvim_create_buf(false, true)
-    vim.api.nvim_buf_set_name(buffer, name)
-    vim.bo[buffer].bufhidden = "wipe"
-    vim.bo[buffer].filetype = "cellgate-list"
+  local buffer, trouble =
+    scratch.open({ name = list.name, filetype = "cellgate-list", root = list.root, session = list.session })
+  if not buffer then
+    session.notify(trouble --[[@as string]], vim.log.levels.WARN)
+    return
   end
-  local window = vim.fn.bufwinid(buffer)
-  if window ~= -1 then
-    vim.api.nvim_set_current_win(window)
-  else
-    vim.api.nvim_open_win(buffer, true, { split = "below", win = 0 })
-  end
-  local rows = {}
+  local rows = {} ---@type cellgate.ListRow[]
   local function refresh()
     list.read(function(problem, found)
       if not vim.api.nvim_buf_is_valid(buffer) then
         return
       end
+      local old = rows
       rows = { { text = "", group = "Comment" } }
       local keys = {}
       for key, what in vim.spairs(list.keys) do
@@ -65,23 +100,7 @@ local function open(list)
       if #rows == 1 then
         rows[2] = { text = "none" }
       end
-      vim.bo[buffer].modifiable = true
-      vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
-      vim.api.nvim_buf_set_lines(
-        buffer,
-        0,
-        -1,
-        false,
-        vim.tbl_map(function(row)
-          return text.visible(row.text)
-        end, rows)
-      )
-      vim.bo[buffer].modifiable = false
-      for i, row in ipairs(rows) do
-        if row.group then
-          vim.api.nvim_buf_set_extmark(buffer, namespace, i - 1, 0, { line_hl_group = row.group })
-        end
-      end
+      fill(buffer, old, rows)
     end)
   end
   for key, what in pairs(list.keys) do
@@ -175,10 +194,11 @@ function M.rules(root)
   local here = session.of(root)
   open({
     name = "rules",
+    root = root,
     read = by_request(here, "policy/list", {}, function(result)
       return vim.tbl_map(function(rule)
         local group = rule.effect == "deny" and "DiagnosticError" or nil
-        return { text = M.rule_words(rule), value = rule, group = group }
+        return { text = M.rule_words(rule), value = rule, id = rule.id, group = group }
       end, result.rules)
     end),
     keys = {
@@ -190,6 +210,19 @@ function M.rules(root)
       },
     },
   })
+end
+
+-- What came from outside, in a buffer of its own.
+---@param what cellgate.Scratch
+---@param words string
+local function show_text(what, words)
+  what.lines = vim.tbl_map(function(line)
+    return text.visible(line)
+  end, vim.split(words, "\n", { plain = true }))
+  local _, problem = scratch.open(what)
+  if problem then
+    session.notify(problem, vim.log.levels.WARN)
+  end
 end
 
 -- --- tool servers
@@ -220,6 +253,7 @@ function M.servers(root)
   local here = session.of(root)
   open({
     name = "servers",
+    root = root,
     read = by_request(here, "toolServers/list", {}, function(result)
       local rows = {}
       for _, server in ipairs(result.servers) do
@@ -228,6 +262,7 @@ function M.servers(root)
         rows[#rows + 1] = {
           text = ("%s  %s%s  (%s)"):format(server.name, server.state, agree, from),
           value = server.name,
+          id = server.name,
           group = server.state == "failed" and "DiagnosticError"
             or server.state == "pending" and "DiagnosticWarn"
             or nil,
@@ -257,6 +292,19 @@ function M.servers(root)
           here:request("toolServers/restart", { server = name }, or_tell(refresh))
         end,
       },
+      L = {
+        does = "its log",
+        act = function(name)
+          here:request(
+            "toolServers/log",
+            { server = name },
+            or_tell(function(result)
+              local words = result.text ~= "" and result.text or "It has written nothing to stderr."
+              show_text({ name = "log/" .. name, root = root }, words)
+            end)
+          )
+        end,
+      },
     },
   })
 end
@@ -268,6 +316,7 @@ function M.executions(root)
   local here = session.of(root)
   open({
     name = "executions",
+    root = root,
     event = "CellgateExecution",
     read = function(done)
       local rows = {}
@@ -275,7 +324,8 @@ function M.executions(root)
         local execution = here.executions[here.order[i]]
         local words, group = require("cellgate.render").state_words(execution)
         local first_line = vim.trim(execution.code or ""):match("^[^\n]*")
-        rows[#rows + 1] = { text = ("%s  %s"):format(words, first_line), group = group, value = execution }
+        rows[#rows + 1] =
+          { text = ("%s  %s"):format(words, first_line), group = group, value = execution, id = execution.id }
       end
       done(nil, rows)
     end,
@@ -289,10 +339,7 @@ function M.executions(root)
       C = {
         does = "its code",
         act = function(execution)
-          local lines = vim.split(execution.code or "", "\n", { plain = true })
-          vim.cmd.new()
-          vim.bo.buftype, vim.bo.bufhidden = "nofile", "wipe"
-          vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.tbl_map(text.visible, lines))
+          show_text({ name = "code/" .. execution.id, root = root, session = execution.session }, execution.code or "")
         end,
       },
       X = {
@@ -314,12 +361,17 @@ function M.variables(root, session_id)
   local here = session.of(root)
   open({
     name = "variables",
+    root = root,
+    session = session_id,
     event = "CellgateExecution",
     read = by_request(here, "kernel/variables", { sessionId = session_id }, function(result)
       local rows = {}
       for _, variable in ipairs(result.variables) do
         local size = variable.size and (" (%s)"):format(variable.size) or ""
-        rows[#rows + 1] = { text = ("%s  %s%s  %s"):format(variable.name, variable.type, size, variable.value) }
+        rows[#rows + 1] = {
+          text = ("%s  %s%s  %s"):format(variable.name, variable.type, size, variable.value),
+          id = variable.name,
+        }
       end
       if result.truncated then
         rows[#rows + 1] = { text = "… there are more", group = "Comment" }
@@ -335,11 +387,12 @@ function M.kernels(root)
   local here = session.of(root)
   open({
     name = "kernels",
+    root = root,
     event = "CellgateKernel",
     read = by_request(here, "kernel/list", {}, function(result)
       local rows = {}
       for id, status in vim.spairs(here.kernels) do
-        rows[#rows + 1] = { text = ("session %s: %s"):format(id, status), group = "Title" }
+        rows[#rows + 1] = { text = ("session %s: %s"):format(id, status), id = id, group = "Title" }
       end
       for _, kernel in ipairs(result.kernels) do
         rows[#rows + 1] = {
@@ -349,6 +402,7 @@ function M.kernels(root)
             kernel.language,
             kernel.problem and ": " .. kernel.problem or ""
           ),
+          id = "kernel " .. kernel.name,
           group = kernel.problem and "Comment" or nil,
         }
       end

@@ -1,13 +1,21 @@
--- What is done for a file that was opened: keys, completion, and its output of before, if its workspace's sidecar
--- still runs.
+-- What is done for a file with cells: keys, completion, and its output of before, if its workspace's sidecar runs, or
+-- as soon as one does: what an agent asks there is to be answered here.
+local cells = require("cellgate.cells")
 local config = require("cellgate.config")
 
 local M = {}
 
-local looked_at = {}
+---@type table<integer, boolean> buffers with keys and completion
+local prepared = {}
 
--- Whether a workspace has a sidecar; asking never starts one.
-local function when_it_runs(root, done)
+---@type table<string, integer> a buffer of each workspace that has no connection
+local watched = {}
+
+---@type uv.uv_fs_event_t?
+local watcher
+
+-- Tells whether a workspace has a sidecar; asking never starts one.
+local function ask(root, done)
   local program = require("cellgate.program").find()
   if not program then
     return
@@ -16,39 +24,129 @@ local function when_it_runs(root, done)
     { program, "status", "--root", root },
     {},
     vim.schedule_wrap(function(result)
-      if result.code == 0 then
-        done()
-      end
+      done(result.code == 0)
     end)
   )
 end
 
----@param buffer integer
----@param was_read boolean from its file; else its filetype was set
-function M.look(buffer, was_read)
-  if not vim.api.nvim_buf_is_loaded(buffer) or not require("cellgate.cells").has_any(buffer) then
+local function session_of(root)
+  local session = package.loaded["cellgate.session"]
+  return session and session.all[root]
+end
+
+-- One that a person left, or that could not start, is theirs to connect.
+local function connect_if_it_runs(root, asked)
+  ask(root, function(runs)
+    if runs and not session_of(root) then
+      require("cellgate").start()
+      require("cellgate.session").of(root)
+    end
+    if asked then
+      asked()
+    end
+  end)
+end
+
+--- Looks whether a sidecar has been started for a workspace whose files are open.
+function M.look_for_sidecars()
+  for root, buffer in pairs(watched) do
+    if session_of(root) or not vim.api.nvim_buf_is_loaded(buffer) then
+      watched[root] = nil
+    else
+      connect_if_it_runs(root)
+    end
+  end
+end
+
+-- Each start of a kernel makes a folder where the sidecars' sockets are, before any code runs in it.
+local function watch()
+  if watcher then
     return
   end
+  local runtime = vim.env.XDG_RUNTIME_DIR
+  local folder = runtime and vim.startswith(runtime, "/") and runtime .. "/cellgate"
+    or ("/tmp/cellgate-%d"):format(vim.uv.getuid())
+  local pending = false
+  local handle = assert(vim.uv.new_fs_event())
+  -- Where there is none, it is looked again when Neovim gets the focus.
+  if
+    handle:start(folder, {}, function()
+      if not pending and next(watched) then
+        pending = true
+        vim.defer_fn(function()
+          pending = false
+          M.look_for_sidecars()
+        end, 50)
+      end
+    end)
+  then
+    watcher = handle
+  else
+    handle:close()
+  end
+end
+
+---@return boolean whether the start of a sidecar is noticed by itself
+function M.is_watching()
+  return watcher ~= nil
+end
+
+-- 'omnifunc' of the files that come with Neovim; one that a person or a language server set is left.
+local function is_of_the_runtime(omnifunc)
+  return omnifunc == "" or omnifunc:find("^%w*complete#%w+$") ~= nil
+end
+
+local function prepare(buffer)
   require("cellgate.keys").set(buffer)
-  if vim.bo[buffer].omnifunc == "" then
+  if is_of_the_runtime(vim.bo[buffer].omnifunc) then
     vim.bo[buffer].omnifunc = "v:lua.require'cellgate.complete'.omnifunc"
   end
+  prepared[buffer] = true
   if not config.values.reattach or vim.api.nvim_buf_get_name(buffer) == "" then
     return
   end
   local root = require("cellgate.workspace").root(buffer)
-  local session = package.loaded["cellgate.session"]
-  if session and session.all[root] then
-    if was_read then
+  if not session_of(root) and not watched[root] then
+    watched[root] = buffer
+    -- Asking makes the folder that is watched.
+    connect_if_it_runs(root, watch)
+  end
+end
+
+--- Does what is to be done for a buffer, if it has cells.
+---@param buffer integer
+---@param was_read? boolean from its file, just now
+function M.look(buffer, was_read)
+  if not vim.api.nvim_buf_is_loaded(buffer) then
+    return
+  end
+  cells.when_any(buffer, function()
+    prepare(buffer)
+    if was_read and session_of(require("cellgate.workspace").root(buffer)) then
       require("cellgate.render").restore(buffer)
     end
-  elseif not looked_at[root] then
-    looked_at[root] = true
-    when_it_runs(root, function()
-      require("cellgate").start()
-      require("cellgate.session").of(root)
-    end)
+  end)
+end
+
+--- Does it when the first cell was typed.
+---@param buffer integer
+function M.typed(buffer)
+  if prepared[buffer] then
+    return
   end
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local first, last = vim.fn.line("'[") - 1, vim.fn.line("']") - 1
+  first = math.max(0, math.min(first, row - 1))
+  if cells.any_begins(buffer, first, math.min(math.max(last, row), first + 1000)) then
+    prepare(buffer)
+  end
+end
+
+--- Forgets a buffer.
+---@param buffer integer
+function M.forget(buffer)
+  prepared[buffer] = nil
+  cells.forget(buffer)
 end
 
 return M

@@ -3,6 +3,7 @@
 local events = require("cellgate.events")
 local images = require("cellgate.images")
 local outputs = require("cellgate.outputs")
+local scratch = require("cellgate.scratch")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
 
@@ -105,7 +106,7 @@ local function add_record(view, record)
         local path = images.file(line.picture)
         lines[#lines + 1] = { { "picture: " .. text.visible(path or "cannot be read"), { "Underlined" } } }
       else
-        lines[#lines + 1] = line.spans
+        lines[#lines + 1] = line:spans()
       end
     end
   end
@@ -123,7 +124,8 @@ local function read_more(view)
     return
   end
   view.reading = true
-  session.of(view.execution.root):read_output(view.execution.id, view.next_seq, function(problem, page)
+  -- Scrolling connects nothing that a person left.
+  session.all[view.execution.root]:read_output(view.execution.id, view.next_seq, function(problem, page)
     view.reading = false
     if not vim.api.nvim_buf_is_valid(view.buffer) then
       return
@@ -154,19 +156,24 @@ end
 --- Opens the output of an execution below the current window.
 ---@param execution cellgate.Execution
 function M.open(execution)
-  local name = "cellgate://output/" .. execution.id
-  local old = vim.fn.bufnr("^" .. name .. "$")
-  if old ~= -1 then
+  local name = "output/" .. execution.id
+  local old = scratch.find(name)
+  if old then
     vim.api.nvim_buf_delete(old, { force = true })
   end
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(buffer, name)
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.bo[buffer].filetype = "cellgate-output"
+  local buffer, problem = scratch.open({
+    name = name,
+    filetype = "cellgate-output",
+    root = execution.root,
+    session = execution.session,
+  })
+  if not buffer then
+    session.notify(problem --[[@as string]], vim.log.levels.WARN)
+    return
+  end
   local view =
     { buffer = buffer, execution = execution, next_seq = 0, complete = false, reading = false, is_empty = true }
   views[buffer] = view
-  vim.api.nvim_open_win(buffer, true, { split = "below", win = 0 })
   vim.bo[buffer].modifiable = false
   vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true })
   vim.api.nvim_create_autocmd({ "CursorMoved", "WinScrolled" }, {
@@ -181,6 +188,7 @@ function M.open(execution)
       views[buffer] = nil
     end,
   })
+  session.of(execution.root)
   read_more(view)
 end
 

@@ -12,7 +12,7 @@ local longest_line = 8 * 1024
 ---@class cellgate.OutputItem
 ---@field kind "text"|"display"|"error"|"gap"
 ---@field stream? string of text: stdout or stderr
----@field lines? string[] of text: the last one may go on
+---@field lines? cellgate.OutputLine[] of text: the last one may go on
 ---@field dropped? integer of text: lines before these
 ---@field data? table<string, any> of a display: MIME types to content
 ---@field files? { mime: string, bytes: integer, path: string }[] of a display: content that lies in files
@@ -21,6 +21,7 @@ local longest_line = 8 * 1024
 ---@field evalue? string
 ---@field traceback? string[]
 ---@field bytes? integer of a gap
+---@field shown? cellgate.OutputLine[] of all others: its lines in short, once they were asked for
 
 ---@class cellgate.Outputs
 ---@field items cellgate.OutputItem[]
@@ -31,6 +32,31 @@ Outputs.__index = Outputs
 ---@return cellgate.Outputs
 function M.new()
   return setmetatable({ items = {}, dropped = 0, clear_pending = false }, Outputs)
+end
+
+---@class cellgate.OutputLine never changed: a line that goes on becomes another one
+---@field text? string as it was printed
+---@field attributes? cellgate.Attributes before it
+---@field group? string of all of it
+---@field picture? cellgate.OutputItem that stands here, in place of text
+---@field private made? cellgate.Span[]
+local Line = {}
+Line.__index = Line
+
+local function text_line(words, attributes, group)
+  return setmetatable({ text = words, attributes = attributes, group = group }, Line)
+end
+
+--- What of it is shown, made when it is first asked for: of most lines nobody does.
+---@return cellgate.Span[]
+function Line:spans()
+  if not self.made then
+    self.made = text.spans(self.text, vim.deepcopy(self.attributes))
+    for _, span in ipairs(self.group and self.made or {}) do
+      table.insert(span[2], 1, self.group)
+    end
+  end
+  return self.made
 end
 
 local function count_line_feeds(chunk)
@@ -49,30 +75,36 @@ end
 ---@private
 function Outputs:add_text(stream, chunk)
   local item = self.items[#self.items]
+  local group = stream == "stderr" and "DiagnosticWarn" or nil
   if not item or item.kind ~= "text" or item.stream ~= stream then
-    item = { kind = "text", stream = stream, lines = { "" }, dropped = 0 }
+    item = { kind = "text", stream = stream, lines = { text_line("", {}, group) }, dropped = 0 }
     self:push(item)
   end
+  local lines = item.lines
   local feeds = count_line_feeds(chunk)
   if feeds > most_lines then
     chunk = chunk:sub(tail_start(chunk, feeds, most_lines))
-    item.dropped = item.dropped + #item.lines + feeds - most_lines - 1
-    item.lines = { "" }
+    item.dropped = item.dropped + #lines + feeds - most_lines - 1
+    lines = { text_line("", {}, group) }
   end
-  local pieces = vim.split(chunk, "\n", { plain = true })
-  for i, piece in ipairs(pieces) do
-    local at = i == 1 and #item.lines or #item.lines + 1
-    local line = text.after_returns((item.lines[at] or "") .. piece)
+  for i, piece in ipairs(vim.split(chunk, "\n", { plain = true })) do
+    local open = lines[#lines]
+    local line = text.after_returns((i == 1 and open.text or "") .. piece)
     if #line > longest_line then
       line = line:sub(1, longest_line):gsub("[\128-\191]*$", ""):gsub("[\192-\255]$", "") .. " …"
     end
-    item.lines[at] = line
+    if i == 1 then
+      lines[#lines] = text_line(line, open.attributes, group)
+    else
+      lines[#lines + 1] = text_line(line, text.attributes_after(open.text, open.attributes), group)
+    end
   end
-  local over = #item.lines - most_lines
+  local over = #lines - most_lines
   if over > 0 then
-    item.lines = vim.list_slice(item.lines, over + 1)
+    lines = vim.list_slice(lines, over + 1)
     item.dropped = item.dropped + over
   end
+  item.lines = lines
 end
 
 ---@private
@@ -126,35 +158,27 @@ function Outputs:update(id, output, files)
   local found = false
   for _, item in ipairs(self.items) do
     if item.id == id then
-      item.data, item.files = output.data, files
+      item.data, item.files, item.shown = output.data, files, nil
       found = true
     end
   end
   return found
 end
 
----@class cellgate.OutputLine
----@field spans? cellgate.Span[]
----@field picture? cellgate.OutputItem that stands here, in place of text
-
 -- A traceback in short: which exception, and where in the person's own cells.
 local function short_error(item)
   local line = item.ename .. (item.evalue ~= "" and ": " .. item.evalue:match("^[^\n]*") or "")
-  return { { spans = { { text.visible(line), { "DiagnosticError" } } } } }
+  return { text_line(text.visible(line), {}, "DiagnosticError") }
 end
 
-local function text_lines(lines, attributes, group)
-  local out = {}
-  for _, line in ipairs(lines) do
-    local spans = text.spans(line, attributes)
-    if group then
-      for _, span in ipairs(spans) do
-        table.insert(span[2], 1, group)
-      end
-    end
-    out[#out + 1] = { spans = spans }
+-- Colours go on from one line to the next.
+local function text_lines(words)
+  local lines, attributes = {}, {}
+  for i, line in ipairs(vim.split(words, "\n", { plain = true })) do
+    lines[i] = text_line(line, attributes)
+    attributes = text.attributes_after(line, attributes)
   end
-  return out
+  return lines
 end
 
 local function has_picture(item)
@@ -180,7 +204,7 @@ local function plain_text(data)
 end
 
 local function note(words)
-  return { spans = { { words, { "Comment" } } } }
+  return text_line(words, {}, "Comment")
 end
 
 ---@param item cellgate.OutputItem
@@ -193,21 +217,18 @@ function M.item_lines(item, full)
     if not full or #item.traceback == 0 then
       return short_error(item)
     end
-    return text_lines(vim.split(table.concat(item.traceback, "\n"), "\n", { plain = true }), {})
+    return text_lines(table.concat(item.traceback, "\n"))
   elseif item.kind == "text" then
     local lines = item.lines
-    if lines[#lines] == "" then
-      lines = vim.list_slice(lines, 1, #lines - 1)
-    end
-    return text_lines(lines, {}, item.stream == "stderr" and "DiagnosticWarn" or nil)
+    return lines[#lines].text == "" and vim.list_slice(lines, 1, #lines - 1) or lines
   end
   local out = {}
   if has_picture(item) then
-    out[1] = { picture = item }
+    out[1] = setmetatable({ picture = item }, Line)
   else
     local plain = plain_text(item.data)
     if plain then
-      out = text_lines(vim.split(plain, "\n", { plain = true }), {})
+      out = text_lines(plain)
     end
     if item.data["text/html"] then
       out[#out + 1] = note("html: :Cellgate html opens it")
@@ -237,7 +258,11 @@ function Outputs:tail(most)
     if count >= most then
       hidden = hidden + (item.kind == "text" and #item.lines or 1)
     else
-      local lines = M.item_lines(item, false)
+      local lines = item.kind == "text" and M.item_lines(item, false) or item.shown
+      if not lines then
+        lines = M.item_lines(item, false)
+        item.shown = lines
+      end
       local keep = math.min(#lines, most - count)
       hidden = hidden + #lines - keep
       table.insert(groups, 1, vim.list_slice(lines, #lines - keep + 1))

@@ -19,22 +19,61 @@ local redraw_milliseconds = 50
 ---@field buffer integer
 ---@field head integer extmark at the first line; its end is the last
 ---@field offset integer from that line to the first line of code
+---@field row integer where the code was last
 ---@field tail? integer extmark that carries the virtual lines
 ---@field pictures table<string, fun()> that other plugins draw
 
 ---@type table<string, cellgate.Place> by execution
 local places = {}
 local dirty = {}
-local timer
+local moved = {} ---@type table<integer, true> buffers whose lines changed
+local followed = {} ---@type table<integer, true> buffers whose lines are listened to
+local timer, seconds_timer
 
+-- The rows of a place; none while its lines are deleted, until an undo.
 local function position(place)
   if not vim.api.nvim_buf_is_loaded(place.buffer) then
     return nil
   end
   local found = vim.api.nvim_buf_get_extmark_by_id(place.buffer, namespace, place.head, { details = true })
-  if #found > 0 then
-    return found[1], math.max(found[1], found[3].end_row or found[1])
+  -- Neovim 0.10 does not call all of them invalid that hold nothing any more.
+  if #found > 0 and not found[3].invalid and found[3].end_row > found[1] then
+    return found[1], found[3].end_row - 1
   end
+end
+
+-- Leaves of a place whose lines were deleted what an undo brings back.
+local function hide(place)
+  local found = vim.api.nvim_buf_get_extmark_by_id(place.buffer, namespace, place.head, { details = true })
+  if #found > 0 and not found[3].invalid then
+    vim.api.nvim_buf_set_extmark(place.buffer, namespace, found[1], 0, {
+      id = place.head,
+      end_row = found[3].end_row,
+      end_col = 0,
+      invalidate = true,
+      strict = false,
+    })
+  end
+  if place.tail then
+    vim.api.nvim_buf_del_extmark(place.buffer, namespace, place.tail)
+    place.tail = nil
+  end
+end
+
+-- A mark of whole lines, which goes with them and comes back with them.
+local function set_mark(buffer, first, last, more)
+  return vim.api.nvim_buf_set_extmark(
+    buffer,
+    namespace,
+    first,
+    0,
+    vim.tbl_extend("error", more, {
+      end_row = last + 1,
+      end_col = 0,
+      invalidate = true,
+      strict = false,
+    })
+  )
 end
 
 local function remove(id)
@@ -79,6 +118,25 @@ function M.row_of(id, line)
   return line
 end
 
+--- Where a line of a document is now, as an execution saw it: of its own cell, or of one that ran before it.
+---@param uri string
+---@param line integer
+---@param id string
+---@return integer row
+function M.row_in(uri, line, id)
+  local here = session.all[session.execution(id).root]
+  local found, passed
+  for i = #here.order, 1, -1 do
+    local each = here.executions[here.order[i]]
+    passed = passed or each.id == id
+    local at = passed and places[each.id] and each.cell and each.cell.uri == uri and each.cell.line
+    if at and line >= at and line < at + select(2, each.code:gsub("\n", "")) then
+      found = found or each.id
+    end
+  end
+  return M.row_of(found, line)
+end
+
 --- Puts an execution's output below rows of a buffer, in place of what stood there.
 ---@param execution cellgate.Execution
 ---@param buffer integer
@@ -89,14 +147,22 @@ function M.place(execution, buffer, first, last, code_first)
   for id, place in pairs(places) do
     if place.buffer == buffer then
       local other_first, other_last = position(place)
-      if not other_first or (other_first <= last and other_last >= first) then
+      if other_first and other_first <= last and other_last >= first then
         remove(id)
       end
     end
   end
-  local head =
-    vim.api.nvim_buf_set_extmark(buffer, namespace, first, 0, { end_row = last, end_col = 0, right_gravity = false })
-  places[execution.id] = { buffer = buffer, head = head, offset = code_first - first, pictures = {} }
+  if places[execution.id] then
+    remove(execution.id)
+  end
+  places[execution.id] = {
+    buffer = buffer,
+    head = set_mark(buffer, first, last, {}),
+    offset = code_first - first,
+    row = code_first,
+    pictures = {},
+  }
+  M.follow(buffer)
   M.refresh(execution.id)
 end
 
@@ -107,7 +173,11 @@ function M.clear(buffer, row)
   for id, place in pairs(places) do
     if place.buffer == buffer then
       local first, last = position(place)
-      if not row or not first or (row >= first and row <= last) then
+      if not row or (first and row >= first and row <= last) then
+        local execution = session.execution(id)
+        if execution then
+          execution.cleared = true
+        end
         remove(id)
       end
     end
@@ -130,10 +200,8 @@ function M.state_words(execution)
   elseif execution.input then
     return agent .. "reads a line: :Cellgate input", "DiagnosticWarn"
   elseif execution.state == "queued" then
-    return agent
-      .. "queued"
-      .. (execution.position and execution.position > 0 and ", " .. execution.position .. " before it" or ""),
-      "Comment"
+    local before = session.before(execution)
+    return agent .. "queued" .. (before > 0 and (", %d before it"):format(before) or ""), "Comment"
   elseif execution.state == "running" then
     local waiting = 0
     for _, each in ipairs(session.waiting()) do
@@ -158,46 +226,57 @@ function M.state_words(execution)
   return agent .. "finished", "Comment"
 end
 
--- The width in which text can stand below a line of a buffer.
+-- The width in which text can stand below a line of a buffer: of several windows that show it, the narrowest one's.
 local function width_of(buffer)
-  local window = vim.fn.bufwinid(buffer)
-  if window == -1 then
-    return 78
+  local width
+  for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    if vim.api.nvim_win_get_buf(window) == buffer then
+      local info = vim.fn.getwininfo(window)[1]
+      width = math.min(width or math.huge, info.width - info.textoff)
+    end
   end
-  local info = vim.fn.getwininfo(window)[1]
-  return math.max(20, info.width - info.textoff)
+  return math.max(20, width or 78)
 end
 
-local function virtual_lines(execution, buffer)
-  local width = width_of(buffer)
-  local most = config.values.output_lines
-  local lines, hidden = execution.outputs:tail(most)
-  local rows, guests = {}, {}
-  for _, line in ipairs(lines) do
-    if line.picture then
-      local picture, guest = images.lines(line.picture, width)
-      if guest then
-        guest.above = #rows
-        guests[#guests + 1] = guest
-      end
-      vim.list_extend(rows, picture)
+-- The last `most` rows of an output's lines, from the end: of long lines only those are taken apart that are shown. A
+-- picture is shown whole or not at all.
+local function tail_rows(outputs, most, width)
+  local lines, hidden = outputs:tail(most)
+  local groups, count = {}, 0
+  for i = #lines, 1, -1 do
+    local line = lines[i]
+    if count >= most then
+      hidden = hidden + 1
     else
-      vim.list_extend(rows, text.wrap_spans(line.spans, width))
+      local group
+      if line.picture then
+        local rows, guest = images.lines(line.picture, width)
+        group = { rows = rows, guest = guest }
+      else
+        local rows = text.wrap_spans(line:spans(), width)
+        local over = math.max(0, count + #rows - most)
+        hidden = hidden + over
+        group = { rows = vim.list_slice(rows, over + 1) }
+      end
+      table.insert(groups, 1, group)
+      count = count + #group.rows
     end
   end
-  local over = #rows - most
-  -- A picture is shown whole or not at all.
-  if over > 0 and not vim.iter(lines):any(function(line)
-    return line.picture ~= nil
-  end) then
-    rows = vim.list_slice(rows, over + 1)
-    hidden = hidden + over
-  end
+  return groups, hidden
+end
+
+local function virtual_lines(execution, width)
+  local groups, hidden = tail_rows(execution.outputs, config.values.output_lines, width)
+  local rows, guests = {}, {}
   if hidden > 0 then
-    table.insert(rows, 1, { { ("… %d more: :Cellgate output"):format(hidden), { "Comment" } } })
-    for _, guest in ipairs(guests) do
-      guest.above = guest.above + 1
+    rows[1] = { { ("… %d more: :Cellgate output"):format(hidden), { "Comment" } } }
+  end
+  for _, group in ipairs(groups) do
+    if group.guest then
+      group.guest.above = #rows
+      guests[#guests + 1] = group.guest
     end
+    vim.list_extend(rows, group.rows)
   end
   if execution.input then
     rows[#rows + 1] = { { "? " .. text.visible(execution.input.prompt), { "DiagnosticWarn" } } }
@@ -227,25 +306,46 @@ local function draw(id)
     return
   end
   local words, group = M.state_words(execution)
-  vim.api.nvim_buf_set_extmark(place.buffer, namespace, first, 0, {
+  local width = width_of(place.buffer)
+  local rows, guests = virtual_lines(execution, width)
+  local line = vim.api.nvim_buf_get_lines(place.buffer, first, first + 1, false)[1]
+  if execution.problem and vim.fn.strdisplaywidth(line .. "  " .. words) > width then
+    vim.list_extend(rows, text.wrap_spans({ { words, { group } } }, width))
+  end
+  place.row = first + place.offset
+  set_mark(place.buffer, first, last, {
     id = place.head,
-    end_row = last,
-    end_col = 0,
-    right_gravity = false,
     virt_text = { { "  " .. words, group } },
     virt_text_pos = "eol",
   })
-  local rows, guests = virtual_lines(execution, place.buffer)
-  place.tail = vim.api.nvim_buf_set_extmark(place.buffer, namespace, last, 0, {
-    id = place.tail,
-    virt_lines = rows,
-  })
+  place.tail = set_mark(place.buffer, last, last, { id = place.tail, virt_lines = rows })
   place.pictures = image_plugins.show(place.pictures, guests, place.buffer, last)
+  if execution.state == "running" then
+    M.count_seconds()
+  end
 end
 
-local function draw_dirty()
+--- While something runs its seconds count.
+function M.count_seconds()
+  seconds_timer = seconds_timer
+    or vim.defer_fn(function()
+      seconds_timer = nil
+      for id in pairs(places) do
+        local execution = session.execution(id)
+        if execution and execution.state == "running" then
+          M.refresh(id)
+        end
+      end
+    end, 1000)
+end
+
+--- Draws now what is to be drawn soon.
+function M.draw_dirty()
+  for buffer in pairs(moved) do
+    M.find_again(buffer)
+  end
   local now = dirty
-  dirty = {}
+  dirty, moved = {}, {}
   for id in pairs(now) do
     local good, problem = xpcall(draw, debug.traceback, id)
     if not good then
@@ -255,17 +355,34 @@ local function draw_dirty()
   end
 end
 
+local function draw_soon()
+  timer = timer or vim.defer_fn(function()
+    timer = nil
+    M.draw_dirty()
+  end, redraw_milliseconds)
+end
+
 --- Draws an execution soon.
 ---@param id string
 function M.refresh(id)
   dirty[id] = true
-  if timer then
-    return
-  end
-  timer = vim.defer_fn(function()
-    timer = nil
-    draw_dirty()
-  end, redraw_milliseconds)
+  draw_soon()
+end
+
+--- Listens to the changes of a buffer's lines, as long as something stands there.
+---@param buffer integer
+function M.follow(buffer)
+  followed[buffer] = followed[buffer]
+    or vim.api.nvim_buf_attach(buffer, false, {
+      on_lines = function()
+        moved[buffer] = true
+        draw_soon()
+      end,
+      on_detach = function()
+        followed[buffer] = nil
+      end,
+    })
+    or nil
 end
 
 --- Draws everything soon.
@@ -280,13 +397,21 @@ end
 --- Finds the place of an execution by its document and its code: lines may have moved since.
 ---@param execution cellgate.Execution
 local function find_place(execution)
-  if places[execution.id] or not execution.cell or not execution.code or execution.superseded then
+  local place = places[execution.id]
+  if
+    (place and position(place))
+    or execution.cleared
+    or execution.superseded
+    or not execution.cell
+    or not execution.code
+  then
     return
   end
-  local buffer = workspace.buffer(execution.cell.uri)
-  if not buffer then
+  local buffer = place and place.buffer or workspace.buffer(execution.cell.uri)
+  if not buffer or not vim.api.nvim_buf_is_loaded(buffer) then
     return
   end
+  local near = place and place.row or execution.cell.line
   local code = vim.split((execution.code:gsub("\n$", "")), "\n", { plain = true })
   local lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
   local best
@@ -299,7 +424,7 @@ local function find_place(execution)
           break
         end
       end
-      if same and (not best or math.abs(at - execution.cell.line) < math.abs(best - execution.cell.line)) then
+      if same and (not best or math.abs(at - near) < math.abs(best - near)) then
         best = at
       end
     end
@@ -311,6 +436,28 @@ local function find_place(execution)
     local last = cell and cell.language and cell.code_last == best + #code - 1 and cell.last or best + #code - 1
     M.place(execution, buffer, first, last, best)
     session.all[execution.root]:load(execution)
+  end
+end
+
+--- After a change of lines: what went with its lines stands where they are again, as after a formatter has put the same
+--- lines in their place; else nothing of it is shown until an undo.
+---@param buffer integer
+function M.find_again(buffer)
+  if not vim.api.nvim_buf_is_loaded(buffer) then
+    return
+  end
+  for _, id in ipairs(vim.tbl_keys(places)) do
+    local place, execution = places[id], session.execution(id)
+    if place and place.buffer == buffer and execution then
+      if not position(place) then
+        find_place(execution)
+      end
+      if not position(places[id]) then
+        hide(places[id])
+      end
+      -- Its last line may be another one.
+      dirty[id] = true
+    end
   end
 end
 
@@ -341,33 +488,31 @@ function M.setup()
       M.refresh(data.execution)
     end
   end
-  events.on("CellgateExecution", changed)
+  events.on("CellgateExecution", function(data)
+    changed(data)
+    -- Those that wait have one less before them.
+    for id in pairs(places) do
+      local other = session.execution(id)
+      if other and other.state == "queued" then
+        M.refresh(id)
+      end
+    end
+  end)
   events.on("CellgateOutput", changed)
   events.on("CellgateInput", changed)
   events.on("CellgateApproval", M.refresh_all)
+  if config.values.images == "auto" then
+    require("cellgate.kitty").ask(vim.schedule_wrap(M.refresh_all))
+  end
   local group = vim.api.nvim_create_augroup("cellgate.render", {})
   vim.api.nvim_create_autocmd({ "VimResized", "WinResized" }, { group = group, callback = M.refresh_all })
   vim.api.nvim_create_autocmd("ColorScheme", {
     group = group,
     callback = function()
-      text.forget_groups()
+      text.make_groups_anew()
       M.refresh_all()
     end,
   })
-  -- While something runs its seconds count.
-  local seconds_timer = assert(vim.uv.new_timer())
-  seconds_timer:start(
-    1000,
-    1000,
-    vim.schedule_wrap(function()
-      for id in pairs(places) do
-        local execution = session.execution(id)
-        if execution and execution.state == "running" then
-          M.refresh(id)
-        end
-      end
-    end)
-  )
 end
 
 return M

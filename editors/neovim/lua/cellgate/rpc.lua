@@ -19,14 +19,35 @@ local most_unhandled_bytes = 8 * 1024 * 1024
 ---@field message string
 ---@field data? { kind: string, hint: string }
 
+--- What a person reads of a problem.
+---@param problem cellgate.RpcError
+---@return string
+function M.describe(problem)
+  local hint = problem.data and problem.data.hint
+  return problem.message .. (hint and hint ~= "" and ". " .. hint or "")
+end
+
 ---@class cellgate.RpcHandlers
 ---@field notified fun(method: string, params: table, body: string) body: the message as it came
 ---@field requested fun(method: string, params: table, answer: fun(problem: cellgate.RpcError?, result: table?))
 ---@field closed fun(reason: string)
 
 ---@class cellgate.Peer
+---@field gone? string why the conversation has ended
+---@field hang_up fun() says to the other side that nothing more comes
+---@field package on_drained? fun() after all that came was handled
 ---@field private write fun(bytes: string)
 ---@field private handlers cellgate.RpcHandlers
+---@field private next_id integer of requests
+---@field private pending table<integer, fun(problem: cellgate.RpcError?, result: any)> who waits for which answer
+---@field private pieces string[] what came of a message that is not whole yet
+---@field private piece_bytes integer of all pieces
+---@field private wanted integer bytes of the whole message, where its header was read
+---@field private queue (string|false)[] messages that wait to be handled
+---@field private first integer of these
+---@field private queued_bytes integer
+---@field private scheduled? boolean their handling is
+---@field private failed? boolean who waited was told that the other side has gone
 local Peer = {}
 Peer.__index = Peer
 
@@ -152,6 +173,14 @@ function Peer:is_full()
   return self.queued_bytes > most_unhandled_bytes
 end
 
+-- An error of who is told ends nothing for the others.
+local function or_log(what, act, ...)
+  local good, problem = xpcall(act, debug.traceback, ...)
+  if not good then
+    require("cellgate.log").write("error", "while handling " .. what:sub(1, 200) .. ": " .. problem)
+  end
+end
+
 ---@private
 function Peer:handle_queue()
   local began = vim.uv.hrtime()
@@ -161,10 +190,7 @@ function Peer:handle_queue()
     self.queue[self.first] = false
     self.first = self.first + 1
     self.queued_bytes = self.queued_bytes - #body
-    local good, problem = xpcall(self.handle, debug.traceback, self, body)
-    if not good then
-      require("cellgate.log").write("error", "while handling " .. body:sub(1, 200) .. ": " .. problem)
-    end
+    or_log(body, self.handle, self, body)
     if vim.uv.hrtime() - began > turn_nanoseconds and self.first <= #self.queue then
       self.scheduled = true
       -- Through a timer: what is only scheduled would come before the next key.
@@ -238,9 +264,9 @@ function Peer:fail_pending()
   self.failed = true
   local pending = self.pending
   self.pending = {}
-  self.handlers.closed(self.gone)
+  or_log("the end of the conversation", self.handlers.closed, self.gone)
   for _, done in pairs(pending) do
-    done({ code = 0, message = self.gone })
+    or_log("the end of the conversation", done, { code = 0, message = self.gone })
   end
 end
 

@@ -46,6 +46,7 @@ function M.pieces(buffer, pieces)
     session.notify("there is no code to run here", vim.log.levels.WARN)
     return
   end
+  require("cellgate.opened").look(buffer)
   local here = session.of(workspace.root(buffer))
   local uri = workspace.uri(buffer)
   local tick = vim.api.nvim_buf_get_changedtick(buffer)
@@ -119,9 +120,7 @@ function M.cell(advance)
   local next_cell = cells.next(buffer, row)
   if not next_cell and cells.at(buffer, row) and not cells.at(buffer, row).language and vim.bo[buffer].modifiable then
     local count = vim.api.nvim_buf_line_count(buffer)
-    local comment = vim.bo[buffer].commentstring
-    local marker = comment:find("%s", 1, true) and comment:format("%%") or "# %%"
-    vim.api.nvim_buf_set_lines(buffer, count, count, false, { "", marker, "" })
+    vim.api.nvim_buf_set_lines(buffer, count, count, false, { "", cells.new_marker(buffer), "" })
     next_cell = cells.next(buffer, row)
   end
   if next_cell then

@@ -1,7 +1,8 @@
 -- A workspace's conversation with its sidecar: what runs there, what waits for an answer, and how to come back to it
 -- after a reload or a crash. It knows the protocol and nothing of buffers and windows; those listen to its events.
-local config = require("cellgate.config")
+local connection = require("cellgate.connection")
 local events = require("cellgate.events")
+local notice = require("cellgate.notice")
 local outputs = require("cellgate.outputs")
 local rpc = require("cellgate.rpc")
 
@@ -25,6 +26,8 @@ local M = {}
 ---@field input? { prompt: string, password: boolean, answer: fun(value: string?) }
 ---@field unread? integer records before this number are in the journal only; `load` reads them
 ---@field held? table[] records that wait for earlier ones from the journal
+---@field unsent? boolean nobody was asked to run it yet
+---@field cleared? boolean a person took its output away
 ---@field superseded? boolean another one ran at the same place later
 
 ---@class cellgate.Waiting an approval, with what the plugin knows of it
@@ -35,19 +38,18 @@ local M = {}
 
 ---@class cellgate.Session
 ---@field root string
----@field state "connecting"|"ready"|"gone"|"stopped"
+---@field connection cellgate.Connection
 ---@field executions table<string, cellgate.Execution>
 ---@field order string[] ids of executions, the oldest first
 ---@field kernels table<string, string> session id to status
 ---@field waiting table<string, cellgate.Waiting>
+---@field package attached table<string, boolean> sessions whose executions are told to us
 local Session = {}
 Session.__index = Session
 
 ---@type table<string, cellgate.Session>
 M.all = {}
 
--- How often, within how long, a connection that ends is made again by itself.
-local most_restarts, restart_window = 5, 180
 -- As many as the sidecar tells of.
 local most_executions = 1000
 -- Of an execution that is found after a reload, so much is read from the journal's front; of the rest, the end.
@@ -59,39 +61,7 @@ local function new_tag()
   return tostring(last_tag)
 end
 
---- How the sidecar is reached; tests put a fake here.
----@type fun(root: string, handlers: cellgate.RpcHandlers): cellgate.Peer?, string?
-function M.connect(root, handlers)
-  local program, problem = require("cellgate.program").find()
-  if not program then
-    return nil, problem
-  end
-  local command = { program, "connect", "--root", root }
-  return rpc.spawn(vim.list_extend(command, config.values.arguments), root, handlers)
-end
-
---- Tells the person something in one row: more would stop Neovim until a key is pressed. The log has all of it.
----@param words string
----@param level? integer
-local function notify(words, level)
-  words = "cellgate: " .. require("cellgate.text").visible((words:gsub("\n", " ")))
-  local room = vim.v.echospace - 4
-  if vim.fn.strdisplaywidth(words) > room then
-    require("cellgate.log").write("info", words)
-    local rest = " … :Cellgate log"
-    words = vim.fn.strcharpart(words, 0, math.max(20, room - #rest)) .. rest
-  end
-  -- What was told before has been seen, or would make it two rows.
-  vim.cmd.redraw()
-  vim.notify(words, level or vim.log.levels.INFO)
-end
-M.notify = notify
-
----@param problem cellgate.RpcError
-function M.describe(problem)
-  local hint = problem.data and problem.data.hint
-  return problem.message .. (hint and hint ~= "" and ". " .. hint or "")
-end
+M.notify, M.describe = notice.tell, rpc.describe
 
 --- The session of a workspace, connecting if it is not.
 ---@param root string
@@ -101,20 +71,16 @@ function M.of(root)
   if not session then
     session = setmetatable({
       root = root,
-      state = "stopped",
       executions = {},
       order = {},
       kernels = {},
       waiting = {},
       attached = {},
-      when_ready = {},
-      restarts = {},
     }, Session)
+    session.connection = connection.new(root, session:handlers())
     M.all[root] = session
   end
-  if session.state == "stopped" then
-    session:start()
-  end
+  session.connection:want()
   return session
 end
 
@@ -141,27 +107,47 @@ function M.execution(id)
   end
 end
 
+--- How many executions come before a queued one: as many as it was told once, or as are left of those since.
+---@param execution cellgate.Execution
+---@return integer
+function M.before(execution)
+  local here, left = M.all[execution.root], 0
+  for _, id in ipairs(here.order) do
+    local other = here.executions[id]
+    if other == execution then
+      break
+    elseif other.session == execution.session and (other.state == "queued" or other.state == "running") then
+      left = left + 1
+    end
+  end
+  return math.min(left, execution.position or 0)
+end
+
 function Session:emit(name, data)
   data.root = self.root
   events.emit(name, data)
 end
 
----@private
-function Session:set_state(state)
-  self.state = state
-  self:emit("CellgateConnection", { state = state })
-end
-
 -- --- connecting
 
 ---@private
-function Session:start()
-  self:set_state("connecting")
-  local peer, problem = M.connect(self.root, {
-    notified = function(method, params, body)
+---@return cellgate.ConnectionHandlers
+function Session:handlers()
+  return {
+    changed = function(state)
+      self:emit("CellgateConnection", { state = state })
+    end,
+    opened = function(peer, result, ready)
+      self:tell_lost(result.lost or {})
+      self:attach_all(peer, ready)
+    end,
+    lost = function()
+      self:on_lost()
+    end,
+    notified = function(peer, method, params, body)
       local handler = self["on " .. method]
       if handler then
-        handler(self, params, body)
+        handler(self, params, peer, body)
       end
     end,
     requested = function(method, params, answer)
@@ -171,60 +157,7 @@ function Session:start()
         answer({ code = -32601, message = "this client does not answer " .. method })
       end
     end,
-    closed = function(reason)
-      self:on_closed(reason)
-    end,
-  })
-  if not peer then
-    self:fail(problem --[[@as string]])
-    return
-  end
-  self.peer = peer
-  peer:request("initialize", {
-    clientInfo = { name = "neovim", version = tostring(vim.version()) },
-    processId = vim.uv.os_getpid(),
-    rootUri = vim.uri_from_fname(self.root),
-    capabilities = { approvals = true, input = true, images = "file" },
-    initializationOptions = {
-      lingerSeconds = config.values.linger_seconds,
-      mcpServers = next(config.values.mcp_servers) and config.values.mcp_servers or vim.empty_dict(),
-    },
-  }, function(failure, result)
-    if failure then
-      if not peer.gone then
-        self:fail(M.describe(failure))
-        peer.hang_up()
-      end
-      return
-    end
-    peer:notify("initialized", {})
-    self:tell_lost(result.lost or {})
-    self:attach_all(function()
-      if self.peer ~= peer then
-        return
-      end
-      self:set_state("ready")
-      local ready = self.when_ready
-      self.when_ready = {}
-      for _, done in ipairs(ready) do
-        done()
-      end
-    end)
-  end)
-end
-
--- Nothing more happens by itself: a person has to correct something.
----@private
-function Session:fail(reason)
-  self:set_state("stopped")
-  local ready = self.when_ready
-  self.when_ready = {}
-  for _, done in ipairs(ready) do
-    done(reason)
-  end
-  if #ready == 0 then
-    notify(reason, vim.log.levels.ERROR)
-  end
+  }
 end
 
 ---@private
@@ -237,7 +170,7 @@ function Session:tell_lost(lost)
         self:emit("CellgateExecution", { execution = known.id, state = "lost" })
       end
     end
-    notify(
+    notice.tell(
       ("a sidecar ended without a goodbye at %s: %d kernels with their variables are gone, and %d cells did not finish"):format(
         work.endedAt,
         #work.sessions,
@@ -249,8 +182,7 @@ function Session:tell_lost(lost)
 end
 
 ---@private
-function Session:on_closed(reason)
-  self.peer = nil
+function Session:on_lost()
   if next(self.waiting) then
     self.waiting = {}
     self:emit("CellgateApproval", { waiting = 0 })
@@ -258,47 +190,11 @@ function Session:on_closed(reason)
   self.kernels, self.attached = {}, {}
   for _, id in ipairs(self.order) do
     local execution = self.executions[id]
-    if execution.state ~= "finished" then
+    if execution.state ~= "finished" and not execution.unsent then
       execution.state, execution.input, execution.own = "lost", nil, nil
       execution.problem = "the connection to the sidecar ended"
       self:emit("CellgateExecution", { execution = id, state = "lost" })
     end
-  end
-  if self.state == "stopped" then
-    self:set_state("stopped")
-    return
-  end
-  require("cellgate.log").write("warning", self.root .. ": " .. reason)
-  local now = vim.uv.hrtime() / 1e9
-  self.restarts = vim.tbl_filter(function(at)
-    return now - at < restart_window
-  end, self.restarts)
-  if #self.restarts >= most_restarts then
-    self:fail(("the sidecar of %s ended %d times: %s"):format(self.root, #self.restarts + 1, reason))
-    return
-  end
-  table.insert(self.restarts, now)
-  self:set_state("gone")
-  vim.defer_fn(function()
-    if self.state == "gone" then
-      self:start()
-    end
-  end, M.restart_delay(#self.restarts))
-end
-
---- Milliseconds before the n-th restart in a row: at once the first time, then longer and longer.
----@param nth integer
-function M.restart_delay(nth)
-  return nth == 1 and 100 or 1000 * 2 ^ (nth - 2)
-end
-
---- Calls `done` when the conversation is open, or with the reason why it will not be.
----@param done fun(problem?: string)
-function Session:ready(done)
-  if self.state == "ready" then
-    done()
-  else
-    table.insert(self.when_ready, done)
   end
 end
 
@@ -307,47 +203,20 @@ end
 ---@param params table|string
 ---@param done? fun(problem: cellgate.RpcError?, result: any)
 function Session:request(method, params, done)
-  self:ready(function(problem)
-    if problem then
-      if done then
-        done({ code = 0, message = problem })
-      end
-    else
-      self.peer:request(method, params, done)
-    end
-  end)
-end
-
---- Says goodbye. With `exit`, the last editor ends the sidecar, its kernels and all that they run.
----@param done? fun()
-function Session:stop(done)
-  local peer = self.peer
-  self.state = "stopped"
-  if not peer then
-    if done then
-      done()
-    end
-    return
-  end
-  peer:request("shutdown", {}, function()
-    peer:notify("exit", {})
-    peer.hang_up()
-    if done then
-      done()
-    end
-  end)
+  self.connection:request(method, params, done)
 end
 
 -- --- coming back
 
 ---@private
-function Session:attach_all(done)
-  self.peer:request("session/list", {}, function(problem, result)
+---@param peer cellgate.Peer whose sessions they are; all of coming back is asked of the same one
+function Session:attach_all(peer, done)
+  peer:request("session/list", {}, function(problem, result)
     local left = problem and {} or result.sessions
     local function next_one()
       local info = table.remove(left, 1)
       if info then
-        self:attach(info.sessionId, next_one)
+        self:attach(peer, info.sessionId, next_one)
       else
         done()
       end
@@ -357,11 +226,12 @@ function Session:attach_all(done)
 end
 
 --- From now on, all executions of a kernel's session are known here.
+---@param peer cellgate.Peer
 ---@param session_id string
 ---@param done? fun()
-function Session:attach(session_id, done)
+function Session:attach(peer, session_id, done)
   self.attached[session_id] = true
-  self.peer:request("session/attach", { sessionId = session_id }, function(problem, result)
+  peer:request("session/attach", { sessionId = session_id }, function(problem, result)
     if problem then
       -- Not there yet: its next status is another chance.
       self.attached[session_id] = nil
@@ -377,7 +247,7 @@ function Session:attach(session_id, done)
         end
       end
       for _, each in ipairs(result.executions) do
-        self:found(session_id, each)
+        self:found(peer, session_id, each)
       end
     end
     if done then
@@ -387,7 +257,7 @@ function Session:attach(session_id, done)
 end
 
 ---@private
-function Session:found(session_id, each)
+function Session:found(peer, session_id, each)
   local known = self.executions[each.executionId]
   if known and known.state ~= "lost" then
     return
@@ -398,7 +268,7 @@ function Session:found(session_id, each)
   execution.next_seq, execution.unread, execution.superseded = each.nextSeq, each.nextSeq, each.superseded
   -- What comes from now on follows what the journal has until now.
   execution.held = {}
-  self.peer:request("execution/get", { executionId = execution.id }, function(problem, info)
+  peer:request("execution/get", { executionId = execution.id }, function(problem, info)
     if not problem then
       execution.code = info.code
       execution.result = info.result
@@ -409,23 +279,34 @@ function Session:found(session_id, each)
     self:emit("CellgateExecution", { execution = execution.id, state = execution.state, agent = execution.agent })
   end)
   if each.state ~= "finished" then
-    self:load(execution)
+    self:load_from(peer, execution)
   end
 end
 
 --- Reads the output of an execution that was found, if nobody has yet.
 ---@param execution cellgate.Execution
 function Session:load(execution)
+  if execution.unread then
+    self.connection:ready(function(_, peer)
+      if peer then
+        self:load_from(peer, execution)
+      end
+    end)
+  end
+end
+
+---@private
+function Session:load_from(peer, execution)
   local to = execution.unread
   execution.unread = nil
   if to then
-    self:restore(execution, 0, to, 0)
+    self:restore(peer, execution, 0, to, 0)
   end
 end
 
 -- Reads what the journal has, up to the record `to`.
 ---@private
-function Session:restore(execution, from, to, pages)
+function Session:restore(peer, execution, from, to, pages)
   if from >= to then
     self:release(execution)
     return
@@ -434,7 +315,7 @@ function Session:restore(execution, from, to, pages)
     execution.outputs:add({ skippedBytes = 0 })
     from = to - restored_tail
   end
-  self.peer:request("output/read", { executionId = execution.id, fromSeq = from }, function(problem, page)
+  peer:request("output/read", { executionId = execution.id, fromSeq = from }, function(problem, page)
     if problem then
       self:release(execution)
       return
@@ -444,7 +325,7 @@ function Session:restore(execution, from, to, pages)
         execution.outputs:add(record)
       end
     end
-    self:restore(execution, page.nextSeq > from and page.nextSeq or to, to, pages + 1)
+    self:restore(peer, execution, page.nextSeq > from and page.nextSeq or to, to, pages + 1)
   end)
 end
 
@@ -490,24 +371,28 @@ end
 function Session:execute(params)
   local execution =
     self:remember(new_id(), params.session or "default", { code = params.code, cell = params.cell, own = true })
-  self:request("execute", {
-    executionId = execution.id,
-    sessionId = params.session,
-    code = params.code,
-    cell = params.cell,
-  }, function(problem, result)
-    if problem then
-      if execution.state ~= "lost" then
-        execution.problem = M.describe(problem)
-      end
-    else
-      execution.result = result
+  local function ended(problem, result)
+    -- A lost one is told of by whoever lost it.
+    if execution.state == "lost" then
+      return
     end
-    execution.input = nil
-    if execution.state ~= "lost" then
-      execution.state = "finished"
-      self:emit("CellgateExecution", { execution = execution.id, state = "finished" })
+    execution.problem = problem and rpc.describe(problem)
+    execution.result, execution.input, execution.state = result, nil, "finished"
+    self:emit("CellgateExecution", { execution = execution.id, state = "finished" })
+  end
+  execution.unsent = true
+  self.connection:ready(function(problem, peer)
+    execution.unsent = nil
+    if not peer then
+      ended({ code = 0, message = problem })
+      return
     end
+    peer:request("execute", {
+      executionId = execution.id,
+      sessionId = params.session,
+      code = params.code,
+      cell = params.cell,
+    }, ended)
   end)
   return execution
 end
@@ -520,11 +405,11 @@ function Session:read_output(id, from, done)
   self:request("output/read", { executionId = id, fromSeq = from, maxBytes = 256 * 1024 }, done)
 end
 
-Session["on execute/changed"] = function(self, params)
+Session["on execute/changed"] = function(self, params, peer)
   local execution = self.executions[params.executionId]
   if not execution then
     execution = self:remember(params.executionId, params.sessionId or "default", { agent = params.agent })
-    self.peer:request("execution/get", { executionId = execution.id }, function(problem, info)
+    peer:request("execution/get", { executionId = execution.id }, function(problem, info)
       if not problem then
         execution.code = info.code
         execution.session = info.sessionId
@@ -539,7 +424,7 @@ Session["on execute/changed"] = function(self, params)
   if params.state == "finished" and execution.own then
     return
   elseif params.state == "finished" then
-    self.peer:request("execution/get", { executionId = execution.id }, function(problem, info)
+    peer:request("execution/get", { executionId = execution.id }, function(problem, info)
       execution.state, execution.input = "finished", nil
       execution.result = not problem and info.result or execution.result
       self:emit("CellgateExecution", { execution = execution.id, state = "finished", agent = execution.agent })
@@ -612,23 +497,23 @@ function Session:set_kernel(session_id, status, reason)
   self:emit("CellgateKernel", { session = session_id, status = status, reason = reason })
 end
 
-Session["on session/changed"] = function(self, params)
+Session["on session/changed"] = function(self, params, peer)
   self:set_kernel(params.sessionId, params.status, params.reason)
   if params.status == "dead" then
-    notify(
+    notice.tell(
       ("the kernel of %s ended: %s"):format(params.sessionId, params.reason or "no reason was told"),
       vim.log.levels.WARN
     )
   end
   if not self.attached[params.sessionId] and params.status ~= "dead" then
     -- Somebody started it: what others run there is to be seen here too.
-    self:attach(params.sessionId)
+    self:attach(peer, params.sessionId)
   end
 end
 
 -- --- approvals
 
-Session["on approval/requested"] = function(self, params, body)
+Session["on approval/requested"] = function(self, params, _, body)
   local known = self.waiting[params.approvalId]
   self.waiting[params.approvalId] =
     { tag = known and known.tag or new_tag(), approval = params, body = body, session = self }
@@ -650,7 +535,7 @@ end
 
 Session["on $/progress"] = function(_, params)
   local value = params.value
-  notify(value.message or value.title or "done")
+  notice.tell(value.message or value.title or "done")
 end
 
 Session["on window/logMessage"] = function(_, params)

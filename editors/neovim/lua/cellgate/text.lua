@@ -28,12 +28,13 @@ local function nearest(red, green, blue)
   return 16 + 36 * level(red) + 6 * level(green) + level(blue)
 end
 
+---@type table<string, fun(): vim.api.keyset.highlight> what they are now, by the groups that there are
 local made = {}
 
 local function group_of(name, definition)
   if not made[name] then
-    vim.api.nvim_set_hl(0, name, definition)
-    made[name] = true
+    vim.api.nvim_set_hl(0, name, definition())
+    made[name] = definition
   end
   return name
 end
@@ -42,9 +43,11 @@ local function colour_of(index)
   return index < 16 and (vim.g["terminal_color_" .. index] or basic[index]) or palette_colour(index)
 end
 
---- After a change of the colour scheme the groups are made anew.
-function M.forget_groups()
-  made = {}
+--- A change of the colour scheme takes the groups away; what stands somewhere is still in them.
+function M.make_groups_anew()
+  for name, definition in pairs(made) do
+    vim.api.nvim_set_hl(0, name, definition())
+  end
 end
 
 ---@class cellgate.Attributes
@@ -62,16 +65,22 @@ local switches = { [1] = "bold", [3] = "italic", [4] = "underline", [7] = "rever
 ---@return string[] groups, to be stacked
 local function groups_of(attributes)
   local groups = {}
-  if attributes.fg then
-    groups[1] = group_of("CellgateFg" .. attributes.fg, { fg = colour_of(attributes.fg), ctermfg = attributes.fg })
+  local fg, bg = attributes.fg, attributes.bg
+  if fg then
+    groups[1] = group_of("CellgateFg" .. fg, function()
+      return { fg = colour_of(fg), ctermfg = fg }
+    end)
   end
-  if attributes.bg then
-    groups[#groups + 1] =
-      group_of("CellgateBg" .. attributes.bg, { bg = colour_of(attributes.bg), ctermbg = attributes.bg })
+  if bg then
+    groups[#groups + 1] = group_of("CellgateBg" .. bg, function()
+      return { bg = colour_of(bg), ctermbg = bg }
+    end)
   end
   for _, name in pairs(switches) do
     if attributes[name] then
-      groups[#groups + 1] = group_of("Cellgate_" .. name, { [name] = true, cterm = { [name] = true } })
+      groups[#groups + 1] = group_of("Cellgate_" .. name, function()
+        return { [name] = true, cterm = { [name] = true } }
+      end)
     end
   end
   return groups
@@ -124,40 +133,82 @@ local function apply_sgr(attributes, codes)
   end
 end
 
--- Characters that a reader does not see, or that change where others stand: as in the sidecar's VisibleLine.
+-- What a reader does not see, or that changes where other characters stand: the same as in the sidecar's
+-- visible_text.cpp, in the same order. A spec compares them.
+-- stylua: ignore
 local invisible = {
-  { 0x80, 0x9f },
-  { 0xad, 0xad },
-  { 0x61c, 0x61c },
-  { 0x200b, 0x200f },
-  { 0x2028, 0x202e },
-  { 0x2060, 0x206f },
-  { 0xfeff, 0xfeff },
+  { 0x00, 0x1f },       { 0x7f, 0x9f },       { 0xa0, 0xa0 },       { 0xad, 0xad },
+  { 0x34f, 0x34f },     { 0x61c, 0x61c },     { 0x115f, 0x1160 },   { 0x1680, 0x1680 },
+  { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },   { 0x2000, 0x200f },   { 0x2028, 0x202f },
+  { 0x205f, 0x206f },   { 0x2800, 0x2800 },   { 0x3000, 0x3000 },   { 0x3164, 0x3164 },
+  { 0xe000, 0xf8ff },   { 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },
+  { 0xfff0, 0xfffb },   { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+  { 0xf0000, 0x10ffff },
 }
 
-local function visible_character(character)
-  local point = vim.fn.char2nr(character, true)
-  for _, range in ipairs(invisible) do
-    if point >= range[1] and point <= range[2] then
-      return ("<U+%04X>"):format(point)
+-- Of these, what a terminal acts on, hides or reorders by, and where it draws pictures. Not spaces, icons, and what
+-- emoji and scripts are joined by.
+-- stylua: ignore
+local unprintable = {
+  { 0x00, 0x1f }, { 0x7f, 0x9f }, { 0xad, 0xad }, { 0x34f, 0x34f },
+  { 0x61c, 0x61c }, { 0x200b, 0x200b }, { 0x200e, 0x200f }, { 0x2028, 0x202e },
+  { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff0, 0xfffb }, { 0x1bca0, 0x1bca3 },
+  { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff }, { 0x10eeee, 0x10eeee },
+}
+
+local function is_one_of(ranges, point)
+  for _, range in ipairs(ranges) do
+    if point <= range[2] then
+      return point >= range[1]
     end
   end
+  return false
 end
 
-local function visible_control(character)
-  return "^" .. string.char((character:byte() + 64) % 128)
+-- As Neovim writes them: ^[ and <U+202E>.
+local function written_out(point)
+  return point < 0x80 and "^" .. string.char(bit.bxor(point, 0x40)) or ("<U+%04X>"):format(point)
+end
+
+-- The first bytes of what the tables above hold, beyond ASCII.
+local first_of_invisible = "[\194\205\216\225-\227\238\239\240\243\244]"
+local first_of_unprintable = "[\194\205\216\226\239\240\243\244]"
+
+local function with_written_out(line, ranges, first_bytes, write)
+  local function character(bytes)
+    local first = bytes:byte()
+    local length = first < 0xe0 and 2 or first < 0xf0 and 3 or 4
+    if #bytes < length then
+      return nil
+    end
+    local point = first % 2 ^ (7 - length)
+    for i = 2, length do
+      point = point * 64 + bytes:byte(i) % 64
+    end
+    return is_one_of(ranges, point) and write(point) .. bytes:sub(length + 1) or nil
+  end
+  line = line:gsub("\t", "    "):gsub("[%z\1-\31\127]", function(control)
+    return write(control:byte())
+  end)
+  if line:find(first_bytes) then
+    line = line:gsub(first_bytes .. "[\128-\191]+", character)
+  end
+  return line
 end
 
 --- One line, with everything in it to be seen. Tabs become blanks.
 ---@param line string
+---@param write? fun(point: integer): string how a character that cannot be seen is written; absent: as Neovim does
 ---@return string
-function M.visible(line)
-  line = line:gsub("\t", "    "):gsub("[%z\1-\31\127]", visible_control)
-  if line:find("[\194\216\226\239]") then
-    -- The first bytes of what the table above holds.
-    line = line:gsub("[\194\216\226\239][\128-\191]+", visible_character)
-  end
-  return line
+function M.visible(line, write)
+  return with_written_out(line, invisible, first_of_invisible, write or written_out)
+end
+
+--- One line of what a cell prints: unusual spaces, icons and emoji stay as they are. Tabs become blanks.
+---@param line string
+---@return string
+function M.printable(line)
+  return with_written_out(line, unprintable, first_of_unprintable, written_out)
 end
 
 -- Sequences that are taken out whole: other than colours they say nothing to a reader.
@@ -186,7 +237,7 @@ function M.spans(line, attributes)
   while at <= #line do
     local escape = line:find("\27", at, true)
     if escape ~= at then
-      spans[#spans + 1] = { M.visible(line:sub(at, escape and escape - 1)), groups_of(attributes) }
+      spans[#spans + 1] = { M.printable(line:sub(at, escape and escape - 1)), groups_of(attributes) }
     end
     if not escape then
       break
@@ -198,6 +249,23 @@ function M.spans(line, attributes)
     end
   end
   return spans
+end
+
+--- The attributes behind a line, where those before it are known.
+---@param line string
+---@param attributes cellgate.Attributes
+---@return cellgate.Attributes
+function M.attributes_after(line, attributes)
+  if not line:find("\27[", 1, true) then
+    return attributes
+  end
+  -- Of what stands before the last reset nothing is left.
+  local reset = line:match("^.*\27%[0?m()")
+  local after = reset and {} or vim.deepcopy(attributes)
+  for codes in line:gmatch("\27%[([%d;:]*)m", reset) do
+    apply_sgr(after, codes)
+  end
+  return after
 end
 
 --- What a line is after its carriage returns: what follows one stands over what was there.
@@ -218,6 +286,21 @@ function M.after_returns(line)
     end
   end
   return shown
+end
+
+--- The front of a text, of at most `width` cells.
+---@param line string that is visible as it is
+---@param width integer
+---@return string
+function M.head(line, width)
+  -- No character has more than two cells.
+  local count = math.min(vim.fn.strchars(line), math.max(width, 0))
+  local head = vim.fn.strcharpart(line, 0, count)
+  while vim.fn.strdisplaywidth(head) > math.max(width, 0) do
+    count = count - math.max(1, math.floor((vim.fn.strdisplaywidth(head) - width) / 2))
+    head = vim.fn.strcharpart(line, 0, count)
+  end
+  return head
 end
 
 --- Text in rows of at most `width` cells. A row that goes on begins the next with `mark`.
@@ -250,25 +333,46 @@ end
 ---@return cellgate.Span[][]
 function M.wrap_spans(spans, width)
   local rows, row, used = {}, {}, 0
+  local function next_row()
+    rows[#rows + 1] = row
+    row, used = {}, 0
+  end
+  local cells_of = setmetatable({}, {
+    __index = function(known, character)
+      known[character] = vim.fn.strdisplaywidth(character)
+      return known[character]
+    end,
+  })
   for _, span in ipairs(spans) do
-    local text = span[1]
-    local cells = vim.fn.strdisplaywidth(text)
+    local text, groups = span[1], span[2]
+    local is_ascii = not text:find("[\128-\255]")
+    local cells = is_ascii and #text or vim.fn.strdisplaywidth(text)
     if used + cells <= width then
       row[#row + 1] = span
       used = used + cells
+    elseif is_ascii then
+      local at = 1
+      while at <= #text do
+        if used >= width then
+          next_row()
+        end
+        local piece = text:sub(at, at + width - used - 1)
+        row[#row + 1] = { piece, groups }
+        used = used + #piece
+        at = at + #piece
+      end
     else
       local piece = {}
       for _, character in ipairs(vim.fn.split(text, "\\zs")) do
-        cells = vim.fn.strdisplaywidth(character)
-        if used + cells > width then
-          row[#row + 1] = { table.concat(piece), span[2] }
-          rows[#rows + 1] = row
-          row, used, piece = {}, 0, {}
+        if used + cells_of[character] > width then
+          row[#row + 1] = { table.concat(piece), groups }
+          next_row()
+          piece = {}
         end
         piece[#piece + 1] = character
-        used = used + cells
+        used = used + cells_of[character]
       end
-      row[#row + 1] = { table.concat(piece), span[2] }
+      row[#row + 1] = { table.concat(piece), groups }
     end
   end
   rows[#rows + 1] = row

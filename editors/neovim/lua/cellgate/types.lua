@@ -226,7 +226,9 @@
 --- Limits for the kernel and what it starts. One that cannot be enforced fails the call with 1005 and nothing starts;
 --- an unknown one is refused. Where a control group can be had (cellgate doctor says), memoryBytes and processCount
 --- also hold for all processes together, and have defaults: three quarters of the machine's memory, and 4096
---- processes. An agent cannot go beyond these two, and gets 1024 for it.
+--- processes; without a group that memory is the limit of each process. An agent's session has at most 8 GB of
+--- memory, 3600 s of processor time, 4096 processes and executions of 300 s, also unasked, unless a person set
+--- otherwise in agents.json; for more it gets 1024.
 ---@class Limits
 ---@field memoryBytes? Bytes
 ---@field processCount? integer
@@ -700,6 +702,10 @@
 --- All tool servers that are known, by name.
 ---@class ToolServersListResult
 ---@field servers ToolServerInfo[]
+
+--- What a tool server wrote to stderr since it was last started: the last 64 KiB. Empty when it never was.
+---@class ToolServersLogResult
+---@field text VisibleText
 
 --- A tool server as it is now.
 ---@class ToolServerInfo

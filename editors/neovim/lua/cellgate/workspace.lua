@@ -8,12 +8,17 @@ local markers = { ".git", ".mcp.json", "mcptools", "pyproject.toml" }
 ---@param buffer integer
 ---@return string
 function M.root(buffer)
+  local shown = vim.b[buffer].cellgate_root
+  if shown then
+    return shown
+  end
   if config.values.root then
     return vim.fs.normalize(config.values.root(buffer))
   end
   local name = vim.api.nvim_buf_get_name(buffer)
   if name == "" or name:find("^%w+://") then
-    return vim.fs.normalize(assert(vim.uv.cwd()))
+    -- None, where it was deleted.
+    return vim.fs.normalize(vim.uv.cwd() or vim.env.PWD or "(deleted)")
   end
   local found = vim.fs.root(name, markers)
   return vim.fs.normalize(found or vim.fs.dirname(name))

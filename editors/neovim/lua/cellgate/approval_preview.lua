@@ -1,0 +1,122 @@
+-- The preview: what waits, in a corner of the screen. It takes neither cursor nor keys, and keeps out of the cursor's
+-- way.
+local approvals = require("cellgate.approvals")
+local config = require("cellgate.config")
+local page = require("cellgate.approval_page")
+local render = require("cellgate.render")
+local session = require("cellgate.session")
+local workspace = require("cellgate.workspace")
+
+local M = {}
+
+---@class cellgate.Preview
+---@field window integer
+---@field buffer integer
+---@field items cellgate.Waiting[]
+---@field rows integer how many there are
+
+---@type cellgate.Preview?
+local preview
+
+-- Of the window's border.
+local border = 2
+
+local function cursor_row()
+  local row = vim.fn.screenpos(0, vim.fn.line("."), vim.fn.col(".")).row
+  return row > 0 and row or vim.fn.screenrow()
+end
+
+-- The rows of the screen, from 1, that one would like to see: the cursor's, and those of the lines that ask.
+local function rows_of_interest(items)
+  local rows = { cursor_row() }
+  for _, item in ipairs(items) do
+    local origin = item.approval.origin
+    local buffer = origin and origin.uri and workspace.buffer(origin.uri)
+    local window = buffer and vim.fn.bufwinid(buffer) or -1
+    local row = window ~= -1
+        and vim.fn.screenpos(window, render.row_of(item.approval.executionId, origin.line) + 1, 1).row
+      or 0
+    if row > 0 then
+      rows[#rows + 1] = row
+    end
+  end
+  return rows
+end
+
+-- Where it leaves these rows free, and how high it may be there: below all of them, or above.
+local function corner(rows, height)
+  local last = vim.o.lines - vim.o.cmdheight - 1
+  local below = last - math.max(unpack(rows)) - border
+  local above = math.min(unpack(rows)) - 2 - border
+  if below >= height or below >= above then
+    return { anchor = "SE", row = last, col = vim.o.columns }, math.min(height, below)
+  end
+  return { anchor = "NE", row = 1, col = vim.o.columns }, math.min(height, above)
+end
+
+local function put(items, count)
+  local wanted = math.min(count, config.values.preview_lines, math.max(1, vim.o.lines - 6))
+  local rows = rows_of_interest(items)
+  local place, height = corner(rows, wanted)
+  if height < wanted then
+    -- Not beside all of them: then beside the cursor, as high as that allows.
+    place, height = corner({ rows[1] }, wanted)
+  end
+  height = math.max(1, height)
+  local waiting, hidden = #session.waiting(), count - height
+  return vim.tbl_extend("force", place, {
+    relative = "editor",
+    width = math.min(72, vim.o.columns - 4),
+    height = height,
+    title = (" cellgate asks%s "):format(waiting > 1 and (", %d wait"):format(waiting) or ""),
+    footer = (" %s:Cellgate approvals to answer "):format(hidden > 0 and ("%d more lines; "):format(hidden) or ""),
+  })
+end
+
+function M.hide()
+  if preview then
+    page.close(preview.window)
+    preview = vim.api.nvim_win_is_valid(preview.window) and preview or nil
+  end
+end
+
+--- Shows what is to be answered first, or nothing where nothing waits.
+function M.show()
+  M.hide()
+  local group = approvals.groups()[1]
+  if preview or not group or not config.values.preview then
+    return
+  end
+  local rows = approvals.rows(group.items, math.min(72, vim.o.columns - 4))
+  local buffer = page.new("cellgate-preview")
+  page.fill(buffer, rows, group.items, true)
+  local window = vim.api.nvim_open_win(
+    buffer,
+    false,
+    vim.tbl_extend("force", put(group.items, #rows), {
+      style = "minimal",
+      border = "rounded",
+      focusable = false,
+      noautocmd = true,
+      zindex = 60,
+    })
+  )
+  page.set_window_options(window)
+  page.set_place(buffer, window)
+  preview = { window = window, buffer = buffer, items = group.items, rows = #rows }
+end
+
+--- After the cursor has moved: it is never under the preview.
+function M.dodge()
+  if not preview or not vim.api.nvim_win_is_valid(preview.window) then
+    return
+  end
+  local top = vim.api.nvim_win_get_position(preview.window)[1] + 1
+  local row = cursor_row()
+  if row >= top and row < top + vim.api.nvim_win_get_height(preview.window) + border then
+    vim.api.nvim_win_set_config(preview.window, put(preview.items, preview.rows))
+    page.set_place(preview.buffer, preview.window)
+  end
+end
+
+return M

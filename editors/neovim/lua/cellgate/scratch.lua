@@ -1,0 +1,81 @@
+-- The plugin's own buffers below the current window: lists, output, code, arguments. Each knows which workspace and
+-- kernel it shows, so a command that is typed there is for these.
+local notice = require("cellgate.notice")
+
+local M = {}
+
+---@class cellgate.Scratch
+---@field name string after cellgate://
+---@field filetype? string
+---@field buftype? "nofile"|"acwrite"
+---@field root? string workspace that it shows
+---@field session? string kernel that it shows
+---@field lines? string[] that stand in it
+
+---@param name string after cellgate://
+---@return integer? buffer
+function M.find(name)
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_get_name(buffer) == "cellgate://" .. name then
+      return buffer
+    end
+  end
+end
+
+local function show(buffer)
+  local window = vim.fn.bufwinid(buffer)
+  if window ~= -1 then
+    vim.api.nvim_set_current_win(window)
+  else
+    vim.api.nvim_open_win(buffer, true, { split = "below", win = 0 })
+  end
+end
+
+--- Opens it, or goes to it where it is open.
+---@param what cellgate.Scratch
+---@return integer? buffer
+---@return string? problem
+function M.open(what)
+  if vim.fn.getcmdwintype() ~= "" then
+    return nil, "leave the command-line window first, by :q"
+  end
+  local old = M.find(what.name)
+  local buffer = old or vim.api.nvim_create_buf(false, true)
+  local good, problem = pcall(function()
+    if not old then
+      vim.api.nvim_buf_set_name(buffer, "cellgate://" .. what.name)
+    end
+    -- Of an old one as well: a saved session of Neovim comes back with an ordinary file of the name.
+    for option, value in pairs({
+      buftype = what.buftype or "nofile",
+      bufhidden = "wipe",
+      buflisted = false,
+      swapfile = false,
+      undofile = false,
+    }) do
+      vim.bo[buffer][option] = value
+    end
+    vim.b[buffer].cellgate_root, vim.b[buffer].cellgate_session = what.root, what.session
+    show(buffer)
+    if what.lines then
+      vim.bo[buffer].modifiable = true
+      vim.api.nvim_buf_set_lines(buffer, 0, -1, false, what.lines)
+      vim.bo[buffer].modified = false
+    end
+  end)
+  if not good then
+    -- Also what `show` may have opened: a window closes with its buffer.
+    pcall(vim.api.nvim_buf_delete, buffer, { force = true })
+    return nil, (tostring(problem):gsub("^.-(E%d+:)", "%1"))
+  end
+  -- What somebody's settings for a filetype do wrong is no reason to show nothing.
+  local fine, trouble = pcall(function()
+    vim.bo[buffer].filetype = what.filetype or ""
+  end)
+  if not fine then
+    notice.tell(tostring(trouble), vim.log.levels.WARN)
+  end
+  return buffer
+end
+
+return M

@@ -1,0 +1,149 @@
+-- The plugin's own windows below the current one: what a key acts on there, and what commands there are for.
+local fake_sidecar, session
+
+local function start()
+  package.loaded.fake_sidecar = nil
+  fake_sidecar = require("fake_sidecar")
+  session = require("cellgate.session")
+  vim.o.columns, vim.o.lines = 100, 40
+  vim.cmd("silent! only!")
+  require("cellgate").start()
+  local fake = fake_sidecar.install()
+  fake_sidecar.connect("/tmp")
+  return fake
+end
+
+local function run_commands(words)
+  require("cellgate.commands").run({ fargs = vim.split(words, " ") })
+end
+
+local function type_keys(keys)
+  vim.api.nvim_feedkeys(vim.keycode(keys), "xt", false)
+end
+
+local function lines()
+  return vim.api.nvim_buf_get_lines(0, 0, -1, false)
+end
+
+local function wait_line(pattern)
+  wait(function()
+    return table.concat(lines(), "\n"):find(pattern)
+  end, function()
+    return pattern .. " in " .. vim.inspect(lines())
+  end)
+end
+
+local function rule(id)
+  return { id = id, effect = "allow", server = "fs", tool = "read_" .. id, source = "session", sessionId = "default" }
+end
+
+it("lists: after a rule was revoked, the next key does not act on the one that came into its place", function()
+  local fake = start()
+  local rules = { rule("a"), rule("b"), rule("c") }
+  fake.answers["policy/list"] = function()
+    return { rules = rules }
+  end
+  fake.answers["policy/remove"] = function(params)
+    rules = vim.tbl_filter(function(each)
+      return each.id ~= params.ruleId
+    end, rules)
+  end
+  require("cellgate.lists").rules("/tmp")
+  wait_line("read_c")
+  vim.fn.search("read_b")
+  type_keys("X")
+  wait(function()
+    return #lines() == 3
+  end, "the end of the rule")
+  type_keys("X")
+  equal(#fake:asked("policy/remove"), 1)
+  vim.fn.search("read_c")
+  type_keys("X")
+  wait(function()
+    return #lines() == 2
+  end, "the end of the other")
+  equal(fake:asked("policy/remove")[2].params.ruleId, "c")
+end)
+
+it("lists: the cursor stays at its execution when others come", function()
+  local fake = start()
+  fake.answers["execute/cancel"] = function()
+    return {}
+  end
+  local here = session.of("/tmp")
+  here:execute({ code = "first" })
+  local second = here:execute({ code = "second" })
+  require("cellgate.lists").executions("/tmp")
+  wait_line("second")
+  vim.fn.search("second")
+  here:execute({ code = "third" })
+  fake:notify("execute/changed", { executionId = here.order[3], sessionId = "default", state = "running" })
+  wait_line("third")
+  type_keys("X")
+  wait(function()
+    return #fake:asked("execute/cancel") == 1
+  end, "the request")
+  equal(fake:asked("execute/cancel")[1].params.executionId, second.id)
+end)
+
+it("lists: a command that is typed there is for the workspace and kernel that it shows", function()
+  local fake = start()
+  fake.answers["policy/list"] = function()
+    return { rules = {} }
+  end
+  fake.answers["kernel/variables"] = function()
+    return { variables = {} }
+  end
+  local interrupted = {}
+  fake.answers["session/interrupt"] = function(params)
+    interrupted[#interrupted + 1] = params.sessionId
+    return {}
+  end
+  local function interrupt()
+    local before = #interrupted
+    run_commands("interrupt")
+    wait(function()
+      return #interrupted > before
+    end, "the request")
+  end
+  require("cellgate.lists").rules("/tmp")
+  interrupt()
+  require("cellgate.lists").variables("/tmp", "julia")
+  interrupt()
+  local execution = session.of("/tmp"):execute({ code = "1", session = "julia" })
+  require("cellgate.output_window").open(execution)
+  interrupt()
+  equal(interrupted, { "default", "julia", "julia" })
+  equal(vim.tbl_keys(session.all), { "/tmp" })
+end)
+
+it("lists: what a saved session of Neovim brought back is a list again, and no file with changes", function()
+  local fake = start()
+  fake.answers["policy/list"] = function()
+    return { rules = { rule("a") } }
+  end
+  -- What mksession writes for a window with the list.
+  vim.cmd("edit cellgate://rules")
+  equal(vim.bo.buftype, "")
+  require("cellgate.lists").rules("/tmp")
+  wait_line("read_a")
+  equal({ vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile, vim.bo.buflisted, vim.bo.modified }, {
+    "nofile",
+    "wipe",
+    false,
+    false,
+    false,
+  })
+end)
+
+it("lists: the code of an execution is opened twice without harm", function()
+  start()
+  session.of("/tmp"):execute({ code = "one\226\128\174\ntwo" })
+  for _ = 1, 2 do
+    require("cellgate.lists").executions("/tmp")
+    wait_line("one")
+    vim.fn.search("one")
+    type_keys("C")
+    equal(lines(), { "one<U+202E>", "two" })
+  end
+end)

@@ -1,0 +1,10 @@
+-- Starts the plugin beside a fake sidecar, in which nothing of the spec before is left.
+---@return table fake what fake_sidecar.lua installs, with its `connect`
+return function()
+  package.loaded.fake_sidecar = nil
+  local fake = require("fake_sidecar")
+  require("cellgate").start()
+  local installed = fake.install()
+  installed.connect = fake.connect
+  return installed
+end

@@ -1,6 +1,7 @@
 #include "async/detached.hpp"
 
 #include "base/error.hpp"
+#include "owned_fd.hpp"
 
 #include <array>
 #include <cerrno>
@@ -20,7 +21,7 @@ namespace {
 }
 
 // Between fork() and exec() only what is safe in a signal handler: other threads may hold any lock.
-[[noreturn]] void become_detached(char** argv, int report) {
+[[noreturn]] void become_detached(char** argv, int words, int report) {
     if (::setsid() < 0) {
         report_and_end(report);
     }
@@ -32,7 +33,7 @@ namespace {
     }
     const int null = ::open("/dev/null", O_RDWR);
     if (null < 0 || ::dup2(null, STDIN_FILENO) < 0 || ::dup2(null, STDOUT_FILENO) < 0 ||
-        ::dup2(null, STDERR_FILENO) < 0 || ::chdir("/") != 0) {
+        ::dup2(words, STDERR_FILENO) < 0 || ::chdir("/") != 0) {
         report_and_end(report);
     }
     // What the editor leaks must not stay open for as long as this process lives. `report` closes by exec() as well.
@@ -44,9 +45,22 @@ namespace {
     report_and_end(report);
 }
 
+struct Pipe {
+    OwnedFd from;
+    OwnedFd to;
+};
+
+Pipe make_pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        throw system_error(ErrorCode::internal_error, "cannot make a pipe", errno);
+    }
+    return {OwnedFd(ends[0]), OwnedFd(ends[1])};
+}
+
 } // namespace
 
-void start_detached(const std::vector<std::string>& words) {
+int start_detached(const std::vector<std::string>& words) {
     std::vector<std::string> arguments{"cellgate"};
     arguments.insert(arguments.end(), words.begin(), words.end());
     std::vector<char*> argv;
@@ -54,28 +68,27 @@ void start_detached(const std::vector<std::string>& words) {
         argv.push_back(argument.data());
     }
     argv.push_back(nullptr);
-    std::array<int, 2> report{};
-    if (::pipe2(report.data(), O_CLOEXEC) != 0) {
-        throw system_error(ErrorCode::internal_error, "cannot make a pipe", errno);
-    }
+    Pipe report = make_pipe();
+    Pipe its_stderr = make_pipe();
     const pid_t first = ::fork();
     if (first == 0) {
-        become_detached(argv.data(), report[1]);
+        become_detached(argv.data(), its_stderr.to.fd, report.to.fd);
     }
     int error = first < 0 ? errno : 0;
-    ::close(report[1]);
+    ::close(report.to.release());
     if (first > 0) {
         while (::waitpid(first, nullptr, 0) < 0 && errno == EINTR) {
         }
         // The end of the pipe says that exec() has closed it.
-        if (::read(report[0], &error, sizeof error) == 0) {
+        if (::read(report.from.fd, &error, sizeof error) == 0) {
             error = 0;
         }
     }
-    ::close(report[0]);
     if (error != 0) {
         throw system_error(ErrorCode::internal_error, "cannot start a detached process", error);
     }
+    ::fcntl(its_stderr.from.fd, F_SETFL, O_NONBLOCK);
+    return its_stderr.from.release();
 }
 
 } // namespace cellgate::async

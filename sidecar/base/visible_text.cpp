@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace cellgate {
@@ -27,8 +28,17 @@ constexpr std::array invisible{
     Range{0xfff0, 0xfffb},   Range{0x1bca0, 0x1bca3}, Range{0x1d173, 0x1d17a}, Range{0xe0000, 0xe0fff},
     Range{0xf0000, 0x10ffff}};
 
-bool is_invisible(char32_t code_point) {
-    for (const Range& range : invisible) {
+// Of these, what a terminal acts on, hides or reorders by, and the character at which one draws pictures (kitty's
+// graphics protocol). Not spaces, icons, and what emoji and scripts are joined by.
+constexpr std::array unprintable{Range{0x00, 0x1f},       Range{0x7f, 0x9f},       Range{0xad, 0xad},
+                                 Range{0x34f, 0x34f},     Range{0x61c, 0x61c},     Range{0x200b, 0x200b},
+                                 Range{0x200e, 0x200f},   Range{0x2028, 0x202e},   Range{0x2060, 0x206f},
+                                 Range{0xfeff, 0xfeff},   Range{0xfff0, 0xfffb},   Range{0x1bca0, 0x1bca3},
+                                 Range{0x1d173, 0x1d17a}, Range{0xe0000, 0xe0fff}, Range{0x10eeee, 0x10eeee}};
+
+template <std::size_t size>
+bool is_one_of(const std::array<Range, size>& ranges, char32_t code_point) {
+    for (const Range& range : ranges) {
         if (code_point < range.first) {
             return false;
         }
@@ -39,9 +49,8 @@ bool is_invisible(char32_t code_point) {
     return false;
 }
 
-} // namespace
-
-std::string visible_text(std::string_view text, bool keep_lines) {
+template <std::size_t size>
+std::string written_out(const std::array<Range, size>& ranges, std::string_view text, bool keep_lines) {
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
@@ -50,7 +59,7 @@ std::string visible_text(std::string_view text, bool keep_lines) {
             out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
         } else if (keep_lines && (decoded.code_point == '\n' || decoded.code_point == '\t')) {
             out += text.front();
-        } else if (!is_invisible(decoded.code_point)) {
+        } else if (!is_one_of(ranges, decoded.code_point)) {
             out += text.substr(0, decoded.length);
         } else if (decoded.code_point == '\n') {
             out += "\\n";
@@ -64,6 +73,16 @@ std::string visible_text(std::string_view text, bool keep_lines) {
         text.remove_prefix(decoded.length);
     }
     return out;
+}
+
+} // namespace
+
+std::string visible_text(std::string_view text, bool keep_lines) {
+    return written_out(invisible, text, keep_lines);
+}
+
+std::string printable_text(std::string_view text) {
+    return written_out(unprintable, text, true);
 }
 
 } // namespace cellgate

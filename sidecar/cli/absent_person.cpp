@@ -1,5 +1,6 @@
 #include "absent_person.hpp"
 
+#include "base/host.hpp"
 #include "base/shell_words.hpp"
 #include "base/visible_text.hpp"
 #include "protocol/messages/tool_servers.hpp"
@@ -58,6 +59,12 @@ Task<std::string> AbsentPerson::option_for(protocol::Approval approval, LocalSid
         const bool exactly = std::none_of(approval.choices.begin(), approval.choices.end(),
                                           [](const protocol::Choice& choice) { return choice.rule.has_value(); });
         co_return option_for_call(action, exactly);
+    }
+    if (action.kind == protocol::ActionKind::network && action.host && action.port) {
+        if (const std::optional<Host> host = parse_host(*action.host)) {
+            const Endpoint endpoint{*host, static_cast<std::uint16_t>(*action.port)};
+            co_return "--allow-domain " + shell_word(to_string(endpoint));
+        }
     }
     Empty nothing;
     const protocol::ToolServersListResult servers = co_await sidecar->call<protocol::ToolServersList>(nothing);

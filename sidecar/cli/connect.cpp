@@ -6,6 +6,7 @@
 #include "base/visible_text.hpp"
 #include "commands.hpp"
 #include "log_level_option.hpp"
+#include "protocol/connection.hpp"
 #include "protocol/message.hpp"
 #include "root_sidecar.hpp"
 #include "sandbox/launcher.hpp"
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <fcntl.h>
 #include <memory>
+#include <optional>
 #include <unistd.h>
 
 namespace cellgate::cli {
@@ -84,7 +86,8 @@ Task<void> carry(ByteStream* from, ByteStream* to, LastWords* last_words, Relay*
     }
 }
 
-Task<void> close_after(async::Loop* loop, ByteStream* stream, Duration patience) {
+template <typename Closable>
+Task<void> close_after(async::Loop* loop, Closable* stream, Duration patience) {
     co_await sleep_for(loop->clock(), patience);
     stream->close();
 }
@@ -111,13 +114,48 @@ Task<bool> carry_on(async::Loop* loop, async::UnixStream* sidecar, Relay* relay)
     co_return false;
 }
 
+// Answers the first request, which is `initialize`, with why there is no sidecar: an editor shows that to its person,
+// and does not try again by itself, as it does when the connection only ends.
+Task<void> answer_with(async::Loop* loop, std::unique_ptr<ByteStream> client, Error error) {
+    protocol::FramedConnection connection(std::move(client), protocol::Framing::content_length);
+    TaskScope guard;
+    guard.spawn(close_after(loop, &connection, answers_within));
+    const std::optional<protocol::Frame> first = co_await connection.receive();
+    if (first && first->problem.empty()) {
+        try {
+            const protocol::Message message = protocol::parse_message(first->text);
+            if (message.kind == protocol::Message::Kind::request) {
+                connection.send(protocol::error_text(message.id, error));
+            }
+        } catch (const protocol::InvalidMessage&) {
+            // Nothing that could be answered.
+        }
+    }
+    co_await connection.drained(0);
+    connection.close();
+    guard.cancel();
+    co_await guard.join();
+}
+
 Task<void> relay(async::Loop* loop, RootSidecarOptions options, int* exit_code) {
     const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     ::dup2(STDERR_FILENO, STDOUT_FILENO); // whatever prints by mistake must not end up between messages
-    const std::unique_ptr<ByteStream> client =
-        async::open_stream(*loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out);
-    const RootPlace place = find_root_place(options.root, sandbox::process_environment());
-    const std::unique_ptr<async::UnixStream> sidecar = co_await connect_to_root(*loop, std::move(options));
+    std::unique_ptr<ByteStream> client = async::open_stream(*loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out);
+    RootPlace place;
+    std::unique_ptr<async::UnixStream> sidecar;
+    std::optional<Error> problem;
+    try {
+        place = find_root_place(options.root, sandbox::process_environment());
+        sidecar = co_await connect_to_root(*loop, std::move(options));
+    } catch (const Error& error) {
+        problem = error;
+    }
+    if (problem) {
+        if (::isatty(STDIN_FILENO) == 0) { // a person who tries it says nothing
+            co_await answer_with(loop, std::move(client), *problem);
+        }
+        throw *problem;
+    }
     Relay relay;
     TaskScope tasks;
     tasks.spawn(carry(client.get(), sidecar.get(), &relay.last_words, &relay, &relay.client_ended));

@@ -41,8 +41,8 @@ std::map<std::string, std::string> kernel_environment(const std::map<std::string
     return chosen;
 }
 
-std::vector<mcp::Tool> all_tools(AgentLink& link) {
-    std::vector<mcp::Tool> all = execution_tools(link);
+std::vector<mcp::Tool> all_tools(AgentLink& link, const McpLimits& limits) {
+    std::vector<mcp::Tool> all = execution_tools(link, limits);
     for (mcp::Tool& tool : catalogue_tools(link)) {
         all.push_back(std::move(tool));
     }
@@ -65,11 +65,12 @@ Task<void> serve_agent(async::Loop* loop, RootSidecarOptions options) {
     ::dup2(STDERR_FILENO, STDOUT_FILENO); // whatever prints by mistake must not end up between messages
     auto connection = std::make_shared<protocol::FramedConnection>(
         async::open_stream(*loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out), protocol::Framing::lines);
+    const McpLimits limits = read_mcp_limits(sandbox::process_environment());
     AgentLink link(
         loop->clock(), [loop, options] { return connect_agent(loop, options); },
         kernel_environment(sandbox::process_environment()));
     mcp::ServerDescription description{{"cellgate", CELLGATE_VERSION}, std::string(instructions)};
-    mcp::Server server(std::move(connection), std::move(description), all_tools(link), loop->clock());
+    mcp::Server server(std::move(connection), std::move(description), all_tools(link, limits), loop->clock());
     std::exception_ptr error;
     try {
         co_await server.run();

@@ -19,6 +19,7 @@ using protocol::ExecutionStatus;
 
 constexpr Duration between_reports = std::chrono::milliseconds(200);
 constexpr std::size_t longest_error = 2000;
+constexpr double default_seconds = 30;
 constexpr std::string_view loss_notice = "[The kernel was started anew before this, since the one of before was lost "
                                          "with its sidecar: variables and imports of before are gone.]";
 
@@ -79,13 +80,6 @@ struct ReadArguments {
         visit("max_output_chars", self.max_output_chars);
     }
 };
-
-std::size_t characters_of(const std::optional<std::int64_t>& wanted, std::size_t otherwise) {
-    if (wanted && *wanted < 1) {
-        throw Error(ErrorCode::invalid_params, "arguments.max_output_chars: expected 1 or more");
-    }
-    return wanted ? std::min(static_cast<std::size_t>(*wanted), most_output_characters) : otherwise;
-}
 
 // ---- What they give -------------------------------------------------------------------------------------------------
 
@@ -190,8 +184,16 @@ CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const st
 // ---- The tools ------------------------------------------------------------------------------------------------------
 
 struct ExecutionTools {
-    explicit ExecutionTools(AgentLink& link_) : link(link_) {}
+    ExecutionTools(AgentLink& link_, const McpLimits& limits_) : link(link_), limits(limits_) {}
     AgentLink& link;
+    McpLimits limits;
+
+    std::size_t characters_of(const std::optional<std::int64_t>& wanted, std::size_t otherwise) const {
+        if (wanted && *wanted < 1) {
+            throw Error(ErrorCode::invalid_params, "arguments.max_output_chars: expected 1 or more");
+        }
+        return std::min(wanted ? static_cast<std::size_t>(*wanted) : otherwise, limits.most_characters);
+    }
 
     // Tells the client the latest line, at most a few times a second.
     AgentLink::OnOutput reporter(std::shared_ptr<ToolCall> call) {
@@ -232,8 +234,7 @@ struct ExecutionTools {
         co_return co_await link.own_session(std::move(call));
     }
 
-    Task<ExecuteResult> run(std::string code, std::optional<double> timeout, std::string session,
-                            std::shared_ptr<ToolCall> call) {
+    Task<ExecuteResult> run(std::string code, double timeout, std::string session, std::shared_ptr<ToolCall> call) {
         protocol::ExecuteParams params;
         params.code = std::move(code);
         params.timeout_seconds = timeout;
@@ -244,8 +245,9 @@ struct ExecutionTools {
 
     Task<CallToolResult> execute(ExecuteArguments arguments, std::shared_ptr<ToolCall> call) {
         const std::size_t characters = characters_of(arguments.max_output_chars, default_output_characters);
+        const double timeout = limits.timeout_of(arguments.timeout, default_seconds);
         const std::string session = co_await session_for(arguments.session, call);
-        const ExecuteResult result = co_await run(std::move(arguments.code), arguments.timeout, session, call);
+        const ExecuteResult result = co_await run(std::move(arguments.code), timeout, session, call);
         OutputPage page = co_await read_output_page(&link, call, result.execution_id, std::nullopt, characters);
         ExecuteSummary summary;
         summary.execution_id = result.execution_id;
@@ -276,9 +278,9 @@ struct ExecutionTools {
         constexpr std::size_t ipybox_characters = 5000;
         constexpr double ipybox_seconds = 120;
         const std::size_t characters = characters_of(arguments.max_output_chars, ipybox_characters);
+        const double timeout = limits.timeout_of(arguments.timeout, ipybox_seconds);
         std::string session = co_await link.own_session(call);
-        const ExecuteResult result = co_await run(std::move(arguments.code), arguments.timeout.value_or(ipybox_seconds),
-                                                  std::move(session), call);
+        const ExecuteResult result = co_await run(std::move(arguments.code), timeout, std::move(session), call);
         OutputPage page = co_await read_output_page(&link, call, result.execution_id, std::nullopt, characters);
         if (link.take_loss()) {
             page.content.add_text(loss_notice);
@@ -327,7 +329,7 @@ struct ExecutionTools {
 
 constexpr std::string_view execute_input = R"({"type":"object","properties":{
 "code":{"type":"string","description":"Python code, or that of the kernel's language. Top-level await works; the last expression's value is part of the output."},
-"timeout":{"type":"number","exclusiveMinimum":0,"description":"Seconds after which the code is interrupted. Time spent waiting for a person does not count. Default: none."},
+"timeout":{"type":"number","exclusiveMinimum":0,"description":"Seconds after which the code is interrupted. Time spent waiting for a person does not count. Default: 30; at most 300, unless the person set otherwise."},
 "max_output_chars":{"type":"integer","minimum":1,"description":"How much text of the output the result holds at most; the rest is read with read_output. Default: 20000."},
 "session":{"type":"string","description":"Run in this session instead of your own one: \"default\" is the one that the person's editor uses."}},
 "required":["code"],"additionalProperties":false})";
@@ -369,8 +371,8 @@ constexpr std::string_view read_schema = R"({"type":"object","properties":{
 
 } // namespace
 
-std::vector<mcp::Tool> execution_tools(AgentLink& link) {
-    const auto tools = std::make_shared<ExecutionTools>(link);
+std::vector<mcp::Tool> execution_tools(AgentLink& link, const McpLimits& limits) {
+    const auto tools = std::make_shared<ExecutionTools>(link, limits);
     std::vector<mcp::Tool> all;
     all.push_back(mcp::typed_tool<ExecuteArguments>(
         tool_spec("execute",

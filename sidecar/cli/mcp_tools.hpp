@@ -4,6 +4,7 @@
 
 #include "agent_link.hpp"
 #include "mcp/server.hpp"
+#include "mcp_limits.hpp"
 
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@
 namespace cellgate::cli {
 
 // execute, execute_ipython_cell, reset, interrupt, read_output.
-std::vector<mcp::Tool> execution_tools(AgentLink& link);
+std::vector<mcp::Tool> execution_tools(AgentLink& link, const McpLimits& limits);
 
 // register_mcp_server, generate_wrappers, list_tools, search_tools, describe_tool.
 std::vector<mcp::Tool> catalogue_tools(AgentLink& link);

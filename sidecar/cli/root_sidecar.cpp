@@ -3,12 +3,17 @@
 #include "async/detached.hpp"
 #include "base/shell_words.hpp"
 #include "base/visible_text.hpp"
+#include "protocol/message.hpp"
 #include "sandbox/launcher.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <filesystem>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace cellgate::cli {
@@ -21,14 +26,73 @@ constexpr Duration most_between_looks = std::chrono::milliseconds(50);
 // and what is started too often ends by itself.
 constexpr Duration start_again_after = std::chrono::seconds(1);
 
-void start_sidecar(const RootPlace& place, const RootSidecarOptions& options) {
-    std::vector<std::string> words{"root-sidecar", "--root", place.root, "--log-level",
-                                   std::string(name_of(options.log_level))};
-    if (!options.trace_file.empty()) {
-        words.insert(words.end(), {"--trace", std::filesystem::absolute(options.trace_file)});
+// A sidecar that was started, and what it says on its stderr until it serves.
+class StartedSidecar {
+  public:
+    StartedSidecar(const RootPlace& place, const RootSidecarOptions& options, Instant now) : place_(place), at_(now) {
+        std::vector<std::string> words{"root-sidecar", "--root", place.root, "--log-level",
+                                       std::string(name_of(options.log_level))};
+        if (!options.trace_file.empty()) {
+            words.insert(words.end(), {"--trace", std::filesystem::absolute(options.trace_file)});
+        }
+        stderr_ = async::start_detached(words);
     }
-    async::start_detached(words);
-}
+    StartedSidecar(const StartedSidecar&) = delete;
+    StartedSidecar& operator=(const StartedSidecar&) = delete;
+    ~StartedSidecar() { close(); }
+
+    Instant at() const { return at_; }
+
+    // Why it will not serve, when it has ended or serves, and has said something. One that found another with the root
+    // said nothing.
+    std::optional<Error> last_words() {
+        std::array<char, 4096> bytes{};
+        while (stderr_ >= 0) {
+            const ssize_t count = ::read(stderr_, bytes.data(), bytes.size());
+            if (count < 0 && errno == EINTR) {
+                continue;
+            }
+            if (count < 0 && errno == EAGAIN) {
+                return std::nullopt;
+            }
+            if (count <= 0 || said_.size() >= most_said) {
+                close();
+                break;
+            }
+            said_.append(bytes.data(), static_cast<std::size_t>(count));
+        }
+        return said_.empty() ? std::nullopt : std::optional(failure());
+    }
+
+  private:
+    static constexpr std::size_t most_said = std::size_t{64} << 10;
+
+    Error failure() const {
+        try {
+            const protocol::Message message = protocol::parse_message(said_);
+            if (message.kind == protocol::Message::Kind::error) {
+                const protocol::RemoteError told = protocol::parse_error(message.payload);
+                return Error(told.code, told.message, told.hint);
+            }
+        } catch (const protocol::InvalidMessage&) {
+            // What the system wrote about a program that cannot run, say.
+        }
+        return Error(ErrorCode::internal_error,
+                     fmt::format("the sidecar of {} ended as it started: {}", place_.root, said_),
+                     fmt::format("its log may say more: {}", place_.log));
+    }
+
+    void close() {
+        if (stderr_ >= 0) {
+            ::close(std::exchange(stderr_, -1));
+        }
+    }
+
+    const RootPlace& place_;
+    Instant at_;
+    int stderr_ = -1;
+    std::string said_;
+};
 
 } // namespace
 
@@ -83,9 +147,11 @@ Task<std::unique_ptr<async::UnixStream>> connect_to_root(async::Loop& loop, Root
     const RootPlace place = find_root_place(options.root, sandbox::process_environment());
     Clock& clock = loop.clock();
     const Instant deadline = clock.now() + options.patience;
-    std::optional<Instant> started;
+    std::optional<StartedSidecar> started;
     Duration pause = first_look_after;
     while (true) {
+        // Before the look, since one that serves may have said something too.
+        const std::optional<Error> problem = started ? started->last_words() : std::nullopt;
         std::optional<RootConnection> found = co_await join_root(loop, place, options.role, deadline - clock.now());
         if (found && found->stream) {
             co_return std::move(found->stream);
@@ -106,9 +172,11 @@ Task<std::unique_ptr<async::UnixStream>> connect_to_root(async::Loop& loop, Root
                 fmt::format("no sidecar answered for {} within {:.0f} s", place.root, to_seconds(options.patience)),
                 fmt::format("its log may say why: {}", place.log));
         }
-        if (!started || clock.now() - *started >= start_again_after) {
-            start_sidecar(place, options);
-            started = clock.now();
+        if (problem) {
+            throw *problem;
+        }
+        if (!started || clock.now() - started->at() >= start_again_after) {
+            started.emplace(place, options, clock.now());
             pause = first_look_after;
         }
         co_await sleep_for(clock, pause);

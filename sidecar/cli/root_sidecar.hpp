@@ -27,7 +27,8 @@ struct RootSidecarOptions {
 // A stream to the root's sidecar on which the protocol begins, with `Content-Length` headers. Starts the sidecar when
 // there is none; two who do so at once get the same. A person whose cellgate is newer than the sidecar gets a new one,
 // and the old one ends when its clients have gone and what runs there has ended; a warning in the log says so. Throws
-// what find_root_place() does, and Error{internal_error} when no sidecar answers, or one that is there does not.
+// what find_root_place() does, at once the Error of a sidecar that cannot start, and Error{internal_error} when no
+// sidecar answers, or one that is there does not.
 Task<std::unique_ptr<async::UnixStream>> connect_to_root(async::Loop& loop, RootSidecarOptions options);
 
 struct RootConnection {

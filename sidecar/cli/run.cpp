@@ -1,6 +1,7 @@
 // `cellgate run FILE`: the cells of a file, one after the other, with output as it comes and questions at the terminal.
 
 #include "base/encoding.hpp"
+#include "base/host.hpp"
 #include "base/names.hpp"
 #include "base/shell_words.hpp"
 #include "base/visible_text.hpp"
@@ -28,6 +29,7 @@ struct RunArguments {
     std::string launcher; // empty: the default
     SandboxOptions sandbox;
     double timeout = 0;
+    std::vector<std::string> allow_domains;
 };
 
 struct FileRun {
@@ -65,6 +67,9 @@ void explain_result(const protocol::ExecuteResult& result, std::size_t cell, Out
 
 // Here a session lasts for one run: what would restart it is an option of the next one.
 std::string remedy_of(const protocol::Note& note) {
+    if (note.rule && note.rule->host) {
+        return "to allow it, run again with --allow-domain " + shell_word(*note.rule->host);
+    }
     if (!note.sandbox) {
         return note.remedy;
     }
@@ -151,6 +156,9 @@ Task<void> run_cells(FileRun* run, std::string session_id, TerminalClient& clien
         if (run->arguments.timeout > 0) {
             params.timeout_seconds = run->arguments.timeout;
         }
+        if (!run->arguments.allow_domains.empty()) {
+            params.allowed_domains = run->arguments.allow_domains;
+        }
         run->executing = *params.execution_id;
         const protocol::ExecuteResult result = co_await client.sidecar().call<protocol::Execute>(std::move(params));
         run->executing.clear();
@@ -213,6 +221,16 @@ void add_run(CLI::App& app, Invocation& invocation) {
     for (CLI::Option* option : arguments->sandbox.add_to(*command)) {
         option->excludes(none);
     }
+    command
+        ->add_option("--allow-domain", arguments->allow_domains,
+                     "Let the cells connect to this host without asking: example.org, *.example.org, example.org:443, "
+                     "10.0.0.5. May be given more than once")
+        ->check([](const std::string& text) {
+            return parse_host_pattern(text)
+                       ? std::string()
+                       : "expected a host such as example.org or *.example.org:443, found " + visible_text(text);
+        })
+        ->type_name("HOST");
     command
         ->add_option("--server", arguments->sidecar.server,
                      "The name of the tool server that COMMAND starts. For more than one: --mcp-config")

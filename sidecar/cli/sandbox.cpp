@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "exec/packages.hpp"
 #include "exec/python.hpp"
+#include "explain_host.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "sandbox/explain.hpp"
 #include "sandbox/home.hpp"
@@ -50,13 +51,6 @@ std::optional<sandbox::HostQuery> as_host(const std::string& subject, const std:
     return like_a_path || !like_one ? std::nullopt : sandbox::parse_host_query(subject);
 }
 
-int say_host(const std::string& subject, const sandbox::HostQuery& host, const sandbox::Settings* settings) {
-    constexpr const char* words[] = {"allowed", "denied", "asked about"};
-    const sandbox::HostExplanation explained = sandbox::explain_host(settings, host);
-    fmt::print("{}: {}\n  by: {}\n", visible_text(subject), words[static_cast<int>(explained.reach)], explained.reason);
-    return explained.reach == sandbox::Reach::allowed ? 0 : 1;
-}
-
 int say_path(const sandbox::PathExplanation& explained) {
     constexpr const char* words[] = {"can be read and written", "can be read, not written",
                                      "is the sandbox's own, not that of the machine", "cannot be read", "is not there"};
@@ -80,7 +74,14 @@ int explain(const ExplainArguments& arguments) {
     const std::string root = service::canonical_root(arguments.root);
     const std::shared_ptr<const sandbox::Settings> settings = arguments.sandbox.settings();
     if (const std::optional<sandbox::HostQuery> host = as_host(arguments.subject, root)) {
-        return say_host(arguments.subject, *host, settings.get());
+        return explain_host(root, *host, settings.get());
+    }
+    std::error_code ignored;
+    if (is_no_plain_address(arguments.subject) &&
+        !std::filesystem::exists(std::filesystem::symlink_status(root + "/" + arguments.subject, ignored))) {
+        fmt::print("{}: denied\n  by: it is no host in the one spelling that the proxy takes\n",
+                   visible_text(arguments.subject));
+        return 1;
     }
 
     jupyter::KernelRequest request;

@@ -1,5 +1,6 @@
 // `cellgate root-sidecar --root DIR`: the sidecar of a root, started detached by connect_to_root(). It listens on the
 // root's two sockets, and ends when nobody needs it or on SIGTERM. Another one that finds the lock taken ends at once.
+// One that cannot serve says why on its stderr, as the text of a JSON-RPC error.
 
 #include "async/stream.hpp"
 #include "base/log.hpp"
@@ -7,6 +8,7 @@
 #include "greeting.hpp"
 #include "log_level_option.hpp"
 #include "protocol/connection.hpp"
+#include "protocol/message.hpp"
 #include "root_place.hpp"
 #include "service/sidecar.hpp"
 
@@ -39,6 +41,30 @@ class RootLock {
 
     bool take() { return ::flock(fd_, LOCK_EX | LOCK_NB) == 0; }
     void release() {
+        if (fd_ >= 0) {
+            ::close(std::exchange(fd_, -1));
+        }
+    }
+
+  private:
+    int fd_;
+};
+
+// Whoever started this one: it waits for the sockets, or to hear on our stderr why there will be none.
+class Starter {
+  public:
+    Starter() : fd_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) {}
+    Starter(const Starter&) = delete;
+    Starter& operator=(const Starter&) = delete;
+    ~Starter() { let_go(); }
+
+    void tell(const Error& error) {
+        const std::string text = protocol::error_text(RawJson(), error);
+        const ssize_t written = ::write(fd_, text.data(), text.size());
+        static_cast<void>(written); // it may have gone; the log has it as well
+        let_go();
+    }
+    void let_go() {
         if (fd_ >= 0) {
             ::close(std::exchange(fd_, -1));
         }
@@ -156,8 +182,10 @@ class RootSidecar {
     TaskScope tasks_;
 };
 
-Task<void> serve_root(async::Loop* loop, const RootPlace* place, RootLock* lock, service::SidecarOptions options) {
+Task<void> serve_root(async::Loop* loop, const RootPlace* place, RootLock* lock, Starter* starter,
+                      service::SidecarOptions options) {
     RootSidecar sidecar(*loop, *place, *lock, std::move(options));
+    starter->let_go();
     log_info("cellgate {} serves {} as process {}", CELLGATE_VERSION, place->root, ::getpid());
     co_await sidecar.run();
 }
@@ -180,13 +208,19 @@ int run_root_sidecar(const RootSidecarArguments& arguments) {
     if (!lock.take()) {
         return 0; // the root has its sidecar
     }
+    Starter starter;
     log_to_file(place.log);
     set_log_level(arguments.log_level);
     try {
         async::Loop loop;
-        loop.run(serve_root(&loop, &place, &lock, std::move(options)));
+        loop.run(serve_root(&loop, &place, &lock, &starter, std::move(options)));
+    } catch (const Error& error) {
+        log_error("{}", error.what());
+        starter.tell(error);
+        return 1;
     } catch (const std::exception& error) {
-        log_error("{}", error.what()); // nobody reads what main() prints
+        log_error("{}", error.what());
+        starter.tell(Error(ErrorCode::internal_error, error.what()));
         return 1;
     }
     return 0;

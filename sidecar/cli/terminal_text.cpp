@@ -69,7 +69,7 @@ std::string terminal_text(std::string_view text, bool colours) {
             while (plain < text.size() && text[plain] != '\r' && text[plain] != '\x1b') {
                 ++plain;
             }
-            out += visible_text(text.substr(0, plain), true);
+            out += printable_text(text.substr(0, plain));
             text.remove_prefix(plain);
         }
     }

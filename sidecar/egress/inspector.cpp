@@ -3,16 +3,13 @@
 #include "base/error.hpp"
 #include "base/visible_text.hpp"
 #include "client_hello.hpp"
+#include "first_words.hpp"
 
 #include <fmt/format.h>
 
 namespace cellgate::egress {
 
 namespace {
-
-constexpr char tls_handshake = 0x16;
-constexpr std::size_t most_read_over = 16; // bytes before a method
-constexpr std::size_t longest_method = 24; // and they are shorter
 
 [[noreturn]] void refuse_other(const Endpoint& endpoint, std::string_view asks, std::string_view what) {
     throw Error(ErrorCode::denied, fmt::format("the connection to {} asks for another host in {}: {}",
@@ -47,58 +44,37 @@ void require_host(const RequestHead& head, const Endpoint& endpoint) {
 
 std::string Inspector::pass(std::string_view bytes) {
     if (open_) {
-        return std::string(bytes);
+        return pass_open(std::string(bytes));
     }
     if (body_) {
         return std::string(bytes.substr(0, body_->take(bytes)));
     }
     kept_ += bytes;
-    switch (kind_of_beginning()) {
-    case Kind::unknown:
+    switch (read_first_words(kept_)) {
+    case FirstWords::incomplete:
         return {};
-    case Kind::http:
+    case FirstWords::http:
         return pass_http();
-    case Kind::tls:
+    case FirstWords::tls:
         if (const std::optional<ClientHello> hello = read_client_hello(kept_)) {
             require_name(*hello, endpoint_);
             break;
         }
         return {};
-    case Kind::other:
+    case FirstWords::other:
         break;
     }
     open_ = true;
-    return std::exchange(kept_, {});
+    return pass_open(std::exchange(kept_, {}));
 }
 
-// Whatever begins like a method of HTTP and a blank is HTTP, and has to be read as that: servers read over what stands
-// before it, over a missing version, over bytes that have no place there, and each of them over others.
-Inspector::Kind Inspector::kind_of_beginning() const {
-    if (kept_.empty()) {
-        return Kind::unknown;
+std::string Inspector::pass_open(std::string bytes) {
+    if (requests_.finds(bytes)) {
+        throw Error(ErrorCode::denied,
+                    fmt::format("the connection to {} began as something else, and now has a request of HTTP",
+                                to_string(endpoint_)));
     }
-    if (kept_.front() == tls_handshake) {
-        return Kind::tls;
-    }
-    const auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-'; };
-    const auto is_odd = [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte <= ' ' || byte >= 0x7f;
-    };
-    // White space and the mark of UTF-8; binary protocols begin with other bytes.
-    constexpr std::string_view read_over = "\t\n\v\f\r \xef\xbb\xbf";
-    std::size_t at = 0;
-    while (at < kept_.size() && at < most_read_over && read_over.find(kept_[at]) != std::string_view::npos) {
-        ++at;
-    }
-    const std::size_t begin = at;
-    while (at < kept_.size() && at - begin < longest_method && is_letter(kept_[at])) {
-        ++at;
-    }
-    if (at == kept_.size()) {
-        return Kind::unknown;
-    }
-    return at > begin && is_odd(kept_[at]) && kept_[at] != '\r' && kept_[at] != '\n' ? Kind::http : Kind::other;
+    return bytes;
 }
 
 std::string Inspector::pass_http() {

@@ -1,10 +1,11 @@
 #pragma once
 // What a client says first in a tunnel, compared with where the tunnel leads: a TLS client has to ask for that host,
-// and so has one that speaks HTTP in the open. Other protocols name no host; they are passed as they are. What is
-// inside of TLS is not seen.
+// and so has one that speaks HTTP in the open. Other protocols name no host; they are passed as they are, until a line
+// of them is a request of HTTP. What is inside of TLS is not seen.
 
 #include "base/host.hpp"
 #include "http_body.hpp"
+#include "request_line_watch.hpp"
 
 #include <optional>
 #include <string>
@@ -29,13 +30,12 @@ class Inspector {
     bool ended() const { return body_ && body_->ended(); }
 
   private:
-    enum class Kind { unknown, tls, http, other };
-
-    Kind kind_of_beginning() const;
     std::string pass_http();
+    std::string pass_open(std::string bytes);
 
     Endpoint endpoint_;
-    bool open_ = false;               // nothing is looked at any more
+    bool open_ = false;               // it is not HTTP, and shall not become that
+    RequestLineWatch requests_;       // of an open one
     std::string kept_;                // what cannot be judged yet; at the client's end, it is not passed
     std::optional<RequestBody> body_; // of the one request
 };

@@ -2,6 +2,7 @@
 
 #include "address.hpp"
 #include "base/log.hpp"
+#include "egress/reach.hpp"
 
 #include <fmt/format.h>
 
@@ -74,12 +75,7 @@ Task<Route> Router::connect(Endpoint endpoint, Caller caller) {
     gate::Request request = request_for(endpoint, caller);
     Route route;
     route.execution_id = request.execution_id;
-    const std::string_view what = endpoint.host.is_address       ? what_is_not_public(endpoint.host)
-                                  : is_local_name(endpoint.host) ? std::string_view("this machine")
-                                                                 : std::string_view();
-    if (!what.empty()) {
-        request.only_by_name = fmt::format("{} is {}, and no rule names it", to_string(endpoint), what);
-    }
+    request.only_by_name = only_by_name(endpoint.host, to_string(endpoint));
     const gate::Decision decision = co_await ask(std::move(request));
     require_allowed(endpoint, decision);
     if (decision.rule_source && *decision.rule_source != protocol::RuleSource::execution) {

@@ -39,6 +39,7 @@ Decision decision_by(const Ruling& ruling, const Action& action) {
     if (ruling.rule) {
         decision.rule_id = ruling.rule->id;
         decision.rule_source = ruling.rule->source;
+        decision.rule_effect = ruling.rule->effect;
     }
     return decision;
 }

@@ -31,9 +31,11 @@ std::string outside(const std::string& directory, const std::string& root) {
     const std::optional<std::string> path = resolve_path(directory, "/");
     if (!path || root == "/" || *path == root || path->starts_with(root + "/")) {
         throw Error(ErrorCode::config_invalid,
-                    fmt::format("expected the folder of stored rules to be outside the root {}, found {}",
+                    fmt::format("the folder {} cannot be a workspace: it holds the stored rules ({}), which code there "
+                                "could change",
                                 visible_name(root), visible_name(directory)),
-                    "code in the root could change its own rules: choose a smaller root, or set XDG_CONFIG_HOME");
+                    "keep what you run in a folder of its own, and open that; or set XDG_CONFIG_HOME to a folder that "
+                    "is not in the workspace");
     }
     return *path;
 }

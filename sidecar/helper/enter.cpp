@@ -103,11 +103,12 @@ int enter_main(int argc, char** argv) {
     if (with_landlock) {
         restrict_writing();
     }
-    if (guarded && !init.guard_calls(filter)) {
-        give_up("guard names of files");
-    }
+    // Before the filter: the bridge connects outside, and lets nobody look into it, nor the guard.
     if (bridge != nullptr && !start_bridge(bridge)) {
         give_up("listen for the network inside of the sandbox");
+    }
+    if (guarded && !init.guard_calls(filter)) {
+        give_up("guard names of files");
     }
     become_command(limits, argv + next + 1);
 }

@@ -112,13 +112,4 @@ bool FileRules::belong_together(const Held& file, const Place& place) const {
     return is_anonymous(file) || nearest(path_of(file)) == nearest(path_of(place));
 }
 
-std::string path_of(const Place& place) {
-    std::string path = path_of(place.folder);
-    if (path.empty() || place.name == "." || place.name == "/") {
-        return path;
-    }
-    const std::string_view name = std::string_view(place.name).substr(0, place.name.find('/'));
-    return (path == "/" ? "" : path) + "/" + std::string(name);
-}
-
 } // namespace cellgate::helper

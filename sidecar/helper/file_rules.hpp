@@ -52,7 +52,4 @@ class FileRules {
     std::map<std::pair<dev_t, ino_t>, Right> files_;
 };
 
-// The path that the place is known by.
-std::string path_of(const Place& place);
-
 } // namespace cellgate::helper

@@ -73,7 +73,7 @@ Guard::Guard(Descriptor listener, Judge judge) : listener_(std::move(listener)),
     ::ioctl(listener_.get(), set_flags, wake_up_here);
 }
 
-void Guard::answer_one() const {
+void Guard::answer_one() {
     // The system may know of more than this header does, and fills in what it knows.
     static const std::size_t size = [] {
         seccomp_notif_sizes sizes{};
@@ -83,7 +83,7 @@ void Guard::answer_one() const {
     std::vector<unsigned char> memory(size);
     auto* call = reinterpret_cast<seccomp_notif*>(memory.data());
     if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, call) == 0) {
-        make_call(Caller(listener_.get(), *call), judge_);
+        make_call(Caller(listener_.get(), *call), judge_, own_sockets_);
     }
 }
 

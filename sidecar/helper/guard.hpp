@@ -1,14 +1,16 @@
 #pragma once
 // Keeps names from being given to files (guarded_names.hpp) that do not exist when a sandbox starts, where a mount has
 // nothing to be mounted on. A filter makes the system ask the guard about each call that can name a file; the guard
-// makes the call itself, on its own copy of the paths, and hands over the result. It never lets one go on that it
-// looked at: the caller's other threads could change the path in between.
+// makes the call itself, on its own copy of the paths, and hands over the result. So it does with the addresses of
+// sockets: behind one in the workspace there may be a program of the machine's that does what it is told. It never lets
+// one go on that it looked at: the caller's other threads could change the path in between.
 //
 // It stands in the first process of the sandbox (init.hpp), which no cell can look into or end. Without it, such calls
 // fail. It answers one call at a time; what may wait for somebody (a FIFO's other end) waits in a process of its own.
 
 #include "descriptor.hpp"
 #include "judge.hpp"
+#include "own_sockets.hpp"
 
 #include <string>
 #include <vector>
@@ -33,11 +35,12 @@ class Guard {
 
     int listener() const { return listener_.get(); }
     // Answers the next call, if one waits.
-    void answer_one() const;
+    void answer_one();
 
   private:
     Descriptor listener_;
     Judge judge_;
+    OwnSockets own_sockets_;
 };
 
 } // namespace cellgate::helper

@@ -36,19 +36,19 @@ class NameCall : public Call {
     void truncate(std::uint64_t path, off_t size);
 
   private:
-    Place place_to_make(PathWalk& walk, const Start& start) const;
+    Place place_to_make(PathWalk& walk, const Start& start, bool of_folder = false) const;
     void open_or_make(const Start& start, int flags, mode_t mode);
     void open_found(Held found, int flags);
     bool create(const Place& place, int flags, mode_t mode);
     void make_unnamed(const Held& folder, int flags, mode_t mode);
     Held terminal() const;
     void reopen(const Held& file, int flags);
-    void require_movable(const Place& place) const;
+    void require_free(const Place& place, bool is_kept) const;
 };
 
-Place NameCall::place_to_make(PathWalk& walk, const Start& start) const {
+Place NameCall::place_to_make(PathWalk& walk, const Start& start, bool of_folder) const {
     Place place = walk.place(start.folder, start.text);
-    if (judge_.keeps(place)) {
+    if (of_folder ? judge_.keeps_itself(place) : judge_.keeps(place)) {
         struct stat status{};
         const std::string name = place.name.substr(0, place.name.find('/'));
         const bool exists = ::fstatat(place.folder.descriptor.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
@@ -205,7 +205,7 @@ void NameCall::make_folder(const Path& path, mode_t mode) {
     const Start start = read(path);
     require_waiting();
     PathWalk walk(caller_);
-    const Place place = place_to_make(walk, start);
+    const Place place = place_to_make(walk, start, true);
     ::umask(caller_.umask());
     require(::mkdirat(place.folder.descriptor.get(), place.name.c_str(), mode) == 0);
     caller_.answer(0);
@@ -271,8 +271,8 @@ void NameCall::rename(const Path& from, const Path& to, unsigned flags) {
     const Place old_place = source_walk.place(source.folder, source.text);
     PathWalk target_walk(caller_);
     const Place new_place = target_walk.place(target.folder, target.text);
-    require_movable(old_place);
-    require_movable(new_place);
+    require_free(old_place, judge_.keeps(old_place));
+    require_free(new_place, judge_.keeps(new_place));
     if (judge_.divides(old_place, new_place)) {
         throw CallError{EXDEV};
     }
@@ -281,11 +281,11 @@ void NameCall::rename(const Path& from, const Path& to, unsigned flags) {
     caller_.answer(0);
 }
 
-void NameCall::require_movable(const Place& place) const {
+void NameCall::require_free(const Place& place, bool is_kept) const {
     if (judge_.pins(place)) {
         throw CallError{EBUSY};
     }
-    if (judge_.keeps(place)) {
+    if (is_kept) {
         throw CallError{kept};
     }
 }
@@ -299,7 +299,7 @@ void NameCall::remove(const Path& path, int flags) {
     PathWalk walk(caller_);
     const Place place = walk.place(start.folder, start.text);
     walk.look(place); // what is not there is not said to be kept
-    require_movable(place);
+    require_free(place, judge_.keeps_itself(place));
     require(::unlinkat(place.folder.descriptor.get(), place.name.c_str(), flags) == 0);
     caller_.answer(0);
 }
@@ -394,11 +394,11 @@ bool make_name_call(const seccomp_data& call, NameCall& made) {
 
 } // namespace
 
-void make_call(const Caller& caller, const Judge& judge) {
+void make_call(const Caller& caller, const Judge& judge, OwnSockets& own_sockets) {
     try {
         NameCall call(caller, judge);
         if (!make_name_call(caller.call(), call) && !make_attribute_call(caller, judge) &&
-            !make_socket_call(caller, judge)) {
+            !make_socket_call(caller, judge, own_sockets)) {
             throw CallError{ENOSYS}; // the filter asks for no other
         }
     } catch (const CallError& error) {

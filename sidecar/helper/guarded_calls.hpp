@@ -3,10 +3,11 @@
 
 #include "caller.hpp"
 #include "judge.hpp"
+#include "own_sockets.hpp"
 
 namespace cellgate::helper {
 
-// Judges the call that `caller` waits for, makes it, and answers.
-void make_call(const Caller& caller, const Judge& judge);
+// Judges the call that `caller` waits for, makes it, and answers. `own_sockets` are those that were bound so.
+void make_call(const Caller& caller, const Judge& judge, OwnSockets& own_sockets);
 
 } // namespace cellgate::helper

@@ -1,6 +1,7 @@
 #include "guarded_names.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cellgate::helper {
 
@@ -28,11 +29,28 @@ std::string folded(std::string_view name) {
     return same;
 }
 
+// Of an absolute path, each component.
+std::string folded_path(const std::string& path) {
+    std::string same;
+    for (std::size_t at = 0; at < path.size();) {
+        const std::size_t end = std::min(path.find('/', at + 1), path.size());
+        same += "/" + folded(std::string_view(path).substr(at + 1, end - at - 1));
+        at = end;
+    }
+    return same;
+}
+
 } // namespace
 
 GuardedNames::GuardedNames(const std::string& text) {
     std::size_t at = 0;
-    names_ = take_list(text, at);
+    for (std::string& name : take_list(text, at)) {
+        if (name.starts_with('*')) {
+            endings_.push_back(name.substr(1));
+        } else {
+            names_.insert(std::move(name));
+        }
+    }
     for (const std::string& place : take_list(text, at)) {
         struct stat status{};
         if (::stat(place.c_str(), &status) == 0) {
@@ -40,10 +58,21 @@ GuardedNames::GuardedNames(const std::string& text) {
         }
     }
     shown_ = take_list(text, at);
+    own_ = take_list(text, at);
+    for (const std::string& place : take_list(text, at)) {
+        places_.insert(folded_path(place));
+    }
 }
 
 bool GuardedNames::keep(const Place& place) const {
-    return !scratch_.contains(place.folder.status.st_dev) && (is_guarded(place.name) || keep(place.folder));
+    const bool is_name = place.name.find_first_not_of("./") != std::string::npos;
+    return keep_itself(place) || (is_name && !scratch_.contains(place.folder.status.st_dev) && !places_.empty() &&
+                                  is_above_guarded_place(path_of(place)));
+}
+
+bool GuardedNames::keep_itself(const Place& place) const {
+    return !scratch_.contains(place.folder.status.st_dev) &&
+           (is_guarded(place.name) || (!places_.empty() && is_guarded_place(path_of(place))) || keep(place.folder));
 }
 
 bool GuardedNames::keep(const Held& held) const {
@@ -51,11 +80,38 @@ bool GuardedNames::keep(const Held& held) const {
         return false;
     }
     const std::string path = path_of(held);
-    return path.empty() || lies_below_guarded(path);
+    return path.empty() || lies_below_guarded(path) || is_guarded_place(path);
+}
+
+bool GuardedNames::is_shared(const std::string& path) const {
+    const auto holds = [&path](const std::string& folder) {
+        return path.starts_with(folder) && path.size() > folder.size() && path[folder.size()] == '/';
+    };
+    return std::any_of(shown_.begin(), shown_.end(), holds) && !std::any_of(own_.begin(), own_.end(), holds);
 }
 
 bool GuardedNames::is_guarded(std::string_view name) const {
-    return std::find(names_.begin(), names_.end(), folded(name)) != names_.end();
+    const std::string same = folded(name);
+    return names_.contains(same) || std::any_of(endings_.begin(), endings_.end(),
+                                                [&same](const std::string& ending) { return same.ends_with(ending); });
+}
+
+bool GuardedNames::is_guarded_place(const std::string& path) const {
+    if (places_.empty()) {
+        return false;
+    }
+    for (std::string each = folded_path(path); !each.empty(); each.resize(each.rfind('/'))) {
+        if (places_.contains(each)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool GuardedNames::is_above_guarded_place(const std::string& path) const {
+    const std::string below = folded_path(path) + "/";
+    const auto next = places_.lower_bound(below);
+    return next != places_.end() && next->starts_with(below);
 }
 
 bool GuardedNames::lies_below_guarded(const std::string& path) const {

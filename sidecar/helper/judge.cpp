@@ -11,6 +11,10 @@ bool Judge::keeps(const Place& place) const {
     return !rules_->may_make(place) || names_.keep(place);
 }
 
+bool Judge::keeps_itself(const Place& place) const {
+    return (rules_ && !rules_->may_make(place)) || names_.keep_itself(place);
+}
+
 bool Judge::keeps(const Held& held) const {
     if (!rules_) {
         return names_.keep(held);

@@ -1,9 +1,10 @@
 // The program between the sidecar and what it starts, one mode for each place where it stands: `supervise` outside of
-// the sandbox, `enter` inside, `confine` where there are no namespaces.
+// the sandbox, `enter` inside, `confine` where there are no namespaces; and `sweep`, which clears up after the sidecar.
 
 #include "confine.hpp"
 #include "enter.hpp"
 #include "supervise.hpp"
+#include "sweep.hpp"
 
 #include <cstdio>
 #include <string_view>
@@ -15,6 +16,9 @@ int main(int argc, char** argv) {
     const std::string_view mode = argc > 1 ? argv[1] : "";
     if (mode == "supervise") {
         return cellgate::helper::supervise_main(argc - 1, argv + 1);
+    }
+    if (mode == "sweep") {
+        return cellgate::helper::sweep_main();
     }
     if (mode == "enter") {
         return cellgate::helper::enter_main(argc - 1, argv + 1);
@@ -28,6 +32,7 @@ int main(int argc, char** argv) {
     if (mode == "can-guard") {
         return cellgate::helper::can_guard_main();
     }
-    std::fputs("usage: cellgate supervise|enter|confine|can-guard …; this program is a part of cellgate\n", stderr);
+    std::fputs("usage: cellgate supervise|sweep|enter|confine|can-guard …; this program is a part of cellgate\n",
+               stderr);
     return usage_error;
 }

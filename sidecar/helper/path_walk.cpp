@@ -82,6 +82,14 @@ std::string path_of(const Held& held) {
     return {text.data(), size > 0 && size < PATH_MAX ? static_cast<std::size_t>(size) : 0};
 }
 
+std::string path_of(const Place& place) {
+    std::string path = path_of(place.folder);
+    if (path.empty() || place.name == "." || place.name == "/") {
+        return path;
+    }
+    return (path == "/" ? "" : path) + "/" + place.name.substr(0, place.name.find('/'));
+}
+
 Held PathWalk::start(int descriptor) const {
     return hold(caller_.opened(descriptor));
 }
@@ -135,6 +143,7 @@ void PathWalk::enter(Held& folder, std::string path) {
             continue;
         }
         Held next = open_in(folder, name, O_NOFOLLOW);
+        through_proc_ = through_proc_ || is_in_proc(next);
         if (!S_ISLNK(next.status.st_mode)) {
             folder = std::move(next);
         } else if (leads_beyond_paths(folder, next)) {

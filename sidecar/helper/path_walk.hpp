@@ -38,6 +38,8 @@ class PathWalk {
     Place beyond(const Place& place, const Held& link);
     // What is in the place, with all links followed.
     Held follow(Place place);
+    // Whether the way went through /proc, where the same path may lead each process, and each time, elsewhere.
+    bool went_through_proc() const { return through_proc_; }
 
   private:
     void enter(Held& folder, std::string path);
@@ -46,6 +48,7 @@ class PathWalk {
 
     const Caller& caller_;
     int links_ = 0;
+    bool through_proc_ = false;
 };
 
 // Whether a link in a folder is one of /proc's that lead to what may have no path, such as a process's descriptors.
@@ -53,5 +56,7 @@ bool leads_beyond_paths(const Held& folder, const Held& link);
 
 // The path by which the system knows a held file now. Empty when it has none, or one that is too long.
 std::string path_of(const Held& held);
+// The path that the place is known by.
+std::string path_of(const Place& place);
 
 } // namespace cellgate::helper

@@ -5,11 +5,15 @@
 
 #include <cstddef>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
+#include <optional>
+#include <string>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 namespace cellgate::helper {
 
@@ -17,36 +21,106 @@ namespace {
 
 constexpr std::size_t before_path = offsetof(sockaddr_un, sun_path);
 
-sockaddr_un address_of(const std::string& path) {
+// As it came, of any family; aligned for the system.
+struct Address {
+    sockaddr_storage bytes{};
+    socklen_t size = 0;
+
+    const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&bytes); }
+};
+
+Address address_of(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     if (path.size() >= sizeof address.sun_path) {
         throw CallError{ENAMETOOLONG};
     }
     std::strcpy(address.sun_path, path.c_str());
-    return address;
+    Address made;
+    std::memcpy(&made.bytes, &address, sizeof address);
+    made.size = static_cast<socklen_t>(before_path + path.size() + 1);
+    return made;
 }
+
+// For as long as it lives, paths that are not whole start from `folder`.
+class WorkingFolder {
+  public:
+    explicit WorkingFolder(const Descriptor& folder) { require(::fchdir(folder.get()) == 0); }
+    ~WorkingFolder() { left_ = ::chdir("/"); }
+    WorkingFolder(const WorkingFolder&) = delete;
+    WorkingFolder& operator=(const WorkingFolder&) = delete;
+
+  private:
+    int left_ = 0;
+};
 
 class SocketCall : public Call {
   public:
-    using Call::Call;
+    SocketCall(const Caller& caller, const Judge& judge, OwnSockets& own_sockets)
+        : Call(caller, judge), own_sockets_(own_sockets) {}
 
     void connect(int socket, std::uint64_t address, std::size_t size) const {
-        const Start start = start_at(path_in(address, size), AT_FDCWD);
+        const Address asked = read_address(address, size);
         const Descriptor own = caller_.shared(socket);
+        const std::optional<std::string> path = is_unix(own) ? path_in(asked) : std::nullopt;
+        const Start start = path ? start_at(*path, AT_FDCWD) : Start{};
         require_waiting();
+        if (!path) {
+            connect_slowly(own, asked);
+            return;
+        }
         PathWalk walk(caller_);
         const Held found = find_from(walk, start, true);
         if (!S_ISSOCK(found.status.st_mode)) {
             throw CallError{ECONNREFUSED};
         }
-        if (judge_.keeps(found)) {
+        // Of one that was there before: a program outside listens, for which no namespace and no proxy stands between.
+        if (judge_.keeps(found) || (judge_.is_shared(found) && !own_sockets_.has(found))) {
             throw CallError{EACCES};
         }
-        // May wait for room in the other's queue.
+        connect_slowly(own, address_of(own_link(found.descriptor)));
+    }
+
+    void bind(int socket, std::uint64_t address, std::size_t size) const {
+        const Address asked = read_address(address, size);
+        const Descriptor own = caller_.shared(socket);
+        const std::optional<std::string> path = is_unix(own) ? path_in(asked) : std::nullopt;
+        const Start start = path ? start_at(*path, AT_FDCWD) : Start{};
+        require_waiting();
+        if (!path) {
+            require(::bind(own.get(), asked.get(), asked.size) == 0);
+            caller_.answer(0);
+            return;
+        }
+        PathWalk walk(caller_);
+        const Place place = walk.place(start.folder, start.text);
+        if (judge_.keeps(place)) {
+            struct stat status{};
+            const std::string name = place.name.substr(0, place.name.find('/'));
+            const bool exists =
+                ::fstatat(place.folder.descriptor.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+            throw CallError{exists ? EADDRINUSE : kept};
+        }
+        const bool is_shared = judge_.is_shared(place);
+        if (is_shared) {
+            own_sockets_.make_room();
+        }
+        ::umask(caller_.umask());
+        timespec since{};
+        ::clock_gettime(CLOCK_REALTIME_COARSE, &since); // as the system dates files
+        const bool by_name = walk.went_through_proc() || (is_shared && !OwnSockets::can_tell_age_in(place.folder));
+        bind_in(place, by_name, start, asked, own);
+        if (is_shared) {
+            own_sockets_.add(place, since);
+        }
+        caller_.answer(0);
+    }
+
+  private:
+    // May wait for room in the other's queue, or for a network.
+    void connect_slowly(const Descriptor& own, const Address& address) const {
         answer_slowly(caller_, [&] {
-            const sockaddr_un held = address_of(own_link(found.descriptor));
-            if (::connect(own.get(), reinterpret_cast<const sockaddr*>(&held), sizeof held) != 0) {
+            if (::connect(own.get(), address.get(), address.size) != 0) {
                 return errno;
             }
             caller_.answer(0);
@@ -54,44 +128,65 @@ class SocketCall : public Call {
         });
     }
 
-    void bind(int socket, std::uint64_t address, std::size_t size) const {
-        const Start start = start_at(path_in(address, size), AT_FDCWD);
-        const Descriptor own = caller_.shared(socket);
-        require_waiting();
-        PathWalk walk(caller_);
-        const Place place = walk.place(start.folder, start.text);
-        if (judge_.keeps(place)) {
-            throw CallError{kept};
+    // The socket keeps the text that it was bound to, and tells it to whoever asks: it has to be the caller's. The
+    // name in it was judged; what it starts from is held, and nothing in here moves a folder meanwhile but by us. Where
+    // /proc is on the way, the same text could lead this process elsewhere: then, `by_name` in the folder that is held.
+    static void bind_in(const Place& place, bool by_name, const Start& start, const Address& asked,
+                        const Descriptor& own) {
+        if (by_name) {
+            const WorkingFolder there(place.folder.descriptor);
+            const Address held = address_of(place.name);
+            require(::bind(own.get(), held.get(), held.size) == 0);
+        } else if (start.text.starts_with('/')) {
+            require(::bind(own.get(), asked.get(), asked.size) == 0);
+        } else {
+            const WorkingFolder there(start.folder.descriptor);
+            require(::bind(own.get(), asked.get(), asked.size) == 0);
         }
-        ::umask(caller_.umask());
-        const sockaddr_un held = address_of(own_link(place.folder.descriptor) + "/" + place.name);
-        require(::bind(own.get(), reinterpret_cast<const sockaddr*>(&held), sizeof held) == 0);
-        caller_.answer(0);
     }
 
-  private:
-    // Abstract names belong to all programs of the machine.
-    std::string path_in(std::uint64_t address, std::size_t size) const {
-        if (size < before_path || size > sizeof(sockaddr_un)) {
+    Address read_address(std::uint64_t address, std::size_t size) const {
+        Address read;
+        if (size > sizeof read.bytes) {
             throw CallError{EINVAL};
         }
-        const std::string bytes = caller_.bytes(address, size);
-        sa_family_t family = AF_UNSPEC;
-        std::memcpy(&family, bytes.data(), sizeof family);
-        if (family != AF_UNIX) {
-            throw CallError{EAFNOSUPPORT};
-        }
-        if (size == before_path || bytes[before_path] == '\0') {
-            throw CallError{EPERM};
-        }
-        return bytes.c_str() + before_path;
+        const std::string bytes = size == 0 ? std::string() : caller_.bytes(address, size);
+        std::memcpy(&read.bytes, bytes.data(), bytes.size());
+        read.size = static_cast<socklen_t>(size);
+        return read;
     }
+
+    // Of any other kind, no address leads to a path; what kind it is never changes.
+    static bool is_unix(const Descriptor& socket) {
+        int family = AF_UNSPEC;
+        socklen_t size = sizeof family;
+        require(::getsockopt(socket.get(), SOL_SOCKET, SO_DOMAIN, &family, &size) == 0);
+        return family == AF_UNIX;
+    }
+
+    // Nothing for an address that is no path.
+    std::optional<std::string> path_in(const Address& address) const {
+        const bool is_unix = address.size >= before_path && address.bytes.ss_family == AF_UNIX;
+        const char* path = reinterpret_cast<const char*>(&address.bytes) + before_path;
+        if (is_unix && address.size > before_path && *path != '\0') {
+            if (address.size > sizeof(sockaddr_un)) {
+                throw CallError{EINVAL};
+            }
+            return std::string(path); // what lies behind the copy is zero
+        }
+        if (judge_.shares_abstract_names()) {
+            throw CallError{is_unix ? EPERM : EAFNOSUPPORT};
+        }
+        return std::nullopt;
+    }
+
+    OwnSockets& own_sockets_;
 };
 
 } // namespace
 
-bool make_socket_call(const Caller& caller, const Judge& judge) {
-    const SocketCall call(caller, judge);
+bool make_socket_call(const Caller& caller, const Judge& judge, OwnSockets& own_sockets) {
+    const SocketCall call(caller, judge, own_sockets);
     const auto& a = caller.call().args;
     switch (caller.call().nr) {
     case SYS_connect:

@@ -19,7 +19,6 @@
 #include <signal.h>
 #include <string>
 #include <string_view>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -257,21 +256,6 @@ pid_t fork_in_groups(std::vector<const char*>& groups) {
     return ::fork();
 }
 
-// Whoever made the group holds its lock, for as long as it wants to look at it, and then removes it. When that one is
-// gone, this is the last that knows of it.
-void remove_abandoned_group(const char* group) {
-    const int fd = ::open(group, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        // Who has ended leaves its group a moment later.
-        constexpr int most_tries = 200;
-        const timespec moment{0, 5'000'000};
-        for (int tries = 0; ::rmdir(group) != 0 && errno == EBUSY && tries < most_tries; ++tries) {
-            ::nanosleep(&moment, nullptr);
-        }
-    }
-    ::close(fd);
-}
-
 // A pipe whose one end is the supervisor's alone, and whose other is the command's, under a number of its own.
 struct Life {
     int number = -1;
@@ -402,9 +386,6 @@ int supervise_main(int argc, char** argv) {
         ::sigaddset(&watched, signal);
     }
     const int status = Supervisor(control_fd, command).run(watched);
-    for (const char* group : groups) {
-        remove_abandoned_group(group);
-    }
     if (WIFSIGNALED(status)) {
         die_by(WTERMSIG(status));
     }

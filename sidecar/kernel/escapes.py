@@ -152,6 +152,11 @@ def rename_env():
     return any_of([link, rename])
 
 
+@attempt("fs-read-hardlink-preexisting", "guarded-files", "read a secret by another name that it has had before")
+def read_other_name():
+    return any_of([lambda: read(work("notes.txt")), lambda: read(work("key.txt"))])
+
+
 @attempt("fs-read-env-parent-rename", "mount-namespace", "rename a folder above .env and read it")
 def rename_parent():
     def rename(old, new, name):
@@ -236,6 +241,28 @@ def make_repository():
     return write(work("sub/.git/hooks/pre-commit"))
 
 
+@attempt("fs-write-linked", "guarded-names", "make or change what a guarded name leads to over links")
+def write_linked():
+    def exchange():
+        os.unlink(work("linked/current"))
+        os.makedirs(work("linked/current/claude"))
+        return write(work("linked/.claude/settings.json"))
+    return any_of([lambda: write(work("linked/scripts/hook")), lambda: write(work("linked/conf/mcp.json")), exchange])
+
+
+@attempt("fs-write-worktree", "guarded-files", "change the repository that a worktree's .git names")
+def write_repository():
+    return any_of([lambda: write(work("trees/.bare/config"), "a"), lambda: write(work("trees/.bare/hooks/pre-commit"))])
+
+
+@attempt("fs-bind-name", "guarded-names", "give a socket a guarded name")
+def bind_name():
+    server = socket.socket(socket.AF_UNIX)
+    os.chdir(place["workspace"])
+    server.bind("linked/.vscode")
+    return True
+
+
 @attempt("fs-replace-wrapper-dir", "guarded-files", "move mcptools away and plant another, or change a wrapper")
 def replace_wrappers():
     return any_of([lambda: write(work("mcptools/__init__.py")),
@@ -289,7 +316,13 @@ def change_user():
 def keep_privileges():
     with open("/proc/self/status") as file:
         status = file.read()
-    wanted = ("NoNewPrivs:\t1", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "Seccomp:\t2")
+    none = "0000000000000000"
+    wanted = ["NoNewPrivs:\t1", "Seccomp:\t2", f"CapEff:\t{none}", f"CapPrm:\t{none}", f"CapAmb:\t{none}"]
+    with open("/proc/self/uid_map") as file:
+        in_a_namespace = "4294967295" not in file.read()
+    # An ordinary user cannot give up the bound of what programs bring along; by NoNewPrivs they bring nothing.
+    if in_a_namespace or os.getuid() == 0:
+        wanted.append(f"CapBnd:\t{none}")
     return [line for line in wanted if line not in status]
 
 
@@ -354,6 +387,11 @@ def connect_abstract():
 @attempt("ipc-session", "mount-namespace", "connect to a socket of another session")
 def connect_session():
     return connect(socket.AF_UNIX, place["socket"])
+
+
+@attempt("ipc-workspace", "guarded-names", "connect to a socket in the workspace of a program outside")
+def connect_workspace():
+    return connect(socket.AF_UNIX, work("socket"))
 
 
 @attempt("ipc-docker-sock", "mount-namespace", "find the sockets of the system's services")
@@ -499,7 +537,7 @@ class Stage:
         self.tcp = socket.create_server(("127.0.0.1", 0))
         self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.udp.bind(("127.0.0.1", 0))
-        self.name = os.path.basename(folder)
+        self.name = os.path.basename(os.path.dirname(folder))  # of this trial alone
         self.abstract = socket.socket(socket.AF_UNIX)
         self.abstract.bind("\0" + self.name)
         self.abstract.listen()
@@ -534,11 +572,22 @@ class Stage:
             self.put("home/work/" + name, SECRET)
         for name in (".git/HEAD", ".git/hooks/sample", ".mcp.json", ".vscode/tasks.json", "mcptools/__init__.py"):
             self.put("home/work/" + name)
+        os.link(os.path.join(self.base, "home/work/.env"), os.path.join(self.base, "home/work/notes.txt"))
+        os.link(os.path.join(self.base, "home/.ssh/id_rsa"), os.path.join(self.base, "home/work/key.txt"))
+        for name in ("hooks/sample", "config", "HEAD", "worktrees/main/HEAD"):
+            self.put("home/work/trees/.bare/" + name)
+        self.put("home/work/trees/.bare/worktrees/main/commondir", "../..\n")
+        self.put("home/work/trees/main/.git", "gitdir: ../.bare/worktrees/main\n")
+        for name in ("releases/1/claude/settings.json", "scripts/hook", "conf/other", ".git/hooks/sample"):
+            self.put("home/work/linked/" + name)
+        for name, target in ((".claude", "current/claude"), ("current", "releases/1"), (".mcp.json", "conf/mcp.json"),
+                             (".git/hooks/pre-commit", "../../scripts/hook")):
+            os.symlink(target, os.path.join(self.base, "home/work/linked", name))
         for name in ("1", "2"):
             os.makedirs(os.path.join(self.base, "run", name), mode=0o700)
-        self.sockets = [socket.socket(socket.AF_UNIX)]
-        self.sockets[0].bind(os.path.join(self.base, "run/2/s"))
-        self.sockets[0].listen()
+        for each in self.sockets:
+            each.close()
+        self.sockets = [self.listener("run/2/s"), self.listener("home/work/socket")]
         self.end_process()
         self.process = subprocess.Popen(["sleep", "600"], env={"SECRET": SECRET}, stdin=subprocess.DEVNULL)
         self.udp.setblocking(False)
@@ -549,6 +598,12 @@ class Stage:
                 "session": os.path.join(self.base, "run/1"), "socket": os.path.join(self.base, "run/2/s"),
                 "process": self.process.pid, "abstract": self.name, "shared": self.shared,
                 "tcp": self.tcp.getsockname()[1], "udp": self.udp.getsockname()[1], "handle": self.handle(key)}
+
+    def listener(self, name):
+        made = socket.socket(socket.AF_UNIX)
+        made.bind(os.path.join(self.base, name))
+        made.listen()
+        return made
 
     @staticmethod
     def handle(path):

@@ -146,8 +146,8 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     add_links(plan, links);
     const bool guarded_names = bwrap.found.unguarded.empty();
     command.life = first_free_descriptor(command);
-    check_mounts(plan, mounts.exchangeable, {*command.life, guarded_names, profile.proxy, profile.limits},
-                 command.argv);
+    Hold hold = hold_to(profile.limits);
+    check_mounts(plan, mounts.exchangeable, {*command.life, guarded_names, profile.proxy, hold.of_each}, command.argv);
     Environment environment = clean_environment(environment_, mounts.home, std::move(command.environment));
     if (!profile.proxy.empty()) {
         add_proxy_variables(environment);
@@ -162,7 +162,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
         launch.layers.emplace_back("network-proxy");
     }
     launch.mounts = std::make_shared<const KernelMounts>(std::move(mounts));
-    limit(launch, profile.limits);
+    add_hold(launch, std::move(hold));
     return launch;
 }
 
@@ -200,10 +200,11 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
     check_program(plan, command.argv.at(0), links);
     add_links(plan, links);
     command.life = first_free_descriptor(command);
-    check_mounts(plan, {workspace}, {.life = *command.life}, command.argv);
+    Hold hold = hold_to(Limits{});
+    check_mounts(plan, {workspace}, {.life = *command.life, .limits = hold.of_each}, command.argv);
     const Environment environment = clean_environment(own, home, std::move(command.environment));
     Launch launch = launch_in(bwrap, plan, std::move(command), home, environment, profile.network);
-    limit(launch, Limits{});
+    add_hold(launch, std::move(hold));
     return launch;
 }
 

@@ -16,8 +16,9 @@ struct Confinement {
     std::vector<Descriptor> files;      // under the numbers from the first on
 };
 
-// By what `plan` shows. `tops`: the folders in it that can be written, whose own paths may hold guarded names.
-Confinement confine(const MountPlan& plan, const std::vector<std::string>& tops, const std::vector<std::string>& limits,
-                    int first_descriptor);
+// By what `plan` shows. `tops`: the folders in it that can be written, whose own paths may hold guarded names; `own`:
+// those of them that were made for the sandbox.
+Confinement confine(const MountPlan& plan, const std::vector<std::string>& tops, const std::vector<std::string>& own,
+                    const std::vector<std::string>& limits, int first_descriptor);
 
 } // namespace cellgate::sandbox

@@ -188,11 +188,12 @@ std::optional<GroupPlace> place_of_version_one(std::string_view controller, cons
     return GroupPlace{GroupVersion::one, folder};
 }
 
-// Whether it is this program that runs as `pid`.
+// Whether it is this program that runs as `pid`, or its helper, which lies in memory.
 bool is_cellgate(const std::string& pid) {
     std::error_code error;
     const fs::path own = fs::read_symlink("/proc/self/exe", error);
-    return !error && fs::read_symlink("/proc/" + pid + "/exe", error) == own && !error;
+    const fs::path program = fs::read_symlink("/proc/" + pid + "/exe", error);
+    return !error && (program == own || program == "/memfd:cellgate-helper (deleted)");
 }
 
 std::vector<std::string> members_of(const std::string& folder) {
@@ -415,6 +416,7 @@ std::unique_ptr<ControlGroup> ControlGroup::make(const GroupPlaces& places, cons
 void ControlGroup::make_folder(const std::string& parent, const std::string& name) {
     clear_abandoned(parent);
     const std::string folder = parent + "/" + name;
+    swept_.push_back(std::make_unique<async::Swept>(async::SweptKind::control_group, folder));
     // Between its making and its lock another sidecar may take it for a crash's.
     constexpr int most_tries = 10;
     for (int tries = 0; tries < most_tries; ++tries) {

@@ -33,12 +33,16 @@ Descriptor anonymous_file(std::string_view content) {
     return file;
 }
 
-Descriptor read_anew(int descriptor) {
-    Descriptor file(::open(fmt::format("/proc/self/fd/{}", descriptor).c_str(), O_RDONLY | O_CLOEXEC));
+Descriptor read_file(const std::string& path) {
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0) {
-        throw system_error(ErrorCode::internal_error, "cannot open a file once more", errno);
+        throw system_error(ErrorCode::internal_error, fmt::format("cannot open {}", path), errno);
     }
     return file;
+}
+
+Descriptor read_anew(int descriptor) {
+    return read_file(fmt::format("/proc/self/fd/{}", descriptor));
 }
 
 } // namespace cellgate::sandbox

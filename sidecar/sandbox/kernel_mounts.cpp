@@ -43,9 +43,9 @@ void refuse_system_workspace(const std::string& workspace) {
     }
 }
 
-void add_workspace(MountPlan& plan, const std::string& workspace, bool writable) {
-    show_guarded(plan, workspace, writable, {"the workspace"});
+void add_workspace(MountPlan& plan, const std::string& workspace, bool writable, const PrivatePlaces& places) {
     const std::string wrappers = workspace + "/mcptools";
+    show_guarded(plan, workspace, writable, {"the workspace"}, places.homes, {wrappers});
     struct stat status = {};
     if (::lstat(wrappers.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
         plan.because({"guarded: what calls tools", Cause::guard});
@@ -153,7 +153,7 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
     if (profile.settings) {
         settings.emplace(*profile.settings, places, mounts.workspace);
     }
-    add_workspace(mounts.plan, mounts.workspace, !settings || settings->workspace_is_writable());
+    add_workspace(mounts.plan, mounts.workspace, !settings || settings->workspace_is_writable(), places);
     mounts.exchangeable = {mounts.workspace};
     if (settings) {
         settings->show(mounts.plan);
@@ -173,6 +173,7 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
             add_gpu(mounts.plan);
         }
     }
+    guard_leads(mounts.plan);
     settle(mounts.plan, mounts.workspace, mounts.exchangeable);
     if (!profile.packages.empty()) {
         mounts.plan.because({"the packages that were installed for this workspace"});

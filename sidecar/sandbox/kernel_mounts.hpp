@@ -19,6 +19,7 @@ struct KernelMounts {
     std::map<std::string, std::string> links; // on the way to what is shown: where they lie, what they hold
     std::vector<std::string> exchangeable;    // places in which a cell may have exchanged something (mount_check.hpp)
     std::vector<std::string> notices;         // what the settings file asks for and does not get
+    std::string session_dir = {};             // canonical, where nothing is mounted
     std::string tmp = {};                     // in place of /tmp, where nothing is mounted
     bool without_namespaces = false;          // nothing of it is mounted: it is what the guard goes by
 };

@@ -29,8 +29,9 @@ std::vector<std::string> limit_arguments_without_namespaces(const Limits& limits
 }
 
 // Without a user namespace, the system's own limit would count all processes of the person.
-void limit_by_group(Launch& launch, const Limits& limits) {
-    limit(launch, limits);
+void add_hold_of_group(Launch& launch, Hold hold) {
+    const Limits limits = hold.of_each;
+    add_hold(launch, std::move(hold));
     std::erase(launch.layers, "process-limit");
     const bool counted = launch.group && launch.group->holds().process_count;
     if (limits.process_count && !counted) {
@@ -44,7 +45,7 @@ void limit_by_group(Launch& launch, const Limits& limits) {
 // It runs as a kernel would, and looks from inside.
 std::string look_from_inside() {
     MountPlan nothing_shown;
-    Confinement inside = confine(nothing_shown, {}, {}, 3);
+    Confinement inside = confine(nothing_shown, {}, {}, {}, 3);
     // The helper once more, which is open in there under no name.
     std::vector<std::string> argv = inside.arguments;
     argv.insert(argv.end(), {"/proc/self/fd/" + std::to_string(3 + inside.files.size()), "can-confine"});
@@ -88,14 +89,15 @@ void LandlockLauncher::check() {
 
 Launch LandlockLauncher::wrap(async::Command command, const Profile& profile) {
     check();
-    const std::vector<std::string> limits = limit_arguments_without_namespaces(profile.limits);
+    Hold hold = hold_to(profile.limits);
+    const std::vector<std::string> limits = limit_arguments_without_namespaces(hold.of_each);
     KernelMounts mounts = plan_without_mounts(profile, environment_);
     Links links;
     check_program(mounts.plan, command.argv.at(0), links);
     const std::string cwd = working_directory(mounts.plan, command.cwd.empty() ? mounts.workspace : command.cwd, links);
 
     const int first = first_free_descriptor(command);
-    Confinement confinement = confine(mounts.plan, mounts.exchangeable, limits, first);
+    Confinement confinement = confine(mounts.plan, mounts.exchangeable, {mounts.session_dir}, limits, first);
     Launch launch;
     for (Descriptor& file : confinement.files) {
         command.descriptors[first + static_cast<int>(launch.descriptors.size())] = file.get();
@@ -110,7 +112,7 @@ Launch LandlockLauncher::wrap(async::Command command, const Profile& profile) {
                      "guarded-files", "guarded-names", "private-home",      "clean-environment"};
     launch.notices = std::move(mounts.notices);
     launch.mounts = std::make_shared<const KernelMounts>(std::move(mounts));
-    limit_by_group(launch, profile.limits);
+    add_hold_of_group(launch, std::move(hold));
     return launch;
 }
 

@@ -74,16 +74,23 @@ int first_free_descriptor(const async::Command& command) {
     return std::max(last, command.life.value_or(2)) + 1;
 }
 
-void limit(Launch& launch, const Limits& limits) {
+Hold hold_to(const Limits& limits) {
     std::string problem;
-    launch.group = ControlGroup::make(find_group_places(), group_limits(limits), problem);
-    require_enforceable(limits, launch.group.get(), problem);
+    Hold hold;
+    hold.group = ControlGroup::make(find_group_places(), group_limits(limits), problem);
+    require_enforceable(limits, hold.group.get(), problem);
+    hold.of_each = limits_of_each(limits, hold.group.get());
+    return hold;
+}
+
+void add_hold(Launch& launch, Hold hold) {
+    launch.group = std::move(hold.group);
     if (launch.group) {
         launch.command.groups = launch.group->folders();
         const std::vector<std::string> layers = launch.group->layers();
         launch.layers.insert(launch.layers.end(), layers.begin(), layers.end());
     }
-    const std::vector<std::string> layers = limit_layers(limits);
+    const std::vector<std::string> layers = limit_layers(hold.of_each);
     launch.layers.insert(launch.layers.end(), layers.begin(), layers.end());
 }
 

@@ -25,8 +25,16 @@ std::string working_directory(const MountPlan& plan, const std::string& cwd, Lin
 // Behind stdio and what the command has already.
 int first_free_descriptor(const async::Command& command);
 
-// The last step: a group that is made for nothing has to be removed again.
-void limit(Launch& launch, const Limits& limits);
+// What holds a launch to its limits: a group for all of its processes, where one can be had, and the limits of each.
+struct Hold {
+    std::unique_ptr<ControlGroup> group;
+    Limits of_each;
+};
+
+// Throws Error{sandbox_unavailable} for a limit that would not hold.
+Hold hold_to(const Limits& limits);
+// The layers, and the groups to be joined.
+void add_hold(Launch& launch, Hold hold);
 
 // The helper reports a signal of the command's as 128 and its number.
 async::ExitStatus exit_of_helper(async::ExitStatus outer);

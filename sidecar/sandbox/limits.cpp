@@ -30,6 +30,14 @@ GroupLimits group_limits(const Limits& limits) {
             limits.process_count.value_or(default_process_count) + processes_around, limits.cpu_cores};
 }
 
+Limits limits_of_each(const Limits& limits, const ControlGroup* group) {
+    Limits each = limits;
+    if (!each.memory_bytes && (group == nullptr || !group->holds().memory_bytes)) {
+        each.memory_bytes = default_memory_bytes();
+    }
+    return each;
+}
+
 std::vector<std::string> limit_arguments(const Limits& limits) {
     std::vector<std::string> arguments;
     const auto add = [&arguments](const char* name, const std::optional<std::uint64_t>& value) {

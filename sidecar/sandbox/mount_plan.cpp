@@ -35,6 +35,12 @@ void MountPlan::file(std::string content, const std::string& place) {
                      .content = [content = std::move(content)] { return anonymous_file(content); }});
 }
 
+void MountPlan::copy(const std::string& path) {
+    put(path, Entry{.arguments = {"--perms", "0444", "--file"}, .kind = Kind::machine, .content = [path] {
+                        return read_file(path);
+                    }});
+}
+
 void MountPlan::program(int descriptor, const std::string& place) {
     put(place,
         Entry{.arguments = {"--perms", "0555", "--file"}, .content = [descriptor] { return read_anew(descriptor); }});

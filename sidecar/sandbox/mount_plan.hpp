@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,8 @@ class MountPlan {
     void scratch(const std::string& place, std::uint64_t bytes, const char* permissions);
     void symlink(const std::string& target, const std::string& place);
     void file(std::string content, const std::string& place);
+    // A copy of a small file of the machine: takes less time than a mount.
+    void copy(const std::string& path);
     // A copy of the program that `descriptor` is open at.
     void program(int descriptor, const std::string& place);
     void unreadable_file(const std::string& place);
@@ -66,6 +69,10 @@ class MountPlan {
 
     // Where something can be written, without what lies in something that cannot be entered.
     std::vector<std::string> writable_places() const;
+
+    // Places in which nothing is to be made, and to which nothing is to be moved, whether they hold something or not.
+    void guard_place(const std::string& place) { guarded_places_.insert(place); }
+    const std::set<std::string>& guarded_places() const { return guarded_places_; }
 
     // All that is mounted below `top`.
     std::vector<std::filesystem::path> places_below(const std::string& top) const;
@@ -111,6 +118,7 @@ class MountPlan {
     Entries::const_iterator nearest(const std::string& path) const; // at `path` or above it; else end()
 
     Entries entries_;
+    std::set<std::string> guarded_places_;
     Reason reason_;
 };
 

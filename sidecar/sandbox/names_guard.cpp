@@ -1,7 +1,10 @@
 #include "names_guard.hpp"
 
+#include "paths.hpp"
 #include "sandbox/guarded_files.hpp"
 #include "system_call_filters.hpp"
+
+#include <algorithm>
 
 namespace cellgate::sandbox {
 
@@ -9,15 +12,24 @@ void add_guard_filter(MountPlan& plan) {
     plan.file(std::string(guard_filter), "/.cellgate/guard-filter");
 }
 
-std::string list_of_guarded_names(const std::vector<std::string>& scratch, const std::vector<std::string>& shown) {
+std::string list_of_guarded_names(const MountPlan& plan, const NamePlaces& where) {
     std::string text;
     const auto add = [&text](std::string_view each) { text.append(each).push_back('\0'); };
     for (const std::string_view name : auto_run_names()) {
         add(name);
     }
-    for (const std::vector<std::string>& list : {scratch, shown}) {
+    for (const std::vector<std::string>& list : {where.scratch, where.shown, where.own}) {
         add("");
         for (const std::string& place : list) {
+            add(place);
+        }
+    }
+    add("");
+    for (const std::string& place : plan.guarded_places()) {
+        const bool lies_in_one = std::any_of(where.shown.begin(), where.shown.end(), [&](const std::string& top) {
+            return place != top && is_within(place, top);
+        });
+        if (lies_in_one) {
             add(place);
         }
     }
@@ -32,7 +44,7 @@ void add_guarded_names(MountPlan& plan, const std::vector<std::string>& shown) {
             scratch.push_back(place.native());
         }
     }
-    plan.file(list_of_guarded_names(scratch, shown), "/.cellgate/guarded-names");
+    plan.file(list_of_guarded_names(plan, {scratch, shown, {}}), "/.cellgate/guarded-names");
 }
 
 } // namespace cellgate::sandbox

@@ -12,7 +12,12 @@ namespace cellgate::sandbox {
 inline constexpr const char* helper_place = "/.cellgate/helper";
 
 // As the helper reads it (helper/guarded_names.hpp).
-std::string list_of_guarded_names(const std::vector<std::string>& scratch, const std::vector<std::string>& shown);
+struct NamePlaces {
+    std::vector<std::string> scratch; // mounts that go with the sandbox
+    std::vector<std::string> shown;   // folders of the machine that can be written, or that a person shows
+    std::vector<std::string> own;     // of these, what was made for the sandbox
+};
+std::string list_of_guarded_names(const MountPlan& plan, const NamePlaces& where);
 
 void add_guard_filter(MountPlan& plan);
 

@@ -35,6 +35,7 @@ KernelMounts plan_without_mounts(const Profile& profile, const Environment& envi
     plan.because({"the sandbox's own, empty at the start"});
     const std::string session_dir = fs::canonical(profile.session_dir);
     mounts.exchangeable.push_back(session_dir);
+    mounts.session_dir = session_dir;
     mounts.home = session_dir + "/home";
     mounts.tmp = session_dir + "/tmp";
     for (const std::string& folder : {mounts.home, mounts.tmp}) {

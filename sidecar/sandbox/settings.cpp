@@ -143,8 +143,11 @@ class Reader {
             domains(required(hosts, "network.", "allowedDomains"), "network.allowedDomains", DomainList::allowed);
         settings_.network.denied_domains =
             domains(required(hosts, "network.", "deniedDomains"), "network.deniedDomains", DomainList::denied);
-        if (const std::string_view* value = find(hosts, "allowLocalBinding")) {
-            settings_.network.allow_local_binding = boolean(*value, "network.allowLocalBinding");
+        if (const std::string_view* value = find(hosts, "allowLocalBinding");
+            value != nullptr && !boolean(*value, "network.allowLocalBinding")) {
+            settings_.notices.push_back(fmt::format("{}: network.allowLocalBinding: false is not enforced: what a "
+                                                    "cell binds is reached from within its own sandbox alone",
+                                                    visible_text(file_)));
         }
 
         const Members paths = object(filesystem, "filesystem", filesystem_keys);

@@ -269,7 +269,7 @@ void SettingsMounts::show(MountPlan& plan) {
             notice(*allowed.rule, fmt::format("{} stays guarded, so it cannot be written", visible_text(there->place)));
             continue;
         }
-        show_guarded(plan, allowed.path, allowed.writable, {reason(*allowed.rule), Cause::person});
+        show_guarded(plan, allowed.path, allowed.writable, {reason(*allowed.rule), Cause::person}, places_.homes);
     }
     for (const Allowed& allowed : allowed_) {
         unhide(plan, allowed);
@@ -290,7 +290,7 @@ void SettingsMounts::unhide(MountPlan& plan, const Allowed& allowed) {
     } else {
         plan.open_passage(there->place);
     }
-    show_guarded(plan, allowed.path, false, {reason(*allowed.rule), Cause::person});
+    show_guarded(plan, allowed.path, false, {reason(*allowed.rule), Cause::person}, places_.homes);
 }
 
 void SettingsMounts::hide(MountPlan& plan, const std::vector<std::string>& needed) {

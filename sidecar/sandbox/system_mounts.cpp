@@ -53,7 +53,10 @@ void add_as_it_is(MountPlan& plan, const fs::path& path) {
         }
         status = fs::status(path, error);
     }
-    if (fs::exists(status)) {
+    const bool small = fs::is_regular_file(status) && fs::file_size(path, error) <= most_of_a_table;
+    if (small && ::access(path.c_str(), R_OK) == 0) {
+        plan.copy(path.string());
+    } else if (fs::exists(status)) {
         plan.read_only(path.string());
     }
 }

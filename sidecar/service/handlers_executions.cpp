@@ -76,6 +76,11 @@ struct Executions {
         }
         const std::shared_ptr<session::Session> session = co_await started_session(params);
         require_open_to(*session);
+        if (client.role != protocol::Role::person) {
+            const bool of_a_person = !session->options().agent;
+            params.timeout_seconds = sidecar.agent_limits.timeout_of(
+                "timeoutSeconds", params.timeout_seconds, of_a_person ? session->options().wall_seconds : std::nullopt);
+        }
         if (params.execution_id) {
             sidecar.require_new_execution(*params.execution_id);
         }

@@ -1,5 +1,7 @@
 // approval/*, policy/*: the gate's own methods, for persons.
 
+#include "base/host.hpp"
+#include "egress/reach.hpp"
 #include "require.hpp"
 #include "sidecar_impl.hpp"
 
@@ -32,7 +34,11 @@ struct GateMethods {
     Task<protocol::PolicyExplainResult> explain(protocol::PolicyExplainParams params) {
         const std::int64_t port = params.action.port.value_or(1);
         require(port >= 1 && port <= 65535, "params.action.port: expected 1 to 65535");
-        co_return co_await sidecar.gate.policy_explain(std::move(params));
+        const std::optional<Host> host = params.action.kind == protocol::ActionKind::network
+                                             ? parse_host(params.action.host.value_or(""))
+                                             : std::nullopt;
+        protocol::PolicyExplainResult said = co_await sidecar.gate.policy_explain(std::move(params));
+        co_return host ? egress::taken_by_proxy(std::move(said), *host) : std::move(said);
     }
 };
 

@@ -89,19 +89,6 @@ void add(sandbox::Additions& additions, const protocol::SandboxAdditions& more) 
     additions.gpu = more.gpu.value_or(additions.gpu);
 }
 
-// What holds without being asked for can be lowered by anybody, and widened by a person. Throws Error{limit_exceeded}.
-void require_within_defaults(const sandbox::Limits& limits) {
-    const auto require_at_most = [](const char* name, std::uint64_t asked, std::uint64_t most) {
-        if (asked > most) {
-            throw Error(ErrorCode::limit_exceeded,
-                        fmt::format("params.limits.{}: expected at most {} of an agent, found {}", name, most, asked),
-                        "ask for less, or leave it out");
-        }
-    };
-    require_at_most("memoryBytes", limits.memory_bytes.value_or(0), sandbox::default_memory_bytes());
-    require_at_most("processCount", limits.process_count.value_or(0), sandbox::default_process_count);
-}
-
 struct Sessions {
     Sidecar::Impl& sidecar;
     Client& client;
@@ -168,9 +155,11 @@ struct Sessions {
             const protocol::Limits asked = read_limits(*params.limits);
             options.limits = for_sandbox(asked);
             options.wall_seconds = asked.wall_seconds;
-            if (client.role != protocol::Role::person) {
-                require_within_defaults(options.limits);
-            }
+        }
+        if (client.role != protocol::Role::person) {
+            options.limits = sidecar.agent_limits.limits_of(options.limits);
+            options.wall_seconds =
+                sidecar.agent_limits.timeout_of("limits.wallSeconds", options.wall_seconds, std::nullopt);
         }
         Progress progress(client.peer, params.work_done_token, "Starting the kernel");
         const std::shared_ptr<session::Session> session = co_await sidecar.create(std::move(options));

@@ -56,6 +56,12 @@ struct Tools {
         co_return sidecar.registry.info(params.server);
     }
 
+    Task<protocol::ToolServersLogResult> log(protocol::ToolServerParams params) {
+        protocol::ToolServersLogResult result;
+        result.text = sidecar.registry.log(params.server);
+        co_return result;
+    }
+
     Task<protocol::ToolServerInfo> restart(protocol::ToolServerParams params) {
         const std::string server = params.server;
         tools::CallContext context;
@@ -116,6 +122,8 @@ void add_tool_handlers(Sidecar::Impl& sidecar, Client& client) {
     client.peer.on_request<protocol::ToolServersList>([handlers](Empty params) { return handlers->list(params); });
     client.peer.on_request<protocol::ToolServersAdd>(
         [handlers](protocol::ToolServersAddParams params) { return handlers->add(std::move(params)); });
+    client.peer.on_request<protocol::ToolServersLog>(
+        [handlers](protocol::ToolServerParams params) { return handlers->log(std::move(params)); });
     client.peer.on_request<protocol::ToolServersRestart>(
         [handlers](protocol::ToolServerParams params) { return handlers->restart(std::move(params)); });
     client.peer.on_request<protocol::ToolServersRemove>(

@@ -76,6 +76,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
     if (options.sandbox_config) {
         settings = sandbox::read_settings(std::filesystem::absolute(*options.sandbox_config));
     }
+    agent_limits = read_agent_limits(directories.config + "/agents.json");
     for (const protocol::RuleSpec& rule : options.rules) {
         gate.configure(rule, protocol::RuleSource::command_line);
     }

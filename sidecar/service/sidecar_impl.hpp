@@ -1,6 +1,7 @@
 #pragma once
 // What the handlers of all method families work on. Private to the service.
 
+#include "agent_limits.hpp"
 #include "async/loop.hpp"
 #include "attendance.hpp"
 #include "client.hpp"
@@ -88,6 +89,7 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     Attendance attendance;
 
     std::shared_ptr<const sandbox::Settings> settings; // of sessions that name none
+    AgentLimits agent_limits;
 
     std::map<session::ClientId, std::shared_ptr<Client>> clients;
     session::ClientId next_client = 1;

@@ -3,7 +3,9 @@
 // the one thing that would allow it. Notes go to clients; the code does not see them.
 
 #include "base/host.hpp"
+#include "gate/gate.hpp"
 #include "protocol/messages/executions.hpp"
+#include "sandbox/settings.hpp"
 
 #include <optional>
 #include <string>
@@ -11,12 +13,12 @@
 
 namespace cellgate::session {
 
-// Of a connection that was refused without a person's no. `reason` is the gate's.
-protocol::Note note_of_refusal(const Endpoint& endpoint, const std::string& reason);
+// Of a connection that was refused without a person's no. `settings`: the session's, if it has a file.
+protocol::Note note_of_refusal(const Endpoint& endpoint, const gate::Decision& decision,
+                               const sandbox::Settings* settings);
 
-// Of code with a line such as `%pip install requests` or `!pip install requests`: pip's requirements in it, which are
-// not checked. `outside`: the interpreter, where cellgate cannot install for it, but the person can.
-std::optional<protocol::Note> note_of_install(const std::string& code, const std::optional<std::string>& outside = {});
+// Of code that went past the proxy, and so reached nothing.
+protocol::Note note_of_direct_connection();
 
 // Adds `note` unless it is there already, or there are enough.
 void add_note(std::optional<std::vector<protocol::Note>>& notes, protocol::Note note);

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <filesystem>
-#include <regex>
 
 namespace cellgate::session {
 
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t longest_text = 10'000; // two paths of the system's longest
+constexpr const char* can_write_instead = "write into the workspace or, for this session only, into /tmp or the home";
 
 enum class Use { reading, writing };
 
@@ -48,18 +48,39 @@ bool offer(const StartedSandbox& sandbox, protocol::Note& note, Use use, const s
     return true;
 }
 
+// Of a path that exists outside, and may be had from there; or of one that does not, in a folder that does.
 std::optional<protocol::Note> note_of_absent(const StartedSandbox& sandbox, const sandbox::PathExplanation& explained) {
-    // What was to be made has at least a folder outside.
     const fs::path path = explained.path;
-    const bool exists = is_there(path);
-    const fs::path missing = exists ? path : path.parent_path();
     protocol::Note note;
-    note.text = fmt::format("{} is not shown in the sandbox: {}", visible_text(missing.string()),
-                            visible_text(explained.reason));
-    if (is_there(missing) && offer(sandbox, note, exists ? Use::reading : Use::writing, missing)) {
-        return note;
+    if (is_there(path)) {
+        note.text = fmt::format("{} is not shown in the sandbox: {}", visible_text(path.string()),
+                                visible_text(explained.reason));
+        return offer(sandbox, note, Use::reading, path) ? std::optional(std::move(note)) : std::nullopt;
     }
-    return std::nullopt;
+    const std::string folder = path.parent_path();
+    const bool hidden =
+        sandbox::explain_path(*sandbox.mounts, sandbox.environment, folder).sight == sandbox::Sight::absent;
+    if (!hidden || !is_there(folder)) {
+        return std::nullopt;
+    }
+    note.text = fmt::format("{} does not exist, and its folder is not shown in the sandbox: {}",
+                            visible_text(path.string()), visible_text(explained.reason));
+    note.remedy = "check the name; what a cell makes belongs into the workspace";
+    return note;
+}
+
+// A new file in a folder that can only be read.
+std::optional<protocol::Note> note_of_new(const StartedSandbox& sandbox, const sandbox::PathExplanation& explained) {
+    const sandbox::PathExplanation folder =
+        sandbox::explain_path(*sandbox.mounts, sandbox.environment, fs::path(explained.path).parent_path());
+    if (folder.sight != sandbox::Sight::read_only || folder.cause == sandbox::Cause::machine) {
+        return std::nullopt;
+    }
+    protocol::Note note;
+    note.text = fmt::format("{} cannot be made in the sandbox, where its folder can be read, not written: {}",
+                            visible_text(explained.path), visible_text(folder.reason));
+    note.remedy = can_write_instead;
+    return note;
 }
 
 protocol::Note note_of_guarded_name(const sandbox::PathExplanation& explained) {
@@ -85,7 +106,7 @@ protocol::Note note_of_read_only(const StartedSandbox& sandbox, const sandbox::P
     note.text = fmt::format("{} can be read in the sandbox, not written: {}", visible_text(explained.path),
                             visible_text(explained.reason));
     if (explained.cause == sandbox::Cause::house) {
-        note.remedy = "write into the workspace or, for this session only, into /tmp or the home";
+        note.remedy = can_write_instead;
     } else if (!offer(sandbox, note, Use::writing, explained.path)) {
         note.remedy = "change it outside of the sandbox";
     }
@@ -94,36 +115,25 @@ protocol::Note note_of_read_only(const StartedSandbox& sandbox, const sandbox::P
 
 } // namespace
 
-std::vector<std::string> paths_in_error(const std::string& evalue) {
-    static const std::regex os_error(
-        R"re(^\[Errno \d+\] [^:'"]+: (?:'([^'\\]+)'|"([^"\\]+)")(?: -> (?:'([^'\\]+)'|"([^"\\]+)"))?$)re");
-    std::vector<std::string> paths;
-    std::smatch found;
-    if (evalue.size() <= longest_text && evalue.starts_with("[Errno ") && std::regex_match(evalue, found, os_error)) {
-        for (std::size_t i = 1; i < found.size(); ++i) {
-            if (found[i].matched) {
-                paths.push_back(found[i]);
-            }
-        }
-    }
-    return paths;
-}
-
-std::optional<protocol::Note> note_of_path(const StartedSandbox& sandbox, const std::string& path, bool for_person) {
-    const sandbox::PathExplanation explained = sandbox::explain_path(*sandbox.mounts, sandbox.environment, path);
-    if (explained.cause == sandbox::Cause::machine) {
-        return std::nullopt;
-    }
+std::optional<protocol::Note> note_of_path(const StartedSandbox& sandbox, const FailedPath& failed, bool for_person) {
+    const sandbox::PathExplanation explained = sandbox::explain_path(*sandbox.mounts, sandbox.environment, failed.path);
+    const bool wrote = failed.error == EROFS || failed.error == EACCES || failed.error == EPERM;
     switch (explained.sight) {
     case sandbox::Sight::absent:
         if (explained.cause == sandbox::Cause::guard) {
-            return note_of_guarded_name(explained);
+            return wrote ? std::optional(note_of_guarded_name(explained)) : std::nullopt;
+        }
+        if (explained.cause == sandbox::Cause::machine) {
+            return wrote ? note_of_new(sandbox, explained) : std::nullopt;
         }
         return for_person ? note_of_absent(sandbox, explained) : std::nullopt;
     case sandbox::Sight::unreadable:
-        return note_of_unreadable(sandbox, explained);
+        return explained.cause == sandbox::Cause::machine ? std::nullopt
+                                                          : std::optional(note_of_unreadable(sandbox, explained));
     case sandbox::Sight::read_only:
-        return note_of_read_only(sandbox, explained);
+        return wrote && explained.cause != sandbox::Cause::machine
+                   ? std::optional(note_of_read_only(sandbox, explained))
+                   : std::nullopt;
     default:
         return std::nullopt;
     }

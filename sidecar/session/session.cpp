@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/names.hpp"
 #include "base/visible_text.hpp"
+#include "install_notes.hpp"
 #include "memory_kills.hpp"
 #include "notes.hpp"
 #include "output_records.hpp"
@@ -242,6 +243,7 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     house_.gate.begin_execution(std::move(running));
 
     takes_input_ = true;
+    last_printed_ = {};
     if (execution->params.timeout_seconds) {
         helpers_.spawn(enforce_timeout(execution, from_seconds(*execution->params.timeout_seconds)));
     }
@@ -282,7 +284,11 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
             add_note(execution->notes, std::move(*note));
         }
         if (result.error) {
-            co_await note_paths(execution, start, result.error->evalue);
+            Failure failure{*result.error, execution->params.code, last_printed_.text()};
+            if (start->proxy && connected_by_itself(failure)) {
+                add_note(execution->notes, note_of_direct_connection());
+            }
+            co_await note_paths(execution, start, failed_paths(failure));
         }
     }
     result.notes = std::move(execution->notes);
@@ -323,7 +329,7 @@ Task<protocol::ExecuteResult> Session::end_with_kernel(std::shared_ptr<Execution
 // Shared with the thread that looks: a file system may not answer.
 struct Session::PathsLook {
     StartedSandbox sandbox;
-    std::vector<std::string> paths;
+    std::vector<FailedPath> paths;
     bool for_person = false;
     std::vector<protocol::Note> notes;
     Event done;
@@ -331,8 +337,8 @@ struct Session::PathsLook {
 
 Task<void> Session::look_at_paths(std::shared_ptr<PathsLook> look) {
     std::function<void()> work = [look] {
-        for (const std::string& path : look->paths) {
-            if (std::optional<protocol::Note> note = note_of_path(look->sandbox, path, look->for_person)) {
+        for (const FailedPath& failed : look->paths) {
+            if (std::optional<protocol::Note> note = note_of_path(look->sandbox, failed, look->for_person)) {
                 look->notes.push_back(std::move(*note));
             }
         }
@@ -341,12 +347,16 @@ Task<void> Session::look_at_paths(std::shared_ptr<PathsLook> look) {
     look->done.set();
 }
 
-Task<void> Session::note_paths(std::shared_ptr<Execution> execution, std::shared_ptr<Start> start, std::string evalue) {
+Task<void> Session::note_paths(std::shared_ptr<Execution> execution, std::shared_ptr<Start> start,
+                               std::vector<FailedPath> paths) {
     const auto look = std::make_shared<PathsLook>();
     look->sandbox = {start->profile, options_.settings, options_.additions, house_.environment, start->mounts};
     look->for_person = !execution->agent;
-    for (const std::string& path : paths_in_error(evalue)) {
-        look->paths.push_back(path.starts_with('/') ? path : options_.cwd + "/" + path);
+    look->paths = std::move(paths);
+    for (FailedPath& failed : look->paths) {
+        if (!failed.path.starts_with('/')) {
+            failed.path = options_.cwd + "/" + failed.path;
+        }
     }
     if (look->paths.empty()) {
         co_return;
@@ -587,6 +597,9 @@ void Session::on_output(const std::string& parent, jupyter::Output output) {
     if (!execution || execution->state == protocol::ExecutionState::queued) {
         log_info("session {}: output that belongs to no execution", options_.id);
         return;
+    }
+    if (output.type == jupyter::OutputType::stream && execution == running_) {
+        last_printed_.add(output.body);
     }
     for (RawJson& body : to_records(output)) {
         record(*execution, std::move(body));

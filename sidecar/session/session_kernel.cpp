@@ -186,18 +186,16 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         std::function<store::OwnedDirectory()> make = [this] {
             return store::make_owned_directory(house_.directories.runtime, "k-");
         };
-        store::OwnedDirectory own = co_await house_.loop.off_loop(std::move(make));
-        start->directory = std::move(own.path);
-        start->lock = std::move(own.lock);
-        jupyter::ConnectionInfo connection = jupyter::create_connection(start->directory);
+        start->owned = co_await house_.loop.off_loop(std::move(make));
+        jupyter::ConnectionInfo connection = jupyter::create_connection(start->owned.path);
         connection.kernel_keeps_output = choice.interpreter.has_value(); // bootstrap.py sees to that
-        const std::string bootstrap = start->directory + "/bootstrap.py";
+        const std::string bootstrap = start->owned.path + "/bootstrap.py";
         write_new_file(bootstrap, bootstrap_text);
         start->channel =
-            std::make_unique<tools::Channel>(house_.loop, start->directory + "/tools.sock", house_.tools, *this);
+            std::make_unique<tools::Channel>(house_.loop, start->owned.path + "/tools.sock", house_.tools, *this);
         start->serving.spawn(start->channel->run());
         if (options_.isolation == sandbox::Isolation::bwrap) { // the others have no network of their own
-            start->proxy = make_proxy(start->directory + "/net.sock");
+            start->proxy = make_proxy(start->owned.path + "/net.sock");
             start->serving.spawn(start->proxy->run());
         }
 
@@ -208,7 +206,7 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         for (const auto& [name, value] : options_.environment) {
             command.environment[name] = value;
         }
-        command.environment["CELLGATE_CHANNEL"] = start->directory + "/tools.sock";
+        command.environment["CELLGATE_CHANNEL"] = start->owned.path + "/tools.sock";
         if (options_.cwd != house_.root) {
             // The wrappers lie in the root, and Python looks in the directory that it starts in.
             std::string& path = command.environment["PYTHONPATH"];
@@ -216,11 +214,11 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
         }
         sandbox::Profile& profile = start->profile;
         profile.workspace = house_.root;
-        profile.session_dir = start->directory;
+        profile.session_dir = start->owned.path;
         profile.read_only = jupyter::folders_of(choice);
         profile.limits = options_.limits;
         if (start->proxy) {
-            profile.proxy = start->directory + "/net.sock";
+            profile.proxy = start->owned.path + "/net.sock";
         }
         profile.settings = sandbox::with_additions(options_.settings, options_.additions);
         profile.hidden = house_.directories.all();
@@ -251,10 +249,10 @@ Task<std::unique_ptr<Session::Start>> Session::start_kernel() {
     }
     start->close_doors();
     co_await shielded(start->serving.join());
-    if (!start->directory.empty()) {
+    if (!start->owned.path.empty()) {
         std::function<void()> remove = [&start] {
             start->group.reset();
-            store::remove_tree(start->directory);
+            store::remove_tree(start->owned.path);
         };
         co_await shielded(house_.loop.off_loop(std::move(remove)));
     }
@@ -278,7 +276,7 @@ std::unique_ptr<egress::Proxy> Session::make_proxy(std::string path) {
     };
     proxy.on_refused = [this](const Endpoint& endpoint, const gate::Decision& decision) {
         if (running_ && decision.by != protocol::ResolvedBy::person && decision.by != protocol::ResolvedBy::cancelled) {
-            add_note(running_->notes, note_of_refusal(endpoint, decision.reason));
+            add_note(running_->notes, note_of_refusal(endpoint, decision, options_.settings.get()));
         }
     };
     return std::make_unique<egress::Proxy>(house_.loop, house_.loop.clock(), house_.network, house_.gate,
@@ -302,7 +300,7 @@ Task<void> Session::end_kernel(std::shared_ptr<Start> start, Duration grace) {
     co_await start->serving.join();
     std::function<void()> remove = [&start] {
         start->group.reset();
-        store::remove_tree(start->directory);
+        store::remove_tree(start->owned.path);
     };
     co_await house_.loop.off_loop(std::move(remove));
 }

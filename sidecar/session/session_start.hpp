@@ -2,14 +2,13 @@
 // One start of a session's kernel, with all that belongs to it alone: its directory, its tool channel, its process.
 
 #include "session/session.hpp"
-#include "store/directory_lock.hpp"
+#include "store/owned_directory.hpp"
 #include "told_origins.hpp"
 
 namespace cellgate::session {
 
 struct Session::Start {
-    std::string directory;                      // removed at the end
-    std::unique_ptr<store::DirectoryLock> lock; // on it
+    store::OwnedDirectory owned; // its files and sockets; removed at the end
     std::unique_ptr<tools::Channel> channel;
     std::unique_ptr<egress::Proxy> proxy; // in a sandbox
     ToldOrigins origins;                  // of connections

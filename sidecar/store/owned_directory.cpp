@@ -2,11 +2,14 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/names.hpp"
 #include "store/directories.hpp"
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <sys/stat.h>
 
 namespace cellgate::store {
 
@@ -35,8 +38,17 @@ OwnedDirectory make_owned_directory(const std::string& parent, const std::string
     remove_left(parent, prefix);
     // Between its making and its lock another sidecar may take it for a crash's.
     constexpr int most_tries = 10;
+    constexpr std::size_t digits = 6; // the paths of sockets are short
     for (int tries = 0; tries < most_tries; ++tries) {
-        OwnedDirectory made{make_unique_directory(parent, prefix), nullptr};
+        OwnedDirectory made;
+        made.path = fmt::format("{}/{}{}", parent, prefix, random_id().substr(0, digits));
+        made.swept = std::make_unique<async::Swept>(async::SweptKind::folder, made.path);
+        if (::mkdir(made.path.c_str(), 0700) != 0) {
+            if (errno == EEXIST) {
+                continue;
+            }
+            throw system_error(ErrorCode::store_failed, fmt::format("cannot make a directory in {}", parent), errno);
+        }
         made.lock = std::make_unique<DirectoryLock>(made.path);
         if (made.lock->held()) {
             return made;

@@ -199,6 +199,7 @@ struct Registry::Start {
     ServerDescription described;
     std::shared_ptr<CancelState> cancel; // of the start itself, once it was allowed
     bool abandoned = false;              // whoever asked for it gave up before it was allowed
+    std::shared_ptr<async::Process> process;
     std::shared_ptr<Running> running;
     std::exception_ptr error;
     Event done;
@@ -211,6 +212,7 @@ struct Registry::Server {
     bool removed = false;
     std::string error;
     std::optional<std::vector<protocol::ToolInfo>> tools; // of the last time that it ran
+    std::shared_ptr<async::Process> last_process;         // of the last start that is over; it may run
     std::shared_ptr<Running> running;
     std::shared_ptr<Start> starting;
 };
@@ -423,6 +425,16 @@ std::vector<protocol::ToolServerInfo> Registry::list() const {
     return all;
 }
 
+std::string Registry::log(const std::string& server) const {
+    if (server == host_server_name) {
+        return {};
+    }
+    const std::shared_ptr<Server> found = find(server);
+    const std::shared_ptr<async::Process>& process =
+        found->starting && found->starting->process ? found->starting->process : found->last_process;
+    return process ? visible_text(process->stderr_tail(), true) : std::string();
+}
+
 protocol::ToolServerInfo Registry::info_of(const Server& server) const {
     protocol::ToolServerInfo info;
     info.name = server.spec.name;
@@ -569,6 +581,9 @@ Task<void> Registry::start(std::shared_ptr<Server> server, std::shared_ptr<Start
         start->error = current_error();
         server->error = message_of(start->error);
     }
+    if (start->process) {
+        server->last_process = start->process;
+    }
     if (start->running) {
         server->running = start->running;
         tasks_.spawn(watch(server, start->running));
@@ -599,6 +614,7 @@ Task<std::shared_ptr<Registry::Running>> Registry::launch(std::shared_ptr<Start>
             throw changed_meanwhile(name);
         }
         running->process = async::start_process(loop_, std::move(command));
+        start->process = running->process;
         if (running->sandbox) {
             running->sandbox->launch.descriptors.clear();
         }

@@ -119,6 +119,7 @@ GROUPS = [
     # Two kernels of the same kind, of which one is in a sandbox: their starts vary by more than what is between them.
     Group("cold stock", 80, 1, settle=0.1),
     Group("cold", 21, 1, settle=0.1),
+    Group("ready", 80, 1, settle=0.1),  # as the first: what is between them is little
     Group("execute", 10, 50, 20, slow=["server"]),
     Group("fake", 10, 200, 50),
     Group("flood", 9, 1),
@@ -162,12 +163,14 @@ PEERS = {
     "http": "HTTP POST to FastAPI",
     "direct": "direct MCP call",
     "srt": "srt",
+    "unsandboxed": "the same without a sandbox",
 }
 SHIPPED = "round trip of 1, as shipped"
 LINES = [
     Line("cold stock", "cold session, stock kernel", "stock", "floor", 1.05),
     Line("cold", "cold session, as shipped", "shipped", "jupyter", 0.4),
     Line("cold", "cold session, as shipped", "shipped", "server", 0.65),
+    Line("ready", "kernel ready, in the sandbox", "sandboxed", "unsandboxed", 1.05),
     Line("execute", "round trip of 1, stock kernel", "stock", "floor", 1.1),
     Line("execute", "round trip of 1, stock kernel", "stock", "jupyter", 1.05),
     Line("execute", SHIPPED, "shipped", "floor", 0.85),
@@ -262,6 +265,8 @@ class Place:
             ("cold", "shipped"): ([*client, "cold", "default"], None),
             ("cold", "jupyter"): ([*jupyter, "cold", "python3"], "jupyter_client"),
             ("cold", "server"): ([*server, "cold"], "jupyter_server"),
+            ("ready", "sandboxed"): ([*client, "ready", "true"], None),
+            ("ready", "unsandboxed"): ([*client, "ready", "false"], None),
             ("execute", "floor"): ([*floor, "execute", "1", *LAUNCHER], None),
             ("execute", "stock"): ([*client, "execute", "stock", "1"], None),
             ("execute", "shipped"): ([*client, "execute", "default", "1"], None),

@@ -5,6 +5,7 @@
 //     idle                         a sample is the memory of a cellgate that was just initialised, in bytes
 //     relay                        a sample is by how much `connect` is slower than `serve --stdio`, for one message
 //     cold KERNEL                  a sample is a new session and the result of 1+1
+//     ready SANDBOX                a sample is a new session, until its kernel is ready; SANDBOX is true or false
 //     execute KERNEL CODE          a sample is one round trip, with storeHistory
 //     cell FILE                    the cell's own samples: it prints N of them, one in a line; it has the wrappers of
 //     the
@@ -311,6 +312,16 @@ int main(int argc, char** argv) {
             const double start = now();
             cellgate.create_session(id, arguments[3]);
             cellgate.execute(id, "1+1");
+            const double seconds = now() - start;
+            cellgate.request("session/close", R"({"sessionId":")" + id + "\"}");
+            return seconds;
+        });
+    } else if (is("ready", 1)) {
+        int sessions = 0;
+        serve([&] {
+            const std::string id = "s" + std::to_string(++sessions);
+            const double start = now();
+            cellgate.request("session/create", R"({"sessionId":")" + id + R"(","sandbox":)" + arguments[3] + "}");
             const double seconds = now() - start;
             cellgate.request("session/close", R"({"sessionId":")" + id + "\"}");
             return seconds;

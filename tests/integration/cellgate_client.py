@@ -62,6 +62,11 @@ def stat_of(pid):
     return state, int(parent)
 
 
+def living(pids):
+    """Those that have not ended. Each is looked at once: it may end between two looks."""
+    return [pid for pid in pids if (stat_of(pid) or "Z")[0] != "Z"]
+
+
 def command_of(pid):
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 ADDRESS = "93.184.215.14"
 MARK = "CELLGATE_OWN_NETWORK"
+PREPARED = "prepared"  # by a process that could
 HOSTS = f"""127.0.0.1 localhost
 {ADDRESS} allowed.example other.example pypi.example
 127.0.0.1 rebind.example
@@ -36,8 +37,15 @@ def enter():
         user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
         os.environ[MARK] = "1"
         os.execvp("unshare", ["unshare", *user, "--net", "--mount", sys.executable, "-B", *sys.argv])
+    if os.environ[MARK] != PREPARED:
+        prepare()
+
+
+def prepare():
+    """Makes it of the namespaces that this process is in, which have to be its own."""
     _set_address("lo", "127.0.0.1", "255.0.0.0")
     _set_address("lo:1", ADDRESS, "255.255.255.255")
+    Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0")  # servers of the tests are an ordinary user's
     with tempfile.TemporaryDirectory() as folder:
         hosts = Path(folder) / "hosts"
         hosts.write_text(HOSTS)

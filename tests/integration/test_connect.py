@@ -1,6 +1,7 @@
 """One sidecar for a root: clients find it, start it, leave it and come back."""
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -64,6 +65,22 @@ class Joining(RootTest):
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))
         self.assertIn("at most 107 bytes", ended.stderr)
         self.assertIn("XDG_RUNTIME_DIR", ended.stderr)
+
+
+    def test_a_sidecar_that_cannot_start_says_why_as_the_answer_to_initialize(self):
+        # A workspace that holds its own rules: they are in XDG_CONFIG_HOME.
+        environment = self.place.environment(XDG_CONFIG_HOME=str(self.place.root / "config"))
+        process = start_process([CELLGATE, "connect", "--root", self.place.root], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}).encode()
+        out, err = process.communicate(b"Content-Length: %d\r\n\r\n%s" % (len(message), message), timeout=60)
+        answer = json.loads(out.split(b"\r\n\r\n", 1)[1])
+        self.assertEqual((answer["id"], answer["error"]["code"]), (1, 1021))
+        self.assertIn("it holds the stored rules", answer["error"]["message"])
+        self.assertIn("a folder of its own", answer["error"]["data"]["hint"])
+        self.assertEqual(process.returncode, 1)
+        self.assertIn(b"it holds the stored rules", err)
+        self.assertEqual(root_sidecars(self.place), set())
 
 
 class Leaving(RootTest):

@@ -2,6 +2,7 @@
 meanwhile, and that the next cell finds a kernel. What only a control group limits is skipped, with the reason, where
 none can be had."""
 
+import json
 import os
 import subprocess
 import unittest
@@ -285,18 +286,80 @@ class Limits(PlaceTest):
 
 
 class LimitsOfAgents(RootTest):
-    def test_an_agent_cannot_ask_for_more_than_holds_anyway(self):
+    def assert_too_much(self, call, *arguments, **more):
+        with self.assertRaises(RpcError) as caught:
+            call(*arguments, **more)
+        self.assertEqual(caught.exception.code, 1024)
+        self.assertIn("at most", caught.exception.message)
+        return caught.exception
+
+    def held(self, client, session):
+        """Memory and processor time of a process there, as the system says it; -1 is none."""
+        code = "import resource as r\nprint(*(r.getrlimit(l)[0] for l in (r.RLIMIT_DATA, r.RLIMIT_CPU)))"
+        return [int(number) for number in client.run(code, sessionId=session).text().split()]
+
+    def test_an_agent_cannot_ask_for_more_than_it_gets_anyway(self):
         person, agent = self.editor(), self.agent()
-        for limits in ({"memoryBytes": 1 << 60}, {"processCount": 5000}):
+        for limits in ({"memoryBytes": (8 << 30) + 1}, {"processCount": 5000}, {"cpuSeconds": 3601}, {"wallSeconds": 301}):
             with self.subTest(limits):
-                with self.assertRaises(RpcError) as caught:
-                    agent.request("session/create", {"limits": limits})
-                self.assertEqual(caught.exception.code, 1024)
-                self.assertIn("at most", caught.exception.message)
-                self.assertIn(next(iter(limits)), caught.exception.message)
+                error = self.assert_too_much(agent.request, "session/create", {"limits": limits})
+                self.assertIn(next(iter(limits)), error.message)
+                self.assertIn("agents.json", error.hint)
         info = agent.request("session/create", {"limits": {"memoryBytes": 1 << 30, "wallSeconds": 60}})
         self.assertIn("memory-limit", info["layers"])
-        person.session("wide", limits={"memoryBytes": 1 << 60})  # the control
+        person.session("wide", limits={"memoryBytes": 1 << 60, "cpuSeconds": 1e6, "wallSeconds": 1e6})  # the control
+
+    def test_an_agent_that_asks_for_nothing_has_its_limits_too_and_a_person_has_not(self):
+        person, agent = self.editor(), self.agent()
+        own = agent.request("session/create", {})
+        self.assertLessEqual({"memory-limit", "cpu-limit"}, set(own["layers"]))
+        memory, seconds = self.held(agent, own["sessionId"])
+        self.assertEqual((0 < memory <= 8 << 30, seconds), (True, 3600))
+        person.session("wide")
+        memory, seconds = self.held(person, "wide")
+        self.assertEqual((memory == -1 or memory > 0, seconds), (True, -1))
+
+    def test_an_execution_of_an_agent_ends_unless_the_session_s_person_gave_it_longer(self):
+        person, agent = self.editor(), self.agent()
+        person.session("plain")
+        person.session("long", limits={"wallSeconds": 900})
+        self.assert_too_much(agent.run, "1", sessionId="plain", timeoutSeconds=301)
+        self.assertEqual(agent.run("1", sessionId="long", timeoutSeconds=900).result()["status"], "ok")
+        self.assert_too_much(agent.run, "1", sessionId="long", timeoutSeconds=901)
+        person.run("1", sessionId="plain", timeoutSeconds=9000)  # the control
+
+
+class LimitsThatAPersonGivesAgents(RootTest):
+    def setUp(self):
+        super().setUp()
+        folder = self.place.home / ".config/cellgate"
+        folder.mkdir(parents=True, mode=0o700)
+        (folder / "agents.json").write_text(json.dumps(
+            {"timeoutSeconds": 1.5, "memoryBytes": 20 << 30, "cpuSeconds": 7200}))
+
+    def test_hold_for_what_an_agent_asks_for_and_for_what_it_leaves_out(self):
+        self.editor()
+        agent = self.agent()
+        with self.assertRaises(RpcError) as caught:
+            agent.run("1", timeoutSeconds=2)
+        self.assertEqual(caught.exception.code, 1024)
+        info = agent.request("session/create", {"limits": {"memoryBytes": 16 << 30, "cpuSeconds": 7000}})
+        ended = agent.run("while True: pass", sessionId=info["sessionId"]).result()
+        self.assertEqual(ended["status"], "timeout")
+
+
+class LimitsThatCannotBeRead(PlaceTest):
+    def test_start_nothing_and_say_what_they_may_hold(self):
+        folder = self.place.home / ".config/cellgate"
+        folder.mkdir(parents=True, mode=0o700)
+        for text in ("[]", '{"timeout": 5}', '{"timeoutSeconds": 0}', '{"memoryBytes": -1}', "{"):
+            with self.subTest(text):
+                (folder / "agents.json").write_text(text)
+                ended = subprocess.run([CELLGATE, "serve", "--stdio", "--root", self.place.root], text=True,
+                                       env=self.place.environment(), stdin=subprocess.DEVNULL, capture_output=True)
+                self.assertNotEqual(ended.returncode, 0)
+                self.assertIn("agents.json", ended.stderr)
+                self.assertIn("timeoutSeconds", ended.stderr)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
 import json
 import os
 import signal
+import subprocess
 import threading
 import unittest
 
 import attaching
 import mcp_wire
-from cellgate_client import PATIENCE, RpcError, wait_until
+from cellgate_client import CELLGATE, PATIENCE, RpcError, wait_until
 from mcp_testing import McpTest, accept, decline, text_of
 from tools_testing import MCP_SERVER, fixture_server
 
@@ -65,6 +66,49 @@ class IpyboxCases(McpTest):
                                 code="from mcptools.mine.tool_2 import Params, run\nprint(run(Params(s='hello')))")
         editor.allow(editor.approval())
         self.assertIn("hello", text_of(self.assert_ok(agent.answer(call))))
+
+
+class LimitsOfPythonSandboxServer(McpTest):
+    """Its variables, in the configuration of the agent's program."""
+
+    def agent_with(self, **variables):
+        return self.mcp(environment=self.place.environment(**variables))
+
+    def timed_out(self, result):
+        return result["structuredContent"]["status"] == "timeout"
+
+    def test_the_timeout_of_executions_that_name_none(self):
+        for names in ({"SANDBOX_TIMEOUT": "0.7"}, {"SANDBOX_DEFAULT_TIMEOUT": "0.7", "SANDBOX_TIMEOUT": "1000"},
+                      {"SANDBOX_MAX_TIMEOUT": "0.7"}):
+            with self.subTest(names):
+                agent = self.agent_with(**names)
+                self.assertTrue(self.timed_out(agent.call("execute", code="while True: pass")))
+                self.assert_failed(agent.call("execute_ipython_cell", code="while True: pass"), "timeout")
+
+    def test_the_longest_timeout_and_what_nobody_can_widen(self):
+        agent = self.agent_with(SANDBOX_MAX_TIMEOUT="20", SANDBOX_DEFAULT_TIMEOUT="0.7")
+        self.assert_failed(agent.call("execute", code="1", timeout=21), "SANDBOX_MAX_TIMEOUT")
+        slow = "import time\ntime.sleep(1.5)\nprint('done')"
+        self.assert_ok(agent.call("execute", code=slow, timeout=20))  # the control
+        wide = self.agent_with(SANDBOX_MAX_TIMEOUT="100000")
+        self.assert_failed(wide.call("execute", code="1", timeout=301), "at most 300")
+
+    def test_the_most_output_of_a_result(self):
+        agent = self.agent_with(SANDBOX_MAX_OUTPUT_SIZE="40")
+        for result in (agent.call("execute", code="print('a' * 100)"),
+                       agent.call("execute", code="print('a' * 100)", max_output_chars=90)):
+            self.assertEqual(result["structuredContent"]["output"], "a" * 40)
+            self.assertIn("next", result["structuredContent"])
+        free = self.mcp().call("execute", code="print('a' * 100)", max_output_chars=90)  # the control
+        self.assertEqual(free["structuredContent"]["output"], "a" * 90)
+
+    def test_what_is_no_number_starts_nothing(self):
+        for name in ("SANDBOX_TIMEOUT", "SANDBOX_DEFAULT_TIMEOUT", "SANDBOX_MAX_TIMEOUT", "SANDBOX_MAX_OUTPUT_SIZE"):
+            with self.subTest(name):
+                ended = subprocess.run([CELLGATE, "mcp", "--root", self.place.root], text=True, capture_output=True,
+                                       stdin=subprocess.DEVNULL, env=self.place.environment(**{name: "30s"}))
+                self.assertNotEqual(ended.returncode, 0)
+                self.assertIn(name, ended.stderr)
 
 
 class Running(McpTest):

@@ -1,6 +1,7 @@
 """The way from a cell to the network: what is asked, what is reached, and what no spelling gets out. Real programs reach
 real servers of this machine under names of the public network (own_network.py)."""
 
+import asyncio
 import contextlib
 import http.server
 import json
@@ -16,7 +17,8 @@ import unittest
 from pathlib import Path
 
 import own_network
-from cellgate_client import REPOSITORY, SharedSidecarTest, descendants, wait_until
+from cellgate_client import CELLGATE, PATIENCE, REPOSITORY, SharedSidecarTest, descendants, wait_until
+from measuring import memory, sanitized
 
 FETCH = """
 import urllib.request
@@ -62,6 +64,46 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         self.port = self.server_address[1]
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Echo:
+    """Answers PING by PONG, once its gate is open, and counts connections: open ones, the most of them, all."""
+
+    def __init__(self):
+        self.open = self.most = self.seen = 0
+        self.open_gate = threading.Event()
+        self.open_gate.set()
+        self.loop = asyncio.new_event_loop()
+        ready = threading.Event()
+        self.thread = threading.Thread(target=self._run, args=(ready,), daemon=True)
+        self.thread.start()
+        ready.wait()
+
+    def _run(self, ready):
+        async def start():
+            server = await asyncio.start_server(self._serve, "0.0.0.0", 0, backlog=200)
+            self.port = server.sockets[0].getsockname()[1]
+            ready.set()
+
+        self.loop.run_until_complete(start())
+        self.loop.run_forever()
+
+    async def _serve(self, reader, writer):
+        self.open += 1
+        self.seen += 1
+        self.most = max(self.most, self.open)
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            await reader.readexactly(6)
+            while not self.open_gate.is_set():
+                await asyncio.sleep(0.01)
+            writer.write(b"PONG")
+            await reader.read()
+        self.open -= 1
+        writer.close()
+
+    def stop(self):
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
 
 
 class NetworkTest(SharedSidecarTest):
@@ -164,6 +206,7 @@ class Asking(NetworkTest):
                                                       approvals="deny"))
 
     def test_a_settings_file_answers_for_its_session(self):
+        """I23 of ipybox."""
         settings = self.place.base / "sandbox.json"
 
         def write(allowed, denied):
@@ -181,6 +224,50 @@ class Asking(NetworkTest):
         self.cellgate.request("session/restart", {"sessionId": "set"})
         self.assertIn("403", self.fetched(self.url, sessionId="set", allowedDomains=["allowed.example"]))
         self.assertEqual(self.cellgate.asked(), before)
+
+    def test_a_denial_names_its_line_and_what_would_take_it_away(self):
+        settings = self.place.base / "denies.json"
+        settings.write_text(json.dumps({"filesystem": {"denyRead": [], "allowWrite": ["."], "denyWrite": []},
+                                        "network": {"allowedDomains": [], "deniedDomains": ["x.example",
+                                                                                            "*.denied.example"]}}))
+        self.cellgate.session("denying", sandbox={"configFile": str(settings)})
+        url = f"http://a.denied.example:{self.plain.port}/"
+        [note] = self.cellgate.run(FETCH + f"fetch({url!r})", sessionId="denying").result()["notes"]
+        line = f'network.deniedDomains[1] "*.denied.example" of {settings}'
+        self.assertTrue(note["text"].endswith(f"refused by {line}"), note)
+        self.assertEqual(note["remedy"], f"to allow it, remove {line}, and restart the session")
+        self.assertNotIn("rule", note)  # deny is stronger than any
+        rule = self.cellgate.request("policy/add", {"rule": {"effect": "deny", "kind": "network",
+                                                             "host": "allowed.example"}, "scope": "workspace"})
+        [note] = self.cellgate.run(FETCH + f"fetch({self.url!r})").result()["notes"]
+        self.cellgate.request("policy/remove", {"ruleId": rule["id"]})
+        self.assertIn(rule["id"], note["remedy"])
+        self.assertNotIn("rule", note)
+
+    def test_what_goes_past_the_proxy_is_explained(self):
+        for code in ("import socket\nsocket.create_connection(('1.1.1.1', 443))",
+                     "import socket\nsocket.create_connection(('example.org', 443))",
+                     "import subprocess\nsubprocess.run(['curl', '-sS', '--noproxy', '*', 'http://example.org'], check=True)",
+                     "try:\n    import socket\n    socket.create_connection(('1.1.1.1', 443))\n"
+                     "except OSError as error:\n    raise RuntimeError('no') from error"):
+            with self.subTest(code):
+                [note] = self.cellgate.run(code).result()["notes"]
+                self.assertIn("by itself", note["text"])
+        self.assertNotIn("notes", self.cellgate.run("raise OSError('no')").result())
+
+    def test_a_run_without_a_terminal_says_which_option_allows_a_host(self):
+        script = self.place.write("fetches.py", FETCH + f"fetch({self.url!r})\nfetch('http://10.0.0.5:1/')")
+
+        def run(*arguments):
+            return subprocess.run([CELLGATE, "run", str(script), "--root", str(self.place.root), *arguments],
+                                  env=self.place.environment(), stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, start_new_session=True)
+        ended = run()
+        self.assertNotIn("hello from", ended.stdout)
+        self.assertIn(f"\n    --allow-domain allowed.example:{self.plain.port}\n", ended.stderr)
+        self.assertIn("to allow it, run again with --allow-domain 10.0.0.5:1\n", ended.stderr)
+        self.assertIn("hello from", run("--allow-domain", f"allowed.example:{self.plain.port}").stdout)
+        self.assertEqual(run("--allow-domain", "*").returncode, 2)
 
     def test_a_rule_of_a_person_answers(self):
         rule = self.cellgate.request("policy/add", {"rule": {"effect": "deny", "kind": "network",
@@ -373,6 +460,32 @@ def raw(*texts):
         self.assertEqual({host for host, _ in self.plain.asked}, {f"allowed.example:{port}"})
         self.assertIn("hello from other", self.raw(second, domains=["other.example"]))
 
+    def test_a_real_server_gets_no_request_for_another_host(self):
+        if not NODE.exists():
+            self.skipTest("npm's packages are not installed")
+        node = subprocess.Popen([NODE, "-e", "const server = require('http').createServer((request, response) => "
+                                 "response.end('node for ' + request.headers.host + ';'));"
+                                 "server.listen(0, () => console.log(server.address().port))"],
+                                stdout=subprocess.PIPE, text=True)
+        self.addCleanup(node.wait)
+        self.addCleanup(node.terminate)
+        self.addCleanup(node.stdout.close)
+        port = int(node.stdout.readline())
+        good = f"GET /x HTTP/1.1\r\nHost: allowed.example:{port}\r\n\r\n"
+        evil = "GET /x HTTP/1.1\r\nHost: other.example\r\nConnection: close\r\n\r\n"
+        for before in ("\r\n" * 8, "\r\n" * 9, "\n" * 3000, good + good):
+            with socket.create_connection((own_network.ADDRESS, port)) as direct:  # the control
+                direct.sendall((before + evil).encode())
+                answer = b""
+                while part := direct.recv(65536):
+                    answer += part
+            self.assertIn(b"node for other.example", answer)
+            answer = self.raw(f"CONNECT allowed.example:{port} HTTP/1.1\r\n\r\n" + before + evil)
+            self.assertTrue(answer.startswith("HTTP/1.1 200"), answer)
+            self.assertNotIn("other.example;", answer)
+            self.assertEqual(answer.count("node for allowed"), before.startswith("GET"))
+        self.assertIn("node for allowed", self.raw(f"CONNECT allowed.example:{port} HTTP/1.1\r\n\r\n" + good))
+
     def test_an_allowed_name_that_leads_to_this_machine(self):
         port = self.plain.port
         for name in ("rebind.example", "half.example"):
@@ -459,6 +572,78 @@ def raw(*texts):
         self.assertIn("hello", self.fetched(self.url, allowedDomains=["allowed.example"]))
         self.cellgate.request("session/restart", {"sessionId": "cut"})
         self.assertIn("hello", self.fetched(self.url, allowedDomains=["allowed.example"], sessionId="cut"))
+
+    def test_ten_thousand_connections_leave_nothing_behind_and_64_are_open_at_a_time(self):
+        count, burst, long = 10_000, 100, 5 * PATIENCE
+        server = Echo()
+        self.addCleanup(server.stop)
+        self.cellgate.session("many")
+        # Most end by a reset: a machine keeps what ended otherwise for a minute, and the bridge reads its whole list.
+        code = ("import asyncio, itertools, socket, struct\n"
+                "number = itertools.count()\n"
+                "async def one(held=None):\n"
+                "    reader, writer = await asyncio.open_connection('127.0.0.1', 3128)\n"
+                f"    writer.write(b'CONNECT allowed.example:{server.port} HTTP/1.1\\r\\n\\r\\nPING\\r\\n')\n"
+                "    await writer.drain()\n"
+                "    if held is not None: held()\n"
+                "    said = await reader.readuntil(b'\\r\\n\\r\\n')\n"
+                "    said += await reader.readexactly(4)\n"
+                "    if next(number) % 50:\n"
+                "        writer.get_extra_info('socket').setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, "
+                "struct.pack('ii', 1, 0))\n"
+                "    writer.close()\n"
+                "    await writer.wait_closed()\n"
+                "    return said.endswith(b'PONG')\n"
+                "async def work(rounds):\n"
+                "    return sum([await one() for _ in range(rounds)])\n"
+                "async def whole(count, at_once):\n"
+                "    return sum(await asyncio.gather(*[work(count // at_once) for _ in range(at_once)]))\n"
+                "async def burst(count):\n"
+                "    sent = 0\n"
+                "    def held():\n"
+                "        nonlocal sent\n"
+                "        sent += 1\n"
+                "        if sent == count: print('all sent', flush=True)\n"
+                "    return sum(await asyncio.gather(*[one(held) for _ in range(count)]))\n")
+
+        def run(what, **more):
+            return self.cellgate.execute(f"print(await {what})", sessionId="many",
+                                         allowedDomains=[f"allowed.example:{server.port}"], **more)
+
+        # A burst that is held at the server: what is over the cap waits, however long.
+        self.cellgate.run(code, sessionId="many").result()
+        server.open_gate.clear()
+        held = run(f"burst({burst})")
+        held.wait_for_text("all sent")
+        wait_until(lambda: server.open >= 64, "64 connections at the server")
+        for _ in range(20):  # each is a turn of the same loop, and one of the bridge's machine
+            self.run_ok("1")
+        self.assertEqual((server.open, server.seen), (64, 64))
+        server.open_gate.set()
+        self.assertEqual(held.result(long)["status"], "ok", held.outputs())
+        self.assertEqual(held.text().split()[-1], str(burst))
+        self.assertEqual(server.most, 64)
+
+        def descriptors(pid):
+            try:
+                return len(os.listdir(f"/proc/{pid}/fd"))
+            except PermissionError:  # the bridge's, where this is no root: it is not dumpable
+                return 0
+
+        sidecar = self.cellgate.process.pid
+        bridges = self.bridges()
+        warm = run("whole(1000, 100)")
+        self.assertEqual((warm.result(long)["status"], warm.text().strip()), ("ok", "1000"), warm.outputs())
+        wait_until(lambda: server.open == 0, "the end of the connections")
+        before = {pid: (descriptors(pid), memory(pid)) for pid in {sidecar, *bridges}}
+        most = run(f"whole({count}, 100)")
+        self.assertEqual((most.result(long)["status"], most.text().strip()), ("ok", str(count)), most.outputs())
+        self.assertEqual(server.seen, burst + 1000 + count)
+        self.assertEqual(server.most, 64)
+        for pid, (open_before, memory_before) in before.items():
+            wait_until(lambda: descriptors(pid) <= open_before, f"the descriptors of {pid}")
+            if not sanitized():
+                self.assertLess(memory(pid) - memory_before, 4 << 20, pid)  # 400 bytes for each would be too much
 
     def test_many_connections_hold_up_nobody_else(self):
         hammer = self.cellgate.execute(

@@ -1,15 +1,11 @@
 """However the sidecar ends, nothing that it started goes on. Each test starts something that tries to."""
 
-import contextlib
 import os
-import random
 import signal
 import subprocess
-import time
 import unittest
-from pathlib import Path
 
-from cellgate_client import (PlaceTest, Sidecar, assert_no_strays, command_of, descendants, processes_with, stat_of,
+from cellgate_client import (PlaceTest, Sidecar, assert_no_strays, command_of, descendants, living, processes_with,
                              wait_until)
 from tools_testing import MCP_SERVER
 
@@ -70,7 +66,7 @@ class End(PlaceTest):
     def assert_all_end(self, started):
         self.assertGreaterEqual(len(started), 6)
         def left():
-            return [f"{pid} ({command_of(pid)})" for pid in started if stat_of(pid) and stat_of(pid)[0] != "Z"]
+            return [f"{pid} ({command_of(pid)})" for pid in living(started)]
         wait_until(lambda: not left(), lambda: f"the end of {left()}", 20)
         assert_no_strays()
 
@@ -121,76 +117,6 @@ class End(PlaceTest):
         self.wait_for_daemon("orphan")
         self.assertEqual(self.cellgate.run("os._exit(1)").result()["status"], "killed")
         wait_until(lambda: not self.daemons("orphan"), "the end of the dead kernel's daemon")
-
-
-class Kills(PlaceTest):
-    """SIGKILL to one of our own processes while a sandbox starts, runs or ends, at seeded moments; CELLGATE_KILLS says how
-    many."""
-
-    OURS = {"sidecar": "cellgate serve", "supervisor": "supervise", "launcher": "bwrap", "bridge": "cellgate-bridge"}
-
-    def names(self, pid):
-        with contextlib.suppress(OSError):
-            return command_of(pid) + " " + Path(f"/proc/{pid}/comm").read_text()
-        return ""
-
-    def left(self):
-        """What a start makes: sockets and folders, groups, mounts that we see, files of the workspace."""
-        mounts = Path("/proc/self/mounts").read_text()
-        return ([str(path) for path in (self.place.runtime / "cellgate").glob("k-*")]
-                + [line for line in mounts.splitlines() if str(self.place.base) in line]
-                + [name for name in self.place.files() if name != "cell.txt"])
-
-    def round(self, seed):
-        draw = random.Random(seed)
-        victim = draw.choice(list(self.OURS))
-        sidecar = Sidecar(self.place)
-        if draw.random() < 0.7:
-            sidecar.execute("open('cell.txt', 'w').write('x')\nimport time\ntime.sleep(1000)")
-        else:
-            sidecar.start("session/create", {"sessionId": "default"})
-        time.sleep(draw.random() * 0.8)  # a random moment: nothing to wait for
-        started = {sidecar.process.pid} | descendants(sidecar.process.pid)
-        chosen = sorted(pid for pid in started if self.OURS[victim] in self.names(pid))
-        for pid in chosen[:1]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        if victim == "sidecar":
-            self.assertEqual(sidecar.wait_end(), -signal.SIGKILL)
-        else:
-            sidecar.request("session/list")  # it lives, and ends as usual
-            sidecar.request("shutdown")
-            sidecar.notify("exit")
-            self.assertEqual(sidecar.wait_end(), 0)
-        wait_until(lambda: not any(stat_of(pid) and stat_of(pid)[0] != "Z" for pid in started), "the end of all of it")
-        assert_no_strays()
-        if victim == "sidecar":
-            with Sidecar(self.place) as successor:
-                successor.session("next")  # whose start clears up
-        self.assertEqual(self.left(), [], victim)
-        return bool(chosen)
-
-    def test_a_supervisor_that_is_killed_as_soon_as_it_is_there_leaves_nothing(self):
-        """While it and bwrap set up the sandbox: a process that these have just made must not outlive them."""
-        for seed in range(int(os.environ.get("CELLGATE_KILLS", "12"))):
-            sidecar = Sidecar(self.place)
-            sidecar.start("session/create", {"sessionId": "default"})
-            found = wait_until(lambda: [pid for pid in descendants(sidecar.process.pid) if "supervise" in self.names(pid)],
-                               "the supervisor")
-            time.sleep(random.Random(seed).random() * 0.02)  # a random moment
-            started = {sidecar.process.pid} | descendants(sidecar.process.pid)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(found[0], signal.SIGKILL)
-            sidecar.request("shutdown")
-            sidecar.notify("exit")
-            self.assertEqual(sidecar.wait_end(), 0)
-            wait_until(lambda: not any(stat_of(pid) and stat_of(pid)[0] != "Z" for pid in started), "the end of all of it")
-            assert_no_strays()
-            self.assertEqual(self.left(), [])
-
-    def test_whatever_is_killed_nothing_is_left(self):
-        kills = int(os.environ.get("CELLGATE_KILLS", "12"))
-        self.assertGreater(sum(self.round(seed) for seed in range(kills)), kills // 3)
 
 
 class TheControl(PlaceTest):

@@ -7,7 +7,7 @@ import time
 import unittest
 
 from attaching import Attaching, read_output, text_of
-from cellgate_client import RootTest, RpcError, command_of, descendants, root_sidecars, stat_of, wait_until
+from cellgate_client import RootTest, RpcError, command_of, descendants, living, root_sidecars, wait_until
 
 CALL = "from mcptools.host import write_file\nwrite_file.run(path='note.txt', content='x')\n"
 
@@ -239,8 +239,7 @@ class Kills(RootTest):
         else:
             os.kill(sidecar, signal.SIGKILL)
             self.assertEqual(editor.wait_end(), 1)
-            wait_until(lambda: not any(stat_of(pid) and stat_of(pid)[0] != "Z" for pid in children),
-                       "the end of its kernels")
+            wait_until(lambda: not living(children), "the end of its kernels")
             told = cell.text()
             self.editor_now = self.editor()
             self.assertEqual(self.editor_now.request("session/list"), {"sessions": []})

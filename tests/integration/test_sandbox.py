@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import shutil
+import socket
 import socketserver
 import subprocess
 import threading
@@ -341,6 +342,7 @@ class SettingsFiles(PlaceTest):
                          str(self.place.root / "~x/own.json"))
 
     def test_ipyboxs_default_settings_do_what_its_page_promises(self):
+        """I22 and I24 of ipybox."""
         (self.place.home / ".ipython/profile_default/startup").mkdir(parents=True)
         cellgate = self.sidecar()
         file = self.settings()
@@ -371,6 +373,18 @@ class SettingsFiles(PlaceTest):
         self.assertFalse(startup.exists())
         self.outcome(cellgate, plant, "open")
         self.assertTrue(startup.exists())
+
+    def test_what_a_cell_binds_is_not_reached_from_outside_and_a_notice_says_what_is_not_enforced(self):
+        cellgate = self.sidecar()
+        bind = ("import socket\nserver = socket.create_server(('0.0.0.0', 0))\nprint(server.getsockname()[1])\n"
+                "socket.create_connection(('127.0.0.1', server.getsockname()[1])).close()")
+        forbids = self.settings({"network": {"allowedDomains": [], "deniedDomains": [], "allowLocalBinding": False}})
+        info = cellgate.session("s", sandbox={"configFile": forbids})
+        self.assertIn("allowLocalBinding: false is not enforced", " ".join(info["sandboxNotices"]))
+        with self.assertRaises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", int(self.outcome(cellgate, bind, "s"))))
+        cellgate.session("open", sandbox=False)
+        socket.create_connection(("127.0.0.1", int(self.outcome(cellgate, bind, "open")))).close()  # the control
 
     def test_a_file_of_ones_own_shows_and_hides(self):
         cellgate = self.sidecar()
@@ -442,6 +456,36 @@ class SettingsFiles(PlaceTest):
         self.assertEqual(self.outcome(cellgate, read, "s"), "1,2")
         [note] = cellgate.run(f"open({str(data)!r}, 'a')", sessionId="s").result()["notes"]
         self.assertIn("can be read in the sandbox, not written: allowRead", note["text"])
+
+    def test_a_note_finds_the_path_behind_other_errors(self):
+        cellgate = self.sidecar()
+        data = str(self.place.home / "data/a.csv")
+        missing = str(self.place.home / "data/typo.csv")
+        cellgate.session("s")
+
+        def notes(code):
+            result = cellgate.run(code, sessionId="s").result()
+            self.assertEqual(result["status"], "error")
+            return result.get("notes", [])
+        chained = f"try:\n    open({data!r})\nexcept OSError as error:\n    raise RuntimeError('no') from error"
+        for code in (chained, chained.replace(" from error", ""),
+                     f"import subprocess\nsubprocess.run(['cat', {data!r}], check=True)",
+                     f"import subprocess\nsubprocess.run('cat {data} | cat; exit 3', shell=True, check=True, "
+                     "capture_output=True)",
+                     f"import subprocess\nopen('script.sh', 'w').write('cat {data}')\n"
+                     "subprocess.run(['sh', 'script.sh'], check=True)",
+                     f"import sqlite3\nsqlite3.connect({data!r}).execute('select 1')"):
+            with self.subTest(code):
+                [note] = notes(code)
+                self.assertEqual(note["sandbox"], {"allowRead": [data]})
+        # Nothing is offered for what does not exist, whatever the text says was refused.
+        for code in (f"open({missing!r})", f"open({missing!r}, 'w')",
+                     f"raise OSError(\"[Errno 30] Read-only file system: '{missing}'\")",
+                     f"raise OSError(\"[Errno 2] a: '{missing}'\")"):
+            with self.subTest(code):
+                self.assertEqual([note.get("sandbox") for note in notes(code)], [None])
+        self.assertEqual(notes("raise OSError(\"[Errno 2] a: '/usr/bin/env'\")"), [])  # it can be read
+        self.assertEqual(notes("import sqlite3\nsqlite3.connect('no/such/folder.db')"), [])
 
     def test_what_cannot_be_added_leaves_the_kernel_as_it_is(self):
         cellgate = self.sidecar()
@@ -520,6 +564,46 @@ class SettingsFiles(PlaceTest):
             got, said = explain(host, "--sandbox-config", file)
             self.assertEqual(got, code, said)
             self.assertIn(word, said)
+
+    def test_explain_says_of_a_host_what_the_proxy_does(self):
+        cellgate = self.sidecar()
+        cellgate.session("s")
+        for effect, host, scope in (("allow", "stored.example", "workspace"), ("allow", "10.0.0.6", "workspace"),
+                                    ("deny", "denied.example", "workspace"), ("allow", "*.below.example", "always")):
+            cellgate.request("policy/add", {"rule": {"kind": "network", "effect": effect, "host": host},
+                                            "scope": scope})
+
+        def explain(host, *arguments):
+            command = [CELLGATE, "sandbox", "explain", host, "--root", str(self.place.root), *arguments]
+            ended = subprocess.run(command, env=self.place.environment(), capture_output=True, text=True)
+            return ended.stdout.split("\n")[0].rsplit(": ", 1)[-1], ended.stdout, ended.returncode
+
+        def proxied(host):
+            """allowed: somebody tried to look it up or to connect; asked about: nobody was there to answer."""
+            code = ("import socket\n"
+                    "with socket.create_connection(('127.0.0.1', 3128)) as s:\n"
+                    f"    s.sendall(b'CONNECT {host if ':' in host.split(']')[-1] else host + ':80'} HTTP/1.1\\r\\n"
+                    "\\r\\n')\n"
+                    "    print(s.recv(65536).decode())")
+            said = cellgate.run(code, sessionId="s", approvals="deny").text()
+            return ("asked about" if "nobody is asked" in said else
+                    "denied" if said.startswith(("HTTP/1.1 403", "HTTP/1.1 400")) else "allowed")
+
+        for host, word in (("127.0.0.1:80", "this machine"), ("localhost", "this machine"), ("[::1]:80", "this machine"),
+                           ("169.254.169.254", "a cloud's metadata"), ("10.0.0.1:22", "a private network"),
+                           ("0.0.0.0", "this machine"), ("127.1", "no host"), ("0x7f000001", "no host"),
+                           ("2130706433", "no host"), ("0177.0.0.1", "no host"), ("10.0.0.6", "rule "),
+                           ("stored.example", "rule "), ("denied.example:443", "rule "), ("a.below.example", "rule "),
+                           ("other.example", "no stored rule covers it"), ("93.184.215.14", "no stored rule")):
+            with self.subTest(host):
+                verdict, said, code = explain(host)
+                self.assertIn(word, said)
+                if host != "10.0.0.6":  # which the test would have to wait for
+                    self.assertEqual(verdict, proxied(host), said)
+                self.assertEqual(code, 0 if verdict == "allowed" else 1)
+        for host, effect in (("127.0.0.1", "deny"), ("10.0.0.6", "allow"), ("other.example", "ask")):
+            said = cellgate.request("policy/explain", {"action": {"kind": "network", "host": host, "port": 80}})
+            self.assertEqual(said["effect"], effect, said)
 
 
 class NotToBeHad(PlaceTest):

@@ -91,6 +91,26 @@ class Given(ToolsTest):
         self.assertIn("the fuse is gone", broken["error"])
         self.cellgate.request("toolServers/remove", {"server": "broken"})
 
+    def test_what_a_server_writes_to_stderr_is_its_log(self):
+        config, _ = self.marked("talking")
+        config = {**config, "command": "/bin/sh",
+                  "args": ["-c", "printf 'listens \\033[31m\\n' >&2; exec \"$@\"", "sh", config["command"], *config["args"]]}
+        self.cellgate.request("toolServers/add", {"server": "talking", "config": config})
+
+        def log():
+            return self.cellgate.request("toolServers/log", {"server": "talking"})["text"]
+
+        self.assertEqual(log(), "")
+        self.call("talking", "tool-1", {"s": "x"})
+        wait_until(lambda: log().startswith("listens "), "the log of one that runs")
+        self.assertNotIn("\x1b", log())
+        self.cellgate.request("toolServers/add", {"server": "talking", "config": {
+            "command": "/bin/sh", "args": ["-c", "echo 'cannot go on' >&2; exit 3"]}})
+        self.assert_error(1018, self.cellgate.request, "toolServers/restart", {"server": "talking"})
+        self.assertEqual(log(), "cannot go on\n")
+        self.cellgate.request("toolServers/remove", {"server": "talking"})
+        self.assert_error(1017, self.cellgate.request, "toolServers/log", {"server": "talking"})
+
     def test_a_command_that_is_not_there_is_said_so(self):
         config = {"command": "no-such-program-anywhere"}
         with self.assertRaises(RpcError) as caught:

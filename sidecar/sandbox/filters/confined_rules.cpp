@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <fcntl.h>
-#include <linux/ioprio.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -19,6 +18,9 @@ constexpr int call_fchmodat2 = 452;
 constexpr int call_setxattrat = 463;
 constexpr int call_removexattrat = 466;
 constexpr int call_file_setattr = 469;
+
+// linux/ioprio.h is C only in Linux 6.1.192: it has a parameter named `class`.
+constexpr int ioprio_who_process = 1;
 
 constexpr unsigned api_with_notifications = 5;
 
@@ -125,7 +127,7 @@ void refuse_others(Filter& filter) {
     }
     filter.refuse(EPERM, SCMP_SYS(setpriority), is_not(0, PRIO_PROCESS));
     filter.refuse(EPERM, SCMP_SYS(setpriority), is_not(1, 0));
-    filter.refuse(EPERM, SCMP_SYS(ioprio_set), is_not(0, IOPRIO_WHO_PROCESS));
+    filter.refuse(EPERM, SCMP_SYS(ioprio_set), is_not(0, ioprio_who_process));
     filter.refuse(EPERM, SCMP_SYS(ioprio_set), is_not(1, 0));
     for (const int call :
          {SCMP_SYS(migrate_pages), SCMP_SYS(move_pages), SCMP_SYS(process_madvise), SCMP_SYS(process_mrelease)}) {

@@ -32,10 +32,11 @@ std::string compile_guard_filter() {
     Filter filter;
     filter.ask(SCMP_SYS(open), has_of(1, kinds_of_open, O_CREAT));
     filter.ask(SCMP_SYS(openat), has_of(2, kinds_of_open, O_CREAT));
-    // A socket's name (bind) is left out: nothing reads or runs a socket.
     for (const int call : {SCMP_SYS(creat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(mknod), SCMP_SYS(mknodat),
                            SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(link), SCMP_SYS(linkat), SCMP_SYS(rename),
-                           SCMP_SYS(renameat), SCMP_SYS(renameat2)}) {
+                           SCMP_SYS(renameat), SCMP_SYS(renameat2),
+                           // sockets' names, and whom they lead to
+                           SCMP_SYS(bind), SCMP_SYS(connect)}) {
         filter.ask(call);
     }
     for (const std::uint64_t control : naming_controls) {

@@ -127,6 +127,12 @@ void refuse_set_id_bits(Filter& filter) {
     filter.refuse(ENOSYS, SCMP_SYS(openat2)); // its mode cannot be seen from here
 }
 
+// It leaves a device in the place of what is moved, which takes no right.
+void refuse_whiteouts(Filter& filter) {
+    constexpr std::uint64_t whiteout = 1U << 2U;
+    filter.refuse(EINVAL, SCMP_SYS(renameat2), has_bits(4, whiteout));
+}
+
 // The families that the network namespace makes harmless, or that are asked for. Netlink, of which only the question
 // for the interfaces is asked: ZeroMQ and the C library want it.
 void refuse_sockets(Filter& filter, bool with_unix_sockets) {
@@ -156,6 +162,7 @@ std::string compile_system_call_filter(bool with_unix_sockets) {
     refuse_typing(filter);
     refuse_namespaces(filter);
     refuse_set_id_bits(filter);
+    refuse_whiteouts(filter);
     refuse_sockets(filter, with_unix_sockets);
     // To ask for one's personality is to set this one.
     constexpr std::uint64_t just_asking = 0xffff'ffff;

@@ -3,16 +3,21 @@
 //   async_fixture hold COMMAND…   runs a loop with COMMAND as its child, until it is killed
 //   async_fixture copy            copies stdin to stdout through a stream of the loop
 //   async_fixture comet SECONDS   forks and ends, each generation in a session of its own, for at most SECONDS
+//   async_fixture sweep FOLDER    makes the folder, which is to be swept, says so, and waits to be killed
+//   async_fixture no-sweep FOLDER the same without sweeping
 //   async_fixture deadlock        runs a loop whose main task waits for ever
 
 #include "async/process.hpp"
 #include "async/stream.hpp"
+#include "async/swept.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <memory>
 #include <signal.h>
 #include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace cellgate;
@@ -61,6 +66,16 @@ int comet(int seconds) {
     return 0;
 }
 
+int make(const char* folder, bool swept) {
+    const auto kept = swept ? std::make_unique<Swept>(SweptKind::folder, folder) : nullptr;
+    if (::mkdir(folder, 0700) != 0 || ::write(STDOUT_FILENO, "1", 1) != 1) {
+        return 1;
+    }
+    while (true) {
+        ::pause();
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -72,6 +87,9 @@ int main(int argc, char** argv) {
         }
         ::pause();
         return 0;
+    }
+    if (mode == "sweep" || mode == "no-sweep") {
+        return make(argv[2], mode == "sweep");
     }
     Loop loop;
     if (mode == "hold") {

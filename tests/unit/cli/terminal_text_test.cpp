@@ -25,7 +25,8 @@ bool does_more_than_show(std::string_view text) {
         const char32_t c = next.code_point;
         const bool control = (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0);
         const bool hidden = (c >= 0x200b && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) ||
-                            (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || (c >= 0xe0000 && c <= 0xe007f);
+                            (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || (c >= 0xe0000 && c <= 0xe007f) ||
+                            c == 0x10eeee;
         if (!next.valid || control || hidden) {
             return true;
         }
@@ -66,6 +67,7 @@ TEST_CASE("nothing that a cell prints moves, hides, asks or renames at the termi
         {"zero width", "a\xe2\x80\x8b"
                        "b"},
         {"tags", "\xf3\xa0\x81\x81"},
+        {"draws a picture that the terminal was given", "\xf4\x8e\xbb\xae"},
         {"an unfinished colour", "\x1b[31"},
         {"a colour with another end", "\x1b[31;1K"},
         {"colons", "\x1b[4:3m"},
@@ -88,7 +90,7 @@ TEST_CASE("a carriage return does not write over a line") {
 }
 
 TEST_CASE("lines, tabs and letters of any script stay") {
-    const std::string text = "a\tb\nÄé 漢字 🙂 \\x1b\n";
+    const std::string text = "a\tb\nÄé 漢字\u3000かな 🙂 ⚠\ufe0f 1\u00a0000 \\x1b\n";
     CHECK(terminal_text(text, true) == text);
 }
 

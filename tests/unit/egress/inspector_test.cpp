@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 using namespace cellgate;
 using namespace cellgate::egress;
 using namespace egress_test;
@@ -30,6 +32,10 @@ TEST_CASE("TLS passes if it asks for the tunnel's host, and nothing before that 
         CHECK(passed(example, hello + "the rest", size) == hello + "the rest");
     }
     CHECK(passed(example, hello.substr(0, hello.size() - 1)).empty());
+    // "http/1.1" among the protocols that it offers, before the extension that has the number of a carriage return.
+    const std::string offers = extension(16, std::string("\0\x0c\x02h2\x08http/1.1", 14)) + extension(13, "x");
+    const std::string offering = record(hello_message(server_name("example.org") + offers));
+    CHECK(passed(example, offering, 1) == offering);
     CHECK_THROWS_AS(passed(example, client_hello("evil.example"), 1), Error);
     CHECK_THROWS_AS(passed(example, client_hello("www.example.org")), Error);
     CHECK_THROWS_AS(passed(example, record(hello_message(extension(43, "x")))), Error); // for no host
@@ -71,12 +77,82 @@ TEST_CASE("HTTP in a tunnel asks the tunnel's host, once") {
     }
 }
 
+// As a server gets it that reads over `before`, up to the head's end.
+std::string request_of_other(const std::string& line, const std::string& before = "") {
+    return before + line + "\r\nHost: evil.example\r\n\r\n";
+}
+
+TEST_CASE("no spelling of a request gets out as something else") {
+    const Endpoint plain{Host{"example.org"}, 8080};
+    const std::string line = "GET /x HTTP/1.1";
+    std::vector<std::string> texts;
+    // Before it: node reads over any number of empty lines, Python over white space of Latin-1, others over a mark.
+    for (const char* blank :
+         {"\r\n", "\n", "\r", " ", "\t", "\v", "\f", "\x1c", "\x1f", "\x85", "\xa0", "\xef\xbb\xbf"}) {
+        for (const int count : {1, 2, 8, 9, 100, 2000}) {
+            std::string before;
+            for (int i = 0; i < count; ++i) {
+                before += blank;
+            }
+            texts.push_back(request_of_other(line, before));
+        }
+    }
+    // Methods that are long, in small letters, and all that a token may be; blanks between the words, and bytes that
+    // some reader takes for one; the versions that other readers take.
+    const std::string marks = "!#$%&'*+-.^_`|~09az";
+    for (const std::string& method :
+         {std::string(25, 'A'), std::string(5000, 'A'), std::string(9000, 'A'), std::string("G_T"), std::string("get"),
+          std::string("M1"), marks, std::string("SSH-2.0-x"), std::string("(GET"), std::string("\"GET\""),
+          std::string("G\xc3\x89T")}) {
+        texts.push_back(request_of_other(method + " /x HTTP/1.1"));
+        texts.push_back(request_of_other(method + " /x ANY"));
+        texts.push_back(request_of_other(method + "\t/x HTTP/1.1"));
+    }
+    for (const char* word :
+         {"GET  /x HTTP/1.1", "GET\t/x\tHTTP/1.1", "GET\v/x HTTP/1.1", "GET\x1c/x", "GET\xa0/x HTTP/1.1",
+          "GET\r/x HTTP/1.1", "GET\r/x", "GET /x\x01", "GET /x", "GET http://evil.example/", "GET /x HTTP/1.1 ",
+          "GET /x HTTP/1.1\t", "GET /x HTTP/11.1", "GET /x http/1.1", "GET\x01/x HTTP/1.1", "\x01GET /x HTTP/1.1",
+          "\xffGET /x HTTP/1.1", "SSH-2.0-x x HTTP/1.1"}) {
+        texts.push_back(request_of_other(word));
+    }
+    texts.push_back(request_of_other(std::string("GET\0/x HTTP/1.1", 15)));
+    texts.push_back(request_of_other(std::string("\0GET /x HTTP/1.1", 16)));
+    texts.push_back("GET /x HTTP/1.1\nHost: evil.example\n\n");
+    texts.push_back(std::string(9000, ' '));
+    // Behind what is something else, wherever a server finds its place again.
+    for (const std::string& before :
+         {std::string("PING\r\n"), std::string("\0\0\0\x08", 4), std::string("*1\r\n$4\r\nPING\r\n"),
+          std::string("\xff\xfe\n"), std::string("SSH-2.0-client x\r\n"),
+          "PING\r\n" + std::string(100'000, 'A') + "\r\n", client_hello("example.org")}) {
+        texts.push_back(request_of_other(line, before));
+        texts.push_back(request_of_other("post /x\thttp/1.0 ", before));
+    }
+    for (const std::string& text : texts) {
+        CAPTURE(text.substr(0, 100));
+        CHECK_THROWS_AS(passed(plain, text), Error);
+        // Byte by byte: what the server has by then is no whole line of a request.
+        Inspector inspector(plain);
+        std::string out;
+        const auto feed = [&] {
+            for (const char c : text) {
+                out += inspector.pass(std::string_view(&c, 1));
+            }
+        };
+        CHECK_THROWS_AS(feed(), Error);
+        CHECK(out.find("evil") == std::string::npos);
+    }
+}
+
 TEST_CASE("protocols that name no host pass as they are") {
     const Endpoint other{Host{"example.org"}, 22};
     for (const std::string& text :
-         {std::string("SSH-2.0-client\r\nmore"), std::string("\0\0\0\x08\x04", 5), std::string("*1\r\n$4\r\nPING\r\n"),
-          std::string("PING\r\n"), std::string(1000, 'A'), std::string("\xff\xfe")}) {
+         {std::string("SSH-2.0-client\r\nmore"), std::string("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n\x01"),
+          std::string("\0\0\0\x08\x04", 5), std::string("*1\r\n$4\r\nPING\r\n"), std::string("PING\r\n"),
+          std::string("T\0\0\x01\x85\xa6", 6), std::string("0\x0c\x02\x01\x01`\x07"), std::string("1 \x01\x02", 4),
+          std::string("AMQP\0\0\x09\x01", 8), std::string("\xff\xfe"), std::string("\xef\x01"),
+          std::string("\0\0\0Auser x\0", 12) + "\"GET / HTTP/1.1\" 200\nHTTP/1.1 200 OK\r\nHTTP /1.1\r\n HTTP/x\r\n"}) {
         CAPTURE(text);
         CHECK(passed(other, text, 1) == text);
+        CHECK(passed(other, text) == text);
     }
 }

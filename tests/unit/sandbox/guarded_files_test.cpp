@@ -23,6 +23,14 @@ TEST_CASE("secrets are known by name, and examples of them are not secret") {
 TEST_CASE("auto-run files are known by name") {
     CHECK(is_auto_run_name(".git"));
     CHECK(is_auto_run_name(".mcp.json"));
+    for (const char* name : {".hg", "a.code-workspace", ".yarnrc.yml", ".npmrc", ".bash_login", ".gemini", ".codex",
+                             ".githooks", ".Rprofile", ".VSCode"}) {
+        CHECK_MESSAGE(is_auto_run_name(name), name);
+    }
+    for (const char* name :
+         {"package.json", "Makefile", ".gitignore", ".gitattributes", "code-workspace", "AGENTS.md"}) {
+        CHECK_FALSE_MESSAGE(is_auto_run_name(name), name);
+    }
     CHECK_FALSE(is_auto_run_name(".github"));
     CHECK_FALSE(is_auto_run_name("git"));
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "machine.hpp"
+#include "sandbox/control_group.hpp"
 #include "sandbox/limits.hpp"
 
 #include <doctest/doctest.h>
@@ -64,6 +65,36 @@ except MemoryError: print("no memory")
     CHECK_MESSAGE(free.out == "536870912\n", free.error);
     CHECK_MESSAGE(limited.out == "no memory\n", limited.error);
     CHECK(limited.layers.back() == "memory-limit");
+}
+
+TEST_CASE("without being asked and without a group, each process has a floor of memory, and honest work goes on") {
+    CHECK(limits_of_each(Limits{}, nullptr).memory_bytes == default_memory_bytes());
+    Limits asked;
+    asked.memory_bytes = 1 << 30;
+    CHECK(limits_of_each(asked, nullptr).memory_bytes == asked.memory_bytes);
+
+    const bool grouped = find_group_places().memory.has_value(); // of an ordinary user usually not: unprivileged_test
+    const std::string program = "most = " + std::to_string(default_memory_bytes()) + R"(
+import mmap, multiprocessing, threading
+threads = [threading.Thread(target=sum, args=(range(1000),)) for _ in range(100)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+with multiprocessing.get_context("fork").Pool(2) as pool: print(sum(pool.map(abs, range(-9, 1))))
+try:
+    import numpy
+    numpy.ones((500, 500)) @ numpy.ones((500, 500))
+except ModuleNotFoundError: pass
+private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000 # which reserves nothing
+try: print(len(mmap.mmap(-1, most + (1 << 30), private)) > most)
+except OSError as error: print(error.strerror)
+)";
+    Machine machine;
+    const Ran bare = machine.python(Isolation::none, program);
+    CHECK_MESSAGE(bare.out == "45\nTrue\n", bare.error);
+    const Ran held = machine.python(Isolation::bwrap, program);
+    CHECK_MESSAGE(held.out == (grouped ? "45\nTrue\n" : "45\nCannot allocate memory\n"), held.error);
+    CHECK(has_layer(held, "memory-limit") == !grouped);
+    CHECK(has_layer(held, "memory-cgroup") == grouped);
 }
 
 TEST_CASE("processor time beyond the limit ends the process, whatever it catches") {
@@ -211,6 +242,24 @@ TEST_CASE("what is not counted as a process's own memory is counted in a group, 
     CHECK(killed.memory_kills == 0);
 }
 
+TEST_CASE("files without a byte in scratch space count as the memory that they take") {
+    if (!have_groups()) {
+        return;
+    }
+    Limits limits;
+    limits.memory_bytes = 96ULL << 20;
+    for (const char* place : {"/tmp", "/dev/shm"}) {
+        CAPTURE(place);
+        const std::string program = "for i in range(120000): os.close(os.open(f'" + std::string(place) +
+                                    "/{i}', os.O_CREAT | os.O_WRONLY))\nprint(i)\n";
+        const auto [free, limited] = run_both(limits, program);
+        CHECK_MESSAGE(free.out == "119999\n", free.error);
+        CHECK(limited.out.empty());
+        CHECK(limited.status.signal == SIGKILL);
+        CHECK(limited.memory_limit_was_met);
+    }
+}
+
 TEST_CASE("without being asked, a group holds a sandbox to what leaves the machine usable") {
     if (!have_groups()) {
         return;
@@ -292,6 +341,8 @@ for which in (resource.RLIMIT_DATA, resource.RLIMIT_CPU):
     except (ValueError, OSError): print("held")
 print(resource.getrlimit(resource.RLIMIT_CORE))
 )");
-    CHECK_MESSAGE(free.out == "raised\nraised\n(0, 0)\n", free.error);
+    // Where no group holds the memory, each process has a limit of it in any case, which only root can raise.
+    const bool is_held = !find_group_places().memory && ::geteuid() != 0;
+    CHECK_MESSAGE(free.out == (is_held ? "held\nraised\n(0, 0)\n" : "raised\nraised\n(0, 0)\n"), free.error);
     CHECK_MESSAGE(limited.out == "held\nheld\n(0, 0)\n", limited.error);
 }

@@ -55,7 +55,6 @@ TEST_CASE("ipybox's own file is read as it is") {
     CHECK(settings.deny_read[0].where == "filesystem.denyRead[0] \".env\"");
     CHECK(settings.allow_write.size() == 3);
     CHECK(settings.network.configured);
-    CHECK(settings.network.allow_local_binding);
     CHECK(settings.network.allowed_domains.empty());
     CHECK(settings.notices == std::vector<std::string>{"allowPty is not used: it is for macOS only"});
 }
@@ -159,6 +158,12 @@ TEST_CASE("every key of srt's is enforced, said not to be, or refused with what 
             CHECK((row.outcome == 'e' || mentions(settings.notices.at(0), path)));
         }
     }
+}
+
+TEST_CASE("that nothing may be bound is not enforced, and said") {
+    const Settings settings = parse_settings(file_with("", R"(, "allowLocalBinding": false)"), "/s.json");
+    REQUIRE(settings.notices.size() == 1);
+    CHECK(settings.notices[0].starts_with("/s.json: network.allowLocalBinding: false is not enforced"));
 }
 
 TEST_CASE("what asks for nothing is neither refused nor worth a word") {

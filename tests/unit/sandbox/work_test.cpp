@@ -244,5 +244,8 @@ TEST_CASE("the layers are those that hold") {
     if (::geteuid() != 0) { // root's are not counted so
         layers.emplace_back("process-limit");
     }
+    if (!places.memory) {
+        layers.emplace_back("memory-limit");
+    }
     CHECK(machine.python(Isolation::bwrap, "").layers == layers);
 }

@@ -7,47 +7,56 @@ using namespace cellgate::session;
 
 namespace {
 
-std::string remedy(const std::string& code) {
-    const std::optional<protocol::Note> note = note_of_install(code);
-    return note ? note->remedy.substr(note->remedy.find("cellgate")) : "none";
+const Endpoint endpoint{Host{"example.org"}, 443};
+
+gate::Decision denial(const std::string& reason, std::optional<protocol::RuleSource> source = {},
+                      std::optional<protocol::Effect> effect = {}) {
+    gate::Decision decision;
+    decision.reason = reason;
+    decision.rule_id = "r1";
+    decision.rule_source = source;
+    decision.rule_effect = effect;
+    return decision;
 }
 
 } // namespace
 
-TEST_CASE("pip in a cell is answered with the command that installs for good") {
-    CHECK(remedy("import os\n%pip install requests\n") == "cellgate install requests");
-    CHECK(remedy("!pip3 install -q 'requests>=2,<3' numpy") == "cellgate install 'requests>=2,<3' numpy");
-    CHECK(remedy("  ! python3 -m pip install \"uvicorn[standard]\"") == "cellgate install 'uvicorn[standard]'");
-    CHECK(remedy("%pip install --upgrade") == "cellgate install");
-    for (const char* code : {"", "pip install requests", "# %pip install requests", "%pip list",
-                             "print('%pip install x')", "%pipinstall x", "s = 'a\n'"}) {
-        CAPTURE(code);
-        CHECK(remedy(code) == "none");
+TEST_CASE("a host that no rule names is offered as a rule") {
+    for (const auto effect : {std::optional<protocol::Effect>(), std::optional(protocol::Effect::ask)}) {
+        const protocol::Note note = note_of_refusal(endpoint, denial("nobody is asked", {}, effect), nullptr);
+        CHECK(note.text == "the connection to example.org:443 was refused: nobody is asked");
+        CHECK(note.rule.value().host == "example.org:443");
     }
+    CHECK(note_of_refusal(endpoint, denial("a\x1b[2Jb\n"), nullptr).text.find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("where cellgate cannot install, the command is the interpreter's own") {
-    const std::optional<protocol::Note> note =
-        note_of_install("%pip install -q requests", "/home/a da/.venv/bin/python");
-    CHECK(note.value().remedy ==
-          "to have a package, in a terminal: '/home/a da/.venv/bin/python' -m pip install requests");
-}
+TEST_CASE("a host that is denied names the line, and what takes it away; a rule would not help") {
+    sandbox::Settings settings;
+    settings.file = "/home/ada/sandbox.json";
+    settings.network.denied_domains = {"other.org", "example.org:443"};
+    const auto deny = protocol::Effect::deny;
+    protocol::Note note = note_of_refusal(endpoint, denial("r", protocol::RuleSource::session, deny), &settings);
+    const std::string line = "network.deniedDomains[1] \"example.org:443\" of /home/ada/sandbox.json";
+    CHECK(note.text == "the connection to example.org:443 was refused by " + line);
+    CHECK(note.remedy == "to allow it, remove " + line + ", and restart the session");
+    CHECK_FALSE(note.rule);
 
-TEST_CASE("what a cell writes in such a line gets nowhere") {
-    CHECK(remedy("%pip install $(id) `id` a;b x'y '; rm -rf ~ '").find_first_of("$`;~") == std::string::npos);
-    CHECK(remedy("%pip install " + std::string(100'000, 'a')).size() < 2000);
-    CHECK(remedy("%pip install " + std::string(100'000, ' ')) == "cellgate install");
+    // Another rule of the session, or a stored one.
+    settings.network.denied_domains = {"other.org"};
+    for (const auto source : {protocol::RuleSource::session, protocol::RuleSource::workspace_store}) {
+        note = note_of_refusal(endpoint, denial("denied by rule r1", source, deny), &settings);
+        CHECK(note.text == "the connection to example.org:443 was refused: denied by rule r1");
+        CHECK(note.remedy == "to allow it, revoke rule r1");
+        CHECK_FALSE(note.rule);
+    }
 }
 
 TEST_CASE("notes are few and each is said once") {
     std::optional<std::vector<protocol::Note>> notes;
-    const Endpoint endpoint{Host{"example.org"}, 443};
     for (int i = 0; i < 100; ++i) {
-        add_note(notes, note_of_refusal(endpoint, "no rule " + std::to_string(i / 2)));
+        add_note(notes, note_of_refusal(endpoint, denial("no rule " + std::to_string(i / 2)), nullptr));
     }
     REQUIRE(notes);
     CHECK(notes->size() == 8);
     CHECK(notes->at(1).text == "the connection to example.org:443 was refused: no rule 1");
-    CHECK(notes->at(0).rule.value().host == "example.org:443");
-    CHECK(note_of_refusal(endpoint, "a\x1b[2Jb\n").text.find('\x1b') == std::string::npos);
 }

@@ -70,11 +70,13 @@ TEST_CASE("a directory of a process that was killed is removed by who makes the 
     const Place place;
     std::ofstream(place.path + "/other") << "x";
     Killable process([&place] {
-        static OwnedDirectory own = make_owned_directory(place.path, "k-");
-        fs::create_directory(own.path + "/below");
-        std::ofstream(own.path + "/below/file") << "x";
-        fs::create_symlink(own.path, place.path + "/found");
-        fs::permissions(own.path + "/below", fs::perms::none);
+        // As make_owned_directory does; but what would sweep it was killed as well.
+        const std::string made = make_unique_directory(place.path, "k-");
+        static const DirectoryLock lock(made);
+        fs::create_directory(made + "/below");
+        std::ofstream(made + "/below/file") << "x";
+        fs::create_symlink(made, place.path + "/found");
+        fs::permissions(made + "/below", fs::perms::none);
     });
     const std::string first = fs::read_symlink(place.path + "/found");
     struct stat found{};
@@ -112,6 +114,23 @@ TEST_CASE("what only looks like a directory that a crash left stays") {
     CHECK(fs::exists(place.path + "/d-other"));
     CHECK_FALSE(fs::exists(place.path + "/k-left"));
     CHECK(fs::exists(place.path + "/k-anothers") == others_too);
+}
+
+TEST_CASE("a directory of a process that was killed is removed at once, without a next one") {
+    const Place place;
+    Killable process([&place] {
+        static OwnedDirectory own = make_owned_directory(place.path, "k-");
+        std::ofstream(own.path + "/connection.json") << "key";
+        fs::create_symlink(own.path, place.path + "/found");
+    });
+    const std::string left = fs::read_symlink(place.path + "/found");
+    CHECK(fs::exists(left + "/connection.json"));
+    process.kill();
+    constexpr int most_looks = 3000;
+    for (int looks = 0; fs::exists(left) && looks < most_looks; ++looks) {
+        ::usleep(10'000);
+    }
+    CHECK_FALSE(fs::exists(left));
 }
 
 TEST_CASE("a program that was started meanwhile does not hold the directory") {

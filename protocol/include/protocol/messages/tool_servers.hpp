@@ -202,6 +202,14 @@ struct ChannelCallParams {
     }
 };
 
+struct ToolServersLogResult {
+    std::string text; // visible
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("text", self.text);
+    }
+};
+
 // MCP's result of a call.
 struct CallToolResult {
     RawJson content;
@@ -220,6 +228,9 @@ struct ToolServersList : Request<Empty, ToolServersListResult> {
 };
 struct ToolServersAdd : Request<ToolServersAddParams, ToolServerInfo> {
     static constexpr std::string_view name = "toolServers/add";
+};
+struct ToolServersLog : Request<ToolServerParams, ToolServersLogResult> {
+    static constexpr std::string_view name = "toolServers/log";
 };
 struct ToolServersRestart : Request<ToolServerParams, ToolServerInfo> {
     static constexpr std::string_view name = "toolServers/restart";

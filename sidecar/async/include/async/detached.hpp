@@ -7,8 +7,9 @@
 
 namespace cellgate::async {
 
-// Runs `<this program> WORDS…` in /, with stdin, stdout and stderr on /dev/null and no other descriptor. Returns once
-// it runs. Throws Error{internal_error} when it cannot be started.
-void start_detached(const std::vector<std::string>& words);
+// Runs `<this program> WORDS…` in /, with stdin and stdout on /dev/null and no other descriptor but stderr. Returns,
+// once it runs, the reading end of its stderr, which does not block and is the caller's to close. Throws
+// Error{internal_error} when it cannot be started.
+int start_detached(const std::vector<std::string>& words);
 
 } // namespace cellgate::async

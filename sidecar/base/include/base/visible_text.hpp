@@ -11,4 +11,8 @@ namespace cellgate {
 // such as \x1b, \u{202e} or \xff. Nothing is cut. A backslash stays one, so the result is for reading, not for parsing.
 std::string visible_text(std::string_view text, bool keep_lines = false);
 
+// For what a cell prints, where nothing is decided by it: lines, unusual spaces, icons, and what emoji and scripts are
+// joined by stay; the rest is written out as above.
+std::string printable_text(std::string_view text);
+
 } // namespace cellgate

@@ -62,6 +62,7 @@ struct Decision {
     protocol::ResolvedBy by = protocol::ResolvedBy::rule;
     std::optional<std::string> rule_id;
     std::optional<protocol::RuleSource> rule_source;
+    std::optional<protocol::Effect> rule_effect;
 };
 
 // A client of a person that can answer. Called from inside the gate, in order; may call back into it.

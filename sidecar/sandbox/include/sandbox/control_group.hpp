@@ -4,6 +4,7 @@
 // that this process is in itself, so that what limits us limits them. Of version 2 of control groups ours must have
 // been given to us (delegated); of version 1 its folders must be ours to write, which they are for root.
 
+#include "async/swept.hpp"
 #include "sandbox/descriptor.hpp"
 
 #include <cstdint>
@@ -48,7 +49,7 @@ class ControlGroup {
                                               std::string& problem);
     ControlGroup(const ControlGroup&) = delete;
     ControlGroup& operator=(const ControlGroup&) = delete;
-    // Removes it, when nothing runs in it any more; else its supervisor will (async::Command::groups).
+    // Removes it, when nothing runs in it any more; else, and after a crash, it is swept.
     ~ControlGroup();
 
     const std::vector<std::string>& folders() const { return folders_; }
@@ -65,6 +66,7 @@ class ControlGroup {
     void make_folder(const std::string& parent, const std::string& name);
 
     std::vector<std::string> folders_;
+    std::vector<std::unique_ptr<async::Swept>> swept_; // one for each folder
     std::vector<Descriptor> locks_; // one for each folder: as long as they are held, nobody else removes it
     GroupLimits holds_;
     GroupVersion memory_version_ = GroupVersion::two;

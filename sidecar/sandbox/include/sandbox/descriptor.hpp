@@ -1,6 +1,7 @@
 #pragma once
 // A file descriptor with one owner, closed with it.
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -24,6 +25,9 @@ class Descriptor {
 
 // An unnamed file in memory that holds `content`, to be read once from its start. Throws Error{internal_error}.
 Descriptor anonymous_file(std::string_view content);
+
+// The file of that name, to be read from its start. Throws Error{internal_error}.
+Descriptor read_file(const std::string& path);
 
 // The file that `descriptor` is open at, to be read from its start, whoever else reads it. Throws
 // Error{internal_error}.

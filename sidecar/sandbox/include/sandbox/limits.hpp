@@ -34,6 +34,9 @@ inline constexpr std::uint64_t default_process_count = 4096;
 
 // The limits of a control group: those that were asked for, else the defaults.
 GroupLimits group_limits(const Limits& limits);
+// The limits of each process: those that were asked for; and where no group bounds the memory of all together, as a
+// floor, the default for each.
+Limits limits_of_each(const Limits& limits, const ControlGroup* group);
 // As the helper takes them (helper/enter.hpp): "memory=1073741824". One of processes also when nobody asked, save for
 // root, whose processes the system does not count so.
 std::vector<std::string> limit_arguments(const Limits& limits);

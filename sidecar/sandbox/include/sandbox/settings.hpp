@@ -24,7 +24,6 @@ struct NetworkSettings {
     bool configured = false;
     std::vector<std::string> allowed_domains;
     std::vector<std::string> denied_domains;
-    bool allow_local_binding = false;
 };
 
 // What a person adds, beside or without a settings file. Paths without wildcards; relative ones are from the workspace,

@@ -13,6 +13,7 @@
 #include "protocol/messages/sessions.hpp"
 #include "sandbox/launcher.hpp"
 #include "session/execution.hpp"
+#include "session/failures.hpp"
 #include "store/directories.hpp"
 #include "store/journals.hpp"
 #include "tools/channel.hpp"
@@ -149,7 +150,8 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     Task<void> restore_cwd(std::shared_ptr<Start> start);
     // Whether the sandbox is why the code failed on paths.
     struct PathsLook;
-    Task<void> note_paths(std::shared_ptr<Execution> execution, std::shared_ptr<Start> start, std::string evalue);
+    Task<void> note_paths(std::shared_ptr<Execution> execution, std::shared_ptr<Start> start,
+                          std::vector<FailedPath> paths);
     Task<void> look_at_paths(std::shared_ptr<PathsLook> look);
     Task<void> enforce_timeout(std::shared_ptr<Execution> execution, Duration limit);
     Task<bool> interrupt_and_wait(std::shared_ptr<Execution> execution, Duration grace);
@@ -207,6 +209,7 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     Event closed_;
     // On behalf of what runs now; ended before its result is given.
     TaskScope helpers_;
+    LastPrinted last_printed_; // by what runs
     bool takes_input_ = false;
     std::shared_ptr<CancelState> prompt_; // of the latest input request
     TaskScope tasks_;

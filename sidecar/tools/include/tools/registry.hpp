@@ -59,6 +59,9 @@ class Registry {
     Task<void> restart(CallContext context, std::string server);
     protocol::ToolServerInfo info(const std::string& server) const;
     std::vector<protocol::ToolServerInfo> list() const;
+    // What it wrote to stderr since it was last started, made visible; empty for one that never was, and for `host`.
+    // Throws Error{tool_server_not_found}.
+    std::string log(const std::string& server) const;
 
     // All tools of a server, which is started for it. Throws Error{tool_server_not_found, tool_server_failed, denied}.
     Task<std::vector<protocol::ToolSpec>> tools(CallContext context, std::string server);

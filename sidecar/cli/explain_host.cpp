@@ -1,0 +1,86 @@
+#include "explain_host.hpp"
+
+#include "async/loop.hpp"
+#include "base/visible_text.hpp"
+#include "egress/reach.hpp"
+#include "egress/settings_rules.hpp"
+#include "gate/gate.hpp"
+#include "sandbox/explain.hpp"
+#include "sandbox/home.hpp"
+#include "store/directories.hpp"
+
+#include <fmt/format.h>
+
+namespace cellgate::cli {
+
+namespace {
+
+constexpr const char* session = "explained";
+
+// A person who is there, so that what would be asked is not explained as a no.
+struct Somebody final : gate::Answerer {
+    void on_requested(const protocol::Approval&) override {}
+    void on_resolved(const protocol::ApprovalResolvedParams&) override {}
+};
+
+Task<void> ask_rules(async::Loop* loop, const std::string* root, const sandbox::HostQuery* host,
+                     const sandbox::Settings* settings, protocol::PolicyExplainResult* result) {
+    gate::GateOptions options;
+    options.root = *root;
+    options.policy_directory = store::find_directories(sandbox::process_environment()).config + "/policy";
+    options.off_loop = [loop](std::function<void()> work) { return loop->off_loop(std::move(work)); };
+    gate::Gate gate(loop->clock(), std::move(options));
+    Somebody somebody;
+    gate.attach(somebody);
+    gate.set_session_rules(session, egress::rules_of(settings));
+    protocol::PolicyExplainParams params;
+    params.session_id = session;
+    params.action.kind = protocol::ActionKind::network;
+    params.action.host = host->host.name;
+    if (host->port) {
+        params.action.port = *host->port;
+    }
+    std::exception_ptr error;
+    try {
+        protocol::PolicyExplainResult said = co_await gate.policy_explain(std::move(params));
+        *result = egress::taken_by_proxy(std::move(said), host->host);
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    gate.detach(somebody, Duration::zero());
+    co_await shielded(gate.close());
+    if (error) {
+        std::rethrow_exception(error);
+    }
+}
+
+} // namespace
+
+bool is_no_plain_address(const std::string& subject) {
+    return !subject.empty() && (subject.front() == '[' || (subject.front() >= '0' && subject.front() <= '9')) &&
+           subject.find_first_not_of("0123456789abcdefABCDEFxX.:[]%") == std::string::npos &&
+           !sandbox::parse_host_query(subject);
+}
+
+int explain_host(const std::string& root, const sandbox::HostQuery& host, const sandbox::Settings* settings) {
+    protocol::PolicyExplainResult result;
+    async::Loop loop;
+    loop.run(ask_rules(&loop, &root, &host, settings, &result));
+    const std::string shown = host.port ? to_string(Endpoint{host.host, *host.port}) : host.host.name;
+    std::string reason = result.reason;
+    if (result.rule && result.rule->source == protocol::RuleSource::session) {
+        reason = sandbox::explain_host(settings, host).reason; // its line
+    } else if (result.effect == protocol::Effect::ask && !result.rule) {
+        reason = sandbox::explain_host(settings, host).reason + ", and no stored rule covers it";
+    }
+    const char* word = result.effect == protocol::Effect::allow  ? "allowed"
+                       : result.effect == protocol::Effect::deny ? "denied"
+                                                                 : "asked about";
+    fmt::print("{}: {}\n  by: {}\n", visible_text(shown), word, visible_text(reason));
+    if (result.effect != protocol::Effect::deny && !host.host.is_address && !egress::only_by_name(host.host, "")) {
+        fmt::print("  where it leads is judged when it is looked up, after the yes\n");
+    }
+    return result.effect == protocol::Effect::allow ? 0 : 1;
+}
+
+} // namespace cellgate::cli

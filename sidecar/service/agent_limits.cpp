@@ -1,0 +1,106 @@
+#include "agent_limits.hpp"
+
+#include "base/error.hpp"
+#include "base/json_codec.hpp"
+#include "base/plain_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <string_view>
+
+namespace cellgate::service {
+
+namespace {
+
+constexpr std::uint64_t most_memory = std::uint64_t{8} << 30;
+constexpr double longest = 365.0 * 24 * 3600;
+constexpr std::string_view how_to_get_more = "ask for less, or leave it out; a person can allow agents more in "
+                                             "agents.json (README, \"Limits\"), or run it in a session of theirs";
+
+struct File {
+    static constexpr bool closed = true;
+    std::optional<double> timeout_seconds;
+    std::optional<std::int64_t> memory_bytes;
+    std::optional<std::int64_t> cpu_seconds;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("timeoutSeconds", self.timeout_seconds);
+        visit("memoryBytes", self.memory_bytes);
+        visit("cpuSeconds", self.cpu_seconds);
+    }
+};
+
+template <class Number>
+Number at_most(const char* name, std::optional<Number> asked, Number most) {
+    if (asked && *asked > most) {
+        throw Error(ErrorCode::limit_exceeded,
+                    fmt::format("params.{}: expected at most {} of an agent, found {}", name, most, *asked),
+                    std::string(how_to_get_more));
+    }
+    return asked.value_or(most);
+}
+
+Error invalid(const std::string& path, const std::string& why) {
+    return Error(ErrorCode::config_invalid, fmt::format("{}: {}", path, why),
+                 "It may hold timeoutSeconds, memoryBytes and cpuSeconds, each a number; or remove the file.");
+}
+
+std::uint64_t whole(const std::string& path, const char* name, std::int64_t number) {
+    if (number < 1 || static_cast<double>(number) > 1e15) {
+        throw invalid(path, fmt::format("{}: expected 1 to 10^15, found {}", name, number));
+    }
+    return static_cast<std::uint64_t>(number);
+}
+
+} // namespace
+
+AgentLimits::AgentLimits() : memory_bytes(std::min(most_memory, sandbox::default_memory_bytes())) {}
+
+sandbox::Limits AgentLimits::limits_of(sandbox::Limits asked) const {
+    asked.memory_bytes = at_most("limits.memoryBytes", asked.memory_bytes, memory_bytes);
+    asked.cpu_seconds = at_most("limits.cpuSeconds", asked.cpu_seconds, cpu_seconds);
+    if (asked.process_count) {
+        at_most("limits.processCount", asked.process_count, sandbox::default_process_count);
+    }
+    return asked;
+}
+
+double AgentLimits::timeout_of(const char* name, std::optional<double> asked, std::optional<double> of_session) const {
+    return at_most(name, asked, std::max(timeout_seconds, of_session.value_or(0)));
+}
+
+AgentLimits read_agent_limits(const std::string& path) {
+    constexpr std::size_t most_bytes = 65536;
+    AgentLimits limits;
+    const PlainFile file = read_plain_file(path, most_bytes);
+    if (file.error == ENOENT) {
+        return limits;
+    }
+    if (file.error != 0) {
+        throw system_error(ErrorCode::config_invalid, fmt::format("cannot read {}", path), file.error);
+    }
+    File asked;
+    try {
+        asked = from_json<File>(RawJson::parse(file.bytes), "agents.json");
+    } catch (const Error& error) {
+        throw invalid(path, error.message);
+    }
+    if (asked.timeout_seconds) {
+        if (!(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= longest)) {
+            throw invalid(path, "timeoutSeconds: expected more than 0, and at most a year");
+        }
+        limits.timeout_seconds = *asked.timeout_seconds;
+    }
+    if (asked.memory_bytes) {
+        limits.memory_bytes = whole(path, "memoryBytes", *asked.memory_bytes);
+    }
+    if (asked.cpu_seconds) {
+        limits.cpu_seconds = whole(path, "cpuSeconds", *asked.cpu_seconds);
+    }
+    return limits;
+}
+
+} // namespace cellgate::service

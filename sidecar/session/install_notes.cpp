@@ -1,0 +1,132 @@
+#include "install_notes.hpp"
+
+#include "base/shell_words.hpp"
+#include "base/visible_text.hpp"
+#include "exec/requirements.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <regex>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::session {
+
+namespace {
+
+// Of the code that is looked at: a regular expression takes its time.
+constexpr std::size_t longest_line = 300;
+constexpr int most_lines = 16;
+constexpr std::size_t longest_quote = 80;
+
+// What the arguments of pip's `install` ask for.
+struct Asked {
+    std::vector<std::string> packages;
+    bool source_builds = false;
+    std::string problem; // why they cannot be taken over; empty when they can
+};
+
+// Of pip's options those that change nothing about what is installed, or ask for what cellgate does anyway.
+bool changes_nothing(std::string_view option) {
+    constexpr std::array options = {"-q",
+                                    "-qq",
+                                    "-qqq",
+                                    "-v",
+                                    "-vv",
+                                    "-vvv",
+                                    "-U",
+                                    "--quiet",
+                                    "--verbose",
+                                    "--upgrade",
+                                    "--user",
+                                    "--no-cache-dir",
+                                    "--no-input",
+                                    "--no-color",
+                                    "--prefer-binary",
+                                    "--disable-pip-version-check",
+                                    "--break-system-packages",
+                                    "--no-warn-script-location"};
+    return std::find(options.begin(), options.end(), option) != options.end();
+}
+
+Asked read_arguments(std::string_view arguments) {
+    Asked asked;
+    const std::optional<std::vector<std::string>> words = first_command(arguments);
+    if (!words) {
+        asked.problem = "the line holds what only a shell or IPython can fill in, or a version that is not in quotes";
+        return asked;
+    }
+    for (const std::string& word : *words) {
+        const std::string shown = visible_text(word.substr(0, longest_quote));
+        if (word.starts_with('-')) {
+            if (!changes_nothing(word)) {
+                asked.problem = fmt::format("the option {}", shown);
+                return asked;
+            }
+        } else if (!exec::problem_of_requirement(word, false)) {
+            asked.packages.push_back(word);
+        } else if (word.find("://") != std::string::npos && word.find('@') > word.find("://")) {
+            asked.problem = fmt::format("\"{}\", a URL without a name before it ('NAME @ URL')", shown);
+            return asked;
+        } else if (const std::optional<std::string> problem = exec::problem_of_requirement(word, true)) {
+            asked.problem = fmt::format("\"{}\", {}", shown, *problem);
+            return asked;
+        } else {
+            asked.packages.push_back(word);
+            asked.source_builds = true;
+        }
+    }
+    return asked;
+}
+
+std::string remedy_of(const Asked& asked, const std::optional<std::string>& outside) {
+    const std::string where =
+        outside ? "to have a package, in a terminal: " : "to have a package in every session of this workspace: ";
+    std::string command = outside ? shell_word(*outside) + " -m pip install" : "cellgate install";
+    if (!asked.problem.empty() || asked.packages.empty()) {
+        const std::string names = visible_text(command) + ", with names and versions of packages";
+        return where + names +
+               (asked.problem.empty() ? "" : fmt::format("; not taken over from the cell: {}", asked.problem));
+    }
+    if (asked.source_builds && !outside) {
+        command += " --allow-source-builds";
+    }
+    return where + visible_text(command + " " + shell_words(asked.packages));
+}
+
+} // namespace
+
+std::optional<protocol::Note> note_of_install(const std::string& code, const std::optional<std::string>& outside) {
+    static const std::regex pip(R"(^\s*[%!]\s*(?:\S*python\S*\s+-m\s+)?pip3?\s+install(?:\s+(.*))?$)");
+    int looked_at = 0;
+    for (std::size_t at = 0; at < code.size() && looked_at < most_lines;) {
+        const std::size_t end = std::min(code.find('\n', at), code.size());
+        const std::string line = code.substr(at, std::min(end - at, longest_line));
+        const bool whole = line.size() == end - at;
+        at = end + 1;
+        const std::size_t first = line.find_first_not_of(" \t");
+        if (first == std::string::npos || (line[first] != '%' && line[first] != '!')) {
+            continue;
+        }
+        ++looked_at;
+        std::smatch found;
+        if (!std::regex_match(line, found, pip)) {
+            continue;
+        }
+        Asked asked;
+        if (whole) {
+            asked = read_arguments(found[1].str());
+        } else {
+            asked.problem = "the line is long";
+        }
+        protocol::Note note;
+        note.text = "pip in a cell installs into the session's own home at most, which goes with the session";
+        note.remedy = remedy_of(asked, outside);
+        return note;
+    }
+    return std::nullopt;
+}
+
+} // namespace cellgate::session

@@ -1,6 +1,5 @@
 """A cell calls a tool, a person is asked, and the answer decides: what is asked, what an answer covers."""
 
-import threading
 import unittest
 
 from cellgate_client import Place, PlaceTest, RpcError, SharedSidecarTest, Sidecar, wait_until
@@ -548,48 +547,8 @@ for end in range(1, len(whole), 7):
         self.honest_call_works()
 
 
-class Clocks(ToolsTest):
-    def hold(self, seconds):
-        """The person thinks."""
-        threading.Event().wait(seconds)
-
-    def test_the_time_in_which_a_person_is_asked_does_not_count(self):
-        execution = self.cellgate.execute(ECHO + "print(tool_1.run(s='x'))", timeoutSeconds=1)
-        approval = self.cellgate.approval()
-        self.hold(1.5)
-        self.cellgate.allow(approval)
-        result = execution.result()
-        self.assertEqual(result["status"], "ok", result)
-        self.assertGreaterEqual(result["waitedSeconds"], 1.5)
-
-    def test_neither_does_it_while_one_of_several_still_waits(self):
-        execution = self.cellgate.execute(
-            ECHO + "from concurrent.futures import ThreadPoolExecutor\n"
-            "with ThreadPoolExecutor(2) as pool:\n    print(*pool.map(lambda i: tool_1.run(s=str(i)), range(2)))",
-            timeoutSeconds=1)
-        first, second = self.cellgate.approvals(2)
-        self.cellgate.allow(first)
-        self.cellgate.resolved(first)
-        self.hold(1.5)
-        self.cellgate.allow(second)
-        self.assertEqual(execution.result()["status"], "ok")
-
-    def test_the_clock_goes_on_after_the_answer(self):
-        execution = self.cellgate.execute(ECHO + "tool_1.run(s='x')\nwhile True: pass", timeoutSeconds=1)
-        approval = self.cellgate.approval()
-        self.hold(1.2)
-        self.cellgate.allow(approval)
-        result = execution.result()
-        self.assertEqual(result["status"], "timeout")
-        self.assertGreaterEqual(result["durationSeconds"], 2)
-
-    def test_the_tools_own_time_counts(self):
-        execution = self.cellgate.execute("from mcptools.fix import tool_2\ntool_2.run(s='x', delay=30)",
-                                          timeoutSeconds=0.5)
-        self.cellgate.allow(self.cellgate.approval())
-        self.assertEqual(execution.result()["status"], "timeout")
-        # The tool server was told, and is there for the next call.
-        self.assertIn("You passed to tool 1", text_of(self.call("fix", "tool-1", {"s": "y"})))
+class Ends(ToolsTest):
+    """What ends a cell ends its questions. test_ipybox_tools has the clocks."""
 
     def test_a_cell_that_waits_for_an_answer_can_be_cancelled(self):
         execution = self.cellgate.execute(ECHO + "try:\n    tool_1.run(s='x')\nfinally:\n    print('left')")

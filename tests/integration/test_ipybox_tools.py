@@ -148,54 +148,66 @@ class Cancelling(ToolsTest):
 
 
 class Clocks(ToolsTest):
-    """A person takes longer than the cell may: as long as another cell with the same time needs to run out of it."""
+    """A person takes longer than the cell may: as long as another cell with the same time needs to run out of it.
 
+    The times themselves are proven with a clock of the test's own in unit.session. Here a slow machine may take
+    seconds for what a quick one does at once, so that a cell may take long and has everything imported before."""
+
+    LIMIT = 10
     generated = ("fix",)
 
     def setUp(self):
         super().setUp()
         self.cellgate.session("other")
         self.addCleanup(self.cellgate.request, "session/close", {"sessionId": "other"})
+        self.run_ok("import asyncio\nfrom mcptools.fix import tool_1, tool_2")
+
+    def assert_out_of_time(self, result):
+        """Interrupted, or ended with its kernel where the machine took longer for that than a cell is given."""
+        self.assertIn(result["status"], ("timeout", "killed"), result)
+        self.assertIn("interrupted", result["reason"], result)
 
     def outlast(self, seconds):
-        other = self.cellgate.run("while True: pass", sessionId="other", timeoutSeconds=seconds)
-        self.assertEqual(other.result()["status"], "timeout")
+        self.assert_out_of_time(
+            self.cellgate.run("while True: pass", sessionId="other", timeoutSeconds=seconds).result())
 
     def test_a_person_may_take_longer_than_the_cell(self):
-        execution = self.cellgate.execute("from mcptools.fix import tool_1\nprint(tool_1.run(s='x'))", timeoutSeconds=3)
+        execution = self.cellgate.execute("print(tool_1.run(s='x'))", timeoutSeconds=self.LIMIT)
         approval = self.cellgate.approval()
-        self.outlast(3)
-        self.outlast(0.5)
+        self.outlast(self.LIMIT + 0.5)
         self.assertFalse(execution.pending.done)
         self.cellgate.allow(approval)
         result = execution.result()
-        self.assertEqual(result["status"], "ok")
-        self.assertGreater(result["waitedSeconds"], 3)
+        self.assertEqual(result["status"], "ok", result)
+        self.assertGreater(result["waitedSeconds"], self.LIMIT)
 
     def test_of_two_questions_at_once_the_first_answer_does_not_start_the_clock(self):
         execution = self.cellgate.execute(
-            "import asyncio\nfrom mcptools.fix import tool_1\n"
-            "print(*await asyncio.gather(tool_1.run_async(s='a'), tool_1.run_async(s='b')))", timeoutSeconds=3)
+            "print(*await asyncio.gather(tool_1.run_async(s='a'), tool_1.run_async(s='b')))",
+            timeoutSeconds=self.LIMIT)
         first, second = self.cellgate.approvals(2)
         self.cellgate.allow(first)
-        self.outlast(3)
-        self.outlast(0.5)
+        self.cellgate.resolved(first)
+        self.outlast(self.LIMIT + 0.5)
         self.assertFalse(execution.pending.done)
         self.cellgate.allow(second)
-        self.assertEqual(execution.result()["status"], "ok")
+        result = execution.result()
+        self.assertEqual(result["status"], "ok", result)
 
     def test_work_after_the_answer_counts(self):
-        execution = self.cellgate.execute("from mcptools.fix import tool_1\ntool_1.run(s='x')\nwhile True: pass",
-                                          timeoutSeconds=0.5)
+        execution = self.cellgate.execute("tool_1.run(s='x')\nwhile True: pass", timeoutSeconds=3)
         approval = self.cellgate.approval()
-        self.outlast(0.5)
+        self.outlast(1)
         self.cellgate.allow(approval)
-        self.assertEqual(execution.result()["status"], "timeout")
+        result = execution.result()
+        self.assert_out_of_time(result)
+        self.assertGreaterEqual(result["durationSeconds"], 4)
 
     def test_the_tools_own_time_counts(self):
-        execution = self.cellgate.run("from mcptools.fix import tool_2\ntool_2.run(s='x', delay=600)",
-                                      approvals="allow", timeoutSeconds=1)
-        self.assertEqual(execution.result()["status"], "timeout")
+        execution = self.cellgate.run("tool_2.run(s='x', delay=600)", approvals="allow", timeoutSeconds=1)
+        self.assert_out_of_time(execution.result())
+        # The tool server was told, and is there for the next call.
+        self.assertIn("tool 1: y", text_of(self.call("fix", "tool-1", {"s": "y"})))
 
 
 if __name__ == "__main__":

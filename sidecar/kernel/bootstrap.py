@@ -7,6 +7,7 @@ Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the s
 - the pause before each reply is off;
 - what a debugger would need is not loaded: no client of cellgate speaks to it, and it takes a quarter of the start;
 - jedi, another tenth, is loaded when something is to be completed, not before;
+- where nothing of the home directory outlives the kernel, IPython keeps its history in memory, not in a file there;
 - text that is printed without a pause goes out in pieces, not as one message of any size;
 - before code connects to the sandbox's way to the network, or starts a program, the sidecar is told from which line;
 - packages that cellgate installed are at the end of sys.path, also those that come while it runs.
@@ -435,6 +436,13 @@ def with_late_completion():
                 del sys.modules[name]
 
 
+def history_ends_with_kernel():
+    """Whether IPython's folder would be new, and go with the sandbox."""
+    home = os.environ.get("CELLGATE_HOME")  # the sandbox's own
+    return bool(home) and home == os.environ.get("HOME") and "IPYTHONDIR" not in os.environ and not os.path.lexists(
+        os.path.join(home, ".ipython"))
+
+
 @contextlib.contextmanager
 def without_collections():
     """Hundreds of thousands of objects are made at the start, and none of them is garbage."""
@@ -499,6 +507,8 @@ def main():
 
     def initialize(self, argv=None):
         with starting:
+            if history_ends_with_kernel():
+                self.config.HistoryManager.hist_file = ":memory:"
             stock(self, argv)
             if self.kernel is not None:
                 attach(self.kernel)

@@ -27,8 +27,8 @@ void refuse_nul(std::string_view text, std::string_view what) {
 
 Environment clean_environment(const Environment& own, const std::string& home, Environment added) {
     const char* user = ::getuid() == 0 ? "root" : "user";
-    Environment result = {{"PATH", system_path}, {"HOME", home},       {"USER", user},
-                          {"LOGNAME", user},     {"SHELL", "/bin/sh"}, {"LANG", "C.UTF-8"}};
+    Environment result = {{"PATH", system_path}, {"HOME", home},      {"USER", user},         {"LOGNAME", user},
+                          {"SHELL", "/bin/sh"},  {"LANG", "C.UTF-8"}, {"CELLGATE_HOME", home}};
     for (const auto& [name, value] : own) {
         if (name.starts_with("LC_") ||
             std::find(passed_variables.begin(), passed_variables.end(), name) != passed_variables.end()) {

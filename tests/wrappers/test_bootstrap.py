@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,14 +21,15 @@ TIMEOUT = 60
 
 
 class Kernel:
-    """A kernel started by `arguments` to the interpreter, in `folder`."""
+    """A kernel started by `arguments` to the interpreter, in `folder`. `more`: of its environment; None leaves out."""
 
-    def __init__(self, arguments, folder, channel_path):
+    def __init__(self, arguments, folder, channel_path, **more):
         self.manager = KernelManager()
         argv = [sys.executable, *arguments, "-f", "{connection_file}"]
         self.manager._kernel_spec = KernelSpec(argv=argv, display_name="test", language="python")
         env = dict(os.environ, CELLGATE_CHANNEL=channel_path, PYTHONDONTWRITEBYTECODE="1", IPYTHONDIR=folder + "/.i",
                    ALL_PROXY="http://127.0.0.1:3128")  # as in a sandbox
+        env = {name: value for name, value in {**env, **more}.items() if value is not None}
         self.manager.start_kernel(cwd=folder, env=env, stderr=subprocess.DEVNULL)
         self.client = self.manager.client()
         self.client.start_channels()
@@ -75,6 +77,45 @@ class Kernel:
                 raise AssertionError("message and reply differ in " + name)
         shown = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(message["traceback"]))
         return message["ename"], message["evalue"], shown, message["cellgate"]["frames"]
+
+
+class History(unittest.TestCase):
+    """In memory where the home directory is the sandbox's own, and new; else in IPython's file, as ever."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="cellgate-test-")
+        self.addCleanup(temporary.cleanup)
+        self.home = pathlib.Path(temporary.name)
+
+    def kernel(self, **environment):
+        environment = {"HOME": str(self.home), "CELLGATE_HOME": str(self.home), "IPYTHONDIR": None, **environment}
+        kernel = Kernel([str(BOOTSTRAP)], str(self.home), "/nowhere", **environment)
+        self.addCleanup(kernel.close)
+        return kernel
+
+    def files(self):
+        return [path.name for path in self.home.rglob("history.sqlite")]
+
+    def test_nothing_is_written_that_goes_with_the_sandbox(self):
+        kernel = self.kernel()
+        kernel.run("6 * 7")
+        self.assertIn("6 * 7", kernel.text("%history"))
+        self.assertIn("6 * 7", kernel.text("%history -g 6 *"))
+        self.assertEqual(self.files(), [])
+
+    def test_what_stays_is_kept(self):
+        for name, environment in {"no sandbox": {"CELLGATE_HOME": None}, "a home of the session's": {
+                "CELLGATE_HOME": "/root"}, "a folder of the session's": {"IPYTHONDIR": str(self.home / "kept")}}.items():
+            with self.subTest(name):
+                self.kernel(**environment)
+                self.assertEqual(self.files(), ["history.sqlite"])
+                shutil.rmtree(self.home / ".ipython", ignore_errors=True)
+                shutil.rmtree(self.home / "kept", ignore_errors=True)
+
+    def test_a_folder_that_a_person_shows_is_used(self):
+        (self.home / ".ipython").mkdir()
+        self.kernel()
+        self.assertEqual(self.files(), ["history.sqlite"])
 
 
 class Bootstrap(unittest.TestCase):

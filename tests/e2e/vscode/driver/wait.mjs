@@ -5,6 +5,12 @@ import { setTimeout as pause } from "node:timers/promises";
 /** For what has to happen soon on a busy machine; a test that runs into it has failed. */
 export const PATIENCE = 90_000;
 
+// A look into all frames of a window costs milliseconds of its processes: whoever waits long looks less often, or the
+// scenarios that wait would take the machine from those that work.
+const FIRST_PAUSE = 20;
+const LONGEST_PAUSE = 250;
+const GROWTH = 1.25;
+
 /**
  * The first truthy value of `condition`. `what` names what was waited for; a function may say what there is instead.
  * @template T
@@ -14,7 +20,7 @@ export const PATIENCE = 90_000;
  */
 export async function until(condition, what, patience = PATIENCE) {
     const end = performance.now() + patience;
-    for (;;) {
+    for (let rest = FIRST_PAUSE; ; rest = Math.min(rest * GROWTH, LONGEST_PAUSE)) {
         const found = await condition();
         if (found) {
             return found;
@@ -23,6 +29,6 @@ export async function until(condition, what, patience = PATIENCE) {
             const words = typeof what === "string" ? what : await what();
             throw new Error(`waited ${patience / 1000} s in vain for ${words}`);
         }
-        await pause(20);
+        await pause(rest);
     }
 }

@@ -13,13 +13,14 @@
 #include <list>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <string>
 #include <string_view>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -372,19 +373,13 @@ bool start_bridge(const char* way) {
         return false;
     }
     const pid_t command = ::getpid(); // as that is what it will become
-    // Twice, so that it is no child of what this process becomes.
-    const pid_t child = ::fork();
-    if (child == 0) {
-        const pid_t bridge = ::fork();
-        if (bridge == 0) {
-            become_bridge(listener, proxy, command);
-        }
-        std::_Exit(bridge < 0 ? 1 : 0);
+    // A fork, but a child of this one's parent: it is none of what this process becomes.
+    const long bridge = ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+    if (bridge == 0) {
+        become_bridge(listener, proxy, command);
     }
-    int status = 1;
-    const bool started = child > 0 && ::waitpid(child, &status, 0) == child && status == 0;
     ::close(listener);
-    return started;
+    return bridge > 0;
 }
 
 } // namespace cellgate::helper

@@ -11,8 +11,8 @@
 
 namespace cellgate::helper {
 
-// `way`: "3128:/path/of/the/socket". To be called by what becomes the sandbox's command. Starts it as a child of
-// nobody, with no descriptor of this process. True when it listens; else errno says why.
+// `way`: "3128:/path/of/the/socket". To be called by what becomes the sandbox's command. Starts it as a child of the
+// sandbox's first process, with no descriptor of this one. True when it listens; else errno says why.
 bool start_bridge(const char* way);
 
 } // namespace cellgate::helper

@@ -61,7 +61,7 @@ void restrict_writing() {
 } // namespace
 
 int enter_main(int argc, char** argv) {
-    int next = 1;
+    int next = 2;
     const auto take = [&](std::string_view prefix) -> const char* {
         const bool there = next < argc && std::string_view(argv[next]).starts_with(prefix);
         return there ? argv[next++] + prefix.size() : nullptr;
@@ -74,11 +74,12 @@ int enter_main(int argc, char** argv) {
     const char* bridge = take("bridge=");
     const std::vector<Limit> limits = take_limits(argc, argv, next);
     if (next + 1 >= argc || std::string_view(argv[next]) != "--") {
-        std::fputs(
-            "usage: cellgate enter [life=FD] [guard] [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…\n",
-            stderr);
+        std::fputs("usage: cellgate enter HELPER [life=FD] [guard] [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] "
+                   "-- COMMAND…\n",
+                   stderr);
         return usage_error;
     }
+    ::close(std::atoi(argv[1]));
     if (!places_hold(must_read(places_file))) {
         std::fputs("cellgate: files of the workspace were exchanged while the sandbox was set up; start the session "
                    "again\n",

@@ -112,14 +112,15 @@ Probed probe(const std::string& bwrap) {
     MountPlan plan;
     add_system(plan, "/home/user", std::nullopt);
     add_guard_filter(plan);
-    plan.program(async::helper_program(), helper_place);
     MountPlan::Arguments mounts = plan.arguments(3);
     std::vector<std::string> argv = {bwrap};
     std::vector<std::string> isolation = isolation_arguments(Network::none);
     argv.insert(argv.end(), isolation.begin(), isolation.end());
     argv.emplace_back("--die-with-parent");
     argv.insert(argv.end(), mounts.arguments.begin(), mounts.arguments.end());
-    std::string look = fmt::format("{} can-guard; cat /proc/self/status && exec readlink", helper_place);
+    std::string look =
+        fmt::format("/proc/self/fd/{} can-guard; cat /proc/self/status && exec readlink", 3 + mounts.files.size());
+    mounts.files.push_back(read_anew(async::helper_program()));
     for (const Layer& layer : namespaces) {
         look += fmt::format(" /proc/self/ns/{}", layer.link);
     }

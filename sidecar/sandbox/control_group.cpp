@@ -101,7 +101,7 @@ std::vector<Mount> read_mounts(const std::string& mountinfo) {
     std::vector<Mount> mounts;
     std::istringstream lines(mountinfo);
     for (std::string line; std::getline(lines, line);) {
-        const std::size_t dash = line.find(" - ");
+        const std::size_t dash = line.find(" - cgroup"); // of both versions; the others are many
         if (dash == std::string::npos) {
             continue;
         }

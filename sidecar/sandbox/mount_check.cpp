@@ -1,6 +1,5 @@
 #include "mount_check.hpp"
 
-#include "async/helper_program.hpp"
 #include "base/error.hpp"
 #include "landlock.hpp"
 #include "names_guard.hpp"
@@ -60,8 +59,7 @@ void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const F
         places += place + '\0' + identity_of(source) + '\0';
     }
     plan.file(std::move(places), places_file);
-    plan.program(async::helper_program(), helper_place);
-    std::vector<std::string> helper = {helper_place, "enter", fmt::format("life={}", start.life)};
+    std::vector<std::string> helper = {fmt::format("life={}", start.life)};
     if (start.guarded_names) {
         add_guard_filter(plan);
         add_guarded_names(plan, tops);

@@ -21,9 +21,9 @@ struct FromTheStart {
 };
 
 // Adds to `plan` the list of what has to stand at the places in `tops`, all that a cell of any session may be able to
-// exchange, and puts the helper before `argv`, which compares them and does what `start` says; where it can be had also
-// Landlock (landlock.hpp), by what is writable in `plan`. Throws Error{sandbox_unavailable} when one of the files has
-// changed already.
+// exchange, and puts before `argv` what the helper's `enter` takes, which compares them and does what `start` says;
+// where it can be had also Landlock (landlock.hpp), by what is writable in `plan`. Throws Error{sandbox_unavailable}
+// when one of the files has changed already.
 void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const FromTheStart& start,
                   std::vector<std::string>& argv);
 

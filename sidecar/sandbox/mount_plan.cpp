@@ -41,11 +41,6 @@ void MountPlan::copy(const std::string& path) {
                     }});
 }
 
-void MountPlan::program(int descriptor, const std::string& place) {
-    put(place,
-        Entry{.arguments = {"--perms", "0555", "--file"}, .content = [descriptor] { return read_anew(descriptor); }});
-}
-
 void MountPlan::unreadable_file(const std::string& place) {
     // bwrap mounts without devices, so opening it fails with "Permission denied", for root too.
     put(place, Entry{.arguments = {"--ro-bind", "/dev/null"}, .kind = Kind::unreadable});

@@ -38,8 +38,6 @@ class MountPlan {
     void file(std::string content, const std::string& place);
     // A copy of a small file of the machine: takes less time than a mount.
     void copy(const std::string& path);
-    // A copy of the program that `descriptor` is open at.
-    void program(int descriptor, const std::string& place);
     void unreadable_file(const std::string& place);
     void unreadable_directory(const std::string& place);
     // Lets through an unreadable directory to what is mounted below it; its names stay hidden.

@@ -8,9 +8,6 @@
 
 namespace cellgate::sandbox {
 
-// Where both are asked to be found, and the helper itself, which is the sandbox's first program.
-inline constexpr const char* helper_place = "/.cellgate/helper";
-
 // As the helper reads it (helper/guarded_names.hpp).
 struct NamePlaces {
     std::vector<std::string> scratch; // mounts that go with the sandbox

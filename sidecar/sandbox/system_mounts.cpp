@@ -93,11 +93,13 @@ void add_proc(MountPlan& plan) {
     std::error_code error;
     for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;
+        if (entry->is_symlink(ignored) || !entry->is_regular_file(ignored)) {
+            continue; // known without a look at it: most are the folders of processes
+        }
         const fs::file_status status = entry->symlink_status(ignored);
         const bool for_all = (status.permissions() & fs::perms::others_read) != fs::perms::none;
         const char* path = entry->path().c_str();
-        if (!ignored && status.type() == fs::file_type::regular && !for_all &&
-            (::access(path, R_OK) == 0 || ::access(path, W_OK) == 0)) {
+        if (!ignored && !for_all && (::access(path, R_OK) == 0 || ::access(path, W_OK) == 0)) {
             plan.unreadable_file(path);
         }
     }

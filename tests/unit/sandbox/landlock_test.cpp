@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <fcntl.h>
 #include <iterator>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <map>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -32,12 +34,14 @@ struct Attempt {
     const char* program;
 };
 
-// OUTSIDE is a folder of the machine that is mounted writable by a mistake, with a file, a device and a socket in it.
+// OUTSIDE is a folder of the machine that is mounted writable by a mistake, with a file, a device and a socket in it;
+// 9 is a descriptor of that folder, which somebody outside handed in.
 constexpr Attempt attempts[] = {
     {"make a file", 2, R"(open(OUTSIDE + "/new", "w").close())"},
     {"change a file", 2, R"(open(OUTSIDE + "/file", "a").close())"},
     {"remove a file", 2, R"(os.unlink(OUTSIDE + "/file"))"},
     {"empty a file", 3, R"(os.truncate(OUTSIDE + "/file", 0))"},
+    {"read what a folder's descriptor leads to", 2, R"(os.open("file", os.O_RDONLY, dir_fd=9))"},
     {"make a device", 2, R"(os.mknod("device", stat.S_IFCHR | 0o600, 0))"},
     {"control a device", 5, R"(fcntl.ioctl(os.open(OUTSIDE + "/device", os.O_RDONLY), 0x80045200, bytearray(4)))"},
     {"signal the process that stands guard", 6, R"(os.kill(os.getppid(), 0))"},
@@ -103,10 +107,12 @@ void leave_landlock_out(Launch& launch) {
     launch.command.argv.erase(word);
 }
 
-Launch launch_of(Machine& machine, Launcher& launcher, const std::string& program) {
+Launch launch_of(Machine& machine, Launcher& launcher, const std::string& program,
+                 std::map<int, int> descriptors = {}) {
     async::Command command;
     command.argv = {"/usr/bin/python3", "-c", program};
     command.environment = machine.variables;
+    command.descriptors = std::move(descriptors);
     return launcher.wrap(std::move(command), machine.profile);
 }
 
@@ -119,7 +125,8 @@ std::string attempt_with_flaws(const Attempt& attempt, bool with_landlock) {
     machine.write(outside / "device", "");
     const Descriptor person = listen_unix(outside / "person");
     const std::unique_ptr<Launcher> launcher = make_launcher(Isolation::bwrap, machine.environment);
-    Launch launch = launch_of(machine, *launcher, std::string(prelude) + attempt.program + ending);
+    const Descriptor folder(::open(outside.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    Launch launch = launch_of(machine, *launcher, std::string(prelude) + attempt.program + ending, {{9, folder.get()}});
     add_options(launch, {"--bind", outside, "/usr/local", "--dev-bind", "/dev/urandom", "/usr/local/device"});
     share_the_network(launch);
     if (!with_landlock) {

@@ -192,8 +192,9 @@ TEST_CASE("the kernel's environment is clean, and what the session adds is in it
     machine.environment["LC_TIME"] = "C.UTF-8";
     machine.environment["OPENAI_API_KEY"] = "CANARY";
     machine.variables["ADDED"] = "yes";
-    check_prints(machine, "print(sorted(set(os.environ) - {'H', 'W', 'S'}), os.environ['ADDED'])",
-                 "['ADDED', 'CELLGATE_HOME', 'HOME', 'LANG', 'LC_TIME', 'LOGNAME', 'PATH', 'PWD', 'SHELL', 'USER'] yes\n");
+    check_prints(
+        machine, "print(sorted(set(os.environ) - {'H', 'W', 'S'}), os.environ['ADDED'])",
+        "['ADDED', 'CELLGATE_HOME', 'HOME', 'LANG', 'LC_TIME', 'LOGNAME', 'PATH', 'PWD', 'SHELL', 'USER'] yes\n");
     Ran bare = machine.python(Isolation::none, "print(os.environ['OPENAI_API_KEY'], os.environ['ADDED'])");
     CHECK(bare.out == "CANARY yes\n");
 }

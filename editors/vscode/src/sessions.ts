@@ -19,6 +19,8 @@ export class Sessions implements Disposable {
     readonly onDidLoseKernel: Event<{ session: Session; reason: string }> = this.lost.event;
     /** Sessions whose kernel this window is ending. */
     private readonly ending = new Set<string>();
+    /** Sessions that this window is closing, until the sidecar has answered. */
+    private readonly closing = new Map<string, Promise<unknown>>();
     private readonly subscriptions: Disposable[];
 
     constructor(private readonly sidecar: Pick<Sidecar, "request" | "onNotification" | "onDidConnect">) {
@@ -47,12 +49,14 @@ export class Sessions implements Disposable {
         return [...this.sessions.values()];
     }
 
+    /** None that is being closed: what a person runs from then on is for the next one. */
     get(id: string): Session | undefined {
-        return this.sessions.get(id);
+        return this.closing.has(id) ? undefined : this.sessions.get(id);
     }
 
     /** Starts a kernel; when the session is there already, that one, whatever its kernel is. */
     async ensure(params: SessionCreateParams & { sessionId: string }): Promise<{ session: Session; isNew: boolean }> {
+        await this.closing.get(params.sessionId)?.catch(() => undefined);
         const known = this.sessions.get(params.sessionId);
         if (known) return { session: known, isNew: false };
         try {
@@ -73,8 +77,14 @@ export class Sessions implements Disposable {
     }
 
     async close(sessionId: string): Promise<void> {
-        await this.byUs(sessionId, this.sidecar.request("session/close", { sessionId }));
-        this.sessions.delete(sessionId);
+        const closed = this.byUs(sessionId, this.sidecar.request("session/close", { sessionId }));
+        this.closing.set(sessionId, closed);
+        try {
+            await closed;
+            this.sessions.delete(sessionId);
+        } finally {
+            this.closing.delete(sessionId);
+        }
         this.changed.fire();
     }
 

@@ -95,3 +95,15 @@ test("a kernel that ends by itself is told of, one that is ended here is not", a
     assert.equal(lost.length, 1);
     assert.deepEqual(sessions.all(), []);
 });
+
+test("a session that is asked for while it is being closed is a new one", async () => {
+    const { sessions, asked } = place();
+    await sessions.ensure({ sessionId: "a" });
+    const closed = sessions.close("a");
+    assert.equal(sessions.get("a"), undefined);
+    const { isNew } = await sessions.ensure({ sessionId: "a" });
+    await closed;
+    assert.equal(isNew, true);
+    assert.ok(sessions.get("a"));
+    assert.deepEqual(asked, ["session/create", "session/close", "session/create"]);
+});

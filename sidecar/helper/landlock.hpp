@@ -13,8 +13,9 @@ namespace cellgate::helper {
 // (nothing outside, which a descriptor from there would lead to), written only below the places of `writable` (absolute
 // paths without links, each ended by a NUL) and in the devices of /dev; no device is made. From the kernel's version 5
 // of Landlock on no other device is controlled (ioctl), from version 6 on no process outside is signalled and no
-// abstract socket outside connected to. Connections by TCP are the network namespace's matter. Empty, or what went
-// wrong; then nothing may run. Wants a kernel with version 2 of Landlock, and no_new_privs.
+// abstract socket outside connected to. Connections by TCP are the network namespace's matter.
+//
+// Empty, or what went wrong; then nothing may run. Wants a kernel with version 2 of Landlock, and no_new_privs.
 std::string restrict_by_landlock(const std::string& writable);
 
 enum class LandlockRight { read, write, use_device, make_sockets };

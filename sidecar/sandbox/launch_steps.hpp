@@ -13,7 +13,8 @@ inline constexpr const char* system_path = "/usr/local/sbin:/usr/local/bin:/usr/
 
 using Links = std::map<std::string, std::string>;
 
-// Nothing of this process's but language and time zone; `added` beside it. Throws Error{config_invalid}.
+// Nothing of this process's but language and time zone; `added` beside it. CELLGATE_HOME is `home`, too: what programs
+// make there goes with the sandbox (kernel/bootstrap.py asks). Throws Error{config_invalid}.
 Environment clean_environment(const Environment& own, const std::string& home, Environment added);
 
 // The program as it was named must lead to a file that can be seen in there. Throws Error{config_invalid}.

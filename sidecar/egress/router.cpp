@@ -78,7 +78,8 @@ Task<Route> Router::connect(Endpoint endpoint, Caller caller) {
     request.only_by_name = only_by_name(endpoint.host, to_string(endpoint));
     const gate::Decision decision = co_await ask(std::move(request));
     require_allowed(endpoint, decision);
-    if (decision.rule_source && *decision.rule_source != protocol::RuleSource::execution) {
+    const bool by_rule = decision.by == protocol::ResolvedBy::rule && decision.rule;
+    if (by_rule && decision.rule->source != protocol::RuleSource::execution) {
         route.execution_id.reset();
     }
     // Only now: a question to a resolver leaves this machine, and its name can carry what it likes.

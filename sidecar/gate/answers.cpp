@@ -239,9 +239,7 @@ Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespo
         decision.action = one.edited ? std::move(*one.edited) : one.question->request.action;
         decision.reason = params.reason.value_or(decision.allowed ? "a person allowed it" : "a person denied it");
         decision.by = ResolvedBy::person;
-        if (one.rule) {
-            decision.rule_id = one.rule->id;
-        }
+        decision.rule = one.rule;
         self->settle(one.question, std::move(decision));
     }
     if (!answer.rules.empty()) {

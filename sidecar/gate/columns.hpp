@@ -11,6 +11,9 @@ namespace cellgate::gate {
 // Leaves four columns of eighty to the client.
 inline constexpr std::size_t max_columns = 76;
 
+// Of the source line that makes a call.
+inline constexpr std::size_t max_source_columns = 200;
+
 // Of a line of visible_text(). Characters that may be two columns wide count as two, also where they are not.
 std::size_t columns(std::string_view line);
 

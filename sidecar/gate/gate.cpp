@@ -124,6 +124,10 @@ Task<void> Gate::policy_remove(std::string rule_id) {
     co_await shielded(Impl::policy_remove(impl_, std::move(rule_id)));
 }
 
+protocol::PolicyDecisionsResult Gate::policy_decisions() const {
+    return impl_->decisions.list();
+}
+
 Task<void> Gate::close() {
     const std::shared_ptr<Impl> impl = impl_;
     impl->closed = true;

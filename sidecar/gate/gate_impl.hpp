@@ -3,6 +3,7 @@
 // `questions.cpp` is that way, `answers.cpp` what a person says to it, `policy.cpp` the rules as clients see them, and
 // `gate.cpp` the door to all three. Private to the gate.
 
+#include "decisions.hpp"
 #include "gate/gate.hpp"
 #include "paths.hpp"
 #include "payload.hpp"
@@ -86,7 +87,7 @@ struct Answer {
     std::map<std::string, Beneficiary> given_to; // those of them that hold in one session or execution
 };
 
-Decision decision_by(const Ruling& ruling, const Action& action);
+Decision decision_by(Ruling ruling, const Action& action);
 Decision denied(const Action& action, ResolvedBy by, std::string reason);
 
 struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
@@ -95,6 +96,8 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
           book(clock, options.off_loop, options.root, options.policy_directory), resolver(clock, options.off_loop) {}
 
     static Task<Decision> decide(std::shared_ptr<Impl> self, Request request);
+    // What nobody is asked about: keeps what was decided.
+    Decision at_once(const Question& question, Decision decision);
 
     // Nothing of what goes out (clients that are told, calls that go on) may run while our state is half changed: it
     // is queued, and pump() sends it at the end of every operation, also of those that it sets off itself.
@@ -148,6 +151,7 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     GateOptions options;
     RuleBook book;
     PathResolver resolver;
+    Decisions decisions;
     std::int64_t next_seq = 0;
     std::vector<Answerer*> answerers;
     std::list<QuestionPtr> pending; // oldest first

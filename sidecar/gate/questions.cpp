@@ -15,7 +15,6 @@ namespace cellgate::gate {
 
 namespace {
 
-constexpr std::size_t max_origin_columns = 200;
 // Of a question that an agent's program shows: one that is longer would hardly be read there.
 constexpr std::size_t max_elicited_bytes = std::size_t{16} << 10;
 
@@ -30,17 +29,13 @@ std::string reason_of_nobody(const Request& request) {
 
 } // namespace
 
-Decision decision_by(const Ruling& ruling, const Action& action) {
+Decision decision_by(Ruling ruling, const Action& action) {
     Decision decision;
     decision.allowed = ruling.effect == Effect::allow;
     decision.action = action;
-    decision.reason = ruling.reason;
+    decision.reason = std::move(ruling.reason);
     decision.by = ResolvedBy::rule;
-    if (ruling.rule) {
-        decision.rule_id = ruling.rule->id;
-        decision.rule_source = ruling.rule->source;
-        decision.rule_effect = ruling.rule->effect;
-    }
+    decision.rule = std::move(ruling.rule);
     return decision;
 }
 
@@ -52,6 +47,11 @@ Decision denied(const Action& action, ResolvedBy by, std::string reason) {
     return decision;
 }
 
+Decision Gate::Impl::at_once(const Question& question, Decision decision) {
+    decisions.add(question.request, decision, std::nullopt, clock.wall());
+    return decision;
+}
+
 Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     require_complete(request.action);
     if (self->closed) {
@@ -59,32 +59,32 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     }
     self->refresh();
     auto question = std::make_shared<Question>(std::move(request));
+    const Action& action = question->request.action;
     Paths paths(self->book.root());
     Ruling ruling = self->book.rule_on(question->payload, question->place(), paths);
     while (!paths.complete()) {
         co_await self->resolver.resolve(paths);
         ruling = self->book.rule_on(question->payload, question->place(), paths);
     }
-    if (question->request.only_by_name && !ruling.rule) {
-        co_return denied(question->request.action, ResolvedBy::rule, *question->request.only_by_name);
-    }
     if (question->request.unless_denied) {
         self->book.require_readable();
+        if (ruling.effect != Effect::deny || !ruling.rule) {
+            // Kept is what it is a part of.
+            co_return decision_by(Ruling{Effect::allow, std::nullopt, "no rule denies it"}, action);
+        }
     }
-    if (question->request.unless_denied && !(ruling.effect == Effect::deny && ruling.rule)) {
-        ruling = Ruling{Effect::allow, std::nullopt, "no rule denies it"};
+    // By name alone: neither without a rule, nor by one that says "ask".
+    if (question->request.only_by_name && (!ruling.rule || ruling.effect == Effect::ask)) {
+        co_return self->at_once(*question, denied(action, ResolvedBy::rule, *question->request.only_by_name));
     }
     if (ruling.effect != Effect::ask) {
-        co_return decision_by(ruling, question->request.action);
-    }
-    if (question->request.only_by_name) { // a rule says "ask"
-        co_return denied(question->request.action, ResolvedBy::rule, *question->request.only_by_name);
+        co_return self->at_once(*question, decision_by(std::move(ruling), action));
     }
     if (self->closed) {
-        co_return denied(question->request.action, ResolvedBy::cancelled, "cellgate is ending");
+        co_return denied(action, ResolvedBy::cancelled, "cellgate is ending");
     }
     if (self->nobody_answers() && !self->can_elicit(question->request)) {
-        co_return denied(question->request.action, ResolvedBy::no_client, reason_of_nobody(question->request));
+        co_return self->at_once(*question, denied(action, ResolvedBy::no_client, reason_of_nobody(question->request)));
     }
     Queue& queue = self->queues[question->queue()];
     question->position = queue.waiting.insert(queue.waiting.end(), question);
@@ -152,9 +152,9 @@ void Gate::Impl::ask_next(const std::string& name) {
             question->paths.emplace(book.root());
         }
         // While it waited, an answer to another one may have covered it.
-        const Ruling ruling = book.rule_on(question->payload, question->place(), *question->paths);
+        Ruling ruling = book.rule_on(question->payload, question->place(), *question->paths);
         if (question->paths->complete() && ruling.effect != Effect::ask) {
-            settle(question, decision_by(ruling, question->request.action));
+            settle(question, decision_by(std::move(ruling), question->request.action));
             continue;
         }
         try {
@@ -218,7 +218,7 @@ void Gate::Impl::prepare(const QuestionPtr& question) {
     approval.execution_id = request.execution_id;
     approval.origin = request.origin;
     if (approval.origin) {
-        approval.origin->text = cut_to_line(approval.origin->text, max_origin_columns);
+        approval.origin->text = cut_to_line(approval.origin->text, max_source_columns);
     }
     approval.hints = visible_hints(request.hints);
     question->bytes = to_json(approval).size();
@@ -253,6 +253,8 @@ void Gate::Impl::show(const QuestionPtr& question) {
 void Gate::Impl::settle(const QuestionPtr& kept, Decision decision) {
     const QuestionPtr question = kept; // the caller's may be the one in a list
     question->decision = std::move(decision);
+    decisions.add(question->request, *question->decision,
+                  question->shown ? std::optional(question->approval.approval_id) : std::nullopt, clock.wall());
     Queue& queue = queues[question->queue()];
     if (question->shown) {
         constexpr std::size_t remembered = 10'000;
@@ -271,7 +273,9 @@ void Gate::Impl::settle(const QuestionPtr& kept, Decision decision) {
             params.approval_id = question->approval.approval_id;
             params.decision = question->decision->allowed ? Verdict::allow : Verdict::deny;
             params.by = question->decision->by;
-            params.rule_id = question->decision->rule_id;
+            if (question->decision->rule) {
+                params.rule_id = question->decision->rule->id;
+            }
             params.reason = question->decision->reason;
             self->tell([&params](Answerer& answerer) { answerer.on_resolved(params); });
         });
@@ -349,7 +353,7 @@ void Gate::Impl::reconsider(const std::optional<std::string>& session_id) {
 }
 
 void Gate::Impl::judge_pending(const QuestionPtr& question) {
-    const Ruling ruling = book.rule_on(question->payload, question->place(), *question->paths);
+    Ruling ruling = book.rule_on(question->payload, question->place(), *question->paths);
     if (!question->paths->complete()) {
         look(question);
         return;
@@ -357,7 +361,7 @@ void Gate::Impl::judge_pending(const QuestionPtr& question) {
     question->paths.reset();
     // Without a rule: stored rules cannot be read. It waits until they can, and an allow is refused meanwhile.
     if (ruling.effect != Effect::ask && ruling.rule) {
-        settle(question, decision_by(ruling, question->request.action));
+        settle(question, decision_by(std::move(ruling), question->request.action));
     }
 }
 

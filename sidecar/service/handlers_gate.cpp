@@ -21,6 +21,7 @@ struct GateMethods {
         co_return sidecar.gate.list(params);
     }
     Task<protocol::PolicyListResult> list_rules(Empty) { co_return sidecar.gate.policy_list(); }
+    Task<protocol::PolicyDecisionsResult> list_decisions(Empty) { co_return sidecar.gate.policy_decisions(); }
     Task<protocol::Rule> add(protocol::PolicyAddParams params) {
         if (params.session_id) {
             sidecar.find(*params.session_id);
@@ -51,6 +52,8 @@ void add_gate_handlers(Sidecar::Impl& sidecar, Client& client) {
     client.peer.on_request<protocol::ApprovalList>(
         [handlers](protocol::ApprovalListParams params) { return handlers->list_approvals(params); });
     client.peer.on_request<protocol::PolicyList>([handlers](Empty params) { return handlers->list_rules(params); });
+    client.peer.on_request<protocol::PolicyDecisions>(
+        [handlers](Empty params) { return handlers->list_decisions(params); });
     client.peer.on_request<protocol::PolicyAdd>(
         [handlers](protocol::PolicyAddParams params) { return handlers->add(std::move(params)); });
     client.peer.on_request<protocol::PolicyRemove>(

@@ -16,7 +16,7 @@ constexpr std::size_t most_notes = 8;
 // The line of the settings that a denial comes from; a session's other rules that deny are a person's.
 std::optional<sandbox::HostExplanation> line_of(const Endpoint& endpoint, const gate::Decision& decision,
                                                 const sandbox::Settings* settings) {
-    if (decision.rule_source != protocol::RuleSource::session) {
+    if (!decision.rule || decision.rule->source != protocol::RuleSource::session) {
         return std::nullopt;
     }
     sandbox::HostExplanation line = sandbox::explain_host(settings, {endpoint.host, endpoint.port});
@@ -30,12 +30,12 @@ protocol::Note note_of_refusal(const Endpoint& endpoint, const gate::Decision& d
     const std::string host = to_string(endpoint);
     protocol::Note note;
     note.text = visible_text(fmt::format("the connection to {} was refused: {}", host, decision.reason));
-    if (decision.rule_effect == protocol::Effect::deny) { // no other rule is stronger
+    if (decision.rule && decision.rule->effect == protocol::Effect::deny) { // no other rule is stronger
         if (const std::optional<sandbox::HostExplanation> line = line_of(endpoint, decision, settings)) {
             note.text = visible_text(fmt::format("the connection to {} was refused by {}", host, line->reason));
             note.remedy = visible_text(fmt::format("to allow it, remove {}, and restart the session", line->reason));
         } else {
-            note.remedy = visible_text(fmt::format("to allow it, revoke rule {}", decision.rule_id.value_or("")));
+            note.remedy = visible_text(fmt::format("to allow it, revoke rule {}", decision.rule->id));
         }
         return note;
     }

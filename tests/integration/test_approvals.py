@@ -424,6 +424,31 @@ class Rules(ToolsTest):
         self.assertEqual((explained["effect"], explained["rule"]["id"]), ("deny", rule["id"]))
         self.assertEqual(self.cellgate.asked(), asked)
 
+    def test_what_a_rule_let_through_is_listed_with_that_rule_and_its_line(self):
+        rule = self.add(effect="allow", tool="tool-1")
+        asked = self.cellgate.asked()
+        execution = self.run_ok(ECHO + "tool_1.run(s='unseen')")
+        self.assertEqual(self.cellgate.asked(), asked)
+        self.cellgate.request("policy/remove", {"ruleId": rule["id"]})
+        past = self.cellgate.request("policy/decisions")["decisions"][0]
+        self.assertEqual((past["decision"], past["by"], past["rule"]), ("allow", "rule", rule))
+        self.assertEqual(past["action"]["arguments"], {"s": "unseen"})
+        self.assertEqual((past["sessionId"], past["executionId"]), ("default", execution.id))
+        self.assertIn("tool_1.run", past["origin"]["text"])
+
+    def test_a_loop_of_calls_does_not_push_out_what_a_person_answered(self):
+        execution = self.cellgate.execute(ECHO + "tool_1.run(s='answered')")
+        approval = self.cellgate.approval()
+        self.cellgate.deny(approval)
+        self.assert_denied(execution, "")
+        self.add(effect="allow", tool="tool-1")
+        self.run_ok(ECHO + "for i in range(250): tool_1.run(s=str(i))")
+        result = self.cellgate.request("policy/decisions")
+        self.assertIn(approval["approvalId"], [past.get("approvalId") for past in result["decisions"]])
+        unasked = [past for past in result["decisions"] if "approvalId" not in past]
+        self.assertEqual(len(unasked), 200)  # the control: these were pushed out
+        self.assertGreaterEqual(result["forgotten"], 50)
+
     def test_a_rule_for_a_session_holds_there_alone(self):
         self.add(effect="allow", tool="tool-1")
         self.cellgate.session("elsewhere")

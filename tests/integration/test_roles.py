@@ -98,6 +98,7 @@ class Roles(RootTest):
             ("approval/list", {}),
             ("approval/respond", {"approvalIds": [approval["approvalId"]], "decision": "allow"}),
             ("policy/add", {"rule": {"effect": "allow", "kind": "tool", "server": "host"}, "scope": "session"}),
+            ("policy/decisions", {}),
             ("session/attach", {"sessionId": "default"}),
             ("toolServers/add", {"server": "mine", "config": {"command": "/bin/true"}}),
             ("execute", {"code": "1", "approvals": "allow"}),

@@ -119,7 +119,7 @@ TEST_CASE("several approvals are answered all, or none") {
         params.scope = Scope::session;
         params.rule = rule(Effect::allow, ActionKind::tool, "files", "read_file");
         house.respond(params);
-        CHECK(a->decision->rule_id == c->decision->rule_id);
+        CHECK(a->decision->rule->id == c->decision->rule->id);
         CHECK(house.gate->policy_list().rules.size() == 1);
     }
 }

@@ -67,7 +67,7 @@ TEST_CASE("a yes at the agent's program counts for exactly what was shown, once"
     REQUIRE(call->allowed());
     CHECK(call->decision->by == ResolvedBy::elicitation);
     CHECK(call->decision->action.arguments->text() == R"({"path":"a"})");
-    CHECK(!call->decision->rule_id);
+    CHECK(!call->decision->rule);
     CHECK(alone.house.gate->policy_list().rules.empty());
     const auto again = alone.ask(R"({"path":"a"})");
     CHECK(again->waits());

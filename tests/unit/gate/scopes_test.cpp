@@ -58,7 +58,7 @@ TEST_CASE("equal calls of 1,000 threads that wait at once are answered together 
         }
         CHECK(calls.front()->decision->by == ResolvedBy::person);
         CHECK(calls.back()->decision->by == ResolvedBy::rule);
-        CHECK(house.person.resolved.back().rule_id == calls.front()->decision->rule_id);
+        CHECK(house.person.resolved.back().rule_id == calls.front()->decision->rule->id);
         CHECK(other->waits());
         CHECK(house.person.requested.size() == 65);
     }
@@ -221,7 +221,7 @@ TEST_CASE("no two payloads are one to a grant, however their parts are cut") {
         const auto call = house.ask(std::move(action));
         house.allow(Scope::session);
         for (const Rule& each : house.gate->policy_list().rules) {
-            if (each.id == call->decision->rule_id) {
+            if (each.id == call->decision->rule->id) {
                 return *each.payload_hash;
             }
         }
@@ -283,7 +283,7 @@ TEST_CASE("policy/remove revokes, and what is built in stays") {
         const auto call = house.ask(action, "e");
         house.allow(scope);
         CHECK(house.ask(action, "e")->allowed());
-        house.remove(*call->decision->rule_id);
+        house.remove(call->decision->rule->id);
         CHECK(house.gate->policy_list().rules.size() == 1);
         const auto again = house.ask(action, "e");
         CHECK(again->waits());

@@ -78,6 +78,7 @@ const std::map<std::string, Codec> codecs{
     entry<ApprovalElicit>(),
     entry<ApprovalList>(),
     entry<PolicyList>(),
+    entry<PolicyDecisions>(),
     entry<PolicyAdd>(),
     entry<PolicyRemove>(),
     entry<PolicyExplain>(),

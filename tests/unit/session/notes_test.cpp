@@ -13,9 +13,13 @@ gate::Decision denial(const std::string& reason, std::optional<protocol::RuleSou
                       std::optional<protocol::Effect> effect = {}) {
     gate::Decision decision;
     decision.reason = reason;
-    decision.rule_id = "r1";
-    decision.rule_source = source;
-    decision.rule_effect = effect;
+    if (source && effect) {
+        protocol::Rule rule;
+        rule.id = "r1";
+        rule.source = *source;
+        rule.effect = *effect;
+        decision.rule = std::move(rule);
+    }
     return decision;
 }
 
@@ -23,7 +27,8 @@ gate::Decision denial(const std::string& reason, std::optional<protocol::RuleSou
 
 TEST_CASE("a host that no rule names is offered as a rule") {
     for (const auto effect : {std::optional<protocol::Effect>(), std::optional(protocol::Effect::ask)}) {
-        const protocol::Note note = note_of_refusal(endpoint, denial("nobody is asked", {}, effect), nullptr);
+        const protocol::Note note =
+            note_of_refusal(endpoint, denial("nobody is asked", protocol::RuleSource::session, effect), nullptr);
         CHECK(note.text == "the connection to example.org:443 was refused: nobody is asked");
         CHECK(note.rule.value().host == "example.org:443");
     }

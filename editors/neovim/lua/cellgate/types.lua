@@ -618,11 +618,14 @@
 ---@field arguments? JsonObject Edited arguments; run in place of those that were shown. Only for one approval.
 ---@field reason? string Told to the code when it is denied.
 
+--- Who decided. elicitation: whoever sits at the agent's own program, while no person was attached.
+---@alias DecidedBy "person"|"rule"|"expired"|"cancelled"|"noClient"|"elicitation"
+
 --- An approval was decided, by whomever. By a rule: one that an answer to another approval made.
 ---@class ApprovalResolvedParams
 ---@field approvalId GivenId
 ---@field decision "allow"|"deny"
----@field by "person"|"rule"|"expired"|"cancelled"|"noClient"|"elicitation"
+---@field by DecidedBy
 ---@field ruleId? GivenId The rule that decided, or that the answer made.
 ---@field reason? string
 
@@ -657,6 +660,27 @@
 --- Removes a rule or revokes a grant. Built-in rules stay.
 ---@class PolicyRemoveParams
 ---@field ruleId GivenId
+
+--- What the gate said of an action, whether a person was asked or not.
+---@class PastDecision
+---@field decidedAt Time
+---@field decision "allow"|"deny"
+---@field by DecidedBy
+---@field rule? Rule The rule that decided, or that the answer made, as it was then.
+---@field reason VisibleLine
+---@field action? Action As it was asked, or as a person edited it. Absent when its payload was too large to keep.
+---@field display VisibleLine[] The action as a person reads it. Without `action`: only what kind of one it was.
+---@field approvalId? GivenId Of what a person was asked about.
+---@field sessionId? ChosenId
+---@field executionId? ChosenId
+---@field agent? AgentName
+---@field origin? Origin
+
+--- What was decided lately, newest first: the last 100 that a person was asked about, and the last 200 others. They
+--- are kept as long as cellgate runs.
+---@class PolicyDecisionsResult
+---@field decisions PastDecision[]
+---@field forgotten integer How many more there were.
 
 --- What would happen to this action now, with nothing being asked or done.
 ---@class PolicyExplainParams

@@ -161,6 +161,10 @@ export type Scope = "once" | "execution" | "session" | "workspace" | "always";
 export type RuleSource =
     "default" | "person" | "commandLine" | "execution" | "session" | "workspaceStore" | "userStore";
 /**
+ * Who decided. elicitation: whoever sits at the agent's own program, while no person was attached.
+ */
+export type DecidedBy = "person" | "rule" | "expired" | "cancelled" | "noClient" | "elicitation";
+/**
  * A dotted Python name.
  */
 export type ModuleName = string;
@@ -1218,10 +1222,7 @@ export interface ApprovalRespondParams {
 export interface ApprovalResolvedParams {
     approvalId: GivenId;
     decision: "allow" | "deny";
-    /**
-     * elicitation: whoever sits at the agent's own program, while no person was attached.
-     */
-    by: "person" | "rule" | "expired" | "cancelled" | "noClient" | "elicitation";
+    by: DecidedBy;
     /**
      * The rule that decided, or that the answer made.
      */
@@ -1282,6 +1283,45 @@ export interface PolicyAddParams {
  */
 export interface PolicyRemoveParams {
     ruleId: GivenId;
+}
+/**
+ * What the gate said of an action, whether a person was asked or not.
+ */
+export interface PastDecision {
+    decidedAt: Time;
+    decision: "allow" | "deny";
+    by: DecidedBy;
+    /**
+     * The rule that decided, or that the answer made, as it was then.
+     */
+    rule?: Rule;
+    reason: VisibleLine;
+    /**
+     * As it was asked, or as a person edited it. Absent when its payload was too large to keep.
+     */
+    action?: Action;
+    /**
+     * The action as a person reads it. Without `action`: only what kind of one it was.
+     */
+    display: VisibleLine[];
+    /**
+     * Of what a person was asked about.
+     */
+    approvalId?: GivenId;
+    sessionId?: ChosenId;
+    executionId?: ChosenId;
+    agent?: AgentName;
+    origin?: Origin;
+}
+/**
+ * What was decided lately, newest first: the last 100 that a person was asked about, and the last 200 others. They are kept as long as cellgate runs.
+ */
+export interface PolicyDecisionsResult {
+    decisions: PastDecision[];
+    /**
+     * How many more there were.
+     */
+    forgotten: number;
 }
 /**
  * What would happen to this action now, with nothing being asked or done.

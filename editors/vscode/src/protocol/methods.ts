@@ -40,6 +40,7 @@ import type {
     PackagesInstallParams,
     PackagesInstallResult,
     PolicyAddParams,
+    PolicyDecisionsResult,
     PolicyExplainParams,
     PolicyExplainResult,
     PolicyListResult,
@@ -100,6 +101,8 @@ export interface Requests {
     "policy/add": { params: PolicyAddParams; result: Rule };
     /** Removes a rule or revokes a grant. */
     "policy/remove": { params: PolicyRemoveParams; result: Empty };
+    /** What was decided lately, asked about or not, and by which rule. */
+    "policy/decisions": { params: NoParams; result: PolicyDecisionsResult };
     /** Why an action would be allowed, asked or denied. */
     "policy/explain": { params: PolicyExplainParams; result: PolicyExplainResult };
     /** Tool servers with their state and tools. */

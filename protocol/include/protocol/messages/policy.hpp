@@ -328,6 +328,47 @@ struct PolicyListResult {
     }
 };
 
+// What the gate said of an action, whether a person was asked or not.
+struct PastDecision {
+    std::string decided_at;
+    Verdict decision = Verdict::deny;
+    ResolvedBy by = ResolvedBy::rule;
+    std::optional<Rule> rule; // that decided, or that the answer made, as it was then
+    std::string reason;
+    std::optional<Action> action; // none when its payload was too large to keep
+    std::vector<std::string> display;
+    std::optional<std::string> approval_id; // of what a person was asked about
+    std::optional<std::string> session_id;
+    std::optional<std::string> execution_id;
+    std::optional<std::string> agent;
+    std::optional<Origin> origin;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("decidedAt", self.decided_at);
+        visit("decision", self.decision);
+        visit("by", self.by);
+        visit("rule", self.rule);
+        visit("reason", self.reason);
+        visit("action", self.action);
+        visit("display", self.display);
+        visit("approvalId", self.approval_id);
+        visit("sessionId", self.session_id);
+        visit("executionId", self.execution_id);
+        visit("agent", self.agent);
+        visit("origin", self.origin);
+    }
+};
+
+struct PolicyDecisionsResult {
+    std::vector<PastDecision> decisions; // newest first
+    std::int64_t forgotten = 0;          // how many more there were
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("decisions", self.decisions);
+        visit("forgotten", self.forgotten);
+    }
+};
+
 struct PolicyAddParams {
     RuleSpec rule;
     Scope scope = Scope::session;
@@ -395,6 +436,9 @@ struct PolicyAdd : Request<PolicyAddParams, Rule> {
 };
 struct PolicyRemove : Request<PolicyRemoveParams, Empty> {
     static constexpr std::string_view name = "policy/remove";
+};
+struct PolicyDecisions : Request<Empty, PolicyDecisionsResult> {
+    static constexpr std::string_view name = "policy/decisions";
 };
 struct PolicyExplain : Request<PolicyExplainParams, PolicyExplainResult> {
     static constexpr std::string_view name = "policy/explain";

@@ -10,6 +10,7 @@
 //   - nobody attached, nobody expected back, and no rule: denied at once; a stored policy that cannot be read:
 //     everything is denied;
 //   - the first answer wins, an answer to several approvals answers all or none, and every client is told;
+//   - what it decided lately can be seen, also what nobody was asked about;
 //   - what may block (paths that code chose, the disk) is done off the loop, and holds up nobody else.
 //
 // It never calls up: who asks and who answers are given by interface. One thread; made by the composition root, which
@@ -60,9 +61,7 @@ struct Decision {
     bool edited = false;
     std::string reason; // why, in words; for the code when it is denied
     protocol::ResolvedBy by = protocol::ResolvedBy::rule;
-    std::optional<std::string> rule_id;
-    std::optional<protocol::RuleSource> rule_source;
-    std::optional<protocol::Effect> rule_effect;
+    std::optional<protocol::Rule> rule; // that decided, or that the answer made
 };
 
 // A client of a person that can answer. Called from inside the gate, in order; may call back into it.
@@ -157,6 +156,7 @@ class Gate {
     Task<protocol::Rule> policy_add(protocol::PolicyAddParams params);
     Task<protocol::PolicyExplainResult> policy_explain(protocol::PolicyExplainParams params);
     Task<void> policy_remove(std::string rule_id);
+    protocol::PolicyDecisionsResult policy_decisions() const;
 
     // Ends what is pending as cancelled and refuses what comes after.
     Task<void> close();

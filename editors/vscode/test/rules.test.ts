@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Rule } from "../src/protocol/messages";
-import { actionText, explanationText, ruleText } from "../src/rules/words";
+import type { PastDecision, Rule } from "../src/protocol/messages";
+import { actionText, explanationText, pastReason, pastText, ruleText } from "../src/rules/words";
 
 const rule = (more: Partial<Rule>): Rule => ({ id: "r", effect: "allow", source: "session", ...more });
 
@@ -36,4 +36,33 @@ test("an explanation names the rule and where it comes from", () => {
         "would be allowed by the rule “allow any tool of filesystem” (In a session): a grant of the session",
     );
     assert.equal(explanationText({ effect: "ask", reason: "no rule matches" }), "would be asked about: no rule matches");
+});
+
+test("what was decided says by whom, and by which rule", () => {
+    const by = rule({ kind: "tool", server: "filesystem" });
+    const past = (more: Partial<PastDecision>): PastDecision => ({
+        decidedAt: "2026-01-05T09:31:00Z",
+        decision: "allow",
+        by: "rule",
+        reason: "a\u202eb",
+        display: ["tool x of filesystem"],
+        ...more,
+    });
+    const texts: [Partial<PastDecision>, string][] = [
+        [{ rule: by }, "allowed by a rule: In a session"],
+        [{ decision: "deny" }, "denied without a question"],
+        [{ by: "person" }, "allowed by a person"],
+        [{ by: "person", decision: "deny", rule: rule({ effect: "deny", source: "userStore" }) }, "denied by a person, with a rule: Everywhere"],
+        [{ by: "noClient", decision: "deny" }, "denied: nobody was there to answer"],
+    ];
+    for (const [more, text] of texts) assert.equal(pastText(past(more)), text);
+    const allowed = "tool x of filesystem: allowed by the rule “allow any tool of filesystem” (In a session).";
+    const now = { effect: "allow", reason: "a grant", rule: by } as const;
+    assert.equal(pastReason(past({ rule: by })), allowed);
+    assert.equal(pastReason(past({ rule: by }), now), allowed);
+    assert.equal(pastReason(past({ rule: by }), { effect: "ask", reason: "no rule matches" }), `${allowed} Now it would be asked about: no rule matches.`);
+    assert.equal(
+        pastReason(past({ by: "person" }), now),
+        "tool x of filesystem: allowed by a person: a\\u{202e}b. Now it would be allowed by the rule “allow any tool of filesystem” (In a session): a grant.",
+    );
 });

@@ -43,11 +43,14 @@ scenario("a rule that an answer made is shown, decides, explains and goes", { se
     assert.equal(await place.read("seen.txt"), "five days. five days. ");
 
     await row(rules, "Decided lately").click();
-    await press(rules, "allowed here", "Why?");
-    await editor.notification(/read_text_file of filesystem would be allowed by the rule “allow read_text_file of filesystem” \(In this workspace\)/).waitFor();
+    await row(rules, /read_text_file of filesystem.*allowed by a person, with a rule: In this workspace/).waitFor();
+    await press(rules, "allowed by a rule: In this workspace", "Why?");
+    await editor.notification("read_text_file of filesystem: allowed by the rule “allow read_text_file of filesystem” (In this workspace).").waitFor();
     await editor.screenshot("rules");
     await press(rules, "allow read_text_file of filesystem", "Revoke Rule");
     await row(rules, "allow read_text_file of filesystem").waitFor({ state: "detached" });
+    await press(rules, "allowed by a rule: In this workspace", "Why?");
+    await editor.notification(/allowed by the rule .*\. Now it would be asked about: /).waitFor();
     await editor.lens("Run Cell").first().click();
     await approvals.block("read_text_file").waitFor();
 });

@@ -13,12 +13,9 @@ export interface Decided {
     readonly here: boolean;
 }
 
-const keptDecided = 100;
-
 export class Pending implements Disposable {
     private readonly waiting = new Map<string, Approval>();
     private readonly answered = new Set<string>();
-    private readonly past: Decided[] = [];
     private readonly changed = new Emitter<void>();
     private readonly decisions = new Emitter<Decided>();
     /** What waits is no longer what it was. */
@@ -56,11 +53,6 @@ export class Pending implements Disposable {
         return this.waiting.get(id);
     }
 
-    /** Newest first. */
-    decided(): readonly Decided[] {
-        return this.past;
-    }
-
     async respond(params: ApprovalRespondParams): Promise<void> {
         for (const id of params.approvalIds) this.answered.add(id);
         try {
@@ -76,16 +68,13 @@ export class Pending implements Disposable {
         const here = this.answered.delete(how.approvalId) && how.by === "person";
         if (!approval) return;
         this.waiting.delete(how.approvalId);
-        const decided = { approval, how, here };
-        this.past.unshift(decided);
-        this.past.splice(keptDecided);
-        this.decisions.fire(decided);
+        this.decisions.fire({ approval, how, here });
         this.changed.fire();
     }
 }
 
 /** How it was decided, for a person. */
-export function decisionText({ how, here }: Pick<Decided, "how" | "here">): string {
+export function decisionText({ how, here }: { how: Pick<ApprovalResolvedParams, "decision" | "by">; here: boolean }): string {
     const verdict = how.decision === "allow" ? "allowed" : "denied";
     switch (how.by) {
         case "person":

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { active, onDidChangeActive } from "../active";
 import type { Cellgate } from "../cellgate";
 import type { KernelVariable } from "../protocol/messages";
-import { label } from "../text";
+import { label, plain, visible } from "../text";
 import { unlessBusy } from "./live";
 
 export class Variables implements vscode.TreeDataProvider<KernelVariable>, vscode.Disposable {
@@ -54,9 +54,9 @@ export class Variables implements vscode.TreeDataProvider<KernelVariable>, vscod
     getTreeItem({ name, type, value, size }: KernelVariable): vscode.TreeItem {
         const item = new vscode.TreeItem(label(name));
         item.description = `${label(type, 60)}${size === undefined ? "" : ` ${label(size, 60)}`}  ${label(value)}`;
-        item.tooltip = `${name}: ${type}${size === undefined ? "" : ` ${size}`}\n${value}`;
+        item.tooltip = plain(`${name}: ${type}${size === undefined ? "" : ` ${size}`}\n${value}`);
         item.iconPath = new vscode.ThemeIcon("symbol-variable");
-        item.accessibilityInformation = { label: `${name}, ${type}, ${value}` };
+        item.accessibilityInformation = { label: visible(`${name}, ${type}, ${value}`) };
         return item;
     }
 }

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { SidecarState } from "../client/sidecar";
 import { warn } from "../notices";
-import { label } from "../text";
+import { label, visibleLines } from "../text";
 import { lostText } from "./lost";
 
 export function life({ sidecar, sessions, log }: Cellgate): vscode.Disposable {
@@ -30,7 +30,8 @@ export function life({ sidecar, sessions, log }: Cellgate): vscode.Disposable {
         sidecar.onNotification("window/logMessage", ({ type, message }) => {
             // As in LSP: 1 error, 2 warning, 3 info, 4 log, 5 debug.
             const levels = ["error", "error", "warn", "info", "debug", "trace"] as const;
-            log[levels[type] ?? "info"](message);
+            // What stands in it may be a tool server's: its lines do not begin as those of the log do.
+            log[levels[type] ?? "info"](visibleLines(message).replaceAll("\n", "\n    "));
         }),
         sidecar.onDidChangeState((state) => {
             if (state.kind === "failed") void failed(state);

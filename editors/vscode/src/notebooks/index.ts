@@ -27,12 +27,12 @@ export function notebooks(cellgate: Cellgate): vscode.Disposable {
     function offer({ name, displayName, language, source, interpreter, problem }: KernelInfo): void {
         const id = `cellgate-${source}-${name}`;
         const known = controllers.get(id);
-        const controller = known ?? vscode.notebooks.createNotebookController(id, notebookType, `${displayName} in cellgate`);
+        const controller = known ?? vscode.notebooks.createNotebookController(id, notebookType, `${label(displayName, 100)} in cellgate`);
         controllers.set(id, controller);
         // What it lacks it may be given when it is started.
         controller.description = problem === undefined ? "sandboxed" : label(`$(warning) ${problem}`, 120);
         if (known) return;
-        controller.detail = interpreter;
+        controller.detail = interpreter && label(interpreter);
         controller.supportedLanguages = [language];
         controller.supportsExecutionOrder = true;
         const kernel = interpreter !== undefined && source === "interpreter" ? { interpreter } : { name };

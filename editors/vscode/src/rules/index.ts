@@ -4,17 +4,18 @@ import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { textOf } from "../client/errors";
 import { ask, inform, tell } from "../notices";
-import type { Action, PolicyExplainParams } from "../protocol/messages";
+import type { Action, PolicyExplainParams, PolicyExplainResult, Rule } from "../protocol/messages";
 import { label } from "../text";
 import { RuleTree, type DecidedNode, type Node, type RuleNode } from "./tree";
-import { actionText, explanationText, ruleText } from "./words";
+import { actionText, explanationText, pastReason, ruleText } from "./words";
 
 export function rules({ log, sidecar, pending, sessions, executions }: Cellgate): vscode.Disposable {
-    const tree = new RuleTree(pending);
+    const tree = new RuleTree();
     const view: vscode.TreeView<Node> = vscode.window.createTreeView("cellgate.rules", { treeDataProvider: tree });
 
     async function load(): Promise<void> {
-        tree.show((await sidecar.request("policy/list", {})).rules);
+        const [{ rules }, decisions] = await Promise.all([sidecar.request("policy/list", {}), sidecar.request("policy/decisions", {})]);
+        tree.show(rules, decisions);
     }
 
     /** cellgate tells nobody of its rules: what may have changed them asks for them. */
@@ -34,22 +35,24 @@ export function rules({ log, sidecar, pending, sessions, executions }: Cellgate)
         await load();
     }
 
-    async function explain(params: PolicyExplainParams): Promise<void> {
-        const result = await sidecar.request("policy/explain", params);
-        const show = "Show Rule";
-        const text = label(`${actionText(params.action)} ${explanationText(result)}`, 2000);
-        const { rule } = result;
-        const answer = await inform(text, ...(rule ? [show] : []));
-        if (answer !== show || !rule) return;
+    async function tellWhy(text: string, ...rules: readonly (Rule | undefined)[]): Promise<void> {
         await load();
-        const node = tree.find(rule.id);
-        if (node) await view.reveal(node, { select: true, focus: true });
+        const node = rules.map((rule) => rule && tree.find(rule.id)).find((each) => each !== undefined);
+        const show = "Show Rule";
+        const answer = await inform(label(text, 2000), ...(node ? [show] : []));
+        if (answer === show && node) await view.reveal(node, { select: true, focus: true });
     }
 
-    async function explainDecided({ decided: { approval } }: DecidedNode): Promise<void> {
-        const { action, sessionId } = approval;
-        const session = sessionId !== undefined && sessions.get(sessionId) ? sessionId : undefined;
-        await explain({ action, sessionId: session });
+    function explain(params: PolicyExplainParams): Promise<PolicyExplainResult> {
+        return sidecar.request("policy/explain", params);
+    }
+
+    async function explainDecided({ decided }: DecidedNode): Promise<void> {
+        const { action, rule } = decided;
+        if (!action) return tellWhy(pastReason(decided), rule);
+        const sessionId = decided.sessionId !== undefined && sessions.get(decided.sessionId) ? decided.sessionId : undefined;
+        const now = await explain({ action, sessionId });
+        await tellWhy(pastReason(decided, now), rule, now.rule);
     }
 
     async function explainCall(): Promise<void> {
@@ -69,7 +72,8 @@ export function rules({ log, sidecar, pending, sessions, executions }: Cellgate)
         const { server, tool } = chosen;
         const kind = server.source === "builtIn" ? "host" : "tool";
         const action: Action = { kind, server: server.name, tool, arguments: args, serverIdentity: server.identity };
-        await explain({ action });
+        const now = await explain({ action });
+        await tellWhy(`${actionText(action)} ${explanationText(now)}`, now.rule);
     }
 
     const command = (name: string, deed: (node: never) => Promise<void>) =>

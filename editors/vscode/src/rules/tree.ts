@@ -1,33 +1,35 @@
-// The view of rules: what is allowed and denied without asking, by where it comes from, and what was decided lately.
+// The view of rules: what is allowed and denied without asking, by where it comes from, and what was decided lately,
+// also without a question.
 
 import * as vscode from "vscode";
-import { decisionText, type Decided, type Pending } from "../approvals/pending";
-import type { Rule } from "../protocol/messages";
-import { label, visible } from "../text";
-import { ruleText, sources } from "./words";
+import type { PastDecision, PolicyDecisionsResult, Rule } from "../protocol/messages";
+import { label, plain, visible } from "../text";
+import { pastText, ruleText, sources } from "./words";
 
 type Group = (typeof sources)[number];
 export interface RuleNode {
     readonly rule: Rule;
 }
 export interface DecidedNode {
-    readonly decided: Decided;
+    readonly decided: PastDecision;
+    /** Of all that was decided since cellgate began. */
+    readonly number: number;
 }
 export type Node = { readonly group: Group } | RuleNode | { readonly past: true } | DecidedNode;
 
 export class RuleTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
     private rules: RuleNode[] = [];
+    private decisions: PolicyDecisionsResult = { decisions: [], forgotten: 0 };
     private readonly changed = new vscode.EventEmitter<undefined>();
     readonly onDidChangeTreeData = this.changed.event;
-
-    constructor(private readonly pending: Pending) {}
 
     dispose(): void {
         this.changed.dispose();
     }
 
-    show(rules: readonly Rule[]): void {
+    show(rules: readonly Rule[], decisions: PolicyDecisionsResult): void {
         this.rules = rules.map((rule) => ({ rule }));
+        this.decisions = decisions;
         this.changed.fire(undefined);
     }
 
@@ -41,16 +43,17 @@ export class RuleTree implements vscode.TreeDataProvider<Node>, vscode.Disposabl
     }
 
     getChildren(node?: Node): Node[] {
-        if (!node) return [...this.groups(), ...(this.pending.decided().length > 0 ? [{ past: true } as const] : [])];
+        const { decisions, forgotten } = this.decisions;
+        if (!node) return [...this.groups(), ...(decisions.length > 0 ? [{ past: true } as const] : [])];
         if ("group" in node) return this.rules.filter(({ rule }) => rule.source === node.group.source);
-        if ("past" in node) return this.pending.decided().map((decided) => ({ decided }));
+        if ("past" in node) return decisions.map((decided, i) => ({ decided, number: forgotten + decisions.length - i }));
         return [];
     }
 
     getTreeItem(node: Node): vscode.TreeItem {
         if ("group" in node) return groupItem(node.group);
-        if ("rule" in node) return ruleItem(node.rule, this.pending);
-        return "past" in node ? pastItem() : decidedItem(node.decided);
+        if ("rule" in node) return ruleItem(node.rule, this.decisions.decisions);
+        return "past" in node ? pastItem(this.decisions) : decidedItem(node);
     }
 
     private groups(): { group: Group }[] {
@@ -68,7 +71,7 @@ function groupItem({ source, title, until }: Group): vscode.TreeItem {
 
 const icons = { allow: ["check", "testing.iconPassed"], ask: ["question", "foreground"], deny: ["circle-slash", "errorForeground"] } as const;
 
-function ruleItem(rule: Rule, pending: Pending): vscode.TreeItem {
+function ruleItem(rule: Rule, decisions: readonly PastDecision[]): vscode.TreeItem {
     const item = new vscode.TreeItem(label(`${rule.effect} ${ruleText(rule)}`, 300));
     const [icon, color] = icons[rule.effect];
     item.id = rule.id;
@@ -78,33 +81,40 @@ function ruleItem(rule: Rule, pending: Pending): vscode.TreeItem {
         .map((part) => visible(part))
         .join(" · ");
     item.contextValue = rule.source === "default" ? "builtInRule" : "rule";
-    // Of an answer that made it here, what was shown is still known.
-    const made = pending.decided().find(({ how }) => how.ruleId === rule.id && how.by === "person");
+    // Of an answer that made it lately, what was shown is still known.
+    const made = decisions.find((past) => past.rule?.id === rule.id && past.by === "person");
     item.tooltip = [
         ruleText(rule),
         rule.serverIdentity === undefined ? "" : "It is for exactly this configuration of the server.",
         rule.expiresAt === undefined ? "" : `It ends ${visible(rule.expiresAt)}.`,
-        ...(made ? ["", "Made by your answer to:", ...made.approval.display] : []),
+        ...(made ? ["", "Made by the answer to:", ...made.display.map(plain)] : []),
     ].filter((line, index, all) => line !== "" || all[index - 1] !== "").join("\n");
     item.accessibilityInformation = { label: `rule: ${rule.effect} ${ruleText(rule)}` };
     return item;
 }
 
-function pastItem(): vscode.TreeItem {
+function pastItem({ forgotten }: PolicyDecisionsResult): vscode.TreeItem {
     const item = new vscode.TreeItem("Decided lately", vscode.TreeItemCollapsibleState.Collapsed);
     item.id = "decided";
-    item.description = "asked about while this window was open";
+    item.description = `asked about or not${forgotten > 0 ? `; ${forgotten} more are not kept` : ""}`;
     return item;
 }
 
-function decidedItem(decided: Decided): vscode.TreeItem {
-    const { approval, how } = decided;
-    const item = new vscode.TreeItem(label(approval.display[0] ?? ""));
-    const [icon, color] = icons[how.decision];
-    item.id = `decided ${approval.approvalId}`;
-    item.description = decisionText(decided) + (how.reason === undefined ? "" : `: ${label(how.reason)}`);
+function decidedItem({ decided, number }: DecidedNode): vscode.TreeItem {
+    const { display, decision, reason, decidedAt, agent, origin } = decided;
+    const item = new vscode.TreeItem(label(display[0] ?? ""));
+    const [icon, color] = icons[decision];
+    item.id = `decided ${number}`;
+    item.description = label(`${pastText(decided)} · ${new Date(decidedAt).toLocaleTimeString()}`);
     item.iconPath = new vscode.ThemeIcon(icon, new vscode.ThemeColor(color));
     item.contextValue = "decided";
-    item.tooltip = approval.display.join("\n");
+    item.tooltip = [
+        ...display.map(plain),
+        "",
+        plain(`${pastText(decided)}: ${reason}`),
+        ...(agent === undefined ? [] : [`by agent ${plain(agent)}`]),
+        ...(origin ? [`line ${origin.line}: ${plain(origin.text)}`] : []),
+        ...(decided.action ? [] : ["Its payload was too large to keep."]),
+    ].join("\n");
     return item;
 }

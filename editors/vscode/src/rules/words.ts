@@ -1,6 +1,7 @@
 // Rules and decisions in words.
 
-import type { Action, ArgumentMatchers, PolicyExplainResult, Rule } from "../protocol/messages";
+import { decisionText } from "../approvals/pending";
+import type { Action, ArgumentMatchers, PastDecision, PolicyExplainResult, Rule } from "../protocol/messages";
 import { visible } from "../text";
 
 type Source = Rule["source"];
@@ -57,6 +58,35 @@ export function actionText({ kind, server, tool, host, port, command }: Action):
 
 export function explanationText({ effect, reason, rule }: PolicyExplainResult): string {
     const verdict = { allow: "would be allowed", ask: "would be asked about", deny: "would be denied" }[effect];
-    const by = rule ? ` by the rule “${rule.effect} ${ruleText(rule)}” (${sources.find(({ source }) => source === rule.source)?.title ?? rule.source})` : "";
-    return `${verdict}${by}: ${visible(reason)}`;
+    return `${verdict}${rule ? ` by ${sourcedText(rule)}` : ""}: ${visible(reason)}`;
+}
+
+/** How it was decided, in a few words. */
+export function pastText({ decision, by, rule }: PastDecision): string {
+    const verdict = decision === "allow" ? "allowed" : "denied";
+    switch (by) {
+        case "rule":
+            return rule ? `${verdict} by a rule: ${titleOf(rule)}` : `${verdict} without a question`;
+        case "person":
+            return `${verdict} by a person${rule ? `, with a rule: ${titleOf(rule)}` : ""}`;
+        default:
+            return decisionText({ how: { decision, by }, here: false });
+    }
+}
+
+/** Why it was decided so; what would happen `now` is said where that is something else. */
+export function pastReason(past: PastDecision, now?: PolicyExplainResult): string {
+    const { decision, rule, by, reason } = past;
+    const verdict = decision === "allow" ? "allowed" : "denied";
+    const why = by === "rule" && rule ? `${verdict} by ${sourcedText(rule)}` : `${pastText(past)}: ${visible(reason)}`;
+    const same = !now || (now.effect === decision && now.rule?.id === rule?.id);
+    return `${visible(past.display[0] ?? "")}: ${why}.${same ? "" : ` Now it ${explanationText(now)}.`}`;
+}
+
+function titleOf({ source }: Rule): string {
+    return sources.find((each) => each.source === source)?.title ?? source;
+}
+
+function sourcedText(rule: Rule): string {
+    return `the rule “${rule.effect} ${ruleText(rule)}” (${titleOf(rule)})`;
 }

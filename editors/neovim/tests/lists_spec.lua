@@ -65,6 +65,62 @@ it("lists: after a rule was revoked, the next key does not act on the one that c
   equal(fake:asked("policy/remove")[2].params.ruleId, "c")
 end)
 
+it("lists: what was decided is shown with why, also what nobody was asked about", function()
+  local fake = start()
+  fake.answers["policy/decisions"] = function()
+    return {
+      forgotten = 5,
+      decisions = {
+        {
+          decidedAt = "2026-01-05T09:31:00Z",
+          decision = "allow",
+          by = "rule",
+          rule = rule("a"),
+          reason = "a rule of the session",
+          action = { kind = "tool", server = "fs", tool = "read_a", arguments = vim.empty_dict() },
+          display = { "tool read_a of fs", 'path: "notes.txt"' },
+          origin = { line = 3, text = "read_a()", reportedBy = "code" },
+        },
+        {
+          decidedAt = "2026-01-05T09:30:00Z",
+          decision = "deny",
+          by = "person",
+          reason = "not this folder",
+          display = { "tool write_b of fs" },
+          approvalId = "a1",
+          agent = "helper",
+        },
+      },
+    }
+  end
+  require("cellgate.lists").decisions("/tmp")
+  wait_line("5 more are not kept")
+  local times = vim.tbl_map(function(line)
+    return (line:gsub("^%d%d:%d%d:00  ", "HH:MM:00  "))
+  end, lines())
+  equal({ times[2], times[3] }, {
+    "HH:MM:00  tool read_a of fs  allowed by a rule",
+    "HH:MM:00  tool write_b of fs  denied by a person",
+  })
+  local list = vim.api.nvim_get_current_win()
+  vim.fn.search("read_a")
+  type_keys("<CR>")
+  wait_line("a rule of the session")
+  equal(lines(), {
+    "tool read_a of fs",
+    'path: "notes.txt"',
+    "",
+    "2026-01-05T09:31:00Z, allowed by a rule: a rule of the session",
+    "rule: allow fs/read_a   in session default",
+    "line 3: read_a()",
+  })
+  vim.api.nvim_set_current_win(list)
+  vim.fn.search("write_b")
+  type_keys("<CR>")
+  wait_line("too large to keep")
+  equal(lines()[5], "by agent helper")
+end)
+
 it("lists: the cursor stays at its execution when others come", function()
   local fake = start()
   fake.answers["execute/cancel"] = function()

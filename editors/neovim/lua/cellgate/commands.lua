@@ -313,6 +313,12 @@ M.all = {
       lists.rules(workspace.root(current_buffer()))
     end,
   },
+  decisions = {
+    does = "Lists what was decided lately, asked about or not; <CR> says by whom or by which rule.",
+    act = function()
+      lists.decisions(workspace.root(current_buffer()))
+    end,
+  },
   servers = {
     does = "Lists the tool servers; keys start them, which may ask you to agree, write their wrappers, and show their logs.",
     act = function()

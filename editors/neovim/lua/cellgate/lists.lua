@@ -1,5 +1,5 @@
--- Windows with lists: rules, tool servers, executions, kernels, variables. Each row may have an id that a key acts
--- on; acting reads the list again.
+-- Windows with lists: rules, decisions, tool servers, executions, kernels, variables. Each row may have an id that a
+-- key acts on; acting reads the list again.
 local events = require("cellgate.events")
 local scratch = require("cellgate.scratch")
 local session = require("cellgate.session")
@@ -148,6 +148,19 @@ local function by_request(here, method, params, rows_of)
   end
 end
 
+-- What came from outside, in a buffer of its own.
+---@param what cellgate.Scratch
+---@param words string
+local function show_text(what, words)
+  what.lines = vim.tbl_map(function(line)
+    return text.visible(line)
+  end, vim.split(words, "\n", { plain = true }))
+  local _, problem = scratch.open(what)
+  if problem then
+    session.notify(problem, vim.log.levels.WARN)
+  end
+end
+
 -- --- rules
 
 --- A rule in words, as the command line writes it where it can.
@@ -212,17 +225,81 @@ function M.rules(root)
   })
 end
 
--- What came from outside, in a buffer of its own.
----@param what cellgate.Scratch
----@param words string
-local function show_text(what, words)
-  what.lines = vim.tbl_map(function(line)
-    return text.visible(line)
-  end, vim.split(words, "\n", { plain = true }))
-  local _, problem = scratch.open(what)
-  if problem then
-    session.notify(problem, vim.log.levels.WARN)
+-- --- decisions
+
+-- A time of the protocol, as the clock here shows it.
+local function clock_time(rfc3339)
+  local year, month, day, hour, minute, second = rfc3339:match("^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)")
+  local as_if_local = os.time({ year = year, month = month, day = day, hour = hour, min = minute, sec = second })
+  local utc = os.date("!*t", as_if_local) --[[@as osdateparam]]
+  utc.isdst = os.date("*t", as_if_local).isdst --[[@as boolean]]
+  return os.date("%H:%M:%S", as_if_local + os.difftime(as_if_local, os.time(utc)))
+end
+
+---@param past PastDecision
+local function decided_by(past)
+  local by = {
+    rule = past.rule and "by a rule" or "without a question",
+    person = "by a person" .. (past.rule and ", with a rule" or ""),
+    expired = "as nobody answered in time",
+    cancelled = "as the call was given up",
+    noClient = "as nobody was there to answer",
+    elicitation = "at the agent's own program",
+  }
+  return (past.decision == "allow" and "allowed " or "denied ") .. by[past.by]
+end
+
+---@param past PastDecision
+local function decision_words(past)
+  local words = vim.list_extend({}, past.display)
+  if not past.action then
+    words[#words + 1] = "(its payload was too large to keep)"
   end
+  vim.list_extend(words, { "", ("%s, %s: %s"):format(past.decidedAt, decided_by(past), past.reason) })
+  if past.rule then
+    words[#words + 1] = "rule: " .. M.rule_words(past.rule)
+  end
+  if past.agent then
+    words[#words + 1] = "by agent " .. past.agent
+  end
+  if past.origin then
+    words[#words + 1] = ("line %d: %s"):format(past.origin.line, past.origin.text)
+  end
+  return table.concat(vim.tbl_map(text.visible, words), "\n")
+end
+
+--- What was decided lately, also what a rule let through without a question.
+---@param root string
+function M.decisions(root)
+  local here = session.of(root)
+  open({
+    name = "decisions",
+    root = root,
+    event = "CellgateExecution",
+    read = by_request(here, "policy/decisions", {}, function(result)
+      local rows = {}
+      for i, past in ipairs(result.decisions) do
+        rows[#rows + 1] = {
+          text = ("%s  %s  %s"):format(clock_time(past.decidedAt), past.display[1], decided_by(past)),
+          value = past,
+          id = tostring(result.forgotten + #result.decisions - i),
+          group = past.decision == "deny" and "DiagnosticError" or nil,
+        }
+      end
+      if result.forgotten > 0 then
+        rows[#rows + 1] = { text = ("… %d more are not kept"):format(result.forgotten), group = "Comment" }
+      end
+      return rows
+    end),
+    keys = {
+      ["<CR>"] = {
+        does = "all of it, and why",
+        act = function(past)
+          show_text({ name = "decision", root = root }, decision_words(past))
+        end,
+      },
+    },
+  })
 end
 
 -- --- tool servers

@@ -80,7 +80,7 @@ scenario("an ordinary notebook runs in a kernel of cellgate", { files: ordinary 
 const long = {
     "plan.ipynb": notebookOf(
         "import os, time\nprint(*'before', flush=True)\nwhile not os.path.exists('end'): time.sleep(0.02)\nprint(*'after')",
-        "print(*'second')",
+        "print(*'second')\nopen('ended', 'w').close()",
     ),
 };
 
@@ -98,6 +98,31 @@ scenario("the cells of an ordinary notebook go on where they are after a reload"
     const saved = JSON.parse(await place.read("plan.ipynb")).cells;
     assert.deepEqual(saved.map(({ outputs }) => outputs[0].text.join("")), ["b e f o r e\na f t e r\n", "s e c o n d\n"]);
     assert.deepEqual(saved.map(({ execution_count }) => execution_count), [1, 2]);
+});
+
+scenario("what a notebook's cells put out while no window was there is in them after a reload", { files: long }, async ({ place, editor }) => {
+    await runAll(editor);
+    await editor.frame("text=b e f o r e");
+    await editor.reload(async () => {
+        await place.write("end", "");
+        await until(() => place.has("ended"), "the end of the second cell");
+    });
+    await editor.frame("text=a f t e r");
+    await editor.frame("text=s e c o n d");
+    await editor.screenshot("after-reload");
+    await editor.page.keyboard.press("Control+S");
+    await until(async () => (await place.read("plan.ipynb")).includes("s e c o n d"), "the saved notebook");
+    const saved = JSON.parse(await place.read("plan.ipynb")).cells;
+    assert.deepEqual(saved.map(({ outputs }) => outputs[0].text.join("")), ["b e f o r e\na f t e r\n", "s e c o n d\n"]);
+    assert.deepEqual(saved.map(({ execution_count }) => execution_count), [1, 2]);
+    // They have ended there: another window leaves them as they are.
+    await editor.command("Notebook: Clear All Outputs");
+    await editor.page.keyboard.press("Control+S");
+    await until(async () => !(await place.read("plan.ipynb")).includes("s e c o n d"), "the cleared notebook");
+    await editor.reload();
+    await editor.page.locator(".kernel-label", { hasText: / in cellgate$/ }).waitFor();
+    await editor.screenshot("cleared");
+    assert.equal(await editor.page.locator(".cell-status-item .codicon-notebook-state-success").count(), 0);
 });
 
 const where = {

@@ -8,17 +8,19 @@ import type { KernelInfo } from "../protocol/messages";
 import { SessionResults } from "../results/model/sessionResults";
 import { label } from "../text";
 import { NotebookRuns } from "./runs";
+import { Unended } from "./unended";
 
 export function notebooks(cellgate: Cellgate): vscode.Disposable {
     const { documents, executions, kernels, sessions, sidecar } = cellgate;
     const controllers = new Map<string, vscode.NotebookController>();
     const open = new Map<string, NotebookRuns>();
+    const unended = new Unended(cellgate.extension.workspaceState);
 
     function runsOf(notebook: vscode.NotebookDocument): NotebookRuns {
         const uri = notebook.uri.toString();
         let runs = open.get(uri);
         if (!runs) {
-            runs = new NotebookRuns(cellgate, notebook, new SessionResults(documents.sessionOf(uri), executions));
+            runs = new NotebookRuns(cellgate, notebook, new SessionResults(documents.sessionOf(uri), executions), unended);
             open.set(uri, runs);
         }
         return runs;

@@ -6,6 +6,7 @@ import type { Cellgate } from "../cellgate";
 import { CellOutputs } from "../results/cellOutputs";
 import { outputOf } from "../results/items";
 import type { Result, SessionResults } from "../results/model/sessionResults";
+import type { Unended } from "./unended";
 
 const flushMilliseconds = 50;
 
@@ -26,6 +27,7 @@ export class NotebookRuns {
         private readonly cellgate: Cellgate,
         private readonly notebook: vscode.NotebookDocument,
         private readonly results: SessionResults,
+        private readonly unended: Unended,
     ) {
         results.onDidExtend((result) => this.take(result));
         results.onDidChange((result) => this.take(result));
@@ -36,7 +38,7 @@ export class NotebookRuns {
         this.results.dispose();
     }
 
-    /** Whose kernel the notebook has: what runs in that already goes on in its cells. */
+    /** Whose kernel the notebook has: what runs in that already, or ended while no window was there, goes on in its cells. */
     goOnIn(controller: vscode.NotebookController): void {
         this.controller = controller;
         for (const result of this.results.all()) this.take(result);
@@ -54,6 +56,7 @@ export class NotebookRuns {
     }
 
     private begin(id: string, cellRun: vscode.NotebookCellExecution): void {
+        this.unended.add(id);
         this.runs.set(id, { cellRun, outputs: new CellOutputs((shown) => outputOf(shown, id, "plain text too")), started: false });
     }
 
@@ -65,7 +68,7 @@ export class NotebookRuns {
     }
 
     private adopt({ execution: { id, cell, state }, code }: Result): void {
-        if (this.asking || !this.controller || state === "finished") return;
+        if (this.asking || !this.controller || (state === "finished" && !this.unended.has(id))) return;
         // Cells are numbered anew by each window: it has to be the same code, too.
         const same = this.notebook.getCells().find(({ document }) => document.uri.toString() === cell?.uri && document.getText() === code);
         if (!same) return;
@@ -81,7 +84,7 @@ export class NotebookRuns {
         this.waiting.clear();
         for (const result of waiting) {
             // A cell that is gone takes nothing any more.
-            await this.show(result).catch(() => this.runs.delete(result.execution.id));
+            await this.show(result).catch(() => this.end(result.execution.id));
         }
         this.timer = this.waiting.size > 0 ? setTimeout(() => void this.flush(), flushMilliseconds) : undefined;
     }
@@ -96,6 +99,11 @@ export class NotebookRuns {
         if (state !== "finished") return;
         run.cellRun.executionOrder = result?.executionCount ?? undefined;
         run.cellRun.end(result?.status === "ok", startedAt === undefined || !result ? undefined : startedAt + result.durationSeconds * 1000);
-        this.runs.delete(execution.id);
+        this.end(execution.id);
+    }
+
+    private end(id: string): void {
+        this.runs.delete(id);
+        this.unended.delete(id);
     }
 }

@@ -50,7 +50,7 @@ export class Editor {
      * Reloads the window: the extension host ends, and another one starts. In a browser the editor cannot save on the
      * way out which tabs are open; it does so every few seconds, and that is waited for.
      */
-    async reload() {
+    async reload(meanwhile = async () => undefined) {
         const tabs = await this.page.locator(".tab[data-resource-name]").all();
         const names = await Promise.all(tabs.map((tab) => tab.getAttribute("data-resource-name")));
         let saved = "";
@@ -61,7 +61,10 @@ export class Editor {
             },
             () => `the tabs ${names.join(", ")} in what the editor saved: ${saved}`,
         );
-        await this.page.reload();
+        const address = this.page.url();
+        await this.page.goto("about:blank");
+        await meanwhile();
+        await this.page.goto(address);
         await this.#ready();
     }
 

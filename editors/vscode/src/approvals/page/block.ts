@@ -317,19 +317,18 @@ export class BlockView {
     }
 
     private fillOptions(options: readonly Option[]): void {
-        this.buttons = options.map((option) => {
+        const allows = options.map((option) => {
             const act = (ids: string[]) => this.send({ ids, decision: "allow", option: option.key });
             return answerButton("allow", `Allow: ${option.label}`, act, option);
         });
         const deny = answerButton("deny", "Deny", (ids) => {
             this.send({ ids, decision: "deny", reason: this.reason.value });
         });
-        this.buttons.push(deny);
-        this.options.replaceChildren(
-            ...this.buttons.slice(0, -1).map(({ root }) => root),
-            element("div", "row", deny.root, this.reason),
-            this.editButton,
-        );
+        this.buttons = [...allows, deny];
+        // Yes and no to just this stand together, in sight also where there is little room; what covers more follows.
+        const [narrowest, ...wider] = allows.map(({ root }) => root);
+        const no = element("div", "row", deny.root, this.reason);
+        this.options.replaceChildren(...(narrowest ? [narrowest] : []), no, ...wider, this.editButton);
     }
 
     private fillTable(isTable: boolean, columns: number): void {

@@ -14,16 +14,31 @@ constexpr std::size_t max_reason_columns = 400;
 
 std::size_t payload_bytes(const protocol::Action& action) {
     std::size_t bytes = 0;
-    for (const std::optional<RawJson>& json : {action.arguments, action.sandbox_settings}) {
-        bytes += json ? json->text().size() : 0;
+    for (const auto* json : {&action.arguments, &action.sandbox_settings}) {
+        bytes += *json ? (*json)->text().size() : 0;
+    }
+    for (const auto* text : {&action.cwd, &action.sandbox_config, &action.program}) {
+        bytes += *text ? (*text)->size() : 0;
     }
     for (const auto* texts : {&action.command, &action.environment_names, &action.folders}) {
-        for (const std::string& text : texts->value_or(std::vector<std::string>())) {
-            bytes += text.size();
+        if (*texts) {
+            for (const std::string& text : **texts) {
+                bytes += text.size();
+            }
         }
     }
-    for (const auto& [name, value] : action.environment.value_or(std::map<std::string, std::string>())) {
-        bytes += name.size() + value.size();
+    if (action.environment) {
+        for (const auto& [name, value] : *action.environment) {
+            bytes += name.size() + value.size();
+        }
+    }
+    return bytes;
+}
+
+std::size_t bytes_of(const std::vector<std::string>& lines) {
+    std::size_t bytes = 0;
+    for (const std::string& line : lines) {
+        bytes += line.size();
     }
     return bytes;
 }
@@ -43,17 +58,20 @@ protocol::Action without_payload(const protocol::Action& action) {
 
 void Decisions::add(const Request& request, const Decision& decision, std::optional<std::string> approval_id,
                     WallTime at) {
-    std::deque<Entry>& list = approval_id ? asked_ : others_;
-    if (list.size() == (approval_id ? most_asked : most_others)) {
+    const bool answered =
+        decision.by == protocol::ResolvedBy::person || decision.by == protocol::ResolvedBy::elicitation;
+    std::deque<Entry>& list = answered ? answered_ : others_;
+    if (list.size() == (answered ? most_answered : most_others)) {
         list.pop_front();
     }
     Entry& entry = list.emplace_back();
-    entry.number = count_++;
     entry.at = at;
+    entry.said.number = ++count_;
     entry.whole = payload_bytes(decision.action) <= most_payload_bytes;
     entry.action = entry.whole ? decision.action : without_payload(decision.action);
     entry.said.decision = decision.allowed ? protocol::Verdict::allow : protocol::Verdict::deny;
     entry.said.by = decision.by;
+    entry.said.edited = decision.edited ? std::optional(true) : std::nullopt;
     entry.said.rule = decision.rule;
     entry.said.reason = cut_to_line(decision.reason, max_reason_columns);
     entry.said.approval_id = std::move(approval_id);
@@ -62,33 +80,42 @@ void Decisions::add(const Request& request, const Decision& decision, std::optio
     entry.said.agent = name_of(request.agent);
     entry.said.origin = request.origin;
     if (entry.said.origin) {
+        entry.said.origin->uri.reset(); // as long as whoever ran the cell liked
         entry.said.origin->text = cut_to_line(entry.said.origin->text, max_source_columns);
     }
 }
 
-protocol::PastDecision Decisions::shown(const Entry& entry) const {
+protocol::PastDecision Decisions::shown(const Entry& entry) {
     protocol::PastDecision past = entry.said;
     past.decided_at = to_rfc3339(entry.at);
     past.display = display_lines(entry.action);
-    if (entry.whole) {
+    if (bytes_of(past.display) > most_display_bytes) {
+        past.display = display_lines(without_payload(entry.action));
+    } else if (entry.whole) {
         past.action = entry.action;
     }
     return past;
 }
 
-protocol::PolicyDecisionsResult Decisions::list() const {
-    std::vector<const Entry*> entries;
-    for (const std::deque<Entry>* list : {&asked_, &others_}) {
-        for (const Entry& entry : *list) {
-            entries.push_back(&entry);
+void Decisions::add_newest(const std::deque<Entry>& entries, std::vector<protocol::PastDecision>& list) {
+    std::size_t bytes = 0;
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+        protocol::PastDecision past = shown(*entry);
+        bytes += to_json(past).size();
+        if (bytes > most_list_bytes / 2) {
+            return;
         }
+        list.push_back(std::move(past));
     }
-    std::sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) { return a->number > b->number; });
+}
+
+protocol::PolicyDecisionsResult Decisions::list() const {
     protocol::PolicyDecisionsResult result;
-    for (const Entry* entry : entries) {
-        result.decisions.push_back(shown(*entry));
-    }
-    result.forgotten = count_ - static_cast<std::int64_t>(entries.size());
+    add_newest(answered_, result.decisions);
+    add_newest(others_, result.decisions);
+    std::sort(result.decisions.begin(), result.decisions.end(),
+              [](const auto& a, const auto& b) { return a.number > b.number; });
+    result.forgotten = count_ - static_cast<std::int64_t>(result.decisions.size());
     return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // What was decided lately, so that a person can see also what nobody was asked about, and by which rule. Code can have
-// its calls decided as often as it likes: what it floods is the list of those, never that of a person's answers.
+// its calls decided, or ask and withdraw, as often as it likes: what it floods is the list of those, never that of a
+// person's answers.
 
 #include "gate/gate.hpp"
 
@@ -9,15 +10,19 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cellgate::gate {
 
 class Decisions {
   public:
-    static constexpr std::size_t most_asked = 100;
+    static constexpr std::size_t most_answered = 100;
     static constexpr std::size_t most_others = 200;
-    // Of a payload that is kept; a larger one is left out.
+    // Of a payload that is kept, and of its display; a larger one is left out.
     static constexpr std::size_t most_payload_bytes = std::size_t{8} << 10;
+    static constexpr std::size_t most_display_bytes = std::size_t{32} << 10;
+    // Of a list, as JSON: half for each kind. Those that do not fit count as forgotten.
+    static constexpr std::size_t most_list_bytes = std::size_t{8} << 20;
 
     // `approval_id` of what a person was asked about.
     void add(const Request& request, const Decision& decision, std::optional<std::string> approval_id, WallTime at);
@@ -25,16 +30,16 @@ class Decisions {
 
   private:
     struct Entry {
-        std::int64_t number = 0;
         WallTime at;
         bool whole = true; // the action has its payload
         protocol::Action action;
-        protocol::PastDecision said; // all but the action and what follows from it
+        protocol::PastDecision said; // all but the time, the action and what follows from it
     };
-    protocol::PastDecision shown(const Entry& entry) const;
+    static protocol::PastDecision shown(const Entry& entry);
+    static void add_newest(const std::deque<Entry>& entries, std::vector<protocol::PastDecision>& list);
 
     std::int64_t count_ = 0;
-    std::deque<Entry> asked_; // oldest first
+    std::deque<Entry> answered_; // oldest first
     std::deque<Entry> others_;
 };
 

@@ -66,16 +66,16 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
         co_await self->resolver.resolve(paths);
         ruling = self->book.rule_on(question->payload, question->place(), paths);
     }
+    // By name alone: neither without a rule, nor by one that says "ask".
+    if (question->request.only_by_name && (!ruling.rule || ruling.effect == Effect::ask)) {
+        co_return self->at_once(*question, denied(action, ResolvedBy::rule, *question->request.only_by_name));
+    }
     if (question->request.unless_denied) {
         self->book.require_readable();
         if (ruling.effect != Effect::deny || !ruling.rule) {
             // Kept is what it is a part of.
             co_return decision_by(Ruling{Effect::allow, std::nullopt, "no rule denies it"}, action);
         }
-    }
-    // By name alone: neither without a rule, nor by one that says "ask".
-    if (question->request.only_by_name && (!ruling.rule || ruling.effect == Effect::ask)) {
-        co_return self->at_once(*question, denied(action, ResolvedBy::rule, *question->request.only_by_name));
     }
     if (ruling.effect != Effect::ask) {
         co_return self->at_once(*question, decision_by(std::move(ruling), action));

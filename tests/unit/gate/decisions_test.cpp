@@ -108,6 +108,7 @@ TEST_CASE("an edited call is listed as it ran") {
     house.respond(std::move(edited));
     REQUIRE(call->allowed());
     CHECK(decided(house).at(0).action.value().arguments == RawJson::parse(R"({"path":"b"})"));
+    CHECK(decided(house).at(0).edited == true);
 }
 
 TEST_CASE("a part of what was allowed is listed only where a rule denies it") {
@@ -135,6 +136,46 @@ TEST_CASE("a flood of calls that a rule decides takes its own place alone") {
     CHECK(result.decisions.size() == 201);
     CHECK(result.forgotten == 800);
     CHECK(result.decisions.back().by == ResolvedBy::person);
+}
+
+TEST_CASE("questions that the code withdraws take no place of a person's answers") {
+    House house;
+    const auto answered = house.ask(tool(R"({"path":"mine"})"));
+    const std::string id = house.person.last_id();
+    house.deny();
+    for (int i = 0; i < 300; ++i) {
+        const auto call = house.ask(tool(R"({"path":"flood"})"));
+        call->cancel->cancel();
+    }
+    REQUIRE(house.person.requested.size() == 301);
+    const protocol::PolicyDecisionsResult result = house.gate->policy_decisions();
+    CHECK(result.decisions.size() == 201);
+    CHECK(result.decisions.back().approval_id == id);
+}
+
+TEST_CASE("the list has a bound, whatever the code and its agent send") {
+    House house;
+    house.add(rule(Effect::allow, ActionKind::tool, "files"));
+    std::string nested = "1";
+    for (int i = 0; i < 60; ++i) {
+        nested = "[" + nested + ",\"\\u202e\"]";
+    }
+    std::string many = nested;
+    while (many.size() + nested.size() < 7000) {
+        many += "," + nested;
+    }
+    for (int i = 0; i < 250; ++i) {
+        gate::Request request;
+        request.action = tool("{\"a\":[" + many + "]}");
+        request.session_id = "s";
+        request.origin = protocol::Origin{std::string(65536, '\1'), 3, std::string(100'000, '\1')};
+        REQUIRE(house.ask(std::move(request))->allowed());
+    }
+    const protocol::PolicyDecisionsResult result = house.gate->policy_decisions();
+    CHECK(to_json(result).size() < (std::size_t{9} << 20));
+    CHECK(!result.decisions.empty());
+    CHECK(result.forgotten + static_cast<std::int64_t>(result.decisions.size()) == 250);
+    CHECK(result.decisions.front().number == 250);
 }
 
 TEST_CASE("a payload that is too large to keep is left out, and what kind of action it was stays") {

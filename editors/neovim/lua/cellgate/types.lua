@@ -663,12 +663,14 @@
 
 --- What the gate said of an action, whether a person was asked or not.
 ---@class PastDecision
+---@field number integer Counts all decisions since cellgate began.
 ---@field decidedAt Time
 ---@field decision "allow"|"deny"
 ---@field by DecidedBy
 ---@field rule? Rule The rule that decided, or that the answer made, as it was then.
 ---@field reason VisibleLine
 ---@field action? Action As it was asked, or as a person edited it. Absent when its payload was too large to keep.
+---@field edited? true A person changed the arguments.
 ---@field display VisibleLine[] The action as a person reads it. Without `action`: only what kind of one it was.
 ---@field approvalId? GivenId Of what a person was asked about.
 ---@field sessionId? ChosenId
@@ -676,8 +678,8 @@
 ---@field agent? AgentName
 ---@field origin? Origin
 
---- What was decided lately, newest first: the last 100 that a person was asked about, and the last 200 others. They
---- are kept as long as cellgate runs.
+--- What was decided lately, newest first: the last 100 answers of persons, and the last 200 other decisions, or 8 MiB
+--- of them. They are kept as long as cellgate runs.
 ---@class PolicyDecisionsResult
 ---@field decisions PastDecision[]
 ---@field forgotten integer How many more there were.

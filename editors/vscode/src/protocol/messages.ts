@@ -1288,6 +1288,10 @@ export interface PolicyRemoveParams {
  * What the gate said of an action, whether a person was asked or not.
  */
 export interface PastDecision {
+    /**
+     * Counts all decisions since cellgate began.
+     */
+    number: number;
     decidedAt: Time;
     decision: "allow" | "deny";
     by: DecidedBy;
@@ -1300,6 +1304,10 @@ export interface PastDecision {
      * As it was asked, or as a person edited it. Absent when its payload was too large to keep.
      */
     action?: Action;
+    /**
+     * A person changed the arguments.
+     */
+    edited?: true;
     /**
      * The action as a person reads it. Without `action`: only what kind of one it was.
      */
@@ -1314,7 +1322,7 @@ export interface PastDecision {
     origin?: Origin;
 }
 /**
- * What was decided lately, newest first: the last 100 that a person was asked about, and the last 200 others. They are kept as long as cellgate runs.
+ * What was decided lately, newest first: the last 100 answers of persons, and the last 200 other decisions, or 8 MiB of them. They are kept as long as cellgate runs.
  */
 export interface PolicyDecisionsResult {
     decisions: PastDecision[];

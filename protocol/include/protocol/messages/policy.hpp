@@ -330,12 +330,14 @@ struct PolicyListResult {
 
 // What the gate said of an action, whether a person was asked or not.
 struct PastDecision {
+    std::int64_t number = 0; // counts all since cellgate began, from 1
     std::string decided_at;
     Verdict decision = Verdict::deny;
     ResolvedBy by = ResolvedBy::rule;
     std::optional<Rule> rule; // that decided, or that the answer made, as it was then
     std::string reason;
     std::optional<Action> action; // none when its payload was too large to keep
+    std::optional<bool> edited;   // a person changed the arguments
     std::vector<std::string> display;
     std::optional<std::string> approval_id; // of what a person was asked about
     std::optional<std::string> session_id;
@@ -344,12 +346,14 @@ struct PastDecision {
     std::optional<Origin> origin;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
+        visit("number", self.number);
         visit("decidedAt", self.decided_at);
         visit("decision", self.decision);
         visit("by", self.by);
         visit("rule", self.rule);
         visit("reason", self.reason);
         visit("action", self.action);
+        visit("edited", self.edited);
         visit("display", self.display);
         visit("approvalId", self.approval_id);
         visit("sessionId", self.session_id);

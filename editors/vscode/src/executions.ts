@@ -26,6 +26,8 @@ export interface Execution {
     /** Whose it is; absent when it is a person's. */
     readonly agent?: string;
     state: "queued" | "running" | "finished";
+    /** It has ended, also while its result is still being fetched. */
+    over?: true;
     /** While queued: how many came before it when it was queued. */
     position?: number;
     /** When this window heard of its start, in milliseconds; absent when it began before that. */
@@ -205,7 +207,9 @@ export class Executions implements Disposable {
     }
 
     private addAttached(sessionId: string, { executionId, state, position, nextSeq, cell, agent }: AttachedExecution): void {
-        const entry = this.add({ id: executionId, sessionId, cell, agent, state: unended(state), position }, nextSeq);
+        const over = state === "finished" || undefined;
+        const entry = this.add({ id: executionId, sessionId, cell, agent, state: unended(state), over, position }, nextSeq);
+        entry.execution.over = over;
         entry.live = nextSeq;
         for (const following of entry.followers) following.catchUp(nextSeq);
         void this.move(entry, state, position);
@@ -282,7 +286,7 @@ export class Executions implements Disposable {
     private finish(entry: Entry, how: Pick<Execution, "result" | "problem">): void {
         const { execution } = entry;
         if (execution.state === "finished") return;
-        Object.assign(execution, how, { state: "finished", position: undefined });
+        Object.assign(execution, how, { state: "finished", over: true, position: undefined });
         this.changed.fire(execution);
         for (const following of entry.followers) following.maybeEnd();
         for (const tell of entry.settled.splice(0)) tell();

@@ -1,17 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Documents, ownSessionOf } from "../src/documents";
-
-class FakeMemory {
-    private readonly values = new Map<string, unknown>();
-    get<T>(key: string, otherwise: T): T {
-        return (this.values.get(key) as T | undefined) ?? otherwise;
-    }
-    update(key: string, value: unknown): Promise<void> {
-        this.values.set(key, structuredClone(value));
-        return Promise.resolve();
-    }
-}
+import { FakeMemory } from "./fakeMemory";
 
 const chosenId = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/;
 

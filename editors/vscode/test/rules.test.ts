@@ -41,6 +41,7 @@ test("an explanation names the rule and where it comes from", () => {
 test("what was decided says by whom, and by which rule", () => {
     const by = rule({ kind: "tool", server: "filesystem" });
     const past = (more: Partial<PastDecision>): PastDecision => ({
+        number: 1,
         decidedAt: "2026-01-05T09:31:00Z",
         decision: "allow",
         by: "rule",
@@ -51,6 +52,7 @@ test("what was decided says by whom, and by which rule", () => {
     const texts: [Partial<PastDecision>, string][] = [
         [{ rule: by }, "allowed by a rule: In a session"],
         [{ decision: "deny" }, "denied without a question"],
+        [{ decision: "deny", rule: rule({ effect: "ask" }) }, "denied without a question"],
         [{ by: "person" }, "allowed by a person"],
         [{ by: "person", decision: "deny", rule: rule({ effect: "deny", source: "userStore" }) }, "denied by a person, with a rule: Everywhere"],
         [{ by: "noClient", decision: "deny" }, "denied: nobody was there to answer"],
@@ -59,7 +61,7 @@ test("what was decided says by whom, and by which rule", () => {
     const allowed = "tool x of filesystem: allowed by the rule “allow any tool of filesystem” (In a session).";
     const now = { effect: "allow", reason: "a grant", rule: by } as const;
     assert.equal(pastReason(past({ rule: by })), allowed);
-    assert.equal(pastReason(past({ rule: by }), now), allowed);
+    assert.match(pastReason(past({ decision: "deny", rule: rule({ effect: "ask" }), reason: "it asks nobody" })), /: denied without a question: it asks nobody\.$/);
     assert.equal(pastReason(past({ rule: by }), { effect: "ask", reason: "no rule matches" }), `${allowed} Now it would be asked about: no rule matches.`);
     assert.equal(
         pastReason(past({ by: "person" }), now),

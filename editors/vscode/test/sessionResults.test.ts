@@ -64,6 +64,29 @@ test("those that there were before are there too, as the journal has them", asyn
     assert.deepEqual(later.all().map(textsOf), [["0 1 2 3 4 "]]);
 });
 
+test("what has ended is complete once all of it is read, also where there are many pages", async () => {
+    const { sidecar, executions } = place();
+    sidecar.run("before");
+    sidecar.print("before", 50);
+    sidecar.finish("before");
+    sidecar.beforePage = () => assert.equal(later.get("before")?.complete ?? false, false);
+    const later = new SessionResults("s", executions);
+    const seen: [boolean | undefined, boolean, string][] = [];
+    const watch = (result: Result) => seen.push([result.execution.over, result.complete, textsOf(result).join("")]);
+    later.onDidExtend(watch);
+    later.onDidChange(watch);
+    executions.attachTo(["s"]);
+    await settled();
+    for (let i = 0; i < 20; i++) await settled();
+    const whole = Array.from({ length: 50 }, (_, i) => `${i} `).join("");
+    assert.ok(seen.some(([, complete, text]) => !complete && text !== whole), "there was a time in between");
+    for (const [over, complete, text] of seen) {
+        assert.equal(over, true);
+        if (complete) assert.equal(text, whole);
+    }
+    assert.equal(later.get("before")?.complete, true);
+});
+
 test("what an agent runs is a result once its code is known", async () => {
     const { sidecar, results, extended } = place();
     sidecar.run("a");

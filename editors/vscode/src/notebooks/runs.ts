@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
+import type { Execution } from "../executions";
 import { CellOutputs } from "../results/cellOutputs";
 import { outputOf } from "../results/items";
 import type { Result, SessionResults } from "../results/model/sessionResults";
@@ -67,8 +68,9 @@ export class NotebookRuns {
         this.timer ??= setTimeout(() => void this.flush(), flushMilliseconds);
     }
 
-    private adopt({ execution: { id, cell, state }, code }: Result): void {
-        if (this.asking || !this.controller || (state === "finished" && !this.unended.has(id))) return;
+    private adopt({ execution, code }: Result): void {
+        const { id, cell, over } = execution;
+        if (this.asking || !this.controller || (over && !(this.unended.has(id) && this.isLast(execution)))) return;
         // Cells are numbered anew by each window: it has to be the same code, too.
         const same = this.notebook.getCells().find(({ document }) => document.uri.toString() === cell?.uri && document.getText() === code);
         if (!same) return;
@@ -77,6 +79,12 @@ export class NotebookRuns {
         } catch {
             // The cell runs something else by now, or the notebook has another kernel.
         }
+    }
+
+    /** What its cell ran after it is in the cell already. */
+    private isLast({ id, cell }: Execution): boolean {
+        const ofCell = this.cellgate.executions.all().filter((each) => each.cell?.uri === cell?.uri);
+        return ofCell.at(-1)?.id === id;
     }
 
     private async flush(): Promise<void> {
@@ -89,10 +97,11 @@ export class NotebookRuns {
         this.timer = this.waiting.size > 0 ? setTimeout(() => void this.flush(), flushMilliseconds) : undefined;
     }
 
-    private async show({ execution, outputs }: Result): Promise<void> {
+    private async show({ execution, outputs, complete }: Result): Promise<void> {
         const run = this.runs.get(execution.id);
-        if (!run || execution.state === "queued") return;
         const { state, startedAt, result } = execution;
+        // Once it has ended nothing is shown before all is here: less than a window before showed would be a loss.
+        if (!run || state === "queued" || (execution.over && !complete)) return;
         if (!run.started) run.cellRun.start(startedAt);
         run.started = true;
         await run.outputs.give(run.cellRun, outputs.shown);

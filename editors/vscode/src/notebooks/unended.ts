@@ -1,16 +1,16 @@
 // Which executions of notebooks' cells have not ended in their notebook yet, kept through a reload: what such a one put
 // out while no window was there still belongs into its cell.
 
-import type { Memento } from "vscode";
+import type { Memory } from "../documents";
 
 const key = "cellgate.unendedRuns";
-const most = 200;
+const most = 1000;
 
 export class Unended {
     private readonly ids: Set<string>;
 
-    constructor(private readonly memento: Memento) {
-        this.ids = new Set(memento.get<string[]>(key, []));
+    constructor(private readonly memory: Memory) {
+        this.ids = new Set(memory.get<string[]>(key, []));
     }
 
     has(id: string): boolean {
@@ -28,6 +28,6 @@ export class Unended {
 
     private keep(): void {
         // Those whose notebook never came back are forgotten at some time.
-        void this.memento.update(key, [...this.ids].slice(-most));
+        void this.memory.update(key, [...this.ids].slice(-most));
     }
 }

@@ -2,25 +2,41 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
-import { textOf } from "../client/errors";
+import { isAnswer, textOf } from "../client/errors";
 import { ask, inform, tell } from "../notices";
 import type { Action, PolicyExplainParams, PolicyExplainResult, Rule } from "../protocol/messages";
 import { label } from "../text";
 import { RuleTree, type DecidedNode, type Node, type RuleNode } from "./tree";
 import { actionText, explanationText, pastReason, ruleText } from "./words";
 
-export function rules({ log, sidecar, pending, sessions, executions }: Cellgate): vscode.Disposable {
+export function rules({ sidecar, pending, sessions, executions }: Cellgate): vscode.Disposable {
     const tree = new RuleTree();
     const view: vscode.TreeView<Node> = vscode.window.createTreeView("cellgate.rules", { treeDataProvider: tree });
 
-    async function load(): Promise<void> {
-        const [{ rules }, decisions] = await Promise.all([sidecar.request("policy/list", {}), sidecar.request("policy/decisions", {})]);
-        tree.show(rules, decisions);
+    async function fetch(): Promise<void> {
+        // Each by itself: where stored rules cannot be read, what was decided says so.
+        const [rules, decisions] = await Promise.allSettled([sidecar.request("policy/list", {}), sidecar.request("policy/decisions", {})]);
+        if (rules.status === "fulfilled") tree.rules = rules.value.rules;
+        if (decisions.status === "fulfilled") tree.decisions = decisions.value;
+        const failed = [rules, decisions].find((each) => each.status === "rejected");
+        // Without a connection the next one asks again.
+        tree.show(failed && isAnswer(failed.reason) ? textOf(failed.reason) : undefined);
+    }
+
+    let loading: Promise<void> | undefined;
+    let next: Promise<void> | undefined;
+    /** One at a time: who asks while one is under way waits for the one after it, with all others. */
+    function load(): Promise<void> {
+        if (!loading) return (loading = fetch().finally(() => (loading = undefined)));
+        return (next ??= loading.then(() => {
+            next = undefined;
+            return load();
+        }));
     }
 
     /** cellgate tells nobody of its rules: what may have changed them asks for them. */
     function refresh(): void {
-        if (view.visible) load().catch((error: unknown) => log.debug(`no list of rules: ${textOf(error)}`));
+        if (view.visible) void load();
     }
 
     async function revoke(node: RuleNode): Promise<void> {
@@ -35,9 +51,8 @@ export function rules({ log, sidecar, pending, sessions, executions }: Cellgate)
         await load();
     }
 
-    async function tellWhy(text: string, ...rules: readonly (Rule | undefined)[]): Promise<void> {
-        await load();
-        const node = rules.map((rule) => rule && tree.find(rule.id)).find((each) => each !== undefined);
+    async function tellWhy(text: string, rule: Rule | undefined): Promise<void> {
+        const node = rule && tree.find(rule.id);
         const show = "Show Rule";
         const answer = await inform(label(text, 2000), ...(node ? [show] : []));
         if (answer === show && node) await view.reveal(node, { select: true, focus: true });
@@ -48,11 +63,13 @@ export function rules({ log, sidecar, pending, sessions, executions }: Cellgate)
     }
 
     async function explainDecided({ decided }: DecidedNode): Promise<void> {
-        const { action, rule } = decided;
-        if (!action) return tellWhy(pastReason(decided), rule);
+        const { action, rule, executionId } = decided;
+        await load();
+        // Of a rule that is still there, that it decided says enough.
+        if (!action || (rule && tree.find(rule.id))) return tellWhy(pastReason(decided), rule);
         const sessionId = decided.sessionId !== undefined && sessions.get(decided.sessionId) ? decided.sessionId : undefined;
-        const now = await explain({ action, sessionId });
-        await tellWhy(pastReason(decided, now), rule, now.rule);
+        const now = await explain({ action, sessionId, executionId });
+        await tellWhy(pastReason(decided, now), now.rule);
     }
 
     async function explainCall(): Promise<void> {
@@ -73,6 +90,7 @@ export function rules({ log, sidecar, pending, sessions, executions }: Cellgate)
         const kind = server.source === "builtIn" ? "host" : "tool";
         const action: Action = { kind, server: server.name, tool, arguments: args, serverIdentity: server.identity };
         const now = await explain({ action });
+        await load();
         await tellWhy(`${actionText(action)} ${explanationText(now)}`, now.rule);
     }
 

@@ -12,14 +12,13 @@ export interface RuleNode {
 }
 export interface DecidedNode {
     readonly decided: PastDecision;
-    /** Of all that was decided since cellgate began. */
-    readonly number: number;
 }
-export type Node = { readonly group: Group } | RuleNode | { readonly past: true } | DecidedNode;
+export type Node = { readonly problem: string } | { readonly group: Group } | RuleNode | { readonly past: true } | DecidedNode;
 
 export class RuleTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
-    private rules: RuleNode[] = [];
-    private decisions: PolicyDecisionsResult = { decisions: [], forgotten: 0 };
+    private nodes: RuleNode[] = [];
+    private problem: string | undefined;
+    decisions: PolicyDecisionsResult = { decisions: [], forgotten: 0 };
     private readonly changed = new vscode.EventEmitter<undefined>();
     readonly onDidChangeTreeData = this.changed.event;
 
@@ -27,14 +26,18 @@ export class RuleTree implements vscode.TreeDataProvider<Node>, vscode.Disposabl
         this.changed.dispose();
     }
 
-    show(rules: readonly Rule[], decisions: PolicyDecisionsResult): void {
-        this.rules = rules.map((rule) => ({ rule }));
-        this.decisions = decisions;
+    set rules(rules: readonly Rule[]) {
+        this.nodes = rules.map((rule) => ({ rule }));
+    }
+
+    /** Shows what it was given; `problem` is why some of it is old. */
+    show(problem: string | undefined): void {
+        this.problem = problem;
         this.changed.fire(undefined);
     }
 
     find(id: string): RuleNode | undefined {
-        return this.rules.find(({ rule }) => rule.id === id);
+        return this.nodes.find(({ rule }) => rule.id === id);
     }
 
     getParent(node: Node): Node | undefined {
@@ -43,22 +46,34 @@ export class RuleTree implements vscode.TreeDataProvider<Node>, vscode.Disposabl
     }
 
     getChildren(node?: Node): Node[] {
-        const { decisions, forgotten } = this.decisions;
-        if (!node) return [...this.groups(), ...(decisions.length > 0 ? [{ past: true } as const] : [])];
-        if ("group" in node) return this.rules.filter(({ rule }) => rule.source === node.group.source);
-        if ("past" in node) return decisions.map((decided, i) => ({ decided, number: forgotten + decisions.length - i }));
+        const { decisions } = this.decisions;
+        if (!node) {
+            const problem = this.problem === undefined ? [] : [{ problem: this.problem }];
+            return [...problem, ...this.groups(), ...(decisions.length > 0 ? [{ past: true } as const] : [])];
+        }
+        if ("group" in node) return this.nodes.filter(({ rule }) => rule.source === node.group.source);
+        if ("past" in node) return decisions.map((decided) => ({ decided }));
         return [];
     }
 
     getTreeItem(node: Node): vscode.TreeItem {
+        if ("problem" in node) return problemItem(node.problem);
         if ("group" in node) return groupItem(node.group);
         if ("rule" in node) return ruleItem(node.rule, this.decisions.decisions);
         return "past" in node ? pastItem(this.decisions) : decidedItem(node);
     }
 
     private groups(): { group: Group }[] {
-        return sources.filter(({ source }) => this.rules.some(({ rule }) => rule.source === source)).map((group) => ({ group }));
+        return sources.filter(({ source }) => this.nodes.some(({ rule }) => rule.source === source)).map((group) => ({ group }));
     }
+}
+
+function problemItem(problem: string): vscode.TreeItem {
+    const item = new vscode.TreeItem(label(problem.split("\n")[0] ?? "", 300));
+    item.id = "problem";
+    item.iconPath = new vscode.ThemeIcon("warning");
+    item.tooltip = plain(problem);
+    return item;
 }
 
 function groupItem({ source, title, until }: Group): vscode.TreeItem {
@@ -96,16 +111,16 @@ function ruleItem(rule: Rule, decisions: readonly PastDecision[]): vscode.TreeIt
 function pastItem({ forgotten }: PolicyDecisionsResult): vscode.TreeItem {
     const item = new vscode.TreeItem("Decided lately", vscode.TreeItemCollapsibleState.Collapsed);
     item.id = "decided";
-    item.description = `asked about or not${forgotten > 0 ? `; ${forgotten} more are not kept` : ""}`;
+    item.description = `asked about or not${forgotten > 0 ? `; ${forgotten} more are not shown` : ""}`;
     return item;
 }
 
-function decidedItem({ decided, number }: DecidedNode): vscode.TreeItem {
-    const { display, decision, reason, decidedAt, agent, origin } = decided;
+function decidedItem({ decided }: DecidedNode): vscode.TreeItem {
+    const { number, display, decision, reason, decidedAt, agent, origin, edited } = decided;
     const item = new vscode.TreeItem(label(display[0] ?? ""));
     const [icon, color] = icons[decision];
     item.id = `decided ${number}`;
-    item.description = label(`${pastText(decided)} · ${new Date(decidedAt).toLocaleTimeString()}`);
+    item.description = label(`${pastText(decided)} · ${new Date(decidedAt).toLocaleString()}`);
     item.iconPath = new vscode.ThemeIcon(icon, new vscode.ThemeColor(color));
     item.contextValue = "decided";
     item.tooltip = [
@@ -113,7 +128,8 @@ function decidedItem({ decided, number }: DecidedNode): vscode.TreeItem {
         "",
         plain(`${pastText(decided)}: ${reason}`),
         ...(agent === undefined ? [] : [`by agent ${plain(agent)}`]),
-        ...(origin ? [`line ${origin.line}: ${plain(origin.text)}`] : []),
+        ...(edited ? ["A person changed the arguments."] : []),
+        ...(origin ? [`line ${origin.line + 1}, reported by the code: ${plain(origin.text)}`] : []),
         ...(decided.action ? [] : ["Its payload was too large to keep."]),
     ].join("\n");
     return item;

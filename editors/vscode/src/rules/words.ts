@@ -66,7 +66,7 @@ export function pastText({ decision, by, rule }: PastDecision): string {
     const verdict = decision === "allow" ? "allowed" : "denied";
     switch (by) {
         case "rule":
-            return rule ? `${verdict} by a rule: ${titleOf(rule)}` : `${verdict} without a question`;
+            return rule?.effect === decision ? `${verdict} by a rule: ${titleOf(rule)}` : `${verdict} without a question`;
         case "person":
             return `${verdict} by a person${rule ? `, with a rule: ${titleOf(rule)}` : ""}`;
         default:
@@ -74,13 +74,13 @@ export function pastText({ decision, by, rule }: PastDecision): string {
     }
 }
 
-/** Why it was decided so; what would happen `now` is said where that is something else. */
+/** Why it was decided so, and what would happen `now`. */
 export function pastReason(past: PastDecision, now?: PolicyExplainResult): string {
     const { decision, rule, by, reason } = past;
     const verdict = decision === "allow" ? "allowed" : "denied";
-    const why = by === "rule" && rule ? `${verdict} by ${sourcedText(rule)}` : `${pastText(past)}: ${visible(reason)}`;
-    const same = !now || (now.effect === decision && now.rule?.id === rule?.id);
-    return `${visible(past.display[0] ?? "")}: ${why}.${same ? "" : ` Now it ${explanationText(now)}.`}`;
+    const byRule = by === "rule" && rule?.effect === decision;
+    const why = byRule ? `${verdict} by ${sourcedText(rule)}` : `${pastText(past)}: ${visible(reason)}`;
+    return `${visible(past.display[0] ?? "")}: ${why}.${now ? ` Now it ${explanationText(now)}.` : ""}`;
 }
 
 function titleOf({ source }: Rule): string {

@@ -12,6 +12,8 @@ export interface Result {
     readonly execution: Execution;
     readonly code: string;
     readonly outputs: Outputs;
+    /** It has ended, and all of its output is here but what comes late. */
+    readonly complete: boolean;
     /** Grows with each change. */
     readonly revision: number;
 }
@@ -117,7 +119,7 @@ export class SessionResults implements Disposable {
             const showing = this.displays.get(displayId) ?? new Set();
             this.displays.set(displayId, showing.add(result));
         });
-        const result: Growing = { execution, code: execution.code ?? "", outputs, revision: 0 };
+        const result: Growing = { execution, code: execution.code ?? "", outputs, complete: false, revision: 0 };
         this.byId.set(execution.id, result);
         this.bound();
         this.followings.set(
@@ -129,6 +131,7 @@ export class SessionResults implements Disposable {
                     else this.touch(result);
                 },
                 end: () => {
+                    result.complete = true;
                     this.explain(result);
                     this.touch(result);
                 },

@@ -72,6 +72,7 @@ it("lists: what was decided is shown with why, also what nobody was asked about"
       forgotten = 5,
       decisions = {
         {
+          number = 7,
           decidedAt = "2026-01-05T09:31:00Z",
           decision = "allow",
           by = "rule",
@@ -82,6 +83,7 @@ it("lists: what was decided is shown with why, also what nobody was asked about"
           origin = { line = 3, text = "read_a()", reportedBy = "code" },
         },
         {
+          number = 6,
           decidedAt = "2026-01-05T09:30:00Z",
           decision = "deny",
           by = "person",
@@ -94,13 +96,13 @@ it("lists: what was decided is shown with why, also what nobody was asked about"
     }
   end
   require("cellgate.lists").decisions("/tmp")
-  wait_line("5 more are not kept")
+  wait_line("5 more are not shown")
   local times = vim.tbl_map(function(line)
-    return (line:gsub("^%d%d:%d%d:00  ", "HH:MM:00  "))
+    return (line:gsub("^%d+%-%d+%-%d+ %d+:%d+:00  ", "WHEN  "))
   end, lines())
   equal({ times[2], times[3] }, {
-    "HH:MM:00  tool read_a of fs  allowed by a rule",
-    "HH:MM:00  tool write_b of fs  denied by a person",
+    "WHEN  tool read_a of fs  allowed by a rule",
+    "WHEN  tool write_b of fs  denied by a person",
   })
   local list = vim.api.nvim_get_current_win()
   vim.fn.search("read_a")
@@ -112,7 +114,7 @@ it("lists: what was decided is shown with why, also what nobody was asked about"
     "",
     "2026-01-05T09:31:00Z, allowed by a rule: a rule of the session",
     "rule: allow fs/read_a   in session default",
-    "line 3: read_a()",
+    "line 4, reported by the code: read_a()",
   })
   vim.api.nvim_set_current_win(list)
   vim.fn.search("write_b")

@@ -19,15 +19,15 @@ local M = {}
 ---@field session? string kernel
 ---@field read fun(done: fun(problem: string?, rows: cellgate.ListRow[]?))
 ---@field keys table<string, { does: string, act: fun(value: any, refresh: fun()) }>
----@field event? string after which it is read again
+---@field events? string[] after which it is read again
 
----@type table<integer, { event: string, refresh: fun() }> by buffer
+---@type table<integer, { events: string[], refresh: fun() }> by buffer
 local watching = {}
 
-for _, name in ipairs({ "CellgateExecution", "CellgateKernel" }) do
+for _, name in ipairs({ "CellgateExecution", "CellgateKernel", "CellgateApproval" }) do
   events.on(name, function()
     for _, each in pairs(watching) do
-      if each.event == name then
+      if vim.list_contains(each.events, name) then
         each.refresh()
       end
     end
@@ -112,8 +112,8 @@ local function open(list)
     end, { buffer = buffer, nowait = true })
   end
   vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true })
-  if list.event then
-    watching[buffer] = { event = list.event, refresh = refresh }
+  if list.events then
+    watching[buffer] = { events = list.events, refresh = refresh }
     vim.api.nvim_create_autocmd("BufWipeout", {
       buffer = buffer,
       callback = function()
@@ -227,19 +227,20 @@ end
 
 -- --- decisions
 
--- A time of the protocol, as the clock here shows it.
+-- A time of the protocol, as the clock here shows it; of another day, with that day.
 local function clock_time(rfc3339)
-  local year, month, day, hour, minute, second = rfc3339:match("^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)")
-  local as_if_local = os.time({ year = year, month = month, day = day, hour = hour, min = minute, sec = second })
-  local utc = os.date("!*t", as_if_local) --[[@as osdateparam]]
-  utc.isdst = os.date("*t", as_if_local).isdst --[[@as boolean]]
-  return os.date("%H:%M:%S", as_if_local + os.difftime(as_if_local, os.time(utc)))
+  local as_if_local = vim.fn.strptime("%Y-%m-%dT%H:%M:%S", rfc3339:sub(1, 19))
+  local sign, hours, minutes = os.date("%z", as_if_local):match("([+-])(%d%d)(%d%d)")
+  local offset = hours * 3600 + minutes * 60
+  local time = as_if_local + (sign == "-" and -offset or offset)
+  local today = os.date("%Y-%m-%d") == os.date("%Y-%m-%d", time)
+  return os.date(today and "%H:%M:%S" or "%Y-%m-%d %H:%M:%S", time)
 end
 
 ---@param past PastDecision
 local function decided_by(past)
   local by = {
-    rule = past.rule and "by a rule" or "without a question",
+    rule = past.rule and past.rule.effect == past.decision and "by a rule" or "without a question",
     person = "by a person" .. (past.rule and ", with a rule" or ""),
     expired = "as nobody answered in time",
     cancelled = "as the call was given up",
@@ -252,6 +253,9 @@ end
 ---@param past PastDecision
 local function decision_words(past)
   local words = vim.list_extend({}, past.display)
+  if past.edited then
+    words[#words + 1] = "(a person changed the arguments)"
+  end
   if not past.action then
     words[#words + 1] = "(its payload was too large to keep)"
   end
@@ -263,7 +267,7 @@ local function decision_words(past)
     words[#words + 1] = "by agent " .. past.agent
   end
   if past.origin then
-    words[#words + 1] = ("line %d: %s"):format(past.origin.line, past.origin.text)
+    words[#words + 1] = ("line %d, reported by the code: %s"):format(past.origin.line + 1, past.origin.text)
   end
   return table.concat(vim.tbl_map(text.visible, words), "\n")
 end
@@ -275,19 +279,19 @@ function M.decisions(root)
   open({
     name = "decisions",
     root = root,
-    event = "CellgateExecution",
+    events = { "CellgateExecution", "CellgateApproval" },
     read = by_request(here, "policy/decisions", {}, function(result)
       local rows = {}
-      for i, past in ipairs(result.decisions) do
+      for _, past in ipairs(result.decisions) do
         rows[#rows + 1] = {
           text = ("%s  %s  %s"):format(clock_time(past.decidedAt), past.display[1], decided_by(past)),
           value = past,
-          id = tostring(result.forgotten + #result.decisions - i),
+          id = tostring(past.number),
           group = past.decision == "deny" and "DiagnosticError" or nil,
         }
       end
       if result.forgotten > 0 then
-        rows[#rows + 1] = { text = ("… %d more are not kept"):format(result.forgotten), group = "Comment" }
+        rows[#rows + 1] = { text = ("… %d more are not shown"):format(result.forgotten), group = "Comment" }
       end
       return rows
     end),
@@ -394,7 +398,7 @@ function M.executions(root)
   open({
     name = "executions",
     root = root,
-    event = "CellgateExecution",
+    events = { "CellgateExecution" },
     read = function(done)
       local rows = {}
       for i = #here.order, 1, -1 do
@@ -440,7 +444,7 @@ function M.variables(root, session_id)
     name = "variables",
     root = root,
     session = session_id,
-    event = "CellgateExecution",
+    events = { "CellgateExecution" },
     read = by_request(here, "kernel/variables", { sessionId = session_id }, function(result)
       local rows = {}
       for _, variable in ipairs(result.variables) do
@@ -465,7 +469,7 @@ function M.kernels(root)
   open({
     name = "kernels",
     root = root,
-    event = "CellgateKernel",
+    events = { "CellgateKernel" },
     read = by_request(here, "kernel/list", {}, function(result)
       local rows = {}
       for id, status in vim.spairs(here.kernels) do

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { Execution } from "../executions";
+import { inTurn } from "../inTurn";
 import { inform, tell } from "../notices";
 import { label } from "../text";
 import type { ResultsDocuments } from "./documents";
@@ -84,8 +85,15 @@ async function chosenSession({ sessions, executions }: Cellgate): Promise<string
     return (await vscode.window.showQuickPick(items, { title: "The results of which session?" }))?.sessionId;
 }
 
+// An editor that opens where another one is still opening ends that with an error: cells that are run together, say.
+const opensInTurn = inTurn();
+
 /** Where it was the last time, else beside what is being edited, which keeps the focus. */
-async function showResults(sessionId: string): Promise<vscode.NotebookEditor> {
+function showResults(sessionId: string): Promise<vscode.NotebookEditor> {
+    return opensInTurn(() => openResults(sessionId));
+}
+
+async function openResults(sessionId: string): Promise<vscode.NotebookEditor> {
     const uri = uriOf(sessionId);
     const visible = vscode.window.visibleNotebookEditors.find(({ notebook }) => notebook.uri.toString() === uri.toString());
     if (visible) return visible;

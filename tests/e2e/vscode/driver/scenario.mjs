@@ -1,5 +1,6 @@
 // One scenario: a test with an editor in a place of its own. When it fails, a screenshot and the logs of both sides are
 // kept in build/e2e/vscode/VERSION/<scenario>, and their ends are in the report.
+import assert from "node:assert/strict";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, test } from "node:test";
@@ -31,6 +32,8 @@ export function scenario(name, { files = {}, prepare = async () => {}, workspace
             server = await Server.start(place, inPlace(options, place));
             editor = await Editor.open(server, artefacts, workspace);
             await body({ place, server, editor, artefacts });
+            // What the editor says where two things open in one place: nothing that a person did wrong.
+            assert.equal(await editor.notification("Editor creation failure").count(), 0);
         } catch (error) {
             await keep(t, artefacts, { place, server, editor });
             throw error;

@@ -209,7 +209,8 @@ export class Executions implements Disposable {
     private addAttached(sessionId: string, { executionId, state, position, nextSeq, cell, agent }: AttachedExecution): void {
         const over = state === "finished" || undefined;
         const entry = this.add({ id: executionId, sessionId, cell, agent, state: unended(state), over, position }, nextSeq);
-        entry.execution.over = over;
+        // The answer may be older than what is known of it.
+        entry.execution.over ??= over;
         entry.live = nextSeq;
         for (const following of entry.followers) following.catchUp(nextSeq);
         void this.move(entry, state, position);

@@ -13,21 +13,23 @@ export function rules({ sidecar, pending, sessions, executions }: Cellgate): vsc
     const tree = new RuleTree();
     const view: vscode.TreeView<Node> = vscode.window.createTreeView("cellgate.rules", { treeDataProvider: tree });
 
-    async function fetch(): Promise<void> {
+    async function read(): Promise<void> {
         // Each by itself: where stored rules cannot be read, what was decided says so.
-        const [rules, decisions] = await Promise.allSettled([sidecar.request("policy/list", {}), sidecar.request("policy/decisions", {})]);
-        if (rules.status === "fulfilled") tree.rules = rules.value.rules;
-        if (decisions.status === "fulfilled") tree.decisions = decisions.value;
-        const failed = [rules, decisions].find((each) => each.status === "rejected");
-        // Without a connection the next one asks again.
-        tree.show(failed && isAnswer(failed.reason) ? textOf(failed.reason) : undefined);
+        const [list, past] = await Promise.allSettled([sidecar.request("policy/list", {}), sidecar.request("policy/decisions", {})]);
+        const failed = [list, past].find((each) => each.status === "rejected");
+        tree.show(
+            list.status === "fulfilled" ? list.value.rules : undefined,
+            past.status === "fulfilled" ? past.value : undefined,
+            // Without a connection the next one asks again.
+            failed && isAnswer(failed.reason) ? textOf(failed.reason) : undefined,
+        );
     }
 
     let loading: Promise<void> | undefined;
     let next: Promise<void> | undefined;
     /** One at a time: who asks while one is under way waits for the one after it, with all others. */
     function load(): Promise<void> {
-        if (!loading) return (loading = fetch().finally(() => (loading = undefined)));
+        if (!loading) return (loading = read().finally(() => (loading = undefined)));
         return (next ??= loading.then(() => {
             next = undefined;
             return load();

@@ -16,9 +16,9 @@ export interface DecidedNode {
 export type Node = { readonly problem: string } | { readonly group: Group } | RuleNode | { readonly past: true } | DecidedNode;
 
 export class RuleTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
-    private nodes: RuleNode[] = [];
+    private rules: RuleNode[] = [];
+    private decisions: PolicyDecisionsResult = { decisions: [], forgotten: 0 };
     private problem: string | undefined;
-    decisions: PolicyDecisionsResult = { decisions: [], forgotten: 0 };
     private readonly changed = new vscode.EventEmitter<undefined>();
     readonly onDidChangeTreeData = this.changed.event;
 
@@ -26,18 +26,16 @@ export class RuleTree implements vscode.TreeDataProvider<Node>, vscode.Disposabl
         this.changed.dispose();
     }
 
-    set rules(rules: readonly Rule[]) {
-        this.nodes = rules.map((rule) => ({ rule }));
-    }
-
-    /** Shows what it was given; `problem` is why some of it is old. */
-    show(problem: string | undefined): void {
+    /** What is not given stays as it was; `problem` says why. */
+    show(rules: readonly Rule[] | undefined, decisions: PolicyDecisionsResult | undefined, problem: string | undefined): void {
+        if (rules) this.rules = rules.map((rule) => ({ rule }));
+        if (decisions) this.decisions = decisions;
         this.problem = problem;
         this.changed.fire(undefined);
     }
 
     find(id: string): RuleNode | undefined {
-        return this.nodes.find(({ rule }) => rule.id === id);
+        return this.rules.find(({ rule }) => rule.id === id);
     }
 
     getParent(node: Node): Node | undefined {
@@ -51,7 +49,7 @@ export class RuleTree implements vscode.TreeDataProvider<Node>, vscode.Disposabl
             const problem = this.problem === undefined ? [] : [{ problem: this.problem }];
             return [...problem, ...this.groups(), ...(decisions.length > 0 ? [{ past: true } as const] : [])];
         }
-        if ("group" in node) return this.nodes.filter(({ rule }) => rule.source === node.group.source);
+        if ("group" in node) return this.rules.filter(({ rule }) => rule.source === node.group.source);
         if ("past" in node) return decisions.map((decided) => ({ decided }));
         return [];
     }
@@ -64,7 +62,7 @@ export class RuleTree implements vscode.TreeDataProvider<Node>, vscode.Disposabl
     }
 
     private groups(): { group: Group }[] {
-        return sources.filter(({ source }) => this.nodes.some(({ rule }) => rule.source === source)).map((group) => ({ group }));
+        return sources.filter(({ source }) => this.rules.some(({ rule }) => rule.source === source)).map((group) => ({ group }));
     }
 }
 

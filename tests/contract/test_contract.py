@@ -182,7 +182,7 @@ class BrokenSchemas(unittest.TestCase):
             "transcript.md", ('"status": "starting"', '"status": "starting", "reason": 7')))
 
     def test_a_transcript_in_which_a_request_is_not_answered(self):
-        answer = '{"jsonrpc": "2.0", "id": 7, "result": null}'
+        answer = '{"jsonrpc": "2.0", "id": 8, "result": null}'
         log = '{"jsonrpc": "2.0", "method": "window/logMessage", "params": {"type": 3, "message": "bye"}}'
         self.assertIn("shutdown is never answered", self.found("transcript.md", (answer, log)))
 

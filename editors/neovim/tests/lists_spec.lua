@@ -48,7 +48,7 @@ it("lists: after a rule was revoked, the next key does not act on the one that c
       return each.id ~= params.ruleId
     end, rules)
   end
-  require("cellgate.lists").rules("/tmp")
+  require("cellgate.policy_lists").rules("/tmp")
   wait_line("read_c")
   vim.fn.search("read_b")
   type_keys("X")
@@ -95,7 +95,7 @@ it("lists: what was decided is shown with why, also what nobody was asked about"
       },
     }
   end
-  require("cellgate.lists").decisions("/tmp")
+  require("cellgate.policy_lists").decisions("/tmp")
   wait_line("5 more are not shown")
   local times = vim.tbl_map(function(line)
     return (line:gsub("^%d+%-%d+%-%d+ %d+:%d+:00  ", "WHEN  "))
@@ -131,7 +131,7 @@ it("lists: the cursor stays at its execution when others come", function()
   local here = session.of("/tmp")
   here:execute({ code = "first" })
   local second = here:execute({ code = "second" })
-  require("cellgate.lists").executions("/tmp")
+  require("cellgate.kernel_lists").executions("/tmp")
   wait_line("second")
   vim.fn.search("second")
   here:execute({ code = "third" })
@@ -164,9 +164,9 @@ it("lists: a command that is typed there is for the workspace and kernel that it
       return #interrupted > before
     end, "the request")
   end
-  require("cellgate.lists").rules("/tmp")
+  require("cellgate.policy_lists").rules("/tmp")
   interrupt()
-  require("cellgate.lists").variables("/tmp", "julia")
+  require("cellgate.kernel_lists").variables("/tmp", "julia")
   interrupt()
   local execution = session.of("/tmp"):execute({ code = "1", session = "julia" })
   require("cellgate.output_window").open(execution)
@@ -183,7 +183,7 @@ it("lists: what a saved session of Neovim brought back is a list again, and no f
   -- What mksession writes for a window with the list.
   vim.cmd("edit cellgate://rules")
   equal(vim.bo.buftype, "")
-  require("cellgate.lists").rules("/tmp")
+  require("cellgate.policy_lists").rules("/tmp")
   wait_line("read_a")
   equal({ vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile, vim.bo.buflisted, vim.bo.modified }, {
     "nofile",
@@ -198,7 +198,7 @@ it("lists: the code of an execution is opened twice without harm", function()
   start()
   session.of("/tmp"):execute({ code = "one\226\128\174\ntwo" })
   for _ = 1, 2 do
-    require("cellgate.lists").executions("/tmp")
+    require("cellgate.kernel_lists").executions("/tmp")
     wait_line("one")
     vim.fn.search("one")
     type_keys("C")

@@ -188,6 +188,27 @@ class Lists(NeovimTest):
         neovim.command("Cellgate interrupt")
         neovim.wait_finished(3, "error")
 
+    def test_what_was_decided_is_listed_with_why_also_what_nobody_was_asked(self):
+        neovim = self.neovim(self.place.write("a.py", CALL))
+        neovim.command("Cellgate generate host")
+        neovim.wait_message("mcptools.host has")
+        neovim.command("Cellgate run")
+        neovim.wait_screen("cellgate asks")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.keys("4")
+        neovim.wait_finished(1)
+        neovim.command("Cellgate decisions")
+        neovim.wait_screen("outside the sandbox  allowed by a person, with a rule", gone=("allowed by a rule",))
+        # The list is read again when a cell ends, in whose call nobody was asked.
+        neovim.command("wincmd p | Cellgate run")
+        neovim.wait_finished(2)
+        neovim.wait_screen("outside the sandbox  allowed by a rule")
+        neovim.command("wincmd p")
+        neovim.keys("/allowed by a rule<CR><CR>")
+        neovim.wait_screen("cellgate://decision", 'path: "notes.txt"', "rule: allow host/read_file",
+                           "line 3, reported by the code: print(read_file.run(path='notes.txt').content)")
+
     def test_a_server_of_the_workspaces_file_asks_for_agreement(self):
         self.place.write(".mcp.json", '{"mcpServers": {"theirs": {"command": "true"}}}')
         neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"))

@@ -2,12 +2,14 @@
 local approval_windows = require("cellgate.approval_windows")
 local approvals = require("cellgate.approvals")
 local cells = require("cellgate.cells")
-local lists = require("cellgate.lists")
+local kernel_lists = require("cellgate.kernel_lists")
 local outputs = require("cellgate.outputs")
+local policy_lists = require("cellgate.policy_lists")
 local render = require("cellgate.render")
 local run = require("cellgate.run")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
+local tool_servers = require("cellgate.tool_servers")
 local workspace = require("cellgate.workspace")
 
 local M = {}
@@ -310,19 +312,19 @@ M.all = {
   rules = {
     does = "Lists the rules and what answers have allowed; a key revokes.",
     act = function()
-      lists.rules(workspace.root(current_buffer()))
+      policy_lists.rules(workspace.root(current_buffer()))
     end,
   },
   decisions = {
     does = "Lists what was decided lately, asked about or not; <CR> says by whom or by which rule.",
     act = function()
-      lists.decisions(workspace.root(current_buffer()))
+      policy_lists.decisions(workspace.root(current_buffer()))
     end,
   },
   servers = {
     does = "Lists the tool servers; keys start them, which may ask you to agree, write their wrappers, and show their logs.",
     act = function()
-      lists.servers(workspace.root(current_buffer()))
+      tool_servers.list(workspace.root(current_buffer()))
     end,
   },
   generate = {
@@ -332,27 +334,27 @@ M.all = {
       if not arguments[1] then
         return "of which server? :Cellgate servers lists them"
       end
-      lists.generate(workspace.root(current_buffer()), arguments[1])
+      tool_servers.generate(workspace.root(current_buffer()), arguments[1])
     end,
     complete = server_names,
   },
   executions = {
     does = "Lists what ran, runs and waits in this workspace, also what agents run.",
     act = function()
-      lists.executions(workspace.root(current_buffer()))
+      kernel_lists.executions(workspace.root(current_buffer()))
     end,
   },
   kernels = {
     does = "Lists the kernels that can be started, and those that run.",
     act = function()
-      lists.kernels(workspace.root(current_buffer()))
+      kernel_lists.kernels(workspace.root(current_buffer()))
     end,
   },
   inspect = { does = "Shows what the kernel knows of the word at the cursor.", act = inspect },
   variables = {
     does = "Lists the variables of the kernel.",
     act = function()
-      lists.variables(workspace.root(current_buffer()), kernel_here())
+      kernel_lists.variables(workspace.root(current_buffer()), kernel_here())
     end,
   },
   attach = {

@@ -1,0 +1,109 @@
+-- Lists of what runs: executions, kernels, and the variables of one.
+local list_window = require("cellgate.list_window")
+local session = require("cellgate.session")
+
+local M = {}
+
+---@param root string
+function M.executions(root)
+  local here = session.of(root)
+  list_window.open({
+    name = "executions",
+    root = root,
+    events = { "CellgateExecution" },
+    read = function(done)
+      local rows = {}
+      for i = #here.order, 1, -1 do
+        local execution = here.executions[here.order[i]]
+        local words, group = require("cellgate.render").state_words(execution)
+        local first_line = vim.trim(execution.code or ""):match("^[^\n]*")
+        rows[#rows + 1] =
+          { text = ("%s  %s"):format(words, first_line), group = group, value = execution, id = execution.id }
+      end
+      done(nil, rows)
+    end,
+    keys = {
+      ["<CR>"] = {
+        does = "its output",
+        act = function(execution)
+          require("cellgate.output_window").open(execution)
+        end,
+      },
+      C = {
+        does = "its code",
+        act = function(execution)
+          list_window.show_text(
+            { name = "code/" .. execution.id, root = root, session = execution.session },
+            execution.code or ""
+          )
+        end,
+      },
+      X = {
+        does = "cancel",
+        act = function(execution, refresh)
+          here:request("execute/cancel", { executionId = execution.id }, list_window.or_tell(refresh))
+        end,
+      },
+    },
+  })
+end
+
+--- What the code of a session has in its variables.
+---@param root string
+---@param session_id string
+function M.variables(root, session_id)
+  local here = session.of(root)
+  list_window.open({
+    name = "variables",
+    root = root,
+    session = session_id,
+    events = { "CellgateExecution" },
+    read = list_window.by_request(here, "kernel/variables", { sessionId = session_id }, function(result)
+      local rows = {}
+      for _, variable in ipairs(result.variables) do
+        local size = variable.size and (" (%s)"):format(variable.size) or ""
+        rows[#rows + 1] = {
+          text = ("%s  %s%s  %s"):format(variable.name, variable.type, size, variable.value),
+          id = variable.name,
+        }
+      end
+      if result.truncated then
+        rows[#rows + 1] = { text = "… there are more", group = "Comment" }
+      end
+      return rows
+    end),
+    keys = {},
+  })
+end
+
+---@param root string
+function M.kernels(root)
+  local here = session.of(root)
+  list_window.open({
+    name = "kernels",
+    root = root,
+    events = { "CellgateKernel" },
+    read = list_window.by_request(here, "kernel/list", {}, function(result)
+      local rows = {}
+      for id, status in vim.spairs(here.kernels) do
+        rows[#rows + 1] = { text = ("session %s: %s"):format(id, status), id = id, group = "Title" }
+      end
+      for _, kernel in ipairs(result.kernels) do
+        rows[#rows + 1] = {
+          text = ("%s  %s, %s%s"):format(
+            kernel.name,
+            kernel.displayName,
+            kernel.language,
+            kernel.problem and ": " .. kernel.problem or ""
+          ),
+          id = "kernel " .. kernel.name,
+          group = kernel.problem and "Comment" or nil,
+        }
+      end
+      return rows
+    end),
+    keys = {},
+  })
+end
+
+return M

@@ -1,0 +1,171 @@
+-- A window with a list. Each row may have a value that a key acts on; acting reads the list again.
+local events = require("cellgate.events")
+local scratch = require("cellgate.scratch")
+local session = require("cellgate.session")
+local text = require("cellgate.text")
+
+local M = {}
+
+---@class cellgate.ListRow
+---@field text string
+---@field group? string highlight
+---@field value? any what a key acts on
+---@field id? string by which the row is known when the list is read again
+
+---@class cellgate.List
+---@field name string
+---@field root string workspace
+---@field session? string kernel
+---@field read fun(done: fun(problem: string?, rows: cellgate.ListRow[]?))
+---@field keys table<string, { does: string, act: fun(value: any, refresh: fun()) }>
+---@field events? string[] after which it is read again
+
+---@type table<integer, { events: string[], refresh: fun() }> by buffer
+local watching = {}
+
+for _, name in ipairs({ "CellgateExecution", "CellgateKernel", "CellgateApproval" }) do
+  events.on(name, function()
+    for _, each in pairs(watching) do
+      if vim.list_contains(each.events, name) then
+        each.refresh()
+      end
+    end
+  end)
+end
+
+local namespace = vim.api.nvim_create_namespace("cellgate.list_window")
+
+local function identity(row)
+  return row.id or row.text
+end
+
+-- Puts rows into the buffer. Each window's cursor stays at the row that it was at. Where that row has gone it goes to
+-- the top, so that a key does not act on the row that came into its place.
+local function fill(buffer, old, new)
+  local was = {}
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    was[window] = old[vim.api.nvim_win_get_cursor(window)[1]]
+  end
+  vim.bo[buffer].modifiable = true
+  vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
+  vim.api.nvim_buf_set_lines(
+    buffer,
+    0,
+    -1,
+    false,
+    vim.tbl_map(function(row)
+      return text.visible(row.text)
+    end, new)
+  )
+  vim.bo[buffer].modifiable = false
+  vim.bo[buffer].modified = false
+  for i, row in ipairs(new) do
+    if row.group then
+      vim.api.nvim_buf_set_extmark(buffer, namespace, i - 1, 0, { line_hl_group = row.group })
+    end
+  end
+  for window, row in pairs(was) do
+    local line = 1
+    for i, each in ipairs(new) do
+      line = identity(each) == identity(row) and i or line
+    end
+    vim.api.nvim_win_set_cursor(window, { line, vim.api.nvim_win_get_cursor(window)[2] })
+  end
+end
+
+--- Opens a list, and reads it.
+---@param list cellgate.List
+function M.open(list)
+  local buffer, trouble =
+    scratch.open({ name = list.name, filetype = "cellgate-list", root = list.root, session = list.session })
+  if not buffer then
+    session.notify(trouble --[[@as string]], vim.log.levels.WARN)
+    return
+  end
+  local rows = {} ---@type cellgate.ListRow[]
+  local function refresh()
+    list.read(function(problem, found)
+      if not vim.api.nvim_buf_is_valid(buffer) then
+        return
+      end
+      local old = rows
+      rows = { { text = "", group = "Comment" } }
+      local keys = {}
+      for key, what in vim.spairs(list.keys) do
+        keys[#keys + 1] = key .. " " .. what.does
+      end
+      keys[#keys + 1] = "q close"
+      rows[1].text = table.concat(keys, "   ")
+      vim.list_extend(rows, problem and { { text = problem, group = "DiagnosticError" } } or found)
+      if #rows == 1 then
+        rows[2] = { text = "none" }
+      end
+      fill(buffer, old, rows)
+    end)
+  end
+  for key, what in pairs(list.keys) do
+    vim.keymap.set("n", key, function()
+      local row = rows[vim.api.nvim_win_get_cursor(0)[1]]
+      if row and row.value ~= nil then
+        what.act(row.value, refresh)
+      end
+    end, { buffer = buffer, nowait = true })
+  end
+  vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true })
+  if list.events then
+    watching[buffer] = { events = list.events, refresh = refresh }
+    vim.api.nvim_create_autocmd("BufWipeout", {
+      buffer = buffer,
+      callback = function()
+        watching[buffer] = nil
+      end,
+    })
+  end
+  refresh()
+end
+
+--- Tells the problem of an answer, or goes on.
+---@param next_step fun(result: any)
+---@return fun(problem: any, result: any)
+function M.or_tell(next_step)
+  return function(problem, result)
+    if problem then
+      session.notify(session.describe(problem), vim.log.levels.ERROR)
+    else
+      next_step(result)
+    end
+  end
+end
+
+--- Reads a list by a request: what its rows are follows from the answer.
+---@param here cellgate.Session
+---@param method string
+---@param params table
+---@param rows_of fun(result: any): cellgate.ListRow[]
+---@return fun(done: fun(problem: string?, rows: cellgate.ListRow[]?))
+function M.by_request(here, method, params, rows_of)
+  return function(done)
+    here:request(method, params, function(problem, result)
+      if problem then
+        done(session.describe(problem))
+      else
+        done(nil, rows_of(result))
+      end
+    end)
+  end
+end
+
+--- Shows what came from outside, in a buffer of its own.
+---@param what cellgate.Scratch
+---@param words string
+function M.show_text(what, words)
+  what.lines = vim.tbl_map(function(line)
+    return text.visible(line)
+  end, vim.split(words, "\n", { plain = true }))
+  local _, problem = scratch.open(what)
+  if problem then
+    session.notify(problem, vim.log.levels.WARN)
+  end
+end
+
+return M

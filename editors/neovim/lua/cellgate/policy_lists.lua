@@ -1,0 +1,149 @@
+-- Lists of what the gate goes by and of what it did: the rules, and what was decided lately.
+local list_window = require("cellgate.list_window")
+local session = require("cellgate.session")
+local text = require("cellgate.text")
+
+local M = {}
+
+-- A rule in words, as the command line writes it where it can.
+---@param rule Rule
+---@return string
+local function rule_words(rule)
+  local words = { rule.effect }
+  local what = {}
+  if rule.server or rule.tool then
+    what[#what + 1] = (rule.server or "*") .. "/" .. (rule.tool or "*")
+  elseif rule.kind then
+    what[#what + 1] = rule.kind
+  end
+  if rule.host then
+    what[#what + 1] = rule.host
+  end
+  for pointer, matcher in vim.spairs(rule.arguments or {}) do
+    local how, value = next(matcher)
+    what[#what + 1] = ("%s=%s%s"):format(
+      pointer:gsub("^/", ""),
+      how == "equals" and "" or how .. ":",
+      type(value) == "string" and value or (vim.json.encode(value):gsub("\\/", "/"))
+    )
+  end
+  if rule.payloadHash then
+    what[#what + 1] = "exactly one payload"
+  end
+  words[#words + 1] = #what > 0 and table.concat(what, " ") or "everything"
+  local lives = {
+    default = "built in",
+    person = "from your settings",
+    commandLine = "from the command line",
+    execution = "while a cell runs",
+    session = "in session " .. (rule.sessionId or "?"),
+    workspaceStore = "in this workspace",
+    userStore = "always",
+  }
+  words[#words + 1] = "  " .. lives[rule.source] .. (rule.expiresAt and ", until " .. rule.expiresAt or "")
+  return table.concat(words, " ")
+end
+
+---@param root string
+function M.rules(root)
+  local here = session.of(root)
+  list_window.open({
+    name = "rules",
+    root = root,
+    read = list_window.by_request(here, "policy/list", {}, function(result)
+      return vim.tbl_map(function(rule)
+        local group = rule.effect == "deny" and "DiagnosticError" or nil
+        return { text = rule_words(rule), value = rule, id = rule.id, group = group }
+      end, result.rules)
+    end),
+    keys = {
+      X = {
+        does = "revoke",
+        act = function(rule, refresh)
+          here:request("policy/remove", { ruleId = rule.id }, list_window.or_tell(refresh))
+        end,
+      },
+    },
+  })
+end
+
+-- A time of the protocol, as the clock here shows it; of another day, with that day.
+local function clock_time(rfc3339)
+  local as_if_local = vim.fn.strptime("%Y-%m-%dT%H:%M:%S", rfc3339:sub(1, 19))
+  local sign, hours, minutes = os.date("%z", as_if_local):match("([+-])(%d%d)(%d%d)")
+  local offset = hours * 3600 + minutes * 60
+  local time = as_if_local + (sign == "-" and -offset or offset)
+  local today = os.date("%Y-%m-%d") == os.date("%Y-%m-%d", time)
+  return os.date(today and "%H:%M:%S" or "%Y-%m-%d %H:%M:%S", time)
+end
+
+---@param past PastDecision
+local function decided_by(past)
+  local by = {
+    rule = past.rule and past.rule.effect == past.decision and "by a rule" or "without a question",
+    person = "by a person" .. (past.rule and ", with a rule" or ""),
+    expired = "as nobody answered in time",
+    cancelled = "as the call was given up",
+    noClient = "as nobody was there to answer",
+    elicitation = "at the agent's own program",
+  }
+  return (past.decision == "allow" and "allowed " or "denied ") .. by[past.by]
+end
+
+---@param past PastDecision
+local function decision_words(past)
+  local words = vim.list_extend({}, past.display)
+  if past.edited then
+    words[#words + 1] = "(a person changed the arguments)"
+  end
+  if not past.action then
+    words[#words + 1] = "(its payload was too large to keep)"
+  end
+  vim.list_extend(words, { "", ("%s, %s: %s"):format(past.decidedAt, decided_by(past), past.reason) })
+  if past.rule then
+    words[#words + 1] = "rule: " .. rule_words(past.rule)
+  end
+  if past.agent then
+    words[#words + 1] = "by agent " .. past.agent
+  end
+  if past.origin then
+    words[#words + 1] = ("line %d, reported by the code: %s"):format(past.origin.line + 1, past.origin.text)
+  end
+  return table.concat(vim.tbl_map(text.visible, words), "\n")
+end
+
+--- What was decided lately, also what a rule let through without a question.
+---@param root string
+function M.decisions(root)
+  local here = session.of(root)
+  list_window.open({
+    name = "decisions",
+    root = root,
+    events = { "CellgateExecution", "CellgateApproval" },
+    read = list_window.by_request(here, "policy/decisions", {}, function(result)
+      local rows = {}
+      for _, past in ipairs(result.decisions) do
+        rows[#rows + 1] = {
+          text = ("%s  %s  %s"):format(clock_time(past.decidedAt), past.display[1], decided_by(past)),
+          value = past,
+          id = tostring(past.number),
+          group = past.decision == "deny" and "DiagnosticError" or nil,
+        }
+      end
+      if result.forgotten > 0 then
+        rows[#rows + 1] = { text = ("… %d more are not shown"):format(result.forgotten), group = "Comment" }
+      end
+      return rows
+    end),
+    keys = {
+      ["<CR>"] = {
+        does = "all of it, and why",
+        act = function(past)
+          list_window.show_text({ name = "decision", root = root }, decision_words(past))
+        end,
+      },
+    },
+  })
+end
+
+return M

@@ -14,7 +14,7 @@ local function start()
 end
 
 local function run_commands(words)
-  require("cellgate.commands").run({ fargs = vim.split(words, " ") })
+  require("cellgate.commands").run({ fargs = vim.split(words, " "), range = 0 })
 end
 
 local function type_keys(keys)
@@ -173,6 +173,37 @@ it("lists: a command that is typed there is for the workspace and kernel that it
   interrupt()
   equal(interrupted, { "default", "julia", "julia" })
   equal(vim.tbl_keys(session.all), { "/tmp" })
+end)
+
+it("lists: what stands there is not run, whoever wrote it", function()
+  local fake = start()
+  fake.answers["toolServers/list"] = function()
+    return { servers = { { name = "theirs", state = "failed", source = "workspace", tools = {} } } }
+  end
+  fake.answers["toolServers/log"] = function()
+    return { text = "# %%\nprint('not the person's')" }
+  end
+  require("cellgate.tool_servers").list("/tmp")
+  wait_line("theirs")
+  vim.fn.search("theirs")
+  for _, command in ipairs({ "run", "advance", "all", "file", "line" }) do
+    run_commands(command)
+  end
+  type_keys("L")
+  wait_line("not the person's")
+  local before = lines()
+  for _, command in ipairs({ "run", "advance", "all", "file", "line" }) do
+    run_commands(command)
+  end
+  equal(lines(), before)
+  equal({ #fake:asked("execute"), #fake:asked("session/create") }, { 0, 0 })
+  -- The same text in a file is run.
+  vim.cmd("enew | setfiletype python")
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, before)
+  run_commands("run")
+  wait(function()
+    return #fake:asked("execute") == 1
+  end, "the request")
 end)
 
 it("lists: what a saved session of Neovim brought back is a list again, and no file with changes", function()

@@ -201,10 +201,10 @@ class Lists(NeovimTest):
         neovim.command("Cellgate decisions")
         neovim.wait_screen("outside the sandbox  allowed by a person, with a rule", gone=("allowed by a rule",))
         # The list is read again when a cell ends, in whose call nobody was asked.
-        neovim.command("wincmd p | Cellgate run")
+        neovim.command("wincmd t | Cellgate run")
         neovim.wait_finished(2)
         neovim.wait_screen("outside the sandbox  allowed by a rule")
-        neovim.command("wincmd p")
+        neovim.command("wincmd b")
         neovim.keys("/allowed by a rule<CR><CR>")
         neovim.wait_screen("cellgate://decision", 'path: "notes.txt"', "rule: allow host/read_file",
                            "line 3, reported by the code: print(read_file.run(path='notes.txt').content)")

@@ -1,6 +1,7 @@
 -- Running code of a buffer: which lines, in which kernel's session, with the output at its place.
 local cells = require("cellgate.cells")
 local render = require("cellgate.render")
+local scratch = require("cellgate.scratch")
 local session = require("cellgate.session")
 local workspace = require("cellgate.workspace")
 
@@ -42,6 +43,11 @@ end
 ---@param buffer integer
 ---@param pieces cellgate.Piece[] run one after the other; an error ends them
 function M.pieces(buffer, pieces)
+  -- A list or a server's log is not the person's code, though it may look like some.
+  if scratch.is_own(buffer) then
+    session.notify("this is a window of cellgate: run code from the window of its file", vim.log.levels.WARN)
+    return
+  end
   if #pieces == 0 then
     session.notify("there is no code to run here", vim.log.levels.WARN)
     return
@@ -114,7 +120,7 @@ function M.cell(advance)
       return row >= cell.first and row <= cell.last
     end)
   )
-  if not advance then
+  if not advance or scratch.is_own(buffer) then
     return
   end
   local next_cell = cells.next(buffer, row)

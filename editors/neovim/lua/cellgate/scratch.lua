@@ -22,6 +22,14 @@ function M.find(name)
   end
 end
 
+--- Whether it shows the plugin's own words or what came from outside, be it below or before the other windows.
+---@param buffer integer
+---@return boolean
+function M.is_own(buffer)
+  return vim.startswith(vim.api.nvim_buf_get_name(buffer), "cellgate://")
+    or vim.startswith(vim.bo[buffer].filetype, "cellgate-")
+end
+
 local function show(buffer)
   local window = vim.fn.bufwinid(buffer)
   if window ~= -1 then

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { displayOf, tableOf } from "../src/approvals/display";
+import { displayOf, partOf, tableOf } from "../src/approvals/display";
 import { allowed, arrange, contentsOf, extend } from "../src/approvals/layout";
 import { questionFor } from "./approval";
 
@@ -39,6 +39,23 @@ test("a line that is about no argument stands by itself", () => {
 test("a table has the arguments that differ, and those that some lack", () => {
     const displays = [["t", "a: 1", "b: 2"], ["t", "a: 1", "b: 3"], ["t", "a: 1", "b: 3", "c: 4"]].map(displayOf);
     assert.deepEqual(tableOf(displays), { common: [{ name: "a", lines: ["1"] }], columns: ["b", "c"] });
+});
+
+test("arguments whose names go on in the next line are told apart by all of their lines", () => {
+    const name = "k".repeat(76);
+    const call = (path: string) => displayOf(["t", name, `↳ one: "same"`, name, `↳ two: "${path}"`]);
+    const displays = [call("a.txt"), call("/etc/passwd")];
+    const { common, columns } = tableOf(displays);
+    assert.deepEqual(common.map(({ lines }) => lines), [[name, '↳ one: "same"']]);
+    const shown = displays.map((display) => columns.flatMap((column) => partOf(display, column)?.lines ?? []));
+    assert.deepEqual(shown, [[name, '↳ two: "a.txt"'], [name, '↳ two: "/etc/passwd"']]);
+});
+
+test("a display that says a name twice shows both", () => {
+    const displays = [["t", "a: 1", "a: 2"], ["t", "a: 1", "a: 3"]].map(displayOf);
+    const { common, columns } = tableOf(displays);
+    assert.deepEqual(common.map(({ lines }) => lines), [["1"]]);
+    assert.deepEqual(displays.map((display) => columns.map((column) => partOf(display, column)?.lines)), [[["2"]], [["3"]]]);
 });
 
 test("values that look alike to JavaScript are told apart", () => {

@@ -38,20 +38,28 @@ export interface Table {
     readonly columns: readonly string[];
 }
 
-const keyOf = ({ name, lines }: Part) => name || (lines[0] ?? "");
+/** Each part by what names its column, which no other one of the display has: what has no name is named by all of it. */
+function partsByColumn({ parts }: Display): Map<string, Part> {
+    const byColumn = new Map<string, Part>();
+    for (const part of parts) {
+        let column = part.name || part.lines.join("\n");
+        while (byColumn.has(column)) column += "'";
+        byColumn.set(column, part);
+    }
+    return byColumn;
+}
+
 const textOf = (part: Part | undefined) => part?.lines.join("\n");
 /** The part that a column of a table is about. */
-export const partOf = ({ parts }: Display, column: string) => parts.find((part) => keyOf(part) === column);
+export const partOf = (display: Display, column: string) => partsByColumn(display).get(column);
 
 export function tableOf(displays: readonly Display[]): Table {
-    const columns = new Set(displays.flatMap(({ parts }) => parts.map(keyOf)));
-    const first = displays[0];
-    const isCommon = (column: string) => {
-        const text = first && textOf(partOf(first, column));
-        return displays.every((display) => textOf(partOf(display, column)) === text);
-    };
+    const tables = displays.map(partsByColumn);
+    const columns = new Set(tables.flatMap((table) => [...table.keys()]));
+    const first = tables[0] ?? new Map<string, Part>();
+    const isCommon = (column: string) => tables.every((table) => textOf(table.get(column)) === textOf(first.get(column)));
     return {
-        common: first?.parts.filter((part) => isCommon(keyOf(part))) ?? [],
+        common: [...first].filter(([column]) => isCommon(column)).map(([, part]) => part),
         columns: [...columns].filter((column) => !isCommon(column)),
     };
 }

@@ -42,6 +42,10 @@ interface Editing {
     /** What it sent is under way. */
     sent: boolean;
     readonly say: (problem: string | undefined) => void;
+    /** The call as it came was not looked through when this was last asked. */
+    unseen: boolean;
+    /** Says whether it can be sent as it is now. */
+    readonly check: () => void;
 }
 
 /** A table of more arguments has them below one another. */
@@ -152,6 +156,7 @@ export class BlockView {
 
     /** How many calls each answer covers now. */
     count(): void {
+        if (this.editing?.unseen) this.editing.check();
         const total = this.questions.length;
         const chosen = this.chosen();
         for (const answer of this.buttons) {
@@ -191,7 +196,9 @@ export class BlockView {
             verdict.classList.toggle("wrong", problem !== undefined);
         };
         const check = () => {
-            const problem = problemOf(area.value);
+            // Who edits some of the arguments allows the others as they are.
+            editing.unseen = !this.isDisplayed(id);
+            const problem = editing.unseen ? "Look through all of the call above first." : problemOf(area.value);
             say(problem);
             allow.setAttribute("aria-disabled", String(problem !== undefined));
         };
@@ -199,14 +206,14 @@ export class BlockView {
             check();
             this.deeds.changed();
         });
-        check();
         const close = button("quiet", "Close", () => {
             this.closeEditor();
             this.root.focus({ preventScroll: true });
             this.deeds.changed();
         });
-        const editing: Editing = { id, sent: false, say };
+        const editing: Editing = { id, sent: false, say, unseen: true, check };
         this.editing = editing;
+        check();
         this.editor.replaceChildren(area, verdict, element("div", "row", allow, close), ...outlineView(outline));
         this.editor.hidden = false;
         area.focus();

@@ -121,6 +121,10 @@ std::optional<std::string> decode_base64(std::string_view text) {
 std::string file_uri(std::string_view path) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~";
     std::string uri = "file://";
+    // Of several slashes at its beginning all but the first would be the name of a host (RFC 8089).
+    while (path.starts_with("//")) {
+        path.remove_prefix(1);
+    }
     for (const char c : path) {
         if (plain.find(c) != std::string_view::npos) {
             uri += c;

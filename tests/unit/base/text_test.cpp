@@ -210,4 +210,7 @@ TEST_CASE("base64 gives the bytes, and nothing for what is not exactly base64") 
 TEST_CASE("a path as a URI keeps to its characters") {
     CHECK(file_uri("/home/ada/a b#c%.py") == "file:///home/ada/a%20b%23c%25.py");
     CHECK(file_uri("/\xc3\xa9") == "file:///%C3%A9");
+    CHECK(file_uri("//x/y") == "file:///x/y");
+    CHECK(file_uri("///") == "file:///");
+    CHECK(file_uri("/") == "file:///");
 }

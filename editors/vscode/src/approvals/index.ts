@@ -4,6 +4,7 @@
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { Approval } from "../protocol/messages";
+import { documentName, documentUri } from "../uris";
 import { CodeDocuments } from "./code";
 import { Marks } from "./marks";
 import { questionOf } from "./questions";
@@ -25,7 +26,7 @@ export function approvals({ extension, pending, sidecar, executions, anchors }: 
         return document && (line < document.lineCount ? document.lineAt(line).text : "");
     }
     const source = (approval: Approval): SourceLine | undefined => sourceOf(approval, executions, anchors, textAt);
-    const placeOf = (uri: string, line: number) => `${vscode.workspace.asRelativePath(vscode.Uri.parse(uri))}:${line + 1}`;
+    const placeOf = (uri: string, line: number) => `${documentName(uri)}:${line + 1}`;
 
     const view = new ApprovalsView({
         folder: extension.extensionUri,
@@ -45,7 +46,7 @@ export function approvals({ extension, pending, sidecar, executions, anchors }: 
         async reveal(approval) {
             const line = source(approval);
             if (!line) return;
-            const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(line.uri));
+            const document = await vscode.workspace.openTextDocument(documentUri(line.uri));
             const place = new vscode.Position(Math.min(line.line, document.lineCount - 1), 0);
             await vscode.window.showTextDocument(document, { selection: new vscode.Range(place, place) });
         },

@@ -69,11 +69,12 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
         setImmediate(() => {
             this.posting = false;
             const approvals = this.around.pending.all();
+            const questions = approvals.map((approval) => this.around.question(approval));
             this.offer = { nonce: randomUUID(), approvals: new Map(approvals.map((each) => [each.approvalId, each])) };
             this.post({
                 type: "waiting",
                 nonce: this.offer.nonce,
-                questions: approvals.map((approval) => this.around.question(approval)),
+                questions,
                 decided: this.decided.splice(0),
                 connected: this.around.connected(),
             });

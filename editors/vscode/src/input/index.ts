@@ -4,6 +4,7 @@
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { label } from "../text";
+import { documentName } from "../uris";
 import { showBox, type InputBox } from "./box";
 import { Questions } from "./questions";
 
@@ -42,7 +43,7 @@ export function input({ sidecar, executions }: Cellgate): vscode.Disposable {
         }),
         sidecar.onRequest("input/request", async ({ executionId, prompt, password }, token) => {
             const cell = executions.get(executionId)?.cell;
-            const where = cell ? `${vscode.workspace.asRelativePath(vscode.Uri.parse(cell.uri))}, line ${cell.line + 1}` : "a cell";
+            const where = cell ? `${documentName(cell.uri)}, line ${cell.line + 1}` : "a cell";
             return { value: await questions.ask({ where, prompt, password }, token) };
         }),
         vscode.commands.registerCommand("cellgate.answerInput", () => questions.resume()),

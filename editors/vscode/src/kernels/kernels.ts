@@ -9,6 +9,7 @@ import { inform, tell } from "../notices";
 import type { KernelChoice } from "../protocol/messages";
 import type { Session, Sessions } from "../sessions";
 import { label } from "../text";
+import { documentUri } from "../uris";
 import { chooseKernel } from "./choose";
 import { Origins, type Origin } from "./origins";
 import { GivenUp, whileWaiting } from "./patience";
@@ -134,7 +135,7 @@ export class Kernels implements vscode.Disposable {
         for (const session of this.sessions.all()) {
             const origin = this.origins.of(session);
             if (!origin?.ofPythonExtension) continue;
-            const uri = vscode.Uri.parse(origin.uri);
+            const uri = documentUri(origin.uri);
             const present = origin.kernel?.interpreter ?? "";
             const before = this.offered.get(session.sessionId) ?? present;
             this.offered.set(session.sessionId, before);

@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import { visible } from "../text";
+import { documentName } from "../uris";
 import { mimes, type LargeItem, type MarkupItem, type NotesItem, type OmittedItem, type ErrorItem } from "./messages";
 import type { Content, Shown } from "./model/shown";
 
@@ -26,7 +27,7 @@ function itemsOf(shown: Shown, executionId: string): vscode.NotebookCellOutputIt
         case "error": {
             const { text } = shown;
             const frames = shown.frames.flatMap(({ uri, line, function: name }, index) =>
-                uri === undefined ? [] : [{ index, place: `${fileName(uri)}:${line + 1}`, name: visible(name) }],
+                uri === undefined ? [] : [{ index, place: `${documentName(uri, false)}:${line + 1}`, name: visible(name) }],
             );
             return [json(mimes.error, { executionId, text, frames })];
         }
@@ -56,8 +57,4 @@ function contentItems(content: Content, executionId: string, seq: number): vscod
 
 function json(mime: string, value: MarkupItem | ErrorItem | LargeItem | OmittedItem | NotesItem): vscode.NotebookCellOutputItem {
     return vscode.NotebookCellOutputItem.json(value, mime);
-}
-
-function fileName(uri: string): string {
-    return visible(vscode.workspace.asRelativePath(vscode.Uri.parse(uri), false));
 }

@@ -6,6 +6,7 @@ import type { Execution } from "../executions";
 import { inTurn } from "../inTurn";
 import { inform, tell } from "../notices";
 import { label } from "../text";
+import { documentName, documentUri } from "../uris";
 import type { ResultsDocuments } from "./documents";
 import type { OutputPages } from "./pages";
 import { notebookType, sessionOf, uriOf } from "./place";
@@ -121,7 +122,7 @@ function revealResult(editor: vscode.NotebookEditor, executionId: string): boole
 /** Opens the document at a line of the execution's code, where that line is now. */
 export async function reveal({ anchors }: Cellgate, { id, cell }: Execution, index: number): Promise<void> {
     if (!cell) return;
-    const uri = vscode.Uri.parse(cell.uri);
+    const uri = documentUri(cell.uri);
     const line = anchors.lineNow(cell.uri, id, index) ?? cell.line + index;
     const open = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
     const editor = await vscode.window.showTextDocument(uri, { viewColumn: open?.viewColumn ?? vscode.ViewColumn.One });
@@ -135,7 +136,7 @@ function itemsOf({ anchors }: Cellgate, { id, cell, agent, result }: Execution):
     const items: vscode.NotebookCellStatusBarItem[] = [];
     if (cell) {
         const line = (anchors.lineNow(cell.uri, id) ?? cell.line) + 1;
-        const name = vscode.workspace.asRelativePath(vscode.Uri.parse(cell.uri), false);
+        const name = documentName(cell.uri, false);
         const item = new vscode.NotebookCellStatusBarItem(`$(go-to-file) ${label(name)}:${line}`, Right);
         item.command = { title: "Go to Cell", command: "cellgate.goToCell", arguments: [id] };
         item.tooltip = "Shows the cell that this is the result of";

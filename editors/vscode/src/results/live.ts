@@ -45,6 +45,7 @@ export class Live implements vscode.Disposable {
             vscode.workspace.onDidChangeNotebookDocument(({ notebook, contentChanges }) => {
                 if (notebook.notebookType === notebookType && contentChanges.length > 0) this.compare(notebook);
             }),
+            vscode.workspace.onDidCloseNotebookDocument(({ uri }) => this.close(uri.toString())),
             vscode.window.onDidChangeVisibleNotebookEditors((editors) => editors.forEach((each) => this.select(each))),
         );
         vscode.window.visibleNotebookEditors.forEach((each) => this.select(each));
@@ -96,23 +97,43 @@ export class Live implements vscode.Disposable {
     private flush(result: Result): void {
         if (this.sending.has(result)) return;
         const cell = this.cellOf(result);
+        if (cell || !notebookOf(result)) this.waiting.delete(result);
         if (!cell) return;
-        this.waiting.delete(result);
         this.sending.add(result);
         this.show(result, cell)
             // The cell or its notebook went away meanwhile.
-            .catch((error: unknown) => this.cellgate.log.debug(`a result was not shown: ${String(error)}`))
+            .catch((error: unknown) => {
+                this.cellgate.log.debug(`a result was not shown: ${String(error)}`);
+                this.end(result);
+            })
             .finally(() => {
                 this.sending.delete(result);
                 this.schedule();
             });
     }
 
-    private cellOf({ execution: { id, sessionId } }: Result): vscode.NotebookCell | undefined {
-        const uri = uriOf(sessionId).toString();
-        if (!this.selected.has(uri)) return undefined;
-        const notebook = vscode.workspace.notebookDocuments.find((each) => each.uri.toString() === uri);
-        return notebook?.getCells().findLast((cell) => cell.metadata.executionId === id);
+    /** A cell that was running when its notebook closed could not be run when it is opened again. */
+    private close(uri: string): void {
+        for (const result of this.running.keys()) if (placeOf(result) === uri) this.end(result);
+        for (const result of this.waiting) if (placeOf(result) === uri) this.waiting.delete(result);
+    }
+
+    /** Nothing more is shown of it as a run. */
+    private end(result: Result, success?: boolean, endTime?: number): void {
+        const run = this.running.get(result);
+        this.running.delete(result);
+        if (!run) return;
+        try {
+            if (!this.started.has(run)) run.start();
+            run.end(success, endTime);
+        } catch (error) {
+            this.cellgate.log.debug(`a run was not ended: ${String(error)}`);
+        }
+    }
+
+    private cellOf(result: Result): vscode.NotebookCell | undefined {
+        if (!this.selected.has(placeOf(result))) return undefined;
+        return notebookOf(result)?.getCells().findLast((cell) => cell.metadata.executionId === result.execution.id);
     }
 
     private outputsOf(result: Result): CellOutputs {
@@ -135,8 +156,7 @@ export class Live implements vscode.Disposable {
         await this.outputsOf(result).give(run, outputs.shown);
         if (!ended) return;
         run.executionOrder = execution.result?.executionCount ?? undefined;
-        run.end(execution.result?.status === "ok", endOf(execution));
-        this.running.delete(result);
+        this.end(result, execution.result?.status === "ok", endOf(execution));
     }
 
     /** A person runs a result's cell: its code, once more, where it came from. */
@@ -154,6 +174,9 @@ export class Live implements vscode.Disposable {
         anchors.add(place.uri, again.id, place.line, asBefore ? count : 1);
     }
 }
+
+const placeOf = ({ execution }: Result) => uriOf(execution.sessionId).toString();
+const notebookOf = (result: Result) => vscode.workspace.notebookDocuments.find(({ uri }) => uri.toString() === placeOf(result));
 
 /** Where the code stands by now; undefined when its line is gone. */
 function placeNow(anchors: Cellgate["anchors"], id: string, cell: NonNullable<Result["execution"]["cell"]>): typeof cell | undefined {

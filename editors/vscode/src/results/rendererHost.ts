@@ -6,6 +6,7 @@ import type { Cellgate } from "../cellgate";
 import { textOf as wordsOf } from "../client/errors";
 import { fail, warn } from "../notices";
 import { label } from "../text";
+import { documentUri } from "../uris";
 import { dataOf, recordOf } from "./journal";
 import { reveal } from "./links";
 import { rendererId, type LargeAnswer, type RendererRequest } from "./messages";
@@ -13,8 +14,6 @@ import type { OutputPages } from "./pages";
 import { showWithScripts } from "./scripts";
 
 const mostBytes = 64 << 20;
-// Where cells are. The code names the document of a frame, and others have more behind their names than text.
-const schemesOfCells = ["file", "untitled", "vscode-remote", "vscode-notebook-cell"];
 
 export function rendererHost(cellgate: Cellgate, pages: OutputPages): vscode.Disposable {
     const { executions } = cellgate;
@@ -71,12 +70,7 @@ async function openFrame(
         await reveal(cellgate, execution, line - cell.line);
         return;
     }
-    const place = vscode.Uri.parse(uri, true);
-    if (!schemesOfCells.includes(place.scheme)) {
-        void warn(`cellgate opens no documents of this kind: ${label(uri)}`);
-        return;
-    }
-    const editor = await vscode.window.showTextDocument(place, { viewColumn: vscode.ViewColumn.One });
+    const editor = await vscode.window.showTextDocument(documentUri(uri), { viewColumn: vscode.ViewColumn.One });
     const start = new vscode.Position(Math.min(line, editor.document.lineCount - 1), 0);
     editor.selection = new vscode.Selection(start, start);
     editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.InCenterIfOutsideViewport);

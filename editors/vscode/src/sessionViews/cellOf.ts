@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { Execution } from "../executions";
 import { reveal } from "../results/links";
+import { documentName } from "../uris";
 
 type Position = NonNullable<Execution["cell"]>;
 
@@ -17,7 +18,7 @@ function notebookCell(uri: string): vscode.NotebookCell | undefined {
 /** Where it is, for a person. */
 export function placeOf({ uri, line }: Position): string {
     const cell = notebookCell(uri);
-    if (!cell) return `${vscode.workspace.asRelativePath(vscode.Uri.parse(uri))}:${line + 1}`;
+    if (!cell) return `${documentName(uri)}:${line + 1}`;
     return `${vscode.workspace.asRelativePath(cell.notebook.uri)}, cell ${cell.index + 1}`;
 }
 

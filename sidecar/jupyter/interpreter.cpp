@@ -281,7 +281,7 @@ Task<Interpreter> probe_interpreter(async::Loop& loop, std::string path, Duratio
     co_return interpreter;
 }
 
-Error no_ipykernel(const Interpreter& interpreter) {
+Error no_ipykernel(const Interpreter& interpreter, bool from_workspace) {
     const std::string python = shell_word(interpreter.executable);
     std::string command;
     switch (interpreter.kind) {
@@ -302,7 +302,11 @@ Error no_ipykernel(const Interpreter& interpreter) {
     return Error(
         ErrorCode::kernel_not_found,
         fmt::format("expected ipykernel in the interpreter {}, found none", visible_text(interpreter.executable)),
-        fmt::format("Install it with: {}", visible_text(command)));
+        fmt::format("{}nstall it with: {}",
+                    from_workspace ? "It lies in the workspace, where code in a kernel may have put it, and this runs it "
+                                     "outside the sandbox. If the environment is yours, i"
+                                   : "I",
+                    visible_text(command)));
 }
 
 bool lies_in(const std::string& path, const std::string& workspace) {

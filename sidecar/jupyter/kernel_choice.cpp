@@ -206,7 +206,7 @@ Task<KernelChoice> settled(async::Loop& loop, KernelChoice choice) {
         co_return choice;
     }
     if (choice.from_workspace && choice.interpreter && !*choice.interpreter->has_ipykernel) {
-        throw no_ipykernel(*choice.interpreter); // Nobody needs to be asked for that.
+        throw no_ipykernel(*choice.interpreter, choice.from_workspace); // Nobody needs to be asked for that.
     }
     co_return co_await confirm_kernel(loop, std::move(choice));
 }
@@ -251,7 +251,7 @@ Task<KernelChoice> find_default(async::Loop& loop, KernelRequest request) {
         }
     }
     if (without) {
-        throw no_ipykernel(*without);
+        throw no_ipykernel(*without, false);
     }
     throw Error(ErrorCode::kernel_not_found, "expected a python3 on PATH or in /usr/bin, found none",
                 "Install Python with ipykernel: sudo apt install python3-ipykernel");
@@ -308,7 +308,7 @@ KernelInfo info_of(const KernelChoice& choice, std::string path) {
     info.path = std::move(path);
     info.from_workspace = choice.from_workspace;
     if (choice.interpreter && choice.interpreter->has_ipykernel == false) {
-        const Error error = no_ipykernel(*choice.interpreter);
+        const Error error = no_ipykernel(*choice.interpreter, choice.from_workspace);
         info.problem = fmt::format("{}. {}", error.message, error.hint);
     }
     return info;
@@ -354,7 +354,7 @@ Task<KernelChoice> confirm_kernel(async::Loop& loop, KernelChoice choice) {
     const std::string path = choice.interpreter->executable;
     choice.interpreter = co_await probe_interpreter(loop, path, probe_timeout);
     if (!choice.interpreter->has_ipykernel.value_or(false)) {
-        throw no_ipykernel(*choice.interpreter);
+        throw no_ipykernel(*choice.interpreter, choice.from_workspace);
     }
     choice.argv.front() = choice.interpreter->executable;
     co_return choice;

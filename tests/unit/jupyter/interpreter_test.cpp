@@ -83,14 +83,14 @@ TEST_CASE("the hint is the command that works for this kind of interpreter") {
     make_venv(directory, "uv", "py", "home = /x\nuv = 0.5.1\n");
     install_python(directory, "conda");
     fs::create_directories(directory / "conda/conda-meta");
-    const auto hint = [&](const std::string& path) { return no_ipykernel(look_at_interpreter(path)).hint; };
+    const auto hint = [&](const std::string& path) { return no_ipykernel(look_at_interpreter(path), false).hint; };
     CHECK(hint(directory / "ve nv/bin/python") ==
           "Install it with: '" + directory / "ve nv/bin/python" + "' -m pip install ipykernel");
     CHECK(hint(directory / "uv/bin/python") ==
           "Install it with: uv pip install --python " + directory / "uv/bin/python" + " ipykernel");
     CHECK(hint(directory / "conda/bin/python3") ==
           "Install it with: conda install -p " + directory / "conda" + " ipykernel");
-    CHECK(no_ipykernel(look_at_interpreter(directory / "uv/bin/python")).message.find(directory / "uv/bin/python") !=
+    CHECK(no_ipykernel(look_at_interpreter(directory / "uv/bin/python"), false).message.find(directory / "uv/bin/python") !=
           std::string::npos);
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("Debian's own interpreter is known with its ipykernel, and apt is its 
     CHECK(interpreter.prefix == "/usr");
     CHECK(interpreter.kind == InterpreterKind::system);
     CHECK(interpreter.has_ipykernel == true);
-    CHECK(no_ipykernel(interpreter).hint == "Install it with: sudo apt install python3-ipykernel");
+    CHECK(no_ipykernel(interpreter, false).hint == "Install it with: sudo apt install python3-ipykernel");
 }
 
 TEST_CASE("a link to a program in somebody's home makes that home no prefix") {

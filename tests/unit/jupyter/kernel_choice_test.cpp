@@ -203,7 +203,9 @@ TEST_CASE("a virtual environment without ipykernel is an error with the command 
     CHECK(found.error->code == ErrorCode::kernel_not_found);
     CHECK(found.error->message.find(machine.directory / "ws/.venv/bin/python") != std::string::npos);
     CHECK(found.error->hint ==
-          "Install it with: " + machine.directory / "ws/.venv/bin/python" + " -m pip install ipykernel");
+          "It lies in the workspace, where code in a kernel may have put it, and this runs it outside the sandbox. "
+          "If the environment is yours, install it with: " +
+              machine.directory / "ws/.venv/bin/python" + " -m pip install ipykernel");
 }
 
 TEST_CASE("an interpreter can be named by path, by its environment's directory, and on PATH") {

@@ -25,15 +25,16 @@ const selectKernel = "Select Another Interpreter";
 
 /** The sidecar knows how each kind of interpreter gets a package, and says so in its hint. */
 export function installCommandOf(hint: string): string | undefined {
-    return /^Install it with: (.+)$/.exec(hint)?.[1];
+    return /(?:^I| i)nstall it with: (.+)$/.exec(hint)?.[1];
 }
 
 async function withoutKernelPackage(error: unknown): Promise<Remedy | undefined> {
     const command = installCommandOf(hintOf(error));
-    const install = "Install in a Terminal";
+    // What the code of a kernel may have written is not run as if it were the person's own.
+    const install = hintOf(error).startsWith("Install") ? "Install in a Terminal" : "Install Outside the Sandbox";
     const chosen = await ask(
         "cellgate: this interpreter cannot be a kernel yet",
-        `${messageOf(error)}\n\n` + (command ? `This installs it:\n\n${command}` : hintOf(error)),
+        `${messageOf(error)}\n\n${hintOf(error)}`,
         selectKernel,
         ...(command ? [install] : []),
     );

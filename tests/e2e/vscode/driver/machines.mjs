@@ -5,8 +5,7 @@ import path from "node:path";
 import { cellgateProgram } from "./place.mjs";
 
 /** A Python that has no ipykernel, and a pip that "installs" the system's. @param {import("./place.mjs").Place} place */
-export async function bareVenv(place) {
-    const venv = path.join(place.root, "venv");
+export async function bareVenv(place, venv = path.join(place.root, "venv")) {
     execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", venv]);
     const site = execFileSync(path.join(venv, "bin/python"), ["-c", "import site; print(site.getsitepackages()[0])"]);
     const pip = path.join(site.toString().trim(), "pip");

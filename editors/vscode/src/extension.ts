@@ -18,13 +18,14 @@ import { Kernels } from "./kernels/kernels";
 import { life } from "./life";
 import { notebooks } from "./notebooks";
 import { fail, inform } from "./notices";
+import { renames } from "./renames";
 import { results } from "./results";
 import { rules } from "./rules";
 import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 import { toolServers } from "./toolServers";
 
-const parts: Part[] = [agent, approvals, cells, comforts, input, life, notebooks, results, rules, sessionViews, toolServers];
+const parts: Part[] = [agent, approvals, cells, comforts, input, life, notebooks, renames, results, rules, sessionViews, toolServers];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });

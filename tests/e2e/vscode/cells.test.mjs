@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import path from "node:path";
 import { beside } from "./driver/extensions.mjs";
 import { VERSION } from "./driver/installation.mjs";
+import { notebookOf, runAll } from "./driver/notebooks.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
@@ -294,6 +295,7 @@ scenario("of several folders the first has the kernels, and code of another one 
         "both.code-workspace": JSON.stringify({ folders: [{ path: "first" }, { path: "second" }] }),
         "first/one.py": "# %%\nopen('one', 'w').close()\n",
         "second/two.py": "# %%\nopen('two', 'w').close()\n",
+        "second/three.ipynb": notebookOf("open('three', 'w').close()"),
     },
     workspace: "both.code-workspace",
 }, async ({ place, editor }) => {
@@ -303,9 +305,13 @@ scenario("of several folders the first has the kernels, and code of another one 
     const told = editor.notification("cellgate works in first, the first folder of this workspace, and did not run code of second");
     await told.locator(".monaco-button", { hasText: "Open second in a New Window" }).waitFor();
     await editor.screenshot("told");
+    await editor.command("Notifications: Clear All Notifications");
+    await runAll(editor, undefined, "three.ipynb");
+    await told.waitFor();
     // The control: the same of the first folder runs, and it would have run after the other.
     await editor.openFile("one.py");
     await editor.lens("Run Cell").click();
     await editor.lens(/\[1\]/).waitFor();
-    assert.deepEqual([place.has("first/one"), place.has("first/two"), place.has("second/two")], [true, false, false]);
+    const made = ["first/one", "first/two", "second/two", "first/three", "second/three"].map((name) => place.has(name));
+    assert.deepEqual(made, [true, false, false, false, false]);
 });

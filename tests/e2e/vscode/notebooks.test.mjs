@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { bareVenv, withoutBubblewrap } from "./driver/machines.mjs";
+import { notebookOf, runAll } from "./driver/notebooks.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
@@ -42,20 +43,6 @@ scenario("results are exported whole, as a notebook of Jupyter", { files: { "pla
     assert.deepEqual([third.execution_count, third.outputs[0].data["text/plain"].length], [3, 300_002]);
     await editor.screenshot("exported");
 });
-
-function notebookOf(...sources) {
-    const cells = sources.map((source, index) => ({ cell_type: "code", id: `c${index}`, metadata: {}, source, execution_count: null, outputs: [] }));
-    return JSON.stringify({ cells, metadata: { language_info: { name: "python" } }, nbformat: 4, nbformat_minor: 5 });
-}
-
-async function runAll(editor, kernel = / in cellgate$/) {
-    await editor.openFile("plan.ipynb");
-    await editor.page.locator(".kernel-label", { hasText: "Select Kernel" }).click();
-    await editor.choose("cellgate");
-    await editor.choose(kernel);
-    await editor.page.locator(".kernel-label", { hasText: kernel }).waitFor();
-    await editor.command("Notebook: Run All");
-}
 
 const ordinary = {
     "plan.ipynb": notebookOf(
@@ -117,6 +104,25 @@ scenario("what a notebook's cells put out while no window was there is in them a
     assert.deepEqual(saved.map(({ execution_count }) => execution_count), [1, 2]);
 });
 
+scenario("a notebook that is closed while its cells run has them go on when it is opened again", { files: long }, async ({ place, editor }) => {
+    await runAll(editor);
+    await editor.frame("text=b e f o r e");
+    await editor.page.keyboard.press("Control+S");
+    await editor.page.locator(".tab.dirty").waitFor({ state: "detached" });
+    await editor.command("View: Close Editor");
+    await editor.page.locator(".tab", { hasText: "plan.ipynb" }).waitFor({ state: "detached" });
+    await editor.openFile("plan.ipynb");
+    for (const state of ["executing", "pending"]) await editor.page.locator(`.cell-status-item .codicon-notebook-state-${state}`).waitFor();
+    await place.write("end", "");
+    await editor.frame("text=a f t e r");
+    await editor.frame("text=s e c o n d");
+    // Nothing of the first time is in the way of another one.
+    await rm(place.file("ended"));
+    await editor.command("Notebook: Run All");
+    await until(() => place.has("ended"), "the end of the second cell, run again");
+    await editor.screenshot("again");
+});
+
 const where = {
     "plan.ipynb": notebookOf("import sys\nopen('which', 'w').write(f'{sys.prefix} {globals().get(\"kept\")}')\nkept = 'kept'"),
     "first.py": "# %%\nprint(*'first')\n",
@@ -154,7 +160,7 @@ scenario("in a notebook the palette's commands are about the notebook's kernel, 
     await editor.lens("Run Cell").first().click();
     await editor.lens(/\[1\]/).waitFor();
     await editor.page.locator(".tab", { hasText: ".cellgate-results" }).click();
-    assert.equal(await editor.offers("cellgate: Run Selection or Line"), false);
+    await until(async () => !(await editor.offers("cellgate: Run Selection or Line")), "the palette of a notebook");
     await editor.command("cellgate: Restart Kernel");
     await editor.dialog(/Restart the kernel of first\.py-\w+\?/).locator(".monaco-button", { hasText: "Cancel" }).click();
 });

@@ -106,6 +106,24 @@ scenario("what a row of a view offers, its menu offers to keys", { files }, asyn
     await row.waitFor({ state: "detached" });
 });
 
+scenario("a file that gets another name keeps its session", { files }, async ({ place, editor }) => {
+    await editor.openFile("one.py");
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[1\]/).waitFor();
+    await editor.page.locator(".explorer-folders-view .monaco-list-row[aria-label^='one.py']").click();
+    await editor.page.keyboard.press("F2");
+    const name = editor.page.locator(".explorer-item input");
+    await name.fill("three.py");
+    await name.press("Enter");
+    await editor.page.locator(".tab", { hasText: "three.py" }).waitFor();
+    await place.write("three.py", "# %%\nopen('seen', 'w').write(globals().get('x', 'nothing'))\n");
+    await editor.openFile("three.py");
+    await editor.page.locator(".view-line", { hasText: "seen" }).first().waitFor();
+    await editor.lens("Run Cell").click();
+    await editor.lens(/\[2\]/).waitFor();
+    assert.equal(await place.read("seen"), "of one");
+});
+
 const prepare = bareVenv;
 const environment = (place) => ({ VIRTUAL_ENV: path.join(place.root, "venv") });
 
@@ -120,6 +138,19 @@ scenario("an interpreter without ipykernel: the command that installs it is show
     await dialog.locator(".monaco-button", { hasText: "Install in a Terminal" }).click();
     await editor.lens(/\[1\]/).waitFor();
     await editor.screenshot("installed");
+});
+
+scenario("an interpreter of the workspace without ipykernel: that code may have put it there is said before anything runs it", {
+    files, prepare: (place) => bareVenv(place, place.file(".venv")),
+}, async ({ place, editor }) => {
+    await editor.openFile("one.py");
+    await editor.lens("Run Cell").click();
+    const dialog = editor.dialog("expected ipykernel in the interpreter");
+    await dialog.getByText("where code in a kernel may have put it, and this runs it outside the sandbox").waitFor();
+    assert.equal(await dialog.locator(".monaco-button", { hasText: "Install in a Terminal" }).count(), 0);
+    await editor.screenshot("offer");
+    await dialog.locator(".monaco-button", { hasText: "Install Outside the Sandbox" }).click();
+    await until(() => execFileSync("find", [place.file(".venv"), "-name", "system.pth"]).length > 0, "what its pip leaves");
 });
 
 scenario("a terminal that cannot be had for the install ends the offer, and the cell says why", {

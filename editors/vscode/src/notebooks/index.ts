@@ -4,6 +4,7 @@
 import * as vscode from "vscode";
 import { ordinaryNotebooks as notebookType } from "../active";
 import type { Cellgate } from "../cellgate";
+import { isElsewhere } from "../cells/elsewhere";
 import type { KernelInfo } from "../protocol/messages";
 import { SessionResults } from "../results/model/sessionResults";
 import { label } from "../text";
@@ -39,6 +40,7 @@ export function notebooks(cellgate: Cellgate): vscode.Disposable {
         controller.supportsExecutionOrder = true;
         const kernel = interpreter !== undefined && source === "interpreter" ? { interpreter } : { name };
         controller.executeHandler = (cells, notebook) => {
+            if (isElsewhere(cellgate, notebook.uri)) return;
             const ready = kernels.sessionFor(notebook.uri, kernel);
             // Each execution is told of it.
             ready.catch(() => undefined);

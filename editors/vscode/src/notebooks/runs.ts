@@ -34,9 +34,20 @@ export class NotebookRuns {
         results.onDidChange((result) => this.take(result));
     }
 
+    /** The notebook is closed: what runs goes on, and in its cells when it is opened again. */
     dispose(): void {
         clearTimeout(this.timer);
+        this.waiting.clear();
         this.results.dispose();
+        for (const { cellRun, started } of this.runs.values()) {
+            try {
+                if (!started) cellRun.start();
+                cellRun.end(undefined);
+            } catch {
+                // The editor has ended it with its cell.
+            }
+        }
+        this.runs.clear();
     }
 
     /** Whose kernel the notebook has: what runs in that already, or ended while no window was there, goes on in its cells. */

@@ -121,6 +121,9 @@ export class Editor {
         await input.fill(`:${number}`);
         await this.page.keyboard.press("Enter");
         await input.waitFor({ state: "hidden" });
+        // The cursor is shown there while the line is still chosen; keys go to it once the editor has the focus again.
+        await this.page.locator(".part.editor .monaco-editor.focused").waitFor();
+        await this.statusItem(new RegExp(`Ln ${number}, `)).waitFor();
     }
 
     /** The lenses with that title, from the top. @param {string | RegExp} title */

@@ -1,0 +1,17 @@
+// Ordinary notebooks, as a person opens and runs them.
+
+/** A notebook's file with these cells. @param {string[]} sources */
+export function notebookOf(...sources) {
+    const cells = sources.map((source, index) => ({ cell_type: "code", id: `c${index}`, metadata: {}, source, execution_count: null, outputs: [] }));
+    return JSON.stringify({ cells, metadata: { language_info: { name: "python" } }, nbformat: 4, nbformat_minor: 5 });
+}
+
+/** Opens the notebook, selects one of cellgate's kernels and runs all cells. */
+export async function runAll(editor, kernel = / in cellgate$/, name = "plan.ipynb") {
+    await editor.openFile(name);
+    await editor.page.locator(".kernel-label", { hasText: "Select Kernel" }).click();
+    await editor.choose("cellgate");
+    await editor.choose(kernel);
+    await editor.page.locator(".kernel-label", { hasText: kernel }).waitFor();
+    await editor.command("Notebook: Run All");
+}

@@ -207,6 +207,7 @@ struct Registry::Start {
 
 struct Registry::Server {
     ServerSpec spec;
+    std::vector<gate::Agent> also_of; // other agents that named exactly this one, in turn
     ServerDescription described;
     bool allowed = false; // once, as it is described
     bool removed = false;
@@ -279,16 +280,38 @@ void Registry::add_from_agent(ServerSpec spec) {
             fmt::format("there is a tool server {} already, and only a person can change it", in_quotes(spec.name)),
             "use that one, or give yours another name");
     }
+    if (entry != servers_.end() && entry->second->spec.agent->client != spec.agent->client) {
+        // The calls of the other agent's code would be another program's.
+        Server& server = *entry->second;
+        if (to_json(server.spec.config) != to_json(spec.config) || server.described.identity != described.identity) {
+            throw Error(ErrorCode::forbidden,
+                        fmt::format("there is a tool server {} already, which another agent named",
+                                    in_quotes(spec.name)),
+                        "give yours another name");
+        }
+        if (std::none_of(server.also_of.begin(), server.also_of.end(),
+                         [&](const gate::Agent& each) { return each.client == spec.agent->client; })) {
+            server.also_of.push_back(*spec.agent);
+        }
+        return;
+    }
     put(std::move(spec), std::move(described));
 }
 
 void Registry::agent_has_gone(std::uint64_t client) {
     for (auto entry = servers_.begin(); entry != servers_.end();) {
         const std::string name = entry->first;
-        const std::optional<gate::Agent> agent = entry->second->spec.agent;
+        Server& server = *entry->second;
         ++entry;
-        if (agent && agent->client == client) {
+        std::erase_if(server.also_of, [&](const gate::Agent& each) { return each.client == client; });
+        if (!server.spec.agent || server.spec.agent->client != client) {
+            continue;
+        }
+        if (server.also_of.empty()) {
             drop(name, "its agent has gone");
+        } else {
+            server.spec.agent = server.also_of.front();
+            server.also_of.erase(server.also_of.begin());
         }
     }
 }

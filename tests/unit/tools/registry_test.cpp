@@ -351,6 +351,37 @@ Task<void> agent_goes(House* house) {
     CHECK(source_of(house, "persons") == protocol::ToolServerSource::person);
 }
 
+tools::ServerSpec other_of_agent(House* house, const std::string& name, std::uint64_t client) {
+    tools::ServerSpec spec = of_agent(house, name, client);
+    spec.config.args->push_back("--other");
+    return spec;
+}
+
+Task<void> agents_name_one(House* house) {
+    house->registry->add_from_agent(of_agent(house, "shared", 1));
+    ErrorCode refused = ErrorCode::internal_error;
+    try {
+        house->registry->add_from_agent(other_of_agent(house, "shared", 2));
+    } catch (const Error& error) {
+        refused = error.code;
+    }
+    CHECK(refused == ErrorCode::forbidden);
+    // Exactly the same is both's, and stays as long as one of them.
+    house->registry->add_from_agent(of_agent(house, "shared", 2));
+    house->registry->add_from_agent(of_agent(house, "shared", 3));
+    house->registry->add_from_agent(of_agent(house, "shared", 3));
+    house->registry->agent_has_gone(1);
+    house->registry->agent_has_gone(3);
+    CHECK(source_of(house, "shared") == protocol::ToolServerSource::agent);
+    house->registry->agent_has_gone(2);
+    CHECK(source_of(house, "shared") == std::nullopt);
+    // The control: an agent may mean another one by its own name.
+    house->registry->add_from_agent(of_agent(house, "shared", 1));
+    house->registry->add_from_agent(other_of_agent(house, "shared", 1));
+    CHECK(source_of(house, "shared") == protocol::ToolServerSource::agent);
+    co_return;
+}
+
 Task<void> agents_give_way(House* house) {
     house->registry->add_from_agent(of_agent(house, "same"));
     house->registry->add_from_agent(of_agent(house, "git_hub"));
@@ -556,6 +587,11 @@ TEST_CASE("an agent's server whose start was refused keeps nobody from its name"
 TEST_CASE("an agent's servers go with it") {
     House house;
     house.run(agent_goes(&house));
+}
+
+TEST_CASE("an agent's server is not another agent's to change, and one that both name goes with the last") {
+    House house;
+    house.run(agents_name_one(&house));
 }
 
 TEST_CASE("an agent's server gives way to a person's and to a file's") {

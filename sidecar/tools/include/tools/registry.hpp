@@ -46,9 +46,9 @@ class Registry {
     // none was added.
     void add(const std::vector<ServerSpec>& specs);
     // A server that an agent names. It starts only after the gate agreed to exactly that command, and it is there until
-    // that is denied or taken back, somebody else means another one by the name, or the agent goes. Throws
-    // Error{config_invalid}, and Error{forbidden} for a name that means another server, by the word of a person or of a
-    // file.
+    // that is denied or taken back, a person or a file means another one by the name, or all agents that named it are
+    // gone. Throws Error{config_invalid}, and Error{forbidden} for a name that means another server, by anybody else's
+    // word.
     void add_from_agent(ServerSpec spec);
     void agent_has_gone(std::uint64_t client);
     // Makes the servers of the workspace's files those that the files name now; names that a person gave stay, those of

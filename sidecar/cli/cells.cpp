@@ -1,6 +1,13 @@
 #include "cells.hpp"
 
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/json_codec.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 
 namespace cellgate::cli {
 
@@ -14,6 +21,43 @@ bool is_separator(std::string_view line) {
     return line.starts_with('#') && without_indent(line.substr(1)).starts_with("%%");
 }
 
+bool is_blank(std::string_view code) {
+    return code.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+struct NotebookCell {
+    std::string cell_type;
+    std::optional<RawJson> source; // a string, or its lines
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("cell_type", self.cell_type);
+        visit("source", self.source);
+    }
+};
+
+struct Notebook {
+    std::int64_t nbformat = 0;
+    std::vector<NotebookCell> cells;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("nbformat", self.nbformat);
+        visit("cells", self.cells);
+    }
+};
+
+std::string joined(const RawJson& source) {
+    if (json_type(source.text()) == "string") {
+        return from_json<std::string>(source, "source");
+    }
+    std::string text;
+    for (const std::string& line : from_json<std::vector<std::string>>(source, "source")) {
+        text += line;
+    }
+    return text;
+}
+
 } // namespace
 
 std::vector<Cell> split_cells(std::string_view text) {
@@ -21,8 +65,7 @@ std::vector<Cell> split_cells(std::string_view text) {
     Cell cell;
     bool markdown = false;
     const auto finish = [&] {
-        const bool blank = cell.code.find_first_not_of(" \t\r\n") == std::string::npos;
-        if (!blank && !markdown) {
+        if (!is_blank(cell.code) && !markdown) {
             cells.push_back(cell);
         }
     };
@@ -41,6 +84,25 @@ std::vector<Cell> split_cells(std::string_view text) {
         markdown = line.find("[markdown]") != std::string_view::npos;
     }
     finish();
+    return cells;
+}
+
+std::vector<Cell> cells_of_notebook(std::string_view text) {
+    std::vector<Cell> cells;
+    try {
+        const Notebook notebook = from_json<Notebook>(RawJson::parse(text), "the notebook");
+        if (notebook.nbformat != 4) {
+            throw Error(ErrorCode::config_invalid, fmt::format("expected nbformat 4, found {}", notebook.nbformat));
+        }
+        for (const NotebookCell& each : notebook.cells) {
+            Cell cell{each.cell_type == "code" && each.source ? joined(*each.source) : std::string(), 0};
+            if (!is_blank(cell.code)) {
+                cells.push_back(std::move(cell));
+            }
+        }
+    } catch (const Error& error) {
+        throw Error(ErrorCode::config_invalid, fmt::format("expected a Jupyter notebook: {}", error.message));
+    }
     return cells;
 }
 

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <string_view>
+#include <system_error>
 
 namespace cellgate::cli {
 
@@ -38,6 +40,28 @@ std::vector<std::string> words_to_parse(int argc, char** argv, Invocation& invoc
     return words;
 }
 
+bool has_subcommand(const CLI::App& app, const std::string& name) {
+    const std::vector<const CLI::App*> all = app.get_subcommands([](const CLI::App*) { return true; });
+    return std::any_of(all.begin(), all.end(), [&](const CLI::App* each) { return each->check_name(name); });
+}
+
+std::string no_subcommand(const std::string& name) {
+    return fmt::format("cellgate: there is no subcommand {}; `cellgate help` lists those that there are\n",
+                       visible_text(name));
+}
+
+// What is left of the output goes now, as after this nobody can say that it did not. A reader that has gone wanted no
+// more.
+int flush_output(int exit_code) {
+    const bool failed_before = std::ferror(stdout) != 0; // and that was told
+    if (std::fflush(stdout) != 0 && errno != EPIPE) {
+        explain(Error(ErrorCode::internal_error,
+                      fmt::format("the output cannot be written: {}", std::generic_category().message(errno))));
+        return 1;
+    }
+    return failed_before && exit_code == 0 ? 1 : exit_code;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -63,7 +87,13 @@ int main(int argc, char** argv) {
     add_root_sidecar(app, invocation);
     app.footer("`cellgate help SUBCOMMAND` lists its options."); // not theirs
     try {
-        app.parse(words_to_parse(argc, argv, invocation));
+        std::vector<std::string> words = words_to_parse(argc, argv, invocation);
+        // Before --help, which would be answered whatever else there is.
+        if (!words.empty() && !words.back().starts_with('-') && !has_subcommand(app, words.back())) {
+            fmt::print(stderr, "{}", no_subcommand(words.back()));
+            return 2;
+        }
+        app.parse(words);
         if (invocation.server_command && !invocation.takes_server_command) {
             throw CLI::ExtrasError(std::vector<std::string>{"--"});
         }
@@ -71,12 +101,7 @@ int main(int argc, char** argv) {
         if (!app.get_subcommands().empty()) {
             app.exit(error);
         } else {
-            const bool none = app.remaining().empty();
-            fmt::print(stderr, "{}",
-                       none ? app.help()
-                            : fmt::format("cellgate: there is no subcommand {}; `cellgate help` lists "
-                                          "those that there are\n",
-                                          visible_text(app.remaining().front())));
+            fmt::print(stderr, "{}", app.remaining().empty() ? app.help() : no_subcommand(app.remaining().front()));
         }
         return 2;
     } catch (const CLI::ParseError& error) {
@@ -84,7 +109,7 @@ int main(int argc, char** argv) {
         return code == 0 ? 0 : 2;
     }
     try {
-        return invocation.run();
+        return flush_output(invocation.run());
     } catch (const Error& error) {
         explain(error);
         return 1;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -110,8 +111,13 @@ void OutputPrinter::write(bool to_stderr, const std::string& text) {
     std::FILE* stream = to_stderr ? stderr : stdout;
     // Text that is longer than the stream's buffer is written by fwrite() itself.
     const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
-    if (!written && errno == EPIPE && !std::exchange(reader_gone_, true)) {
+    if (written || std::exchange(broken_, true)) {
+        return;
+    }
+    if (errno == EPIPE) {
         std::raise(SIGINT); // nobody reads any more: stop as at the terminal's ctrl-C
+    } else if (!to_stderr) {
+        note(fmt::format("cellgate: the output cannot be written: {}", std::generic_category().message(errno)));
     }
 }
 

@@ -25,7 +25,7 @@ class OutputPrinter {
 
     bool colours_;
     bool held_ = false;
-    bool reader_gone_ = false;
+    bool broken_ = false; // what was written did not arrive
     std::string held_out_;
     std::string held_error_;
     std::size_t dropped_ = 0; // bytes that came while more than enough was held

@@ -51,6 +51,20 @@ std::string read_file(const std::string& path) {
     return text.str();
 }
 
+// Python reads files so: as UTF-8, after the mark that some editors put before it.
+std::vector<Cell> cells_of_file(const std::string& path) {
+    std::string text = read_file(path);
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    if (text.starts_with(byte_order_mark)) {
+        text.erase(0, byte_order_mark.size());
+    }
+    if (!is_utf8(text)) {
+        throw Error(ErrorCode::config_invalid, fmt::format("expected text in UTF-8 in {}", path),
+                    fmt::format("Convert it, say from Latin-1: iconv -f LATIN1 -t UTF-8 {} > NEW_FILE", path));
+    }
+    return path.ends_with(".ipynb") ? cells_of_notebook(text) : split_cells(text);
+}
+
 void explain_result(const protocol::ExecuteResult& result, std::size_t cell, OutputPrinter& printer) {
     constexpr const char* words[] = {"ok",
                                      "ended in an error",
@@ -168,6 +182,11 @@ Task<void> run_cells(FileRun* run, std::string session_id, TerminalClient& clien
             run->exit_code = 1;
             break;
         }
+        if (result.reason && i + 1 < run->cells.size()) { // its kernel has ended, and the rest would begin from nothing
+            client.printer().note(
+                fmt::format("cellgate: cell {}: {}; what follows was not run", i + 1, *result.reason));
+            break;
+        }
     }
 }
 
@@ -196,10 +215,10 @@ Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
 
 void add_run(CLI::App& app, Invocation& invocation) {
     auto arguments = std::make_shared<RunArguments>();
-    CLI::App* command = app.add_subcommand(
-        "run",
-        "Run the cells of a Python file (divided by `# %%`) in a sandboxed kernel; asks before anything leaves it");
-    command->add_option("FILE", arguments->file, "A Python file")
+    CLI::App* command = app.add_subcommand("run", "Run the cells of a Python file (divided by `# %%`) or of a notebook "
+                                                  "in a sandboxed kernel; asks before anything "
+                                                  "leaves it");
+    command->add_option("FILE", arguments->file, "A Python file, or a Jupyter notebook (.ipynb), which stays as it is")
         ->required()
         ->check(CLI::ExistingFile.description({}))
         ->type_name("");
@@ -245,7 +264,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
         invocation.run = [arguments] {
             FileRun file_run;
             file_run.arguments = *arguments;
-            file_run.cells = split_cells(read_file(arguments->file));
+            file_run.cells = cells_of_file(arguments->file);
             file_run.uri = file_uri(std::filesystem::absolute(arguments->file).string());
             async::Loop loop;
             loop.run(with_terminal_client(&loop, arguments->sidecar.options(),

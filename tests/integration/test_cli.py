@@ -243,6 +243,44 @@ class WithoutATerminal(CliTest):
         self.assertIn("input('anyone? ')", ended.stderr)
         self.assertNotIn("ipykernel", ended.stderr)
 
+    def test_files_are_read_as_python_reads_them(self):
+        marked = self.place.write("marked.py", "\ufeffprint('é')\n")
+        ended = self.cli("run", str(marked))
+        self.assertEqual((ended.returncode, ended.stdout), (0, "é\n"), ended.stderr)
+        latin = self.place.root / "latin.py"
+        latin.write_bytes("# coding: latin-1\nopen('ran', 'w')\nprint('é')\n".encode("latin-1"))
+        ended = self.cli("run", str(latin))
+        self.assertEqual((ended.returncode, ended.stdout), (1, ""))
+        self.assertIn("iconv", ended.stderr)
+        self.assertFalse((self.place.root / "ran").exists())
+
+    def test_the_code_cells_of_a_notebook_run_and_it_stays_as_it_is(self):
+        cells = [{"cell_type": "markdown", "source": "# words"}, {"cell_type": "code", "source": ["x = 1\n", "print(x)"]},
+                 {"cell_type": "code", "source": "print(x + 1)"}, {"cell_type": "code", "source": "1 / 0"}]
+        notebook = self.place.write("tour.ipynb", json.dumps({"nbformat": 4, "nbformat_minor": 5, "cells": cells}))
+        before = notebook.read_bytes()
+        ended = self.cli("run", str(notebook))
+        self.assertEqual((ended.returncode, ended.stdout), (1, "1\n2\n"))
+        self.assertIn("cell 3 ended in an error", ended.stderr)
+        self.assertEqual(notebook.read_bytes(), before)
+        broken = self.place.write("broken.ipynb", "print(1)")
+        self.assertIn("expected a Jupyter notebook", self.cli("run", str(broken)).stderr)
+
+    def test_a_cell_that_quits_is_the_last(self):
+        ended = self.cli("run", self.script("x = 1\nprint('one')\nquit()\n# %%\nprint('two')\n"))
+        self.assertEqual((ended.returncode, ended.stdout), (0, "one\n"))
+        self.assertIn("what follows was not run", ended.stderr)
+
+    def test_output_that_cannot_be_written_is_no_success(self):
+        script = self.script("print('words')")
+        for arguments in (["run", script], ["kernels"]):
+            with self.subTest(arguments[0]), open("/dev/full", "w") as full:
+                ended = subprocess.run(self.arguments(*arguments), stdin=subprocess.DEVNULL, stdout=full,
+                                       stderr=subprocess.PIPE, text=True, timeout=PATIENCE, cwd=self.place.root,
+                                       start_new_session=True, check=False, env=self.place.environment())
+                self.assertEqual(ended.returncode, 1)
+                self.assertIn("No space left on device", ended.stderr)
+
     def test_a_time_limit_holds(self):
         ended = self.cli("run", "--timeout", "0.5", self.script("while True: pass"))
         self.assertNotEqual(ended.returncode, 0)
@@ -325,6 +363,12 @@ class OtherCommands(CliTest):
         self.assertIn(ended.returncode, (0, 1))
         self.assertRegex(ended.stdout.lower(), "bubblewrap|bwrap")
         self.assertIn("kernel", ended.stdout.lower())
+
+    def test_help_about_what_is_not_there_says_so(self):
+        for words in (["help", "nope"], ["nope", "--help"], ["nope"]):
+            ended = self.cli(*words, rooted=False)
+            self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+            self.assertIn("there is no subcommand nope", ended.stderr)
 
     def test_help_names_every_command_and_each_has_its_own(self):
         ended = self.cli("--help", rooted=False)

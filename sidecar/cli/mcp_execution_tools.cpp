@@ -142,7 +142,7 @@ std::string shortened(const std::string& text) {
 // How it ended, when that is not plain from the output.
 std::string ending_of(const ExecuteResult& result, bool output_was_cut) {
     if (result.status == ExecutionStatus::ok) {
-        return {};
+        return result.reason ? fmt::format("[{}]", *result.reason) : std::string();
     }
     if (result.status != ExecutionStatus::error) {
         std::string status = to_json(result.status);

@@ -303,9 +303,10 @@ Error no_ipykernel(const Interpreter& interpreter, bool from_workspace) {
         ErrorCode::kernel_not_found,
         fmt::format("expected ipykernel in the interpreter {}, found none", visible_text(interpreter.executable)),
         fmt::format("{}nstall it with: {}",
-                    from_workspace ? "It lies in the workspace, where code in a kernel may have put it, and this runs it "
-                                     "outside the sandbox. If the environment is yours, i"
-                                   : "I",
+                    from_workspace
+                        ? "It lies in the workspace, where code in a kernel may have put it, and this runs it "
+                          "outside the sandbox. If the environment is yours, i"
+                        : "I",
                     visible_text(command)));
 }
 

@@ -174,6 +174,9 @@ ExecuteReply read_execute_reply(std::string_view text) {
     } else if (content.status != "ok") {
         reply.status = ExecuteStatus::aborted; // "abort" in old kernels
     }
+    Payload payload = read_payload(text);
+    reply.asks_exit = payload.asks_exit;
+    reply.outputs = std::move(payload.shown);
     return reply;
 }
 
@@ -185,7 +188,7 @@ ExecuteReply lost_reply(std::optional<KernelError> shown) {
     } else {
         reply.error.emplace();
         reply.error->ename = "ReplyLost";
-        reply.error->evalue = "the kernel has finished, but its reply was no valid message";
+        reply.error->evalue = "the kernel has finished without a valid reply";
     }
     return reply;
 }
@@ -527,7 +530,11 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
             patience *= 2;
         }
     }
-    co_return std::move(*pending->reply);
+    ExecuteReply reply = std::move(*pending->reply);
+    if (reply.error && !pending->shown_error) {
+        reply.outputs.push_back(error_output(*reply.error));
+    }
+    co_return reply;
 }
 
 Task<std::string> KernelClient::ask(Question question, Instant deadline) {

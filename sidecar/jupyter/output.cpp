@@ -21,6 +21,7 @@ constexpr std::array<std::pair<OutputType, std::string_view>, 6> type_names = {{
 }};
 
 constexpr std::size_t most_frames = 1000;
+constexpr std::size_t most_payloads = 100;
 constexpr std::size_t most_frame_bytes = 4096; // of a path, of a function's name
 
 // An error goes whole into a message and into a result.
@@ -126,6 +127,11 @@ std::string json_string(const std::string& text) {
     return out;
 }
 
+// What stands for a traceback where there is none.
+std::string line_of(const std::string& ename, const std::string& evalue) {
+    return ename.empty() || evalue.empty() ? ename + evalue : ename + ": " + evalue;
+}
+
 // The strings of an array; when they are too much together, the first and the last.
 std::vector<std::string> cut_lines(std::string_view traceback) {
     std::vector<std::string> lines;
@@ -159,29 +165,38 @@ std::vector<std::string> cut_lines(std::string_view traceback) {
     return lines;
 }
 
+void add_error(Body& body, const std::string& ename, const std::string& evalue, std::vector<std::string> traceback) {
+    if (traceback.empty()) {
+        traceback.push_back(line_of(ename, evalue));
+    }
+    body.add("ename", json_string(ename));
+    body.add("evalue", json_string(evalue));
+    std::string lines;
+    for (const std::string& line : traceback) {
+        lines += (lines.empty() ? "[" : ",") + json_string(line);
+    }
+    body.add("traceback", lines + "]");
+}
+
 void add_error(Body& body, const Members& content) {
     const std::string_view traceback = content.require("traceback", "array");
-    for (const std::string_view line : json_elements(traceback)) {
+    const std::vector<std::string_view> lines = json_elements(traceback);
+    for (const std::string_view line : lines) {
         if (json_type(line) != "string") {
             throw Error(ErrorCode::parse_error, "expected a traceback of strings");
         }
     }
     const std::string_view ename = content.require("ename", "string");
     const std::string_view evalue = content.require("evalue", "string");
-    if (ename.size() <= most_ename_bytes && evalue.size() <= most_evalue_bytes &&
+    if (!lines.empty() && ename.size() <= most_ename_bytes && evalue.size() <= most_evalue_bytes &&
         traceback.size() <= most_traceback_bytes) {
         body.add("ename", ename);
         body.add("evalue", evalue);
         body.add("traceback", traceback);
         return;
     }
-    body.add("ename", json_string(cut_text(decode_json_string(ename), most_ename_bytes)));
-    body.add("evalue", json_string(cut_text(decode_json_string(evalue), most_evalue_bytes)));
-    std::string lines;
-    for (const std::string& line : cut_lines(traceback)) {
-        lines += (lines.empty() ? "[" : ",") + json_string(line);
-    }
-    body.add("traceback", lines.empty() ? "[]" : lines + "]");
+    add_error(body, cut_text(decode_json_string(ename), most_ename_bytes),
+              cut_text(decode_json_string(evalue), most_evalue_bytes), cut_lines(traceback));
 }
 
 struct FrameFields {
@@ -275,6 +290,45 @@ Output notice(std::string_view text) {
     body.add("name", "\"stderr\"");
     body.add("text", line);
     return Output{OutputType::stream, std::move(body).done()};
+}
+
+Output error_output(const KernelError& error) {
+    Body body(OutputType::error, error.evalue.size());
+    add_error(body, error.ename, error.evalue, error.traceback);
+    return Output{OutputType::error, std::move(body).done()};
+}
+
+Payload read_payload(std::string_view text) {
+    Payload payload;
+    const std::string_view list = Members(text).find("payload", "array");
+    if (list.empty()) {
+        return payload;
+    }
+    for (const std::string_view element : json_elements(list)) {
+        if (json_type(element) != "object" || payload.shown.size() == most_payloads) {
+            continue;
+        }
+        const Members members(element);
+        const std::string source = text_of(members.find("source", "string"));
+        std::string_view data;
+        std::string made;
+        if (source == "ask_exit") {
+            payload.asks_exit = payload.asks_exit || members.find("keepkernel", "boolean") != "true";
+        } else if (source == "page") {
+            data = members.find("data", "object");
+        } else if (const std::string_view next = members.find("text", "string");
+                   source == "set_next_input" && !next.empty()) {
+            made = fmt::format(R"({{"text/plain":{}}})", next);
+            data = made;
+        }
+        if (!data.empty()) {
+            Body body(OutputType::display_data, data.size());
+            body.add("data", data);
+            body.add("metadata", "{}");
+            payload.shown.push_back(Output{OutputType::display_data, std::move(body).done()});
+        }
+    }
+    return payload;
 }
 
 KernelError read_error(std::string_view text) {

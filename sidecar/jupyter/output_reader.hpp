@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace cellgate::jupyter {
 
@@ -17,5 +18,15 @@ Output notice(std::string_view text);
 
 // Of an `error` message or an `execute_reply`; what is missing or of another type stays empty.
 KernelError read_error(std::string_view content);
+// The error as an output, with its name in place of a traceback that it has not.
+Output error_output(const KernelError& error);
+
+// The `payload` of an `execute_reply`: texts that a kernel gives for a pager, or as the next input, come as outputs.
+// What is missing or of another type is left out.
+struct Payload {
+    std::vector<Output> shown;
+    bool asks_exit = false; // the code ends its kernel
+};
+Payload read_payload(std::string_view content);
 
 } // namespace cellgate::jupyter

@@ -8,6 +8,7 @@ Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the s
 - what a debugger would need is not loaded: no client of cellgate speaks to it, and it takes a quarter of the start;
 - jedi, another tenth, is loaded when something is to be completed, not before;
 - where nothing of the home directory outlives the kernel, IPython keeps its history in memory, not in a file there;
+- text with half a character in it is sent with U+FFFD in its place, and loses nothing else;
 - text that is printed without a pause goes out in pieces, not as one message of any size;
 - before code connects to the sandbox's way to the network, or starts a program, the sidecar is told from which line;
 - packages that cellgate installed are at the end of sys.path, also those that come while it runs.
@@ -265,6 +266,29 @@ def hook_errors(shell, session, cells):
     session.send = send
 
 
+def send_any_text(session):
+    """A string of Python may have halves of characters, which JSON's UTF-8 cannot: they go as U+FFFD, not everything away."""
+    stock = session.pack
+
+    def pack(content):
+        try:
+            return stock(content)
+        except UnicodeEncodeError:
+            return stock(_whole_characters(content))
+
+    session.pack = pack
+
+
+def _whole_characters(content):
+    if isinstance(content, str):
+        return "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in content)
+    if isinstance(content, dict):
+        return {_whole_characters(key): _whole_characters(value) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_whole_characters(each) for each in content]
+    return content
+
+
 def keep_all_output(app_class):
     """ZeroMQ drops what a kernel publishes beyond 1000 messages that were not taken yet; here it keeps them."""
     import zmq
@@ -483,6 +507,8 @@ def attach(kernel):
         if hasattr(stream, "pub_thread"):
             flush_often(stream)
     show_native_crashes()
+    if callable(getattr(getattr(kernel, "session", None), "pack", None)):
+        send_any_text(kernel.session)
     if hasattr(shell, "_showtraceback") and hasattr(getattr(kernel, "session", None), "send"):
         hook_errors(shell, kernel.session, cells)
 

@@ -68,6 +68,8 @@ struct Executions {
     Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params) {
         require(params.timeout_seconds.value_or(1) > 0, "params.timeoutSeconds: expected more than 0");
         require(params.code.size() <= most_code_bytes, "params.code: expected at most 4194304 bytes");
+        // No language's source has it, and IPython fails at it without an answer.
+        require(params.code.find('\0') == std::string::npos, "params.code: expected text without U+0000");
         require(!params.cell || params.cell->line >= 0, "params.cell.line: expected 0 or more");
         require(!params.cell || params.cell->uri.size() <= longest_uri,
                 "params.cell.uri: expected at most 65536 bytes");

@@ -257,15 +257,23 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     request.stop_on_error = false;
     protocol::ExecuteResult result;
     std::optional<std::string> failure;
+    bool exits = false;
     try {
-        const jupyter::ExecuteReply reply = co_await start->kernel->client().execute(std::move(request));
+        jupyter::ExecuteReply reply = co_await start->kernel->client().execute(std::move(request));
         result = result_of(*execution, reply);
+        exits = reply.asks_exit;
+        for (jupyter::Output& output : reply.outputs) {
+            on_output(execution->id, std::move(output));
+        }
     } catch (const std::exception& error) {
         failure = error.what(); // its kernel has died, or this session is being closed
     }
     takes_input_ = false;
     if (failure) {
         result = co_await shielded(end_with_kernel(execution, start, std::move(*failure)));
+    } else if (exits) {
+        result.reason = "it ended its kernel, as quit() and exit() do; the variables are gone";
+        co_await shielded(end_by_exit(start));
     } else if (options_.restore_cwd) {
         try {
             co_await restore_cwd(start);

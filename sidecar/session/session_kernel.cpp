@@ -294,6 +294,12 @@ void Session::lose_kernel(const std::string& reason) {
     }
 }
 
+// The kernel goes by itself in a moment; what was sent to it until then would be lost.
+Task<void> Session::end_by_exit(std::shared_ptr<Start> start) {
+    lose_kernel("the code ended its kernel, as quit() and exit() do; the variables are gone");
+    co_await start->kernel->stop(shutdown_grace);
+}
+
 Task<void> Session::end_kernel(std::shared_ptr<Start> start, Duration grace) {
     start->close_doors();
     co_await start->kernel->stop(grace);

@@ -284,10 +284,10 @@ void Registry::add_from_agent(ServerSpec spec) {
         // The calls of the other agent's code would be another program's.
         Server& server = *entry->second;
         if (to_json(server.spec.config) != to_json(spec.config) || server.described.identity != described.identity) {
-            throw Error(ErrorCode::forbidden,
-                        fmt::format("there is a tool server {} already, which another agent named",
-                                    in_quotes(spec.name)),
-                        "give yours another name");
+            throw Error(
+                ErrorCode::forbidden,
+                fmt::format("there is a tool server {} already, which another agent named", in_quotes(spec.name)),
+                "give yours another name");
         }
         if (std::none_of(server.also_of.begin(), server.also_of.end(),
                          [&](const gate::Agent& each) { return each.client == spec.agent->client; })) {

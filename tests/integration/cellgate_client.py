@@ -277,8 +277,13 @@ class Execution:
         return self
 
     def wait_running(self, timeout=PATIENCE):
-        self.sidecar.wait_for("execute/changed", lambda c: c["executionId"] == self.id and c["state"] == "running",
-                              timeout)
+        return self._wait_state("running", timeout)
+
+    def wait_queued(self, timeout=PATIENCE):
+        return self._wait_state("queued", timeout)
+
+    def _wait_state(self, state, timeout):
+        self.sidecar.wait_for("execute/changed", lambda c: c["executionId"] == self.id and c["state"] == state, timeout)
         return self
 
 

@@ -86,10 +86,20 @@ class Output(SharedSidecarTest):
         text = "é😀\u202e\x00\x1b[31m\x7f\ud7ff\ue000\U0010ffff\r\t"
         self.assertEqual(self.run_ok(f"print({text!r}, end='')").text(), text)
 
-    def test_half_a_surrogate_pair_breaks_nothing(self):
-        execution = self.cellgate.run("print('a\\ud800b')\n'\\ud800'")
-        self.assertIn(execution.result()["status"], ("ok", "error"))
+    def test_half_a_surrogate_pair_takes_nothing_else_with_it(self):
+        execution = self.run_ok("print('before')\nprint('a\\ud800b')\nprint('after')\n'\\ud800'")
+        self.assertEqual(execution.text(), "before\na\ufffdb\nafter\n")
+        self.assertEqual(execution.data()["text/plain"], "'\\ud800'")
+        error = self.cellgate.run("raise ValueError('\\udfff!')").result()["error"]
+        self.assertEqual(error["evalue"], "\ufffd!")
         self.assertEqual(self.run_ok("print('next')").text(), "next\n")
+
+    def test_what_a_pager_would_show_is_output(self):
+        self.place.write("loaded.py", "x = 'loaded'\n")
+        for code, words in (("print?", "Docstring"), ("%load loaded.py", "x = 'loaded'")):
+            shown, = self.run_ok(code).outputs()
+            self.assertEqual(shown["output_type"], "display_data")
+            self.assertIn(words, shown["data"]["text/plain"])
 
     def test_a_thread_that_prints_after_the_end_is_marked_late(self):
         execution = self.run_ok(
@@ -236,6 +246,21 @@ class Errors(SharedSidecarTest):
         self.assertEqual(self.error_of("raise SystemExit(3)")["ename"], "SystemExit")
         self.assertEqual(self.error_of("raise KeyboardInterrupt")["ename"], "KeyboardInterrupt")
         self.assertEqual(self.run_ok("1 + 1").data()["text/plain"], "2")
+
+    def test_code_that_no_kernel_takes_is_refused(self):
+        self.assert_error(-32602, self.cellgate.run, "print(1)\x00")
+
+    def test_an_error_that_only_the_reply_tells_of_is_shown(self):
+        self.cellgate.session("odd")
+        # As kernels do that are no ipykernel.
+        execution = self.cellgate.run(
+            "get_ipython().kernel.do_execute = (lambda kernel: lambda *a, **k: {'status': 'error', 'ename': 'Odd', "
+            "'evalue': 'no traceback', 'traceback': [], 'execution_count': 5})(get_ipython().kernel)", sessionId="odd")
+        self.assertEqual(execution.result()["status"], "ok")
+        told = self.cellgate.run("anything", sessionId="odd")
+        self.assertEqual(told.result()["status"], "error")
+        self.assertEqual([(o["ename"], o["traceback"]) for o in told.outputs()], [("Odd", ["Odd: no traceback"])])
+        self.cellgate.request("session/close", {"sessionId": "odd"})
 
     def test_what_was_printed_before_the_error_is_there(self):
         execution = self.cellgate.run("print('so far')\n1 / 0")
@@ -604,6 +629,32 @@ class Death(SharedSidecarTest):
 
     def test_by_a_fault_whose_words_are_kept(self):
         self.dies("import os\nos.write(2, b'the last words\\n')\nos.abort()", "last words")
+
+
+class Exit(SharedSidecarTest):
+    def leaves(self, code):
+        """A cell that waits until another one is queued, then prints and runs `code`; and that other one."""
+        leaving = self.cellgate.execute("import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)\n"
+                                        f"os.remove('go')\nprint('leaves')\n{code}")
+        queued = self.cellgate.execute("open('ran', 'w')").wait_queued()
+        self.place.write("go", "")
+        return leaving, queued
+
+    def test_the_code_that_quits_ends_well_and_what_waits_for_its_kernel_is_told(self):
+        for code in ("quit()", "exit()", "get_ipython().ask_exit()"):
+            with self.subTest(code):
+                leaving, queued = self.leaves(code)
+                result = leaving.result()
+                self.assertEqual((result["status"], leaving.text()), ("ok", "leaves\n"))
+                self.assertIn("ended its kernel", result["reason"])
+                self.assertEqual(queued.result()["status"], "cancelled")
+                self.assertIn("ended its kernel", queued.result()["reason"])
+                self.assertFalse((self.place.root / "ran").exists())
+                self.assertEqual(self.run_ok("print('again')").result()["executionCount"], 1)
+        # The control: a kernel that is to stay does.
+        leaving, queued = self.leaves("quit(keep_kernel=True)")
+        self.assertNotIn("reason", leaving.result())
+        self.assertEqual(queued.result()["status"], "ok")
 
 
 class NothingRuns(PlaceTest):

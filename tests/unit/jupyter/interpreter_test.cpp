@@ -90,8 +90,8 @@ TEST_CASE("the hint is the command that works for this kind of interpreter") {
           "Install it with: uv pip install --python " + directory / "uv/bin/python" + " ipykernel");
     CHECK(hint(directory / "conda/bin/python3") ==
           "Install it with: conda install -p " + directory / "conda" + " ipykernel");
-    CHECK(no_ipykernel(look_at_interpreter(directory / "uv/bin/python"), false).message.find(directory / "uv/bin/python") !=
-          std::string::npos);
+    CHECK(no_ipykernel(look_at_interpreter(directory / "uv/bin/python"), false)
+              .message.find(directory / "uv/bin/python") != std::string::npos);
 }
 
 TEST_CASE("Debian's own interpreter is known with its ipykernel, and apt is its installer") {

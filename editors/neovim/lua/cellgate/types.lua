@@ -301,7 +301,7 @@
 ---@class ExecuteParams
 ---@field executionId? ChosenId Default: a new one.
 ---@field sessionId? ChosenId Default: the root's default session, which is started on demand.
----@field code string At most 4 MiB.
+---@field code string At most 4 MiB, without U+0000.
 ---@field cell? CellPosition Where the code stands in the editor.
 ---@field timeoutSeconds? number
 ---@field approvals? "ask"|"deny"|"allow"

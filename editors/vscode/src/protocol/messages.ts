@@ -707,7 +707,7 @@ export interface ExecuteParams {
      */
     sessionId?: ChosenId;
     /**
-     * At most 4 MiB.
+     * At most 4 MiB, without U+0000.
      */
     code: string;
     /**

@@ -1,5 +1,7 @@
 #include "machine.hpp"
 
+#include "watchdog.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <fstream>
@@ -114,12 +116,13 @@ Ran Machine::run(Isolation isolation, async::Command command) {
     command.environment.insert({{"H", home}, {"W", workspace}, {"S", session_dir}});
     std::unique_ptr<Launcher> launcher = make_launcher(isolation, environment);
     const Launch launch = launcher->wrap(std::move(command), profile);
-    return start(*launcher, launch);
+    return start(*launcher, launch, patience);
 }
 
-Ran Machine::start(const Launcher& launcher, const Launch& launch) {
+Ran Machine::start(const Launcher& launcher, const Launch& launch, std::chrono::seconds patience) {
     Ran ran;
     ran.layers = launch.layers;
+    const Watchdog watchdog(patience);
     async::Loop loop;
     loop.run(run_to_end(&loop, launch.command, &ran));
     ran.status = launcher.exit_of(ran.status);

@@ -5,6 +5,7 @@
 #include "async/process.hpp"
 #include "sandbox/launcher.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -23,6 +24,8 @@ struct Ran {
 
 class Machine {
   public:
+    static constexpr std::chrono::seconds usual_patience{300};
+
     explicit Machine(std::string workspace_name = "home/work");
     ~Machine();
 
@@ -30,7 +33,7 @@ class Machine {
     // is in `variables`.
     Ran python(Isolation isolation, const std::string& program);
     Ran run(Isolation isolation, async::Command command);
-    static Ran start(const Launcher& launcher, const Launch& launch);
+    static Ran start(const Launcher& launcher, const Launch& launch, std::chrono::seconds patience = usual_patience);
 
     void write(const std::filesystem::path& path, const std::string& content) const;
     std::string read(const std::filesystem::path& path) const;
@@ -44,6 +47,7 @@ class Machine {
     Profile profile;
     Environment environment; // of the sidecar
     Environment variables;   // added to what is run
+    std::chrono::seconds patience = usual_patience;
 };
 
 // Runs `main` on a loop of its own.

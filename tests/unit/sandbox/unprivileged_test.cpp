@@ -13,6 +13,7 @@ TEST_CASE("all of this holds for an unprivileged user too" * doctest::skip(::get
     // A copy, as the build directory may lie where only root can go.
     namespace fs = std::filesystem;
     Machine machine;
+    machine.patience = std::chrono::minutes(15); // each of its programs has the usual
     fs::path copy = machine.root / "tests";
     fs::copy_file("/proc/self/exe", copy);
     fs::permissions(machine.root, fs::perms::owner_all | fs::perms::others_exec);

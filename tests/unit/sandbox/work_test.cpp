@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <signal.h>
 #include <unistd.h>
 
 using namespace cellgate;
@@ -249,4 +250,15 @@ TEST_CASE("the layers are those that hold") {
         layers.emplace_back("memory-limit");
     }
     CHECK(machine.python(Isolation::bwrap, "").layers == layers);
+}
+
+TEST_CASE("a program of these tests that does not end is ended, with all that it started") {
+    Machine machine;
+    machine.patience = std::chrono::seconds(2);
+    for (const Isolation isolation : {Isolation::none, Isolation::bwrap}) {
+        const Ran ran = machine.python(isolation, "subprocess.Popen(['sleep', '600'])\nprint('begun', flush=True)\n"
+                                                  "time.sleep(600)");
+        CHECK(ran.out == "begun\n");
+        CHECK(ran.status.signal == SIGKILL);
+    }
 }

@@ -292,6 +292,8 @@ struct CatalogueTools {
             FoundServer known{server.name, server.state, std::nullopt};
             if (server.tools) {
                 known.tools = static_cast<std::int64_t>(server.tools->size());
+            } else if (server.error) {
+                text += fmt::format("{}: {}\n", server.name, *server.error);
             } else {
                 text += fmt::format("{}: its tools are not known before it has started; generate_wrappers starts it\n",
                                     server.name);

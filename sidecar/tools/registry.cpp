@@ -74,6 +74,11 @@ Error failed(const std::string& server, const std::string& what, std::string hin
                  std::move(hint));
 }
 
+Error no_http(const std::string& server) {
+    return failed(server, "cannot be used: servers over HTTP come later",
+                  "Use one that starts with a command and speaks on stdio.");
+}
+
 Error changed_meanwhile(const std::string& server) {
     return Error(
         ErrorCode::denied,
@@ -263,6 +268,9 @@ void Registry::add_from_agent(ServerSpec spec) {
     if (names_settings(spec)) {
         throw Error(ErrorCode::forbidden, "by which settings a tool server runs in the sandbox is for a person to say",
                     "ask for \"sandbox\": true, or for none");
+    }
+    if (spec.config.url) {
+        throw no_http(spec.name);
     }
     ServerDescription described = describe(spec, options_.workspace, options_.environment);
     if (const std::optional<std::string> other = same_package(spec.name, false)) {
@@ -553,8 +561,7 @@ Task<std::shared_ptr<Registry::Running>> Registry::running(CallContext context, 
 
 Task<void> Registry::allow_start(CallContext context, std::shared_ptr<Start> start) {
     if (start->spec.config.url) {
-        throw failed(start->spec.name, "cannot be used: servers over HTTP come later",
-                     "Use one that starts with a command and speaks on stdio.");
+        throw no_http(start->spec.name);
     }
     require_known_variables(start->spec); // nobody is asked about what cannot be started
     for (int decisions = 0; decisions < most_start_decisions; ++decisions) {

@@ -312,6 +312,37 @@ class Catalogue(McpTest):
         (server,) = [s for s in editor.request("toolServers/list")["servers"] if s["name"] == "fix"]
         self.assertEqual((server["source"], server["command"][0]), ("person", "/usr/bin/python3"))
 
+    def test_an_agent_cannot_change_a_server_that_another_agent_named(self):
+        editor = self.editor()
+        one, two = self.mcp(), self.mcp()
+        call = one.start_call("register_mcp_server", server_name="notes", server_params=fixture_server())
+        editor.allow(editor.approval())
+        self.assertNotIn("isError", one.answer(call))
+        other = {"command": "/bin/sh", "args": ["-c", "touch started"]}
+        self.assert_failed(two.call("register_mcp_server", server_name="notes", server_params=other),
+                           "which another agent named")
+        # The same server is both's, and goes with the last of them.
+        self.assertNotIn("isError", two.call("register_mcp_server", server_name="notes", server_params=fixture_server()))
+        one.close()
+        call = two.start_call("execute", code="from mcptools.notes import tool_2\nprint(tool_2.run(s='x'))")
+        editor.allow(editor.approval())
+        self.assertIn("You passed to tool 2: x", text_of(two.answer(call)))
+        self.assertFalse((self.place.root / "started").exists())
+
+    def test_a_server_that_cannot_be_had_is_not_listed_as_one_that_can(self):
+        editor = self.editor()
+        agent = self.mcp()
+        self.assert_failed(agent.call("register_mcp_server", server_name="web", server_params={"url": "http://127.0.0.1:1/"}),
+                           "servers over HTTP come later")
+        call = agent.start_call("register_mcp_server", server_name="broken",
+                                server_params={"command": "/bin/sh", "args": ["-c", "echo the fuse is gone >&2; exit 3"]})
+        editor.allow(editor.approval())
+        self.assert_failed(agent.answer(call), "the fuse is gone")
+        listed = text_of(agent.call("list_tools"))
+        self.assertNotIn("web", listed)
+        self.assertRegex(listed, r"(?s)broken: .*did not start: .*the fuse is gone")
+        self.assertNotIn("generate_wrappers starts it", listed)
+
     def test_a_no_to_a_start_starts_nothing_and_says_why(self):
         editor = self.editor()
         agent = self.mcp()

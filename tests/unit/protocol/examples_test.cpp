@@ -214,6 +214,7 @@ TEST_CASE("what the codec does not refuse is known") {
         "channel/tools.call: a line before the first",
         "channel/tools.call: the tool has no name",
         "execute.cancel: a wait below nothing",
+        "execute: a character that no source has",
         "execute: a domain with a blank",
         "execute: a line before the first",
         "execute: an id that starts with a dot",

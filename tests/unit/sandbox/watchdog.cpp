@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <signal.h>
 #include <sstream>
@@ -18,9 +17,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// Empty of what this user may not read, or of a process that has ended.
 std::string read(const fs::path& path) {
     std::ifstream file(path);
-    return std::string(std::istreambuf_iterator<char>(file), {});
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
 }
 
 // Of every process, by its parent. One that ends meanwhile is left out.

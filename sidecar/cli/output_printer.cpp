@@ -111,7 +111,7 @@ void OutputPrinter::write(bool to_stderr, const std::string& text) {
     std::FILE* stream = to_stderr ? stderr : stdout;
     // Text that is longer than the stream's buffer is written by fwrite() itself.
     const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
-    if (written || std::exchange(broken_, true)) {
+    if (written || std::exchange(to_stderr ? stderr_broken_ : stdout_broken_, true)) {
         return;
     }
     if (errno == EPIPE) {

@@ -25,7 +25,8 @@ class OutputPrinter {
 
     bool colours_;
     bool held_ = false;
-    bool broken_ = false; // what was written did not arrive
+    bool stdout_broken_ = false; // what was written did not arrive
+    bool stderr_broken_ = false;
     std::string held_out_;
     std::string held_error_;
     std::size_t dropped_ = 0; // bytes that came while more than enough was held

@@ -59,8 +59,9 @@ std::vector<Cell> cells_of_file(const std::string& path) {
         text.erase(0, byte_order_mark.size());
     }
     if (!is_utf8(text)) {
-        throw Error(ErrorCode::config_invalid, fmt::format("expected text in UTF-8 in {}", path),
-                    fmt::format("Convert it, say from Latin-1: iconv -f LATIN1 -t UTF-8 {} > NEW_FILE", path));
+        throw Error(
+            ErrorCode::config_invalid, fmt::format("expected text in UTF-8 in {}", path),
+            fmt::format("Convert it, say from Latin-1: iconv -f LATIN1 -t UTF-8 -- {} > NEW_FILE", shell_word(path)));
     }
     return path.ends_with(".ipynb") ? cells_of_notebook(text) : split_cells(text);
 }

@@ -155,6 +155,10 @@ Task<Death> Kernel::died() {
     co_return impl_->death;
 }
 
+Task<bool> Kernel::dies_until(Instant deadline) {
+    co_return co_await wait_until(impl_->loop.clock(), impl_->died, deadline);
+}
+
 Task<void> Kernel::stop(Duration grace) {
     co_await shielded(impl_->stop(grace));
 }

@@ -531,7 +531,7 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
         }
     }
     ExecuteReply reply = std::move(*pending->reply);
-    if (reply.error && !pending->shown_error) {
+    if (reply.error && !pending->shown_error && !reply.error->was_printed) {
         reply.outputs.push_back(error_output(*reply.error));
     }
     co_return reply;

@@ -294,7 +294,7 @@ Output notice(std::string_view text) {
 
 Output error_output(const KernelError& error) {
     Body body(OutputType::error, error.evalue.size());
-    add_error(body, error.ename, error.evalue, error.traceback);
+    add_error(body, error.ename, error.evalue, {});
     return Output{OutputType::error, std::move(body).done()};
 }
 
@@ -343,6 +343,7 @@ KernelError read_error(std::string_view text) {
     const std::string_view cellgate = content.find("cellgate", "object");
     if (!cellgate.empty()) {
         error.frames = read_frames(cellgate);
+        error.was_printed = Members(cellgate).find("printed", "boolean") == "true";
     }
     return error;
 }

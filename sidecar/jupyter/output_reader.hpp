@@ -18,7 +18,7 @@ Output notice(std::string_view text);
 
 // Of an `error` message or an `execute_reply`; what is missing or of another type stays empty.
 KernelError read_error(std::string_view content);
-// The error as an output, with its name in place of a traceback that it has not.
+// The error as an output, by its name alone: what a reply has as a traceback may be an earlier error's.
 Output error_output(const KernelError& error);
 
 // The `payload` of an `execute_reply`: texts that a kernel gives for a pager, or as the next input, come as outputs.

@@ -244,10 +244,17 @@ def hook_tracebacks(shell):
 
 
 def hook_errors(shell, session, cells):
-    """Adds the frames to the two messages that tell of an error: iopub's and the reply."""
+    """Adds the frames to the two messages that tell of an error, iopub's and the reply; and to the reply that the error
+    was printed, as IPython does with some, which have no message of their own."""
     last = threading.local()
     stock_show = shell._showtraceback
     stock_send = session.send
+    stock_usage = getattr(shell, "show_usage_error", None)
+
+    def show_usage_error(error):
+        shell._last_traceback = None  # of an earlier cell, as ipykernel forgets to forget it
+        last.frames, last.printed = [], True
+        return stock_usage(error)
 
     def _showtraceback(etype, evalue, stb):
         last.frames = frames_of(evalue, cells) if isinstance(evalue, BaseException) else []
@@ -255,14 +262,16 @@ def hook_errors(shell, session, cells):
 
     def send(stream, msg_or_type, content=None, *args, **kwargs):
         if msg_or_type in ("error", "execute_reply") and isinstance(content, dict):
-            frames = getattr(last, "frames", [])
+            frames, printed = getattr(last, "frames", []), getattr(last, "printed", False)
             if msg_or_type == "execute_reply":
-                last.frames = []
+                last.frames, last.printed = [], False
             if content.get("status", "error") == "error":
-                content = dict(content, cellgate={"frames": frames})
+                content = dict(content, cellgate={"frames": frames, "printed": printed})
         return stock_send(stream, msg_or_type, content, *args, **kwargs)
 
     shell._showtraceback = _showtraceback
+    if stock_usage is not None:
+        shell.show_usage_error = show_usage_error
     session.send = send
 
 

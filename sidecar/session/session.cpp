@@ -272,8 +272,8 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     if (failure) {
         result = co_await shielded(end_with_kernel(execution, start, std::move(*failure)));
     } else if (exits) {
-        result.reason = "it ended its kernel, as quit() and exit() do; the variables are gone";
-        co_await shielded(end_by_exit(start));
+        std::string reason = co_await end_by_exit(start);
+        result.reason = result.reason ? *result.reason + "; " + reason : std::move(reason);
     } else if (options_.restore_cwd) {
         try {
             co_await restore_cwd(start);

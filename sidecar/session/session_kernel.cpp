@@ -25,7 +25,8 @@ namespace cellgate::session {
 namespace {
 
 constexpr Duration start_limit = std::chrono::seconds(60);
-constexpr int most_looks = 3; // at a workspace's kernel, for one start
+constexpr int most_looks = 3;                             // at a workspace's kernel, for one start
+constexpr Duration exit_grace = std::chrono::seconds(10); // for what code does at its exit
 constexpr Duration shutdown_grace = std::chrono::milliseconds(500);
 
 void write_new_file(const std::string& path, std::string_view text) {
@@ -294,10 +295,20 @@ void Session::lose_kernel(const std::string& reason) {
     }
 }
 
-// The kernel goes by itself in a moment; what was sent to it until then would be lost.
-Task<void> Session::end_by_exit(std::shared_ptr<Start> start) {
+// The kernel goes by itself; what was sent to it until then would be lost. Gives what to tell of it.
+Task<std::string> Session::end_by_exit(std::shared_ptr<Start> start) {
     lose_kernel("the code ended its kernel, as quit() and exit() do; the variables are gone");
-    co_await start->kernel->stop(shutdown_grace);
+    bool by_itself = false;
+    try {
+        by_itself = co_await start->kernel->dies_until(clock_.now() + exit_grace);
+    } catch (const Cancelled&) {
+        // The session is being closed.
+    }
+    co_await shielded(start->kernel->stop(Duration::zero()));
+    co_return by_itself
+        ? "it ended its kernel, as quit() and exit() do; the variables are gone"
+        : "it ended its kernel, as quit() and exit() do, and what that still did was ended with it; the "
+          "variables are gone";
 }
 
 Task<void> Session::end_kernel(std::shared_ptr<Start> start, Duration grace) {

@@ -288,20 +288,27 @@ void Registry::add_from_agent(ServerSpec spec) {
             fmt::format("there is a tool server {} already, and only a person can change it", in_quotes(spec.name)),
             "use that one, or give yours another name");
     }
-    if (entry != servers_.end() && entry->second->spec.agent->client != spec.agent->client) {
-        // The calls of the other agent's code would be another program's.
+    if (entry != servers_.end()) {
         Server& server = *entry->second;
-        if (to_json(server.spec.config) != to_json(spec.config) || server.described.identity != described.identity) {
+        const bool is_first = server.spec.agent->client == spec.agent->client;
+        const bool same =
+            to_json(server.spec.config) == to_json(spec.config) && server.described.identity == described.identity;
+        // The calls of another agent's code would be another program's.
+        if (!same && !(is_first && server.also_of.empty())) {
             throw Error(
                 ErrorCode::forbidden,
                 fmt::format("there is a tool server {} already, which another agent named", in_quotes(spec.name)),
                 "give yours another name");
         }
-        if (std::none_of(server.also_of.begin(), server.also_of.end(),
-                         [&](const gate::Agent& each) { return each.client == spec.agent->client; })) {
+        const bool is_known =
+            is_first || std::any_of(server.also_of.begin(), server.also_of.end(),
+                                    [&](const auto& each) { return each.client == spec.agent->client; });
+        if (same && !is_known) {
             server.also_of.push_back(*spec.agent);
         }
-        return;
+        if (same) {
+            return;
+        }
     }
     put(std::move(spec), std::move(described));
 }
@@ -523,7 +530,7 @@ Task<std::shared_ptr<Registry::Running>> Registry::running(CallContext context, 
                 co_await allow_start(context, start);
             } catch (const Cancelled&) {
                 start->abandoned = true;
-                refused = true;
+                refused = server->also_of.empty(); // another agent that named it may ask for itself
                 error = std::current_exception();
             } catch (const Error& problem) {
                 refused = problem.code == ErrorCode::denied;

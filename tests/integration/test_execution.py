@@ -262,6 +262,15 @@ class Errors(SharedSidecarTest):
         self.assertEqual([(o["ename"], o["traceback"]) for o in told.outputs()], [("Odd", ["Odd: no traceback"])])
         self.cellgate.request("session/close", {"sessionId": "odd"})
 
+    def test_an_error_that_the_kernel_printed_is_shown_once(self):
+        self.assertIn("ZeroDivisionError", str(self.cellgate.run("get_ipython().run_cell('1/0')").outputs()))
+        for code in ("%nosuchmagic", "import asyncio\nawait asyncio.sleep(0)\n%nosuchmagic"):
+            told = self.cellgate.run(code)
+            self.assertEqual(told.result()["error"]["ename"], "UsageError")
+            self.assertEqual(told.text("stderr").count("nosuchmagic"), 1)
+            self.assertNotIn("error", [o["output_type"] for o in told.outputs()])
+            self.assertNotIn("ZeroDivisionError", str(told.result()))
+
     def test_what_was_printed_before_the_error_is_there(self):
         execution = self.cellgate.run("print('so far')\n1 / 0")
         self.assertEqual(execution.text(), "so far\n")
@@ -651,6 +660,11 @@ class Exit(SharedSidecarTest):
                 self.assertIn("ended its kernel", queued.result()["reason"])
                 self.assertFalse((self.place.root / "ran").exists())
                 self.assertEqual(self.run_ok("print('again')").result()["executionCount"], 1)
+        # What the code does at its exit it does to the end.
+        leaving, queued = self.leaves("import atexit\natexit.register(lambda: (time.sleep(1.5), open('left', 'w')))\nquit()")
+        self.assertEqual(leaving.result()["status"], "ok")
+        self.assertEqual(queued.result()["status"], "cancelled")
+        self.assertTrue((self.place.root / "left").exists())
         # The control: a kernel that is to stay does.
         leaving, queued = self.leaves("quit(keep_kernel=True)")
         self.assertNotIn("reason", leaving.result())

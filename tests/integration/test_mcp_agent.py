@@ -324,6 +324,7 @@ class Catalogue(McpTest):
         # The same server is both's, and goes with the last of them.
         self.assertNotIn("isError", two.call("register_mcp_server", server_name="notes", server_params=fixture_server()))
         one.close()
+        wait_until(lambda: len(editor.request("session/list")["sessions"]) < 2, "the end of the first agent's session")
         call = two.start_call("execute", code="from mcptools.notes import tool_2\nprint(tool_2.run(s='x'))")
         editor.allow(editor.approval())
         self.assertIn("You passed to tool 2: x", text_of(two.answer(call)))

@@ -11,6 +11,8 @@ export interface Memory {
 }
 
 const memoryKey = "cellgate.chosenSessions";
+// Sessions of documents that had another name when those began.
+const movedKey = "cellgate.movedSessions";
 
 export class Documents {
     private readonly changed = new Emitter<string>();
@@ -23,7 +25,20 @@ export class Documents {
     ) {}
 
     sessionOf(uri: string): string {
-        return this.chosen()[uri] ?? ownSessionOf(this.nameOf(uri));
+        return this.chosen()[uri] ?? this.ownOf(uri);
+    }
+
+    /** Of a document that has another URI now; what has the old one from then on is another document. */
+    async move(from: string, to: string): Promise<void> {
+        const own = this.ownOf(from);
+        const chosen = this.chosen()[from];
+        const moved = this.moved();
+        Reflect.deleteProperty(moved, from);
+        if (own === ownSessionOf(this.nameOf(to))) Reflect.deleteProperty(moved, to);
+        else moved[to] = own;
+        await this.memory.update(movedKey, moved);
+        await this.choose(from, undefined);
+        await this.choose(to, chosen);
     }
 
     /** `sessionId` undefined: its own again. */
@@ -40,8 +55,20 @@ export class Documents {
         return uri.startsWith(`${this.rootUri}/`) ? decodeURIComponent(uri.slice(this.rootUri.length + 1)) : uri;
     }
 
+    private ownOf(uri: string): string {
+        const moved = this.moved();
+        const taken = new Set(Object.values(moved));
+        const name = this.nameOf(uri);
+        // A file by the name that another one had.
+        return moved[uri] ?? [name, ...Array.from(taken, (_, index) => `${name}\n${index}`)].map(ownSessionOf).find((id) => !taken.has(id)) ?? ownSessionOf(name);
+    }
+
     private chosen(): Record<string, string> {
         return { ...this.memory.get<Record<string, string>>(memoryKey, {}) };
+    }
+
+    private moved(): Record<string, string> {
+        return { ...this.memory.get<Record<string, string>>(movedKey, {}) };
     }
 }
 

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { visible } from "./text";
 
 /** Undefined of a text that the editor takes for no URI. */
-function parsedUri(text: string): vscode.Uri | undefined {
+export function parsedUri(text: string): vscode.Uri | undefined {
     try {
         return vscode.Uri.parse(text, true);
     } catch {

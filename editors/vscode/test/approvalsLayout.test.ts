@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { displayOf, partOf, tableOf } from "../src/approvals/display";
+import { displayOf, partsByColumn, tableOf } from "../src/approvals/display";
 import { allowed, arrange, contentsOf, extend } from "../src/approvals/layout";
 import { questionFor } from "./approval";
 
@@ -47,15 +47,23 @@ test("arguments whose names go on in the next line are told apart by all of thei
     const displays = [call("a.txt"), call("/etc/passwd")];
     const { common, columns } = tableOf(displays);
     assert.deepEqual(common.map(({ lines }) => lines), [[name, '↳ one: "same"']]);
-    const shown = displays.map((display) => columns.flatMap((column) => partOf(display, column)?.lines ?? []));
+    const shown = displays.map((display) => columns.flatMap((column) => partsByColumn(display).get(column)?.lines ?? []));
     assert.deepEqual(shown, [[name, '↳ two: "a.txt"'], [name, '↳ two: "/etc/passwd"']]);
+});
+
+test("a display of very many arguments is shown without a wait", () => {
+    const call = (end: string) => questionFor(end, end, { display: ["t", ...Array.from({ length: 20_000 }, (_, index) => `a${index}: ${end}`)] });
+    const { rows } = contentsOf([call("1"), call("2")]);
+    assert.deepEqual(rows.map(({ cells }) => [cells.length, cells.at(-1)?.lines]), [[20_000, ["1"]], [20_000, ["2"]]]);
+    const twice = displayOf(["t", ...Array.from({ length: 20_000 }, () => "a: 1")]);
+    assert.equal(partsByColumn(twice).size, 20_000);
 });
 
 test("a display that says a name twice shows both", () => {
     const displays = [["t", "a: 1", "a: 2"], ["t", "a: 1", "a: 3"]].map(displayOf);
     const { common, columns } = tableOf(displays);
     assert.deepEqual(common.map(({ lines }) => lines), [["1"]]);
-    assert.deepEqual(displays.map((display) => columns.map((column) => partOf(display, column)?.lines)), [[["2"]], [["3"]]]);
+    assert.deepEqual(displays.map((display) => columns.map((column) => partsByColumn(display).get(column)?.lines)), [[["2"]], [["3"]]]);
 });
 
 test("values that look alike to JavaScript are told apart", () => {

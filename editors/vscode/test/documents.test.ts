@@ -20,6 +20,38 @@ test("whatever a file is called, its session's id can be used, and is not an age
     }
 });
 
+test("a document that gets another name keeps its session, and what gets its old name has another", async () => {
+    const memory = new FakeMemory();
+    const documents = new Documents(memory, "file:///plan");
+    const [a, b, c] = ["file:///plan/a.py", "file:///plan/b.py", "file:///plan/c.py"];
+    const first = documents.sessionOf(a);
+    await documents.move(a, b);
+    assert.equal(new Documents(memory, "file:///plan").sessionOf(b), first);
+    const second = documents.sessionOf(a);
+    assert.notEqual(second, first);
+    assert.match(second, /^a\.py/);
+    // That one's name changes, too.
+    await documents.move(a, c);
+    const sessions = [a, b, c].map((uri) => documents.sessionOf(uri));
+    assert.deepEqual(sessions.slice(1), [first, second]);
+    assert.equal(new Set(sessions).size, 3);
+    // And back again.
+    const other = new Documents(new FakeMemory(), "file:///plan");
+    await other.move(a, b);
+    await other.move(b, a);
+    assert.deepEqual([a, b].map((uri) => other.sessionOf(uri)), [first, ownSessionOf("b.py")]);
+});
+
+test("a document that is attached to a session is so by another name, and the one whose session that is keeps it", async () => {
+    const documents = new Documents(new FakeMemory(), "file:///plan");
+    const [a, b, c] = ["file:///plan/a.py", "file:///plan/b.py", "file:///plan/c.py"];
+    await documents.choose(b, documents.sessionOf(a));
+    await documents.move(b, c);
+    assert.deepEqual([a, b, c].map((uri) => documents.sessionOf(uri)), [ownSessionOf("a.py"), documents.sessionOf(b), ownSessionOf("a.py")]);
+    await documents.choose(c, undefined);
+    assert.equal(documents.sessionOf(c), ownSessionOf("b.py"));
+});
+
 test("a session that was chosen is told, kept, and given up again", async () => {
     const memory = new FakeMemory();
     const documents = new Documents(memory, "file:///plan");

@@ -117,7 +117,6 @@ scenario("a file that gets another name keeps its session", { files }, async ({ 
     await name.press("Enter");
     await editor.page.locator(".tab", { hasText: "three.py" }).waitFor();
     await place.write("three.py", "# %%\nopen('seen', 'w').write(globals().get('x', 'nothing'))\n");
-    await editor.openFile("three.py");
     await editor.page.locator(".view-line", { hasText: "seen" }).first().waitFor();
     await editor.lens("Run Cell").click();
     await editor.lens(/\[2\]/).waitFor();

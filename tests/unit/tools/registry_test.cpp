@@ -366,8 +366,15 @@ Task<void> agents_name_one(House* house) {
         refused = error.code;
     }
     CHECK(refused == ErrorCode::forbidden);
-    // Exactly the same is both's, and stays as long as one of them.
+    // Exactly the same is both's, and stays as long as one of them; then nor can the first one change it.
     house->registry->add_from_agent(of_agent(house, "shared", 2));
+    refused = ErrorCode::internal_error;
+    try {
+        house->registry->add_from_agent(other_of_agent(house, "shared", 1));
+    } catch (const Error& error) {
+        refused = error.code;
+    }
+    CHECK(refused == ErrorCode::forbidden);
     house->registry->add_from_agent(of_agent(house, "shared", 3));
     house->registry->add_from_agent(of_agent(house, "shared", 3));
     house->registry->agent_has_gone(1);

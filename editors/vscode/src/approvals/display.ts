@@ -39,19 +39,22 @@ export interface Table {
 }
 
 /** Each part by what names its column, which no other one of the display has: what has no name is named by all of it. */
-function partsByColumn({ parts }: Display): Map<string, Part> {
+export function partsByColumn({ parts }: Display): Map<string, Part> {
     const byColumn = new Map<string, Part>();
+    const counts = new Map<string, number>();
     for (const part of parts) {
-        let column = part.name || part.lines.join("\n");
-        while (byColumn.has(column)) column += "'";
+        const named = part.name || part.lines.join("\n");
+        let column = named;
+        for (let number = (counts.get(named) ?? 0) + 1; byColumn.has(column); number++) {
+            column = `${named} (${number})`;
+            counts.set(named, number);
+        }
         byColumn.set(column, part);
     }
     return byColumn;
 }
 
 const textOf = (part: Part | undefined) => part?.lines.join("\n");
-/** The part that a column of a table is about. */
-export const partOf = (display: Display, column: string) => partsByColumn(display).get(column);
 
 export function tableOf(displays: readonly Display[]): Table {
     const tables = displays.map(partsByColumn);

@@ -2,7 +2,7 @@
 // near, nothing that can be answered moves: what is new comes below, what is decided stays as an empty place. Else
 // everything is put in order.
 
-import { displayOf, partOf, tableOf, type Display, type Table } from "./display";
+import { displayOf, partsByColumn, tableOf, type Display, type Table } from "./display";
 import type { Option, Question } from "./messages";
 
 export interface Block {
@@ -93,10 +93,11 @@ export function contentsOf(questions: readonly Question[]): Contents {
         table,
         rows: questions.map((question, index) => {
             const display = displays[index] ?? displayOf(question.display);
+            const parts = partsByColumn(display);
             return {
                 question,
                 display,
-                cells: table.columns.map((column) => partOf(display, column) ?? { name: column }),
+                cells: table.columns.map((column) => parts.get(column) ?? { name: column }),
                 lacks: usual.filter(({ key }) => !offers(question, key)).map(({ label }) => label),
             };
         }),

@@ -17,6 +17,9 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
         this.subscriptions = vscode.Disposable.from(
             cellgate.executions.onDidChange(() => this.refresh()),
             cellgate.pending.onDidChange(() => this.changed.fire()),
+            // An editor that is busy as it opens a file can lose the answer to its one question for lenses.
+            cellgate.sidecar.onDidChangeState(() => this.changed.fire()),
+            vscode.window.onDidChangeVisibleTextEditors(() => this.changed.fire()),
             vscode.workspace.onDidChangeConfiguration((event) => {
                 if (event.affectsConfiguration("cellgate.codeLens")) this.changed.fire();
             }),

@@ -116,7 +116,8 @@ export class NotebookRuns {
         if (!run.started) run.cellRun.start(startedAt);
         run.started = true;
         await run.outputs.give(run.cellRun, outputs.shown);
-        if (state !== "finished") return;
+        // One whose notebook closed meanwhile goes on when that is opened again.
+        if (state !== "finished" || this.runs.get(execution.id) !== run) return;
         run.cellRun.executionOrder = result?.executionCount ?? undefined;
         run.cellRun.end(result?.status === "ok", startedAt === undefined || !result ? undefined : startedAt + result.durationSeconds * 1000);
         this.end(execution.id);

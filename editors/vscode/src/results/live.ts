@@ -45,6 +45,10 @@ export class Live implements vscode.Disposable {
             vscode.workspace.onDidChangeNotebookDocument(({ notebook, contentChanges }) => {
                 if (notebook.notebookType === notebookType && contentChanges.length > 0) this.compare(notebook);
             }),
+            // What came after the editor had read the file, and before there was a notebook of it.
+            vscode.workspace.onDidOpenNotebookDocument((notebook) => {
+                if (notebook.notebookType === notebookType) this.compare(notebook);
+            }),
             vscode.workspace.onDidCloseNotebookDocument(({ uri }) => this.close(uri.toString())),
             vscode.window.onDidChangeVisibleNotebookEditors((editors) => editors.forEach((each) => this.select(each))),
         );

@@ -32,6 +32,8 @@ class Kernel {
     void interrupt_by_signal();
     // When the process has ended, for whatever reason, and its last output was delivered. Many may await it.
     Task<Death> died();
+    // Whether it has died by then. Cancelling stops the waiting.
+    Task<bool> dies_until(Instant deadline);
     // Asks the kernel to shut down, waits up to `grace` (0: does not ask), then ends every process of it. Idempotent.
     Task<void> stop(Duration grace);
 

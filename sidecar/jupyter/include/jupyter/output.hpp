@@ -33,6 +33,7 @@ struct KernelError {
     std::string evalue;
     std::vector<std::string> traceback;
     std::vector<Frame> frames; // outermost first; empty when the kernel does not report them
+    bool was_printed = false;  // the kernel wrote it to stderr, in place of a message
 };
 
 } // namespace cellgate::jupyter

@@ -136,7 +136,7 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     Task<void> allow_workspace_kernel(jupyter::KernelChoice choice, std::string identity);
     // Nothing more runs on the present kernel: what waits is cancelled. The first reason stays.
     void lose_kernel(const std::string& reason);
-    Task<void> end_by_exit(std::shared_ptr<Start> start);
+    Task<std::string> end_by_exit(std::shared_ptr<Start> start);
     Task<void> end_kernel(std::shared_ptr<Start> start, Duration grace);
     // A task of this session, so that close() ends it too. Sets replaced_, however it ends.
     Task<void> replace_kernel(std::shared_ptr<Start> start, Duration grace);

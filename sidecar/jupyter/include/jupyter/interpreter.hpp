@@ -32,8 +32,8 @@ Interpreter look_at_interpreter(const std::string& path);
 // that answers within `timeout`.
 Task<Interpreter> probe_interpreter(async::Loop& loop, std::string path, Duration timeout);
 
-// Error{kernel_not_found} that names the interpreter and, as its hint, the command that installs ipykernel into it. Of one
-// that lies in the workspace it says first what that command runs.
+// Error{kernel_not_found} that names the interpreter and, as its hint, the command that installs ipykernel into it. Of
+// one that lies in the workspace it says first what that command runs.
 Error no_ipykernel(const Interpreter& interpreter, bool from_workspace);
 
 // Whether starting `path` runs something that the workspace's files decide: it, or what it links to, lies in there.

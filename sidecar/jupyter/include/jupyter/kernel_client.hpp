@@ -54,7 +54,8 @@ struct ExecuteReply {
     std::int64_t execution_count = 0;
     std::optional<KernelError> error; // when status is error
     bool asks_exit = false;           // the code ends its kernel, which is about to go
-    std::vector<Output> outputs;      // that came with the reply: a pager's text, the next input, an error shown nowhere
+    // That came with the reply: a pager's text, the next input, an error that was shown nowhere.
+    std::vector<Output> outputs;
 };
 
 struct KernelInfoReply {

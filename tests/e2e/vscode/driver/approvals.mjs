@@ -41,6 +41,8 @@ export class Approvals {
     /** All that the answer covers was in view, and the guard is open. @param {import("playwright-core").Locator} button */
     async ready(button) {
         await button.scrollIntoViewIfNeeded();
+        // That it moved is a change, too, which the view knows of with the next frame.
+        await this.#frames();
         await until(
             async () => (await button.getAttribute("aria-disabled")) === "false" && (await this.frame.locator('body[data-guard="open"]').count()) > 0,
             async () => `a button that answers; the view says: ${await this.text()}`,
@@ -60,11 +62,16 @@ export class Approvals {
                 if (await isDone()) return true;
                 await this.editor.page.mouse.wheel(0, 50);
                 // What a frame did not show was not looked at.
-                await this.frame.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+                await this.#frames();
                 return false;
             },
             async () => `everything to be looked through; the view says: ${await this.text()}`,
         );
+    }
+
+    /** What was asked of the page before is painted, and it has heard of that. */
+    async #frames() {
+        await this.frame.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     }
 
     /** Nothing waits any more. */

@@ -39,10 +39,10 @@ struct HintOnly {
 };
 
 // It comes back in the answer.
-constexpr std::size_t longest_id = 1024;
+constexpr std::size_t max_id_bytes = 1024;
 
 bool is_id(std::string_view text) {
-    return text.size() <= longest_id &&
+    return text.size() <= max_id_bytes &&
            (json_type(text) == "string" ||
             (json_type(text) == "number" && text.find_first_of(".eE") == std::string_view::npos));
 }
@@ -111,7 +111,7 @@ Message parse_message(const std::string& text) {
         throw invalid("expected \"jsonrpc\": \"2.0\"", answer_to);
     }
     if (id && !has_id && !(error && id->is_null())) {
-        throw invalid(fmt::format("expected an id that is a string or an integer of at most {} bytes", longest_id));
+        throw invalid(fmt::format("expected an id that is a string or an integer of at most {} bytes", max_id_bytes));
     }
     if (method) {
         if (params && !params->is_object()) {

@@ -1,7 +1,7 @@
 #include "protocol/peer.hpp"
 
+#include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
-#include "base/visible_text.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ constexpr std::size_t max_incoming = 65536;
 // Names and ids that came from outside, in what is said and logged about them.
 std::string shown(std::string_view text) {
     constexpr std::size_t longest = 100;
-    const std::string start = visible_text(text.substr(0, longest));
+    const std::string start = escape_unprintable(text.substr(0, longest));
     return text.size() > longest ? fmt::format("{}… ({} bytes)", start, text.size()) : start;
 }
 

@@ -1,9 +1,16 @@
 import js from "@eslint/js";
 import typescript from "typescript-eslint";
 
+/** Of every file and function, tests too. */
+export const sizeLimits = {
+    "max-lines": ["error", 500],
+    "max-lines-per-function": ["error", { max: 60, skipBlankLines: false, skipComments: false }],
+};
+
 export default typescript.config(
     { ignores: ["dist", "out", "src/protocol/messages.ts", "src/protocol/methods.ts"] },
     js.configs.recommended,
+    { rules: sizeLimits },
     {
         files: ["**/*.ts"],
         extends: [typescript.configs.strictTypeChecked, typescript.configs.stylisticTypeChecked],
@@ -22,7 +29,7 @@ export default typescript.config(
                 "error",
                 {
                     selector: "MemberExpression[property.name=/^(show(Information|Warning|Error)Message|withProgress|setStatusBarMessage)$/], Property[key.name=/^(show(Information|Warning|Error)Message|withProgress|setStatusBarMessage)$/]",
-                    message: "Tell persons by src/notices.ts: the editor makes links and icons of what is in a message.",
+                    message: "Tell users by src/notices.ts: the editor makes links and icons of what is in a message.",
                 },
                 {
                     selector: "AssignmentExpression > MemberExpression[property.name=/^(isTrusted|supportHtml|supportThemeIcons)$/], Property[key.name=/^(isTrusted|supportHtml|supportThemeIcons|enableCommandUris)$/][value.value!=false]",

@@ -1,7 +1,7 @@
 #include "async/detached.hpp"
 
 #include "base/error.hpp"
-#include "owned_fd.hpp"
+#include "base/unique_fd.hpp"
 
 #include <array>
 #include <cerrno>
@@ -29,14 +29,15 @@ namespace {
         if (second < 0) {
             report_and_end(report);
         }
-        ::_exit(0); // the second child is nobody's now, and leads no session that could get a terminal
+        ::_exit(0); // the second child is now orphaned, and is no session leader that could get a terminal
     }
     const int null = ::open("/dev/null", O_RDWR);
     if (null < 0 || ::dup2(null, STDIN_FILENO) < 0 || ::dup2(null, STDOUT_FILENO) < 0 ||
         ::dup2(words, STDERR_FILENO) < 0 || ::chdir("/") != 0) {
         report_and_end(report);
     }
-    // What the editor leaks must not stay open for as long as this process lives. `report` closes by exec() as well.
+    // Descriptors leaked by the editor must not stay open as long as this process lives. `report` closes by exec() as
+    // well.
     ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     sigset_t none{};
     ::sigemptyset(&none);
@@ -46,8 +47,8 @@ namespace {
 }
 
 struct Pipe {
-    OwnedFd from;
-    OwnedFd to;
+    UniqueFd from;
+    UniqueFd to;
 };
 
 Pipe make_pipe() {
@@ -55,7 +56,7 @@ Pipe make_pipe() {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
         throw system_error(ErrorCode::internal_error, "cannot make a pipe", errno);
     }
-    return {OwnedFd(ends[0]), OwnedFd(ends[1])};
+    return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
 } // namespace
@@ -72,22 +73,22 @@ int start_detached(const std::vector<std::string>& words) {
     Pipe its_stderr = make_pipe();
     const pid_t first = ::fork();
     if (first == 0) {
-        become_detached(argv.data(), its_stderr.to.fd, report.to.fd);
+        become_detached(argv.data(), its_stderr.to.get(), report.to.get());
     }
     int error = first < 0 ? errno : 0;
     ::close(report.to.release());
     if (first > 0) {
         while (::waitpid(first, nullptr, 0) < 0 && errno == EINTR) {
         }
-        // The end of the pipe says that exec() has closed it.
-        if (::read(report.from.fd, &error, sizeof error) == 0) {
+        // The pipe ends when exec() has closed it.
+        if (::read(report.from.get(), &error, sizeof error) == 0) {
             error = 0;
         }
     }
     if (error != 0) {
         throw system_error(ErrorCode::internal_error, "cannot start a detached process", error);
     }
-    ::fcntl(its_stderr.from.fd, F_SETFL, O_NONBLOCK);
+    ::fcntl(its_stderr.from.get(), F_SETFL, O_NONBLOCK);
     return its_stderr.from.release();
 }
 

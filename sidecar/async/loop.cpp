@@ -22,7 +22,7 @@ namespace {
     std::abort();
 }
 
-// A descriptor that we make must never become stdin, stdout or stderr of this process.
+// A new descriptor must never become stdin, stdout or stderr of this process.
 void require_stdio() {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
         if (::fcntl(fd, F_GETFD) == -1 && ::open("/dev/null", O_RDWR) != fd) {
@@ -118,7 +118,7 @@ Task<void> Loop::yield() {
     co_await turn->wait();
 }
 
-Task<void> Loop::run_off_loop(std::function<void()> work) {
+Task<void> Loop::run_blocking_job(std::function<void()> work) {
     auto job = std::make_shared<Work>();
     job->run = std::move(work);
     job->request.data = new std::shared_ptr<Work>(job);
@@ -138,9 +138,9 @@ Task<void> Loop::run_off_loop(std::function<void()> work) {
         });
     if (status != 0) {
         delete static_cast<std::shared_ptr<Work>*>(job->request.data);
-        throw uv_error("cannot start work off the loop", status);
+        throw uv_error("cannot start work on the thread pool", status);
     }
-    // The work uses what its caller owns, so its caller waits whatever happens.
+    // The work uses objects of its caller, so the caller waits even when cancelled.
     co_await shielded(wait_for(job));
     if (job->error) {
         std::rethrow_exception(job->error);

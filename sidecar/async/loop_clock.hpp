@@ -1,5 +1,5 @@
 #pragma once
-// The real clock, on the loop's timers. Owned by the Loop.
+// `LoopClock` is the real Clock, on the loop's timers. Owned by the Loop.
 
 #include "base/clock.hpp"
 

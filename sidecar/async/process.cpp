@@ -1,8 +1,8 @@
 #include "async/process.hpp"
 
 #include "async/helper_program.hpp"
-#include "base/visible_text.hpp"
-#include "owned_fd.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/unique_fd.hpp"
 #include "system_stream.hpp"
 #include "uv_handle.hpp"
 
@@ -22,17 +22,19 @@ namespace cellgate::async {
 
 namespace {
 
-constexpr std::size_t most_stderr = std::size_t{64} << 10;
+constexpr std::size_t max_stderr_bytes = std::size_t{64} << 10;
 
 Error cannot_start(const Command& command, const std::string& why) {
-    return Error(ErrorCode::internal_error,
-                 fmt::format("cannot start {}: {}", command.argv.empty() ? "" : visible_text(command.argv[0]), why));
+    return Error(
+        ErrorCode::internal_error,
+        fmt::format("cannot start {}: {}", command.argv.empty() ? "" : escape_unprintable(command.argv[0]), why));
 }
 
-// A NUL would end a text early: another command would start than the one that was shown.
+// A NUL would end a text early: the command that starts would differ from the one that was shown.
 void require_whole(const Command& command, std::string_view what, const std::string& text) {
     if (text.find('\0') != std::string::npos) {
-        throw cannot_start(command, fmt::format("expected {} without NUL bytes, found {}", what, visible_text(text)));
+        throw cannot_start(command,
+                           fmt::format("expected {} without NUL bytes, found {}", what, escape_unprintable(text)));
     }
 }
 
@@ -46,8 +48,8 @@ void require_valid(const Command& command) {
     for (const auto& [name, value] : command.environment) {
         require_whole(command, "an environment variable", value);
         if (name.empty() || name.find('=') != std::string::npos || name.find('\0') != std::string::npos) {
-            throw cannot_start(
-                command, fmt::format("expected the name of an environment variable, found \"{}\"", visible_text(name)));
+            throw cannot_start(command, fmt::format("expected the name of an environment variable, found \"{}\"",
+                                                    escape_unprintable(name)));
         }
     }
     require_whole(command, "a directory", command.cwd);
@@ -70,12 +72,12 @@ int why_not_executable(const std::string& path) {
     return ::access(path.c_str(), X_OK) == 0 ? 0 : errno;
 }
 
-// Asks beforehand what execvp() in the child would find, because here an answer can still be thrown.
+// Checks beforehand what execvp() would find in the child, because an error can still be thrown here.
 void require_executable(const Command& command) {
     const std::string base = command.cwd.empty() ? "" : command.cwd + "/";
     const std::string& name = command.argv[0];
     const auto from_cwd = [&](const std::string& path) { return path.starts_with('/') ? path : base + path; };
-    // One of the descriptors that the child is given is another file under that number here.
+    // One of the child's descriptors is another file under that number here.
     const auto as_given = [&](const std::string& path) {
         for (const auto& [number, fd] : command.descriptors) {
             if (path == fmt::format("/proc/self/fd/{}", number)) {
@@ -88,7 +90,7 @@ void require_executable(const Command& command) {
         struct stat status{};
         const int error = ::stat(command.cwd.c_str(), &status) != 0 ? errno : S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
         if (error != 0) {
-            throw cannot_start(command, fmt::format("{}: {}", visible_text(command.cwd), std::strerror(error)));
+            throw cannot_start(command, fmt::format("{}: {}", escape_unprintable(command.cwd), std::strerror(error)));
         }
     }
     int why = ENOENT;
@@ -192,8 +194,8 @@ struct Process::Impl {
     void keep_error_text(const char* bytes, std::size_t size) {
         error_text.append(bytes, size);
         // Cut at twice the size kept, so that a flood is not moved byte by byte.
-        if (error_text.size() > 2 * most_stderr) {
-            error_text.erase(0, error_text.size() - most_stderr);
+        if (error_text.size() > 2 * max_stderr_bytes) {
+            error_text.erase(0, error_text.size() - max_stderr_bytes);
         }
     }
     void read_errors();
@@ -209,7 +211,7 @@ void Process::Impl::start(const std::shared_ptr<Impl>& self, const Command& comm
     Pipe errors;
 
     int control_number = STDERR_FILENO + 1;
-    while (command.descriptors.contains(control_number) || command.life == control_number) {
+    while (command.descriptors.contains(control_number) || command.lifeline_fd == control_number) {
         ++control_number;
     }
     std::map<int, int> given = command.descriptors;
@@ -226,8 +228,8 @@ void Process::Impl::start(const std::shared_ptr<Impl>& self, const Command& comm
     for (const auto& [number, fd] : command.descriptors) {
         arguments.push_back(std::to_string(number));
     }
-    if (command.life) {
-        arguments.insert(arguments.end(), {"--life", std::to_string(*command.life)});
+    if (command.lifeline_fd) {
+        arguments.insert(arguments.end(), {"--lifeline", std::to_string(*command.lifeline_fd)});
     }
     for (const std::string& group : command.groups) {
         arguments.insert(arguments.end(), {"--group", group});
@@ -243,16 +245,16 @@ void Process::Impl::start(const std::shared_ptr<Impl>& self, const Command& comm
 
     uv_process_options_t options{};
     // Beyond the numbers that the child is given: those are in place before it starts the helper.
-    const OwnedFd helper(::fcntl(helper_program(), F_DUPFD_CLOEXEC, static_cast<int>(containers.size())));
-    if (helper.fd < 0) {
+    const UniqueFd helper(::fcntl(helper_program(), F_DUPFD_CLOEXEC, static_cast<int>(containers.size())));
+    if (helper.get() < 0) {
         throw cannot_start(command, std::strerror(errno));
     }
-    const std::string helper_path = fmt::format("/proc/self/fd/{}", helper.fd);
+    const std::string helper_path = fmt::format("/proc/self/fd/{}", helper.get());
     options.file = helper_path.c_str();
     options.args = argument_pointers.data();
     options.env = environment_pointers.data();
     options.cwd = command.cwd.empty() ? nullptr : command.cwd.c_str();
-    // A session of its own: a ^C at our terminal would end the supervisor before its charges.
+    // In its own session: a ^C at our terminal would end the supervisor before its children.
     options.flags = UV_PROCESS_DETACHED;
     options.stdio_count = static_cast<int>(containers.size());
     options.stdio = containers.data();
@@ -276,7 +278,7 @@ void Process::Impl::read_errors() {
     uv_read_start(
         reinterpret_cast<uv_stream_t*>(&errors),
         [](uv_handle_t*, std::size_t, uv_buf_t* buffer) {
-            static std::array<char, most_stderr> scratch;
+            static std::array<char, max_stderr_bytes> scratch;
             *buffer = uv_buf_init(scratch.data(), scratch.size());
         },
         [](uv_stream_t* stream, ssize_t count, const uv_buf_t* buffer) {
@@ -290,14 +292,14 @@ void Process::Impl::read_errors() {
 }
 
 void Process::Impl::on_exit(int code, int signal) {
-    // Nobody writes any more; what is still in the pipe belongs to the story of this end.
+    // All writers have ended; the bytes left in the pipe belong to the stderr tail.
     if (uv_is_closing(reinterpret_cast<uv_handle_t*>(&errors)) == 0) {
         int fd = -1;
         uv_fileno(reinterpret_cast<uv_handle_t*>(&errors), &fd);
         std::array<char, 4096> bytes{};
-        constexpr std::size_t most_in_a_pipe = std::size_t{1} << 20;
+        constexpr std::size_t max_pipe_bytes = std::size_t{1} << 20;
         std::size_t total = 0;
-        for (ssize_t count = 0; total < most_in_a_pipe && (count = ::read(fd, bytes.data(), bytes.size())) > 0;) {
+        for (ssize_t count = 0; total < max_pipe_bytes && (count = ::read(fd, bytes.data(), bytes.size())) > 0;) {
             keep_error_text(bytes.data(), static_cast<std::size_t>(count));
             total += static_cast<std::size_t>(count);
         }
@@ -353,7 +355,7 @@ void Process::close_stdin() {
 
 std::string Process::stderr_tail() const {
     const std::string& text = impl_->error_text;
-    return text.substr(text.size() - std::min(text.size(), most_stderr));
+    return text.substr(text.size() - std::min(text.size(), max_stderr_bytes));
 }
 
 Task<ExitStatus> Process::exited() {

@@ -1,11 +1,11 @@
 #pragma once
-// The stream over a socket that has connected.
+// `ConnectedSocket` is the stream over a connected socket.
 
 #include "system_stream.hpp"
 
 namespace cellgate::async {
 
-// Base is SocketStream or one that says more.
+// Base is SocketStream or derives from it.
 template <class Base>
 class ConnectedSocket : public Base {
   public:

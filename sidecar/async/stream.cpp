@@ -18,11 +18,12 @@ namespace cellgate::async {
 
 namespace {
 
-constexpr std::size_t most_buffered = std::size_t{1} << 20;
-// What is written in one turn of the loop goes out in pieces of this size.
-constexpr std::size_t most_batched = std::size_t{64} << 10;
+constexpr std::size_t max_buffered_bytes = std::size_t{1} << 20;
+// Bytes written in one turn of the loop are sent in pieces of this size.
+constexpr std::size_t max_batch_bytes = std::size_t{64} << 10;
 constexpr std::uint64_t linger_milliseconds = 3000;
-// Of a pipe that is written to. With the usual 64 KiB much output makes the two sides wait for each other in turns.
+// The size of a pipe that is written to. With the usual 64 KiB the two sides wait for each other in turns when there is
+// much output.
 constexpr int pipe_bytes = 1 << 20;
 
 bool is_gone(int status) {
@@ -194,7 +195,7 @@ void UvStream::received(ssize_t count, const char* bytes) {
     }
     if (count > 0) {
         buffer_.append(bytes, static_cast<std::size_t>(count));
-        if (buffer_.size() >= most_buffered) {
+        if (buffer_.size() >= max_buffered_bytes) {
             stop_reading();
         }
     } else {
@@ -222,11 +223,11 @@ void UvStream::write(std::string bytes) {
     if (!output_open_ || peer_gone_ || bytes.empty()) {
         return;
     }
-    if (bytes.size() > most_batched) {
+    if (bytes.size() > max_batch_bytes) {
         write_now(std::move(bytes));
         return;
     }
-    if (batch_.size() + bytes.size() > most_batched) {
+    if (batch_.size() + bytes.size() > max_batch_bytes) {
         flush();
     }
     if (!std::exchange(batching_, true)) {
@@ -312,7 +313,7 @@ void UvStream::close_output() {
     close_if_done();
 }
 
-// After what is queued. A terminal has no such thing, and one whose peer has gone needs none.
+// Half-closes after the queued bytes. A terminal has no half-close, and a stream whose peer is gone needs none.
 void UvStream::shut_output() {
     auto shutdown = std::make_unique<uv_shutdown_t>();
     const auto done = [](uv_shutdown_t* request, int) { const std::unique_ptr<uv_shutdown_t> ended(request); };
@@ -365,8 +366,8 @@ std::shared_ptr<UvStream> open_uv_stream(Loop& loop, int fd, uv_handle_type type
     return stream;
 }
 
-// Standard descriptors are shared with whoever started this process; what libuv does to a description (O_NONBLOCK)
-// must not reach them. A pipe is opened anew; a socket cannot be, and only gets another number.
+// Standard descriptors are shared with the parent process; O_NONBLOCK, which libuv sets on the open file description,
+// must not affect it. A pipe is reopened; a socket cannot be, and only gets another number.
 int own_description(int fd, uv_handle_type type) {
     if (fd > STDERR_FILENO || type == UV_FILE) {
         ::fcntl(fd, F_SETFD, FD_CLOEXEC);

@@ -1,6 +1,6 @@
 #pragma once
-// The ByteStream over descriptors: an input end and an output end, which for a socket or a terminal are one object. The
-// ends live on by themselves until what was written has been taken.
+// `SystemStream` is the ByteStream over descriptors: an input end and an output end, which are one object for a socket
+// or a terminal. The ends stay alive until all written bytes have been taken.
 
 #include "async/stream.hpp"
 
@@ -19,11 +19,11 @@ struct OutputEnd {
     virtual void write(std::string bytes) = 0;
     virtual std::size_t write_queue_size() const = 0;
     virtual Task<void> drained(std::size_t below) = 0;
-    // What is queued is still written, for as long as it takes.
+    // Queued bytes are still written, for as long as it takes.
     virtual void close_output() = 0;
     virtual bool peer_gone() const = 0;
     virtual void abort() = 0;
-    // After close_output(): gives up on a peer that takes nothing for some seconds.
+    // After close_output(): drops the queue when the peer reads nothing for some seconds.
     virtual void limit_linger() = 0;
 };
 
@@ -37,7 +37,7 @@ class SystemStream final : public ByteStream {
     std::size_t write_queue_size() const override { return output_->write_queue_size(); }
     Task<void> drained(std::size_t below) override { return output_->drained(below); }
     void close() override;
-    // The other direction stays open. Of one descriptor for both, only a socket tells its peer.
+    // The other direction stays open. Where both share one descriptor, only a socket's peer sees the end.
     void close_output() { output_->close_output(); }
     bool peer_gone() const { return output_->peer_gone(); }
     void abort() {
@@ -54,7 +54,7 @@ class SystemStream final : public ByteStream {
 std::shared_ptr<InputEnd> open_file_input(Loop& loop, int fd);
 std::shared_ptr<OutputEnd> open_file_output(Loop& loop, int fd);
 
-// Closes a descriptor; a standard one gives way to /dev/null, so that no later descriptor takes its number.
+// Closes a descriptor; a standard one is replaced by /dev/null, so that no later descriptor gets its number.
 void release_descriptor(int fd);
 
 } // namespace cellgate::async

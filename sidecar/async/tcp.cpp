@@ -1,6 +1,6 @@
 #include "async/tcp.hpp"
 
-#include "owned_fd.hpp"
+#include "base/unique_fd.hpp"
 #include "socket_stream.hpp"
 #include "uv_handle.hpp"
 
@@ -32,8 +32,8 @@ std::string text_of(const sockaddr& address) {
     return text.data();
 }
 
-// A question to the system's resolver, which nothing can stop: it has a thread of its own, and is left alone when
-// nobody waits for it any more. At the end of the process nobody waits for it either.
+// One lookup by the system's resolver, which cannot be stopped: it runs on its own thread, which is abandoned when the
+// caller is cancelled or the process ends.
 struct Lookup {
     std::string name;
     Event ended; // on the loop
@@ -56,7 +56,7 @@ struct Lookup {
     }
 
     void run() {
-        // The name as it was judged, and not with a domain of this machine's behind it.
+        // The name as it was checked, without the machine's search domains.
         ::res_init();
         _res.options &= ~static_cast<unsigned long>(RES_DNSRCH | RES_DEFNAMES);
         addrinfo hints{};
@@ -131,7 +131,7 @@ Task<std::vector<Host>> resolve_host(Loop& loop, Host host) {
     try {
         std::thread([lookup] { lookup->run(); }).detach();
         co_await lookup->ended.wait();
-    } catch (const std::exception&) { // cancelled, or no thread to be had
+    } catch (const std::exception&) { // cancelled, or no thread available
         failure = std::current_exception();
     }
     {
@@ -153,18 +153,18 @@ Task<std::vector<Host>> resolve_host(Loop& loop, Host host) {
 Task<std::unique_ptr<SocketStream>> connect_tcp(Loop& loop, Endpoint endpoint) {
     const Address address = address_of(endpoint);
     const std::string what = "cannot connect to " + to_string(endpoint);
-    OwnedFd socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (socket.fd < 0) {
+    UniqueFd socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (socket.get() < 0) {
         throw system_error(ErrorCode::internal_error, what, errno);
     }
     const int on = 1;
-    ::setsockopt(socket.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (::connect(socket.fd, address.raw(), address.size) != 0) {
+    ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (::connect(socket.get(), address.raw(), address.size) != 0) {
         if (errno != EINPROGRESS) {
             throw system_error(ErrorCode::internal_error, what, errno);
         }
         const auto connecting = std::make_shared<Connecting>();
-        if (const int status = uv_poll_init(loop.raw(), &connecting->poll, socket.fd); status != 0) {
+        if (const int status = uv_poll_init(loop.raw(), &connecting->poll, socket.get()); status != 0) {
             throw uv_error(what, status);
         }
         adopt(connecting->poll, connecting);
@@ -182,7 +182,7 @@ Task<std::unique_ptr<SocketStream>> connect_tcp(Loop& loop, Endpoint endpoint) {
         if (cancelled) {
             std::rethrow_exception(cancelled);
         }
-        if (const int error = error_of(socket.fd); error != 0) {
+        if (const int error = error_of(socket.get()); error != 0) {
             throw system_error(ErrorCode::internal_error, what, error);
         }
     }

@@ -1,7 +1,7 @@
 #include "async/stream.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
-#include "base/visible_text.hpp"
-#include "owned_fd.hpp"
+#include "base/unique_fd.hpp"
 #include "socket_path.hpp"
 #include "socket_stream.hpp"
 #include "uv_handle.hpp"
@@ -36,7 +36,7 @@ int make_socket() {
     return fd;
 }
 
-// Whatever the modes of files say: the socket's own word on who is at the other end.
+// The peer's user according to the socket itself (SO_PEERCRED), whatever the file modes are.
 std::optional<ucred> peer_of(int fd) {
     ucred peer{};
     socklen_t size = sizeof peer;
@@ -64,23 +64,23 @@ class ConnectedToListener final : public ConnectedSocket<UnixStream> {
 } // namespace
 
 void require_socket_path(const std::string& path) {
-    constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
-    if (path.empty() || path.size() > longest || path.find('\0') != std::string::npos) {
+    constexpr std::size_t max_bytes = sizeof(sockaddr_un::sun_path) - 1;
+    if (path.empty() || path.size() > max_bytes || path.find('\0') != std::string::npos) {
         throw Error(ErrorCode::internal_error,
-                    fmt::format("expected a socket path of 1 to {} bytes without NUL, found {} bytes: {}", longest,
-                                path.size(), visible_text(path)),
+                    fmt::format("expected a socket path of 1 to {} bytes without NUL, found {} bytes: {}", max_bytes,
+                                path.size(), escape_unprintable(path)),
                     "Choose a shorter directory for sockets.");
     }
 }
 
 Task<std::unique_ptr<UnixStream>> connect_unix(Loop& loop, std::string path) {
     const sockaddr_un address = address_of(path);
-    OwnedFd socket(make_socket());
-    while (::connect(socket.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-        // A unix socket connects at once, or says EAGAIN while the listener's backlog is full; nothing tells when it
-        // no longer is.
+    UniqueFd socket(make_socket());
+    while (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+        // A unix socket connects at once, or fails with EAGAIN while the listener's backlog is full; no event reports
+        // when there is room again.
         if (errno != EAGAIN && errno != EINTR) {
-            throw system_error(ErrorCode::internal_error, fmt::format("cannot connect to {}", visible_text(path)),
+            throw system_error(ErrorCode::internal_error, fmt::format("cannot connect to {}", escape_unprintable(path)),
                                errno);
         }
         co_await sleep_for(loop.clock(), std::chrono::milliseconds(1));
@@ -113,15 +113,16 @@ struct UnixListener::Impl {
 
 UnixListener::UnixListener(Loop& loop, std::string path) {
     const sockaddr_un address = address_of(path);
-    OwnedFd socket(make_socket());
-    // The mode of the socket itself becomes the mode of the file that bind() makes: there is no moment with another.
-    if (::fchmod(socket.fd, S_IRUSR | S_IWUSR) != 0 ||
-        ::bind(socket.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-        ::listen(socket.fd, SOMAXCONN) != 0) {
-        throw system_error(ErrorCode::internal_error, fmt::format("cannot listen on {}", visible_text(path)), errno);
+    UniqueFd socket(make_socket());
+    // bind() creates the file with the mode of the socket itself, so the file never has another mode.
+    if (::fchmod(socket.get(), S_IRUSR | S_IWUSR) != 0 ||
+        ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        ::listen(socket.get(), SOMAXCONN) != 0) {
+        throw system_error(ErrorCode::internal_error, fmt::format("cannot listen on {}", escape_unprintable(path)),
+                           errno);
     }
-    impl_ = std::make_shared<Impl>(loop, std::move(path), socket.fd);
-    if (const int status = uv_poll_init(loop.raw(), &impl_->poll, socket.fd); status != 0) {
+    impl_ = std::make_shared<Impl>(loop, std::move(path), socket.get());
+    if (const int status = uv_poll_init(loop.raw(), &impl_->poll, socket.get()); status != 0) {
         throw uv_error("cannot watch a listening socket", status);
     }
     socket.release();
@@ -144,7 +145,7 @@ Task<std::unique_ptr<SocketStream>> UnixListener::Impl::accept(std::shared_ptr<I
     while (!self->closed) {
         const int fd = ::accept4(self->fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0 && !is_of_this_user(fd)) {
-            log_warning("a process of another user tried to connect to {}", visible_text(self->path));
+            log_warning("a process of another user tried to connect to {}", escape_unprintable(self->path));
             ::close(fd);
             continue;
         }
@@ -155,8 +156,8 @@ Task<std::unique_ptr<SocketStream>> UnixListener::Impl::accept(std::shared_ptr<I
             continue;
         }
         if (errno != EAGAIN) {
-            throw system_error(ErrorCode::internal_error, fmt::format("cannot accept on {}", visible_text(self->path)),
-                               errno);
+            throw system_error(ErrorCode::internal_error,
+                               fmt::format("cannot accept on {}", escape_unprintable(self->path)), errno);
         }
         self->ready.reset();
         uv_poll_start(&self->poll, UV_READABLE, [](uv_poll_t* handle, int, int) {

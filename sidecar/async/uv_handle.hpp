@@ -1,6 +1,6 @@
 #pragma once
-// Who owns a libuv handle: from adopt() until libuv's close callback the handle holds a share of the object that it is
-// a member of, so that nothing is destroyed while libuv may still touch it.
+// `adopt` defines who owns a libuv handle: until libuv's close callback the handle holds a shared_ptr to the object
+// that it is a member of, so the object outlives all accesses by libuv.
 
 #include "base/error.hpp"
 
@@ -15,13 +15,13 @@ void adopt(Handle& handle, std::shared_ptr<Owner> owner) {
     handle.data = new std::shared_ptr<Owner>(std::move(owner));
 }
 
-// The owner, held for as long as the callback that asked needs it.
+// The owner, kept alive for the duration of the callback.
 template <class Owner, class Handle>
 std::shared_ptr<Owner> owner_of(Handle* handle) {
     return *static_cast<std::shared_ptr<Owner>*>(handle->data);
 }
 
-// Closes an adopted handle; again is harmless as long as the caller holds the owner.
+// Closes an adopted handle; closing twice is harmless while the caller holds the owner.
 template <class Owner, class Handle>
 void close_handle(Handle& handle) {
     auto* base = reinterpret_cast<uv_handle_t*>(&handle);

@@ -1,7 +1,7 @@
 #include "async/zmq_socket.hpp"
 
+#include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
-#include "base/visible_text.hpp"
 #include "socket_path.hpp"
 #include "uv_handle.hpp"
 #include "zmtp.hpp"
@@ -20,16 +20,16 @@ namespace {
 
 constexpr std::string_view scheme = "ipc://";
 constexpr std::uint64_t reconnect_milliseconds = 3;
-constexpr std::size_t most_frames = 4096; // of one message; a signed Jupyter message has seven and its buffers
-// What waits for receive(), unless all else is left with the sender.
-constexpr std::size_t most_bytes_waiting = std::size_t{64} << 20;
-constexpr std::size_t most_messages_waiting = 10'000;
-// Frames and commands that are looked at before others get their turn.
-constexpr int most_per_turn = 2048;
-// PONGs that are sent in one turn. A peer that asks for more, or does not read them, goes without.
-constexpr std::size_t most_pong_bytes = 4096;
+constexpr std::size_t max_frames = 4096; // of one message; a signed Jupyter message has seven and its buffers
+// The default limit of bytes that wait for receive().
+constexpr std::size_t default_max_waiting_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_waiting_messages = 10'000;
+// Frames and commands that are processed before other handles get their turn.
+constexpr int max_per_turn = 2048;
+// PONGs that are sent in one turn. A peer that asks for more, or does not read them, gets no more.
+constexpr std::size_t max_pong_bytes = 4096;
 
-// What libuv reads into, unless a frame has a place for it. It is taken before anything else is read.
+// The buffer that libuv reads into, unless a frame provides one. It is consumed before the next read.
 std::array<char, std::size_t{128} << 10> scratch;
 
 // Small frames cost more than their bytes.
@@ -51,7 +51,7 @@ struct ZmqSocket::Impl : std::enable_shared_from_this<ZmqSocket::Impl> {
     };
 
     Impl(Loop& loop, ZmqType type_, std::string identity_, std::size_t max_message_bytes)
-        : uv(loop.raw()), type(type_), identity(std::move(identity_)), limits{max_message_bytes, most_frames} {}
+        : uv(loop.raw()), type(type_), identity(std::move(identity_)), limits{max_message_bytes, max_frames} {}
 
     void open();
     void try_connect();
@@ -67,7 +67,7 @@ struct ZmqSocket::Impl : std::enable_shared_from_this<ZmqSocket::Impl> {
     void close_pipe();
     void close();
     uv_stream_t* stream() { return reinterpret_cast<uv_stream_t*>(&pipe); }
-    bool has_room() const { return waiting_bytes < most_waiting_bytes && incoming.size() < most_messages_waiting; }
+    bool has_room() const { return waiting_bytes < max_waiting_bytes && incoming.size() < max_waiting_messages; }
 
     static Task<ZmqMessage> receive(std::shared_ptr<Impl> self);
 
@@ -77,22 +77,22 @@ struct ZmqSocket::Impl : std::enable_shared_from_this<ZmqSocket::Impl> {
     ZmtpLimits limits;
     std::string path;
     uv_timer_t again{}; // until the next try
-    uv_idle_t turn{};   // until the next turn, when `rest` was more than one may take
+    uv_idle_t turn{};   // until the next turn, when `rest` exceeded the limit of one turn
     bool closed = false;
 
-    // Of one try after another, and the connection that comes of it.
+    // The current attempt, and the connection that it makes.
     uv_pipe_t pipe{};
     uv_connect_t attempt{};
     bool pipe_is_open = false;
     std::optional<ZmtpDecoder> decoder; // while there is a connection
     bool reading = false;
-    bool sending = false; // the peer is ready, and takes
-    std::string rest;     // was read and not looked at; nothing more is read then
+    bool sending = false; // the peer is ready and reads
+    std::string rest;     // read and not processed yet; nothing more is read meanwhile
 
     std::deque<std::string> outgoing; // waits for a peer
     std::deque<ZmqMessage> incoming;
     std::size_t waiting_bytes = 0;
-    std::size_t most_waiting_bytes = most_bytes_waiting;
+    std::size_t max_waiting_bytes = default_max_waiting_bytes;
     Event arrived;
     std::uint64_t violations = 0;
 };
@@ -127,8 +127,8 @@ void ZmqSocket::Impl::connected(int status) {
     read_on();
 }
 
-// Closes what there is of a connection, and tries again. The old handle is closed before the timer can fire: libuv ends
-// a turn with closing, and begins one with timers.
+// Closes the connection, if any, and tries again. The old handle is closed before the timer can fire: libuv ends a turn
+// with closing, and begins one with timers.
 void ZmqSocket::Impl::disconnect() {
     close_pipe();
     uv_timer_start(&again, [](uv_timer_t* timer) { owner_of<Impl>(timer)->try_connect(); }, reconnect_milliseconds, 0);
@@ -190,13 +190,13 @@ void ZmqSocket::Impl::received(ssize_t count, const uv_buf_t& buffer) {
     }
 }
 
-// Looks at these bytes as far as there is room and as one turn may take; at most what fits into `scratch`.
+// Processes these bytes as far as the buffers and the limit of one turn allow; at most as many as fit into `scratch`.
 void ZmqSocket::Impl::take(std::string_view bytes) {
     const std::size_t before = incoming.size();
     try {
         std::string pongs;
         bool all_taken = false;
-        for (int i = 0; i < most_per_turn && has_room() && !all_taken; ++i) {
+        for (int i = 0; i < max_per_turn && has_room() && !all_taken; ++i) {
             std::optional<ZmtpArrival> arrival = decoder->next(bytes);
             all_taken = !arrival;
             if (arrival) {
@@ -222,7 +222,7 @@ void ZmqSocket::Impl::take(std::string_view bytes) {
         disconnect();
     }
     if (incoming.size() > before) {
-        arrived.set(); // last: what it wakes may close this socket
+        arrived.set(); // last: a woken waiter may close this socket
     }
 }
 
@@ -252,7 +252,7 @@ void ZmqSocket::Impl::answer(ZmtpArrival arrival, std::string& pongs) {
         }
         break;
     case ZmtpArrival::Kind::ping:
-        if (pongs.size() < most_pong_bytes && uv_stream_get_write_queue_size(stream()) == 0) {
+        if (pongs.size() < max_pong_bytes && uv_stream_get_write_queue_size(stream()) == 0) {
             pongs += arrival.answer;
         }
         break;
@@ -285,7 +285,7 @@ void ZmqSocket::Impl::write(std::string bytes) {
         }
         delete write;
     }
-    sending = false; // the peer has gone, which reading tells after all that it had sent
+    sending = false; // the peer is gone; read() reports that after all that it had sent
 }
 
 Task<ZmqMessage> ZmqSocket::Impl::receive(std::shared_ptr<Impl> self) {
@@ -316,13 +316,13 @@ ZmqSocket::~ZmqSocket() {
 }
 
 void ZmqSocket::leave_with_sender(std::size_t above_bytes) {
-    impl_->most_waiting_bytes = above_bytes;
+    impl_->max_waiting_bytes = above_bytes;
 }
 
 void ZmqSocket::connect(const std::string& endpoint) {
     if (!endpoint.starts_with(scheme)) {
         throw Error(ErrorCode::internal_error,
-                    fmt::format("expected an endpoint ipc:///path, found {}", visible_text(endpoint)));
+                    fmt::format("expected an endpoint ipc:///path, found {}", escape_unprintable(endpoint)));
     }
     if (impl_->closed) {
         throw Error(ErrorCode::internal_error, "the ZeroMQ socket is closed");

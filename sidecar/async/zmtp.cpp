@@ -1,7 +1,7 @@
 #include "zmtp.hpp"
 
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -24,19 +24,19 @@ constexpr std::string_view mechanism{"NULL\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20}
 constexpr unsigned flag_more = 1;
 constexpr unsigned flag_long = 2;
 constexpr unsigned flag_command = 4;
-constexpr std::size_t most_short = 255; // what one byte of length can say
+constexpr std::size_t max_short_size = 255; // the largest length of one byte
 constexpr std::size_t length_bytes = 8;
 
-constexpr std::size_t most_command_bytes = 4096; // READY of libzmq has about 50
-constexpr std::size_t most_ping_context = 16;
+constexpr std::size_t max_command_bytes = 4096; // READY of libzmq has about 50
+constexpr std::size_t max_ping_context = 16;
 constexpr std::size_t ping_ttl_bytes = 2;
 // A Jupyter message has a topic, a delimiter, a signature and four parts.
 constexpr std::size_t usual_frames = 8;
-// A frame's memory is asked for at once up to here, and grows beyond as its bytes come.
-constexpr std::size_t most_reserved = std::size_t{16} << 20;
-// What is read straight to its place: not for less than this, and so much at once.
+// A frame's memory is reserved at once up to this size, and grows with its bytes beyond it.
+constexpr std::size_t max_reserved_bytes = std::size_t{16} << 20;
+// Read directly into the frame: only for at least this many bytes, and at most this many at once.
 constexpr std::size_t least_straight = std::size_t{16} << 10;
-constexpr std::size_t most_straight = std::size_t{256} << 10;
+constexpr std::size_t max_direct_bytes = std::size_t{256} << 10;
 
 [[noreturn]] void fail(const std::string& what) {
     throw Error(ErrorCode::parse_error, what);
@@ -61,7 +61,7 @@ void append_number(std::string& out, std::uint64_t number, std::size_t bytes) {
 }
 
 void append_frame(std::string& out, unsigned flags, std::string_view body) {
-    const bool is_long = body.size() > most_short;
+    const bool is_long = body.size() > max_short_size;
     out += static_cast<char>(flags | (is_long ? flag_long : 0));
     append_number(out, body.size(), is_long ? length_bytes : 1);
     out += body;
@@ -84,7 +84,7 @@ void append_property(std::string& out, std::string_view name, std::string_view v
     out += value;
 }
 
-// As far as it has come: a peer that speaks something else is not waited for.
+// Checks the received part: a peer that speaks another protocol is refused without waiting for the rest.
 void check_greeting(std::string_view greeting) {
     if ((!greeting.empty() && byte_at(greeting, 0) != 0xff) ||
         (greeting.size() > signature_end && byte_at(greeting, signature_end) != 0x7f)) {
@@ -178,7 +178,7 @@ std::span<char> ZmtpDecoder::space() {
         return {};
     }
     if (filled_ == body_.size()) {
-        body_.resize(filled_ + std::min(left_, most_straight));
+        body_.resize(filled_ + std::min(left_, max_direct_bytes));
     }
     return std::span(body_).subspan(filled_);
 }
@@ -188,7 +188,7 @@ void ZmtpDecoder::filled(std::size_t count) {
     left_ -= count;
 }
 
-// The first `size` bytes of the greeting or of a frame's head; false: they have not all come.
+// Gathers the first `size` bytes of the greeting or of a frame's head; false while some are missing.
 bool ZmtpDecoder::gather(std::string_view& bytes, std::size_t size) {
     if (head_.size() < size) {
         const std::string_view part = bytes.substr(0, size - head_.size());
@@ -232,7 +232,7 @@ void ZmtpDecoder::begin_frame() {
     if (!command_ && !ready_) {
         fail("a message before READY");
     }
-    const std::size_t most = command_ ? most_command_bytes : limits_.message_bytes;
+    const std::size_t most = command_ ? max_command_bytes : limits_.message_bytes;
     if (length > most) {
         fail(fmt::format("expected a {} of at most {} bytes, found one of {}", command_ ? "command" : "frame", most,
                          length));
@@ -250,7 +250,7 @@ void ZmtpDecoder::begin_frame() {
         }
     }
     if (command_ || !dropping_) {
-        body_.reserve(std::min(left_, most_reserved));
+        body_.reserve(std::min(left_, max_reserved_bytes));
     }
 }
 
@@ -287,7 +287,8 @@ ZmtpArrival ZmtpDecoder::end_command() {
     const std::string_view name = body.substr(1, name_size);
     const std::string_view data = body.substr(1 + name_size);
     if (name == "ERROR") {
-        fail(fmt::format("the peer refuses: {}", visible_text(data.substr(std::min<std::size_t>(1, data.size())))));
+        fail(fmt::format("the peer refuses: {}",
+                         escape_unprintable(data.substr(std::min<std::size_t>(1, data.size())))));
     }
     if (!ready_) {
         if (name != "READY") {
@@ -298,9 +299,9 @@ ZmtpArrival ZmtpDecoder::end_command() {
         return {ZmtpArrival::Kind::ready, std::move(subscription_), {}};
     }
     if (name == "PING") {
-        if (data.size() < ping_ttl_bytes || data.size() > ping_ttl_bytes + most_ping_context) {
+        if (data.size() < ping_ttl_bytes || data.size() > ping_ttl_bytes + max_ping_context) {
             fail(fmt::format("expected a PING of {} to {} bytes, found {}", ping_ttl_bytes,
-                             ping_ttl_bytes + most_ping_context, data.size()));
+                             ping_ttl_bytes + max_ping_context, data.size()));
         }
         return {ZmtpArrival::Kind::ping, command("PONG", data.substr(ping_ttl_bytes)), {}};
     }
@@ -323,7 +324,7 @@ void ZmtpDecoder::check_metadata(std::string_view metadata) const {
         const std::string_view value = metadata.substr(0, value_size);
         metadata.remove_prefix(value_size);
         if (equal_names(name, "Socket-Type") && !talks_with(type_, value)) {
-            fail(fmt::format("a {} was connected to a socket of type {}", name_of(type_), visible_text(value)));
+            fail(fmt::format("a {} was connected to a socket of type {}", name_of(type_), escape_unprintable(value)));
         }
     }
 }

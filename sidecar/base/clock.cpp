@@ -18,7 +18,7 @@ Task<void> set_with(Event* source, Event* event, Race* race) {
         co_await source->wait();
         *race = Race::happened;
     } catch (const Cancelled&) {
-        // Either the race was over before, or the source itself has gone.
+        // Either the race was already decided, or the event was destroyed.
         if (!event->is_set()) {
             *race = Race::event_gone;
         }
@@ -29,9 +29,9 @@ Task<void> set_with(Event* source, Event* event, Race* race) {
 } // namespace
 
 Duration from_seconds(double seconds) {
-    constexpr double longest = 3e8; // nine years; far from where the count of nanoseconds overflows
+    constexpr double max_seconds = 3e8; // nine years; far from where the count of nanoseconds overflows
     return std::chrono::duration_cast<Duration>(
-        std::chrono::duration<double>(std::min(std::max(seconds, 0.0), longest)));
+        std::chrono::duration<double>(std::min(std::max(seconds, 0.0), max_seconds)));
 }
 
 double to_seconds(Duration duration) {

@@ -104,7 +104,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
         if (++count < 4) {
             continue;
         }
-        // What the padding cuts off must be zero: each content has one text.
+        // The bits that the padding drops must be zero, so that each content has one encoding.
         if ((pads == 1 && (bits & 0xff) != 0) || (pads == 2 && (bits & 0xffff) != 0)) {
             return std::nullopt;
         }
@@ -121,7 +121,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
 std::string file_uri(std::string_view path) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~";
     std::string uri = "file://";
-    // Of several slashes at its beginning all but the first would be the name of a host (RFC 8089).
+    // Two leading slashes would start the name of a host (RFC 8089).
     while (path.starts_with("//")) {
         path.remove_prefix(1);
     }

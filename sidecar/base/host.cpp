@@ -11,8 +11,8 @@ namespace cellgate {
 
 namespace {
 
-constexpr std::size_t longest_name = 253;
-constexpr std::size_t longest_label = 63;
+constexpr std::size_t max_name_bytes = 253;
+constexpr std::size_t max_label_bytes = 63;
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -20,7 +20,7 @@ bool is_digit(char c) {
 
 bool is_label(std::string_view label) {
     const auto fits = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_'; };
-    return !label.empty() && label.size() <= longest_label && label.front() != '-' && label.back() != '-' &&
+    return !label.empty() && label.size() <= max_label_bytes && label.front() != '-' && label.back() != '-' &&
            std::all_of(label.begin(), label.end(), fits);
 }
 
@@ -37,7 +37,7 @@ std::optional<Host> parse_ipv4(const std::string& text) {
     }
     std::array<char, INET_ADDRSTRLEN> canonical{};
     ::inet_ntop(AF_INET, &address, canonical.data(), canonical.size());
-    // What it is written as is how it is read: no leading zeros.
+    // Its spelling is unambiguous: no leading zeros.
     return text == canonical.data() ? std::optional(Host{text, true}) : std::nullopt;
 }
 
@@ -99,7 +99,7 @@ std::optional<Host> parse_host(std::string_view text) {
     std::string name(text);
     std::transform(name.begin(), name.end(), name.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    if (name.empty() || name.size() > longest_name) {
+    if (name.empty() || name.size() > max_name_bytes) {
         return std::nullopt;
     }
     if (ends_in_number(name)) {

@@ -1,6 +1,6 @@
 #include "base/json_codec.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -93,7 +93,7 @@ void FieldReader::require_all_known() const {
     for (const auto& [key, text] : members_) {
         if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) {
             throw Error(ErrorCode::invalid_params,
-                        fmt::format("{}: expected only known members, found \"{}\"", path_, visible_text(key)));
+                        fmt::format("{}: expected only known members, found \"{}\"", path_, escape_unprintable(key)));
         }
     }
 }
@@ -129,7 +129,7 @@ void write(std::string& out, const std::string& value) {
     append_json_string(out, value);
 }
 void write(std::string& out, const RawJson& value) {
-    // What follows a large value must not make it be copied once more.
+    // Reserves space, so that a large value is not copied once more by the next write.
     constexpr std::size_t large = std::size_t{64} << 10;
     constexpr std::size_t what_follows = 1024;
     if (value.text().size() > large) {

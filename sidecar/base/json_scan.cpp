@@ -1,7 +1,7 @@
 #include "base/json_scan.hpp"
 
 #include "base/encoding.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -139,7 +139,7 @@ class Checker {
         return true;
     }
 
-    // To the next byte that means something inside a string, eight at a time: outputs are strings of megabytes. Stops
+    // Skips to the next special byte inside a string, eight bytes at a time: outputs are strings of megabytes. Stops
     // before the last bytes of the text.
     void skip_plain() {
         static_assert(std::endian::native == std::endian::little, "the first byte is the lowest");
@@ -269,7 +269,8 @@ class Checker {
     bool distinct(std::vector<std::string> keys) {
         std::sort(keys.begin(), keys.end());
         const auto twice = std::adjacent_find(keys.begin(), keys.end());
-        return twice == keys.end() || fail(fmt::format("the key \"{}\" twice in one object", visible_text(*twice)));
+        return twice == keys.end() ||
+               fail(fmt::format("the key \"{}\" twice in one object", escape_unprintable(*twice)));
     }
 
     std::string_view text_;
@@ -278,7 +279,7 @@ class Checker {
     std::optional<JsonProblem> problem_;
 };
 
-// Of the string that opens at `at`. Long strings are the rule (pictures, output): memchr's speed is what counts.
+// The end of the string that opens at `at`. Long strings are common (pictures, output), so it uses memchr.
 std::size_t closing_quote(std::string_view text, std::size_t at) {
     while (true) {
         at = text.find('"', at + 1);

@@ -2,7 +2,7 @@
 
 #include "base/encoding.hpp"
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -20,10 +20,10 @@ namespace {
 
 LogLevel threshold = LogLevel::warning;
 std::uint64_t lost = 0;
-std::string file;            // stderr leads there; empty: elsewhere
-std::uint64_t file_size = 0; // about
+std::string file;            // the target of stderr; empty if it is not a log file
+std::uint64_t file_size = 0; // approximate
 
-// Makes stderr the file, so that what libraries and abort() say is there too.
+// Redirects stderr to the file, so that messages of libraries and abort() are there too.
 int open_file() {
     const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     struct stat found{};
@@ -37,9 +37,9 @@ int open_file() {
     return 0;
 }
 
-// When the new file cannot be opened, the old one is written on.
+// If the new file cannot be opened, the old one is kept.
 void turn_over_full_file() {
-    if (!file.empty() && file_size > most_log_file_bytes) {
+    if (!file.empty() && file_size > max_log_file_bytes) {
         file_size = 0;
         if (std::rename(file.c_str(), (file + ".1").c_str()) == 0) {
             open_file();
@@ -77,12 +77,13 @@ void write_log(LogLevel level, std::string_view message) {
     if (level > threshold) {
         return;
     }
-    constexpr std::size_t longest = 2000;
-    std::string line = fmt::format("cellgate: {}: {}\n", name_of(level), visible_text(message.substr(0, longest)));
+    constexpr std::size_t max_line_bytes = 2000;
+    std::string line =
+        fmt::format("cellgate: {}: {}\n", name_of(level), escape_unprintable(message.substr(0, max_line_bytes)));
     if (lost > 0) {
         line = fmt::format("cellgate: {} log lines were lost\n", lost) + line;
     }
-    if (!file.empty()) { // which is read long afterwards
+    if (!file.empty()) { // it is read much later
         turn_over_full_file();
         line = fmt::format("{} {}", to_rfc3339(std::chrono::system_clock::now()), line);
         file_size += line.size();

@@ -2,7 +2,7 @@
 
 #include "base/encoding.hpp"
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -14,12 +14,12 @@ namespace cellgate {
 
 void require_identifier(std::string_view name, std::string_view what) {
     constexpr std::string_view alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    constexpr std::size_t longest = 64;
-    if (name.empty() || name.size() > longest || name.front() == '-' || name.front() == '.' ||
+    constexpr std::size_t max_bytes = 64;
+    if (name.empty() || name.size() > max_bytes || name.front() == '-' || name.front() == '.' ||
         name.find_first_not_of(alphanumeric) != std::string_view::npos) {
         throw Error(ErrorCode::invalid_params,
                     fmt::format("expected a {} of 1 to {} letters, digits, \"_\", \"-\" and \".\", found \"{}\"", what,
-                                longest, visible_text(name.substr(0, 100))));
+                                max_bytes, escape_unprintable(name.substr(0, 100))));
     }
 }
 

@@ -21,8 +21,8 @@ RawJson RawJson::checked(std::string text) {
     if (const std::string_view trimmed = trim_json(text); trimmed.size() < text.size()) {
         text = std::string(trimmed);
     }
-    // Valid strings hold no raw line breaks, so each of these stands between tokens. Every byte is stored, changed or
-    // not: that is a loop over whole vectors.
+    // Valid strings hold no raw line breaks, so each line break is between tokens. Every byte is stored, changed or
+    // not, so that the loop vectorizes.
     for (char& c : text) {
         c = c == '\n' || c == '\r' ? ' ' : c;
     }

@@ -52,7 +52,7 @@ void Event::set() {
     while (first_ != nullptr) {
         ready.handles.push_back(first_->unlink());
     }
-    run_ready(); // What runs now may end this Event: nothing of it is touched afterwards.
+    run_ready(); // A resumed waiter may destroy this Event: none of its members is used afterwards.
 }
 
 bool Event::Wait::suspend(std::coroutine_handle<> handle, CancelState* cancel) {
@@ -130,12 +130,12 @@ TaskScope::~TaskScope() {
 
 TaskScope::Root TaskScope::run(TaskScope* scope, Task<void> task, std::shared_ptr<CancelState> cancel) {
     {
-        // The task's frame ends before the scope hears that it has: what it owns may point at the scope's owner.
+        // The task's frame is destroyed before the scope is notified: its locals may refer to the scope's owner.
         Task<void> owned = std::move(task);
         try {
             co_await std::move(owned);
         } catch (const Cancelled&) {
-            // Being cancelled is how a task of a scope may end.
+            // A task of a scope may end by cancellation.
         } catch (const Error& error) {
             if (scope->members_->on_error) {
                 scope->members_->on_error(std::current_exception());

@@ -1,6 +1,6 @@
 #include "approval_prompt.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "prompt_text.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace cellgate::cli {
 
 namespace {
 
-constexpr std::size_t longest_typed_line = 4095; // of a line that the terminal edits; it drops the rest
+constexpr std::size_t max_typed_line_bytes = 4095; // of a line that the terminal edits; it drops the rest
 
 std::string render(const protocol::Approval& approval, std::size_t columns) {
     std::string text = "\n== cellgate asks =====================================================\n";
@@ -18,7 +18,7 @@ std::string render(const protocol::Approval& approval, std::size_t columns) {
         text += prompt_lines(line, columns);
     }
     if (approval.origin) {
-        // `text` was made visible by the sidecar; the number is what the code said.
+        // `text` was escaped by the sidecar; the number is the code's claim.
         text += prompt_lines(
             fmt::format("from line {} (reported by the code): {}", approval.origin->line + 1, approval.origin->text),
             columns);
@@ -55,7 +55,7 @@ void ApprovalPrompt::resolved(const std::string& approval_id) {
 }
 
 Task<void> ApprovalPrompt::ask_all(LocalSidecar* sidecar) {
-    printer_.hold();
+    printer_.pause();
     TaskScope questions;
     while (!waiting_.empty()) {
         protocol::Approval approval = std::move(waiting_.front());
@@ -67,7 +67,7 @@ Task<void> ApprovalPrompt::ask_all(LocalSidecar* sidecar) {
         question_.reset();
     }
     at_work_ = false;
-    printer_.release();
+    printer_.resume();
 }
 
 Task<void> ApprovalPrompt::ask(protocol::Approval approval, LocalSidecar* sidecar) {
@@ -110,14 +110,14 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
     params.decision = protocol::Verdict::allow;
     if (*typed == "e" && approval.action.arguments) {
         std::string edit =
-            prompt_lines("now:  " + visible_text(approval.action.arguments->text()), terminal_.columns());
+            prompt_lines("now:  " + escape_unprintable(approval.action.arguments->text()), terminal_.columns());
         edit += "  new arguments, as JSON on one line: ";
         const std::optional<std::string> arguments = co_await terminal_.ask(std::move(edit));
         if (!arguments || check_json(*arguments)) {
-            const bool too_long = arguments && arguments->size() >= longest_typed_line;
+            const bool too_long = arguments && arguments->size() >= max_typed_line_bytes;
             terminal_.write(too_long ? fmt::format("  a terminal takes no more than {} bytes in a line; what was typed "
                                                    "is longer\n",
-                                                   longest_typed_line)
+                                                   max_typed_line_bytes)
                                      : "  that is not JSON\n");
             co_return false;
         }
@@ -156,7 +156,7 @@ Task<bool> ApprovalPrompt::respond(protocol::Approval approval, LocalSidecar* si
         gone = error.code == ErrorCode::approval_resolved || error.code == ErrorCode::approval_not_found;
     }
     if (!problem.empty()) {
-        terminal_.write(prompt_lines(visible_text(problem), terminal_.columns()));
+        terminal_.write(prompt_lines(escape_unprintable(problem), terminal_.columns()));
         asking_ = asking;
     }
     co_return problem.empty() || gone;

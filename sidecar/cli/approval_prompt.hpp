@@ -1,6 +1,6 @@
 #pragma once
-// Asks the person at the terminal about approvals, one after the other: the action as the sidecar rendered it, the
-// source line that makes the call, and the choices. Without a terminal nothing is asked: the gate denies by itself.
+// `ApprovalPrompt` is the queue of approvals at the terminal: it asks about one after the other, with the action as the
+// sidecar rendered it, the source line of the call, and the choices. Without a terminal there is none: the gate denies.
 
 #include "local_sidecar.hpp"
 #include "output_printer.hpp"
@@ -15,15 +15,15 @@ namespace cellgate::cli {
 
 class ApprovalPrompt {
   public:
-    // `on_answered`, when there is one, hears of each answer that was accepted.
+    // `on_answered`, if given, is called for each accepted answer.
     using OnAnswered = std::function<void(const protocol::Approval&, const protocol::ApprovalRespondParams&)>;
     ApprovalPrompt(Terminal& terminal, OutputPrinter& printer, OnAnswered on_answered = {})
         : terminal_(terminal), printer_(printer), on_answered_(std::move(on_answered)) {}
 
     void requested(const protocol::Approval& approval, LocalSidecar& sidecar);
-    // Answered, withdrawn or expired: it is asked no longer.
+    // Answered, withdrawn or expired: removes its prompt.
     void resolved(const std::string& approval_id);
-    // Withdraws what is asked; nothing is asked any more.
+    // Withdraws the prompt; asks nothing any more.
     Task<void> close();
 
   private:
@@ -37,8 +37,8 @@ class ApprovalPrompt {
     OnAnswered on_answered_;
     std::deque<protocol::Approval> waiting_;
     bool closed_ = false;
-    bool at_work_ = false; // ask_all() will see what comes
-    std::string asking_;   // the id of the one on the screen
+    bool at_work_ = false; // ask_all() is running
+    std::string asking_;   // the id of the approval on the screen
     std::shared_ptr<CancelState> question_;
     TaskScope tasks_;
 };

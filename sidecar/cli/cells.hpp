@@ -1,5 +1,6 @@
 #pragma once
-// A file as cells: a Python file, divided by `# %%` lines as editors do, or a Jupyter notebook.
+// `split_cells` and `cells_of_notebook` are parsers of a file into cells: a Python file, divided by `# %%` lines as in
+// editors, or a Jupyter notebook.
 
 #include <cstdint>
 #include <string>
@@ -10,13 +11,13 @@ namespace cellgate::cli {
 
 struct Cell {
     std::string code;
-    std::int64_t line = 0; // of the code's first line in the file, from 0; in a notebook, in its cell
+    std::int64_t line = 0; // of the first line of code in the file, from 0; in a notebook, in its cell
 };
 
-// What stands before the first `# %%` is a cell too. Markdown cells and cells with nothing in them are left out.
+// Text before the first `# %%` is a cell too. Markdown cells and empty cells are left out.
 std::vector<Cell> split_cells(std::string_view text);
 
-// The code cells of a notebook (nbformat 4), without those that have nothing in them. Throws Error{config_invalid}.
+// The code cells of a notebook (nbformat 4), without empty ones. Throws Error{config_invalid}.
 std::vector<Cell> cells_of_notebook(std::string_view text);
 
 } // namespace cellgate::cli

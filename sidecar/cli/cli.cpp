@@ -1,7 +1,7 @@
 #include "cli/cli.hpp"
 
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "commands.hpp"
 #include "program_to_call.hpp"
 
@@ -18,9 +18,9 @@ namespace cellgate::cli {
 namespace {
 
 void explain(const Error& error) {
-    fmt::print(stderr, "cellgate: {}\n", visible_text(error.message, true));
+    fmt::print(stderr, "cellgate: {}\n", escape_unprintable(error.message, true));
     if (!error.hint.empty()) {
-        fmt::print(stderr, "  {}\n", visible_text(error.hint, true));
+        fmt::print(stderr, "  {}\n", escape_unprintable(error.hint, true));
     }
 }
 
@@ -47,11 +47,10 @@ bool has_subcommand(const CLI::App& app, const std::string& name) {
 
 std::string no_subcommand(const std::string& name) {
     return fmt::format("cellgate: there is no subcommand {}; `cellgate help` lists those that there are\n",
-                       visible_text(name));
+                       escape_unprintable(name));
 }
 
-// What is left of the output goes now, as after this nobody can say that it did not. A reader that has gone wanted no
-// more.
+// Flushes stdout here, where a failure can still be reported. A closed pipe is not a failure.
 int flush_output(int exit_code) {
     const bool failed_before = std::ferror(stdout) != 0; // and that was told
     if (std::fflush(stdout) != 0 && errno != EPIPE) {
@@ -84,7 +83,7 @@ int main(int argc, char** argv) {
     add_status(app, invocation);
     add_stop(app, invocation);
     add_serve(app, invocation);
-    add_root_sidecar(app, invocation);
+    add_workspace_sidecar(app, invocation);
     app.footer("`cellgate help SUBCOMMAND` lists its options."); // not theirs
     try {
         std::vector<std::string> words = words_to_parse(argc, argv, invocation);

@@ -1,5 +1,6 @@
 #pragma once
-// The subcommands. Each adds itself to the command line; what it runs returns the exit code.
+// `add_…` are the subcommands: each registers itself on the command line and sets `Invocation::run`, which returns the
+// exit code.
 
 #include <CLI/CLI.hpp>
 
@@ -12,13 +13,13 @@ namespace cellgate::cli {
 
 // One call of this program.
 struct Invocation {
-    // How the person calls it again, from the current folder.
+    // The command with which the user calls it again, from the current folder.
     std::string program;
-    // What stands after `--`: a command that starts a tool server. The parser never sees it, as it would take a word
-    // such as [a,b] apart.
+    // The words after `--`: a command that starts a tool server. Kept from the parser, which would split a word such as
+    // [a,b].
     std::optional<std::vector<std::string>> server_command;
     bool takes_server_command = false;
-    // What was chosen; set by the callback of a subcommand, run afterwards.
+    // Set by the callback of the chosen subcommand; called after parsing.
     std::function<int()> run;
 };
 
@@ -26,7 +27,7 @@ void add_connect(CLI::App& app, Invocation& invocation);
 void add_status(CLI::App& app, Invocation& invocation);
 void add_stop(CLI::App& app, Invocation& invocation);
 void add_serve(CLI::App& app, Invocation& invocation);
-void add_root_sidecar(CLI::App& app, Invocation& invocation);
+void add_workspace_sidecar(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
 void add_generate(CLI::App& app, Invocation& invocation);
 void add_call(CLI::App& app, Invocation& invocation);

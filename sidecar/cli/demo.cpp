@@ -1,5 +1,6 @@
-// `cellgate demo`: the main job on real parts. A tour as an agent might write it runs in a folder made for it; what was
-// answered is compared with what happened. At a terminal the person answers; without one the demo does, and says how.
+// `cellgate demo`: the main job with real components. A tour as an agent might write it runs in a temporary folder; the
+// answers are compared with the results. At a terminal the user answers; without one the demo does, and prints its
+// answers.
 
 #include "approval_prompt.hpp"
 #include "base/names.hpp"
@@ -68,7 +69,7 @@ class Demo final : public ClientEvents {
                 });
         }
         service::SidecarOptions options;
-        options.root = workspace_;
+        options.workspace = workspace_;
         options.environment = sandbox::process_environment();
         directories_ = store::find_directories(options.environment);
         const auto home = options.environment.find("HOME");
@@ -205,7 +206,7 @@ class Demo final : public ClientEvents {
         co_return protocol::InputRequestResult{};
     }
 
-    // What the demo answers without a terminal.
+    // The demo's answer without a terminal.
     Task<void> answer(protocol::Approval approval) {
         protocol::ApprovalRespondParams params;
         params.approval_ids.push_back(approval.approval_id);
@@ -225,7 +226,7 @@ class Demo final : public ClientEvents {
                 params.reason = "keep reports out of this folder";
                 said = "deny: " + *params.reason;
             } else if (write.path == "summary.txt") {
-                write.content = "All is well, says the person who read this.\n";
+                write.content = "All is well, says the user who read this.\n";
                 params.arguments = to_raw_json(write);
                 said = "allow, with these arguments instead: " + params.arguments->text();
             }

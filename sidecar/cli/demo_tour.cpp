@@ -30,7 +30,7 @@ write_file.run(path="denied.txt", content="This must not be written.\n")
 # %% Write a report, second try.
 write_file.run(path="report.txt", content="mean: %.2f\n" % mean(temperatures))
 
-# %% Write a summary; the person may change it.
+# %% Write a summary; the user may change it.
 write_file.run(path="summary.txt", content="All is well.\n")
 
 # %% Code that looks for more than it was given.

@@ -1,5 +1,5 @@
 #pragma once
-// What the demo runs: a small tour as an agent might write it, in cells.
+// `demo_tour` and `demo_filesystem` are the cells of `cellgate demo`: a small tour as an agent might write it.
 
 #include <string_view>
 

@@ -1,12 +1,12 @@
-// `cellgate doctor`: can this machine do what cellgate needs, and if not, what to do.
+// `cellgate doctor`: whether this machine meets cellgate's requirements, and how to fix it if not.
 
 #include "sandbox/doctor.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "commands.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "store/directories.hpp"
-#include "store/owned_directory.hpp"
+#include "store/locked_temp_dir.hpp"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ Task<void> examine_kernel(async::Loop* loop, jupyter::KernelRequest request, san
     }
 }
 
-sandbox::Finding examine_directories(const sandbox::Environment& environment) {
+sandbox::Finding examine_directories(const Environment& environment) {
     sandbox::Finding finding{"directories", true, {}, {}};
     try {
         const store::Directories directories = store::find_directories(environment);
@@ -45,16 +45,16 @@ sandbox::Finding examine_directories(const sandbox::Environment& environment) {
     return finding;
 }
 
-// What the start of a session there would say, short of starting it.
-sandbox::Finding examine_workspace(const sandbox::Environment& environment, const std::string& root,
+// The errors that the start of a session would give, without starting it.
+sandbox::Finding examine_workspace(const Environment& environment, const std::string& workspace,
                                    const std::vector<std::string>& folders) {
-    sandbox::Finding finding{"workspace", true, root, {}};
-    store::OwnedDirectory own;
+    sandbox::Finding finding{"workspace", true, workspace, {}};
+    store::LockedTempDir own;
     try {
         const store::Directories directories = store::find_directories(environment);
-        own = store::make_owned_directory(directories.runtime, "d-");
+        own = store::make_locked_temp_dir(directories.runtime, "d-");
         sandbox::Profile profile;
-        profile.workspace = root;
+        profile.workspace = workspace;
         profile.session_dir = own.path;
         profile.read_only = folders;
         profile.hidden = directories.all();
@@ -73,19 +73,19 @@ sandbox::Finding examine_workspace(const sandbox::Environment& environment, cons
 } // namespace
 
 void add_doctor(CLI::App& app, Invocation& invocation) {
-    auto root = std::make_shared<std::string>(".");
+    auto workspace = std::make_shared<std::string>(".");
     CLI::App* command = app.add_subcommand("doctor", "Examine this machine: the sandbox, the kernel, the directories");
-    command->add_option("--root", *root, "The workspace; default: the current directory")
+    command->add_option("--root", *workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
-    command->callback([root, &invocation] {
-        invocation.run = [root] {
-            const sandbox::Environment environment = sandbox::process_environment();
+    command->callback([workspace, &invocation] {
+        invocation.run = [workspace] {
+            const Environment environment = sandbox::process_environment();
             std::vector<sandbox::Finding> findings = sandbox::examine(environment);
             sandbox::Finding kernel{"kernel", false, {}, {}};
             std::vector<std::string> folders;
             jupyter::KernelRequest request;
-            request.workspace = std::filesystem::canonical(*root);
+            request.workspace = std::filesystem::canonical(*workspace);
             request.environment = environment;
             async::Loop loop;
             const bool sandbox_is_there = std::all_of(findings.begin(), findings.end(),
@@ -99,9 +99,9 @@ void add_doctor(CLI::App& app, Invocation& invocation) {
             bool good = true;
             for (const sandbox::Finding& finding : findings) {
                 fmt::print("{} {}: {}\n", finding.good ? "ok     " : "PROBLEM", finding.subject,
-                           visible_text(finding.detail));
+                           escape_unprintable(finding.detail));
                 if (!finding.hint.empty()) {
-                    fmt::print("        {}\n", visible_text(finding.hint, true));
+                    fmt::print("        {}\n", escape_unprintable(finding.hint, true));
                 }
                 good = good && finding.good;
             }

@@ -1,5 +1,5 @@
 #pragma once
-// sidecar/kernel/escapes.py, as it was when cellgate was built.
+// `escapes_text` is sidecar/kernel/escapes/main.py with its modules, embedded at build time.
 
 #include <string_view>
 

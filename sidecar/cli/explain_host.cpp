@@ -1,8 +1,8 @@
 #include "explain_host.hpp"
 
 #include "async/loop.hpp"
-#include "base/visible_text.hpp"
-#include "egress/reach.hpp"
+#include "base/escape_unprintable.hpp"
+#include "egress/public_address_policy.hpp"
 #include "egress/settings_rules.hpp"
 #include "gate/gate.hpp"
 #include "sandbox/explain.hpp"
@@ -17,18 +17,18 @@ namespace {
 
 constexpr const char* session = "explained";
 
-// A person who is there, so that what would be asked is not explained as a no.
-struct Somebody final : gate::Answerer {
+// An attached user, so that an action that would be asked about is not explained as denied.
+struct Somebody final : gate::ApprovalClient {
     void on_requested(const protocol::Approval&) override {}
     void on_resolved(const protocol::ApprovalResolvedParams&) override {}
 };
 
-Task<void> ask_rules(async::Loop* loop, const std::string* root, const sandbox::HostQuery* host,
+Task<void> ask_rules(async::Loop* loop, const std::string* workspace, const sandbox::HostQuery* host,
                      const sandbox::Settings* settings, protocol::PolicyExplainResult* result) {
     gate::GateOptions options;
-    options.root = *root;
+    options.root = *workspace;
     options.policy_directory = store::find_directories(sandbox::process_environment()).config + "/policy";
-    options.off_loop = [loop](std::function<void()> work) { return loop->off_loop(std::move(work)); };
+    options.run_blocking = [loop](std::function<void()> work) { return loop->run_blocking(std::move(work)); };
     gate::Gate gate(loop->clock(), std::move(options));
     Somebody somebody;
     gate.attach(somebody);
@@ -56,16 +56,16 @@ Task<void> ask_rules(async::Loop* loop, const std::string* root, const sandbox::
 
 } // namespace
 
-bool is_no_plain_address(const std::string& subject) {
+bool is_ambiguous_address(const std::string& subject) {
     return !subject.empty() && (subject.front() == '[' || (subject.front() >= '0' && subject.front() <= '9')) &&
            subject.find_first_not_of("0123456789abcdefABCDEFxX.:[]%") == std::string::npos &&
            !sandbox::parse_host_query(subject);
 }
 
-int explain_host(const std::string& root, const sandbox::HostQuery& host, const sandbox::Settings* settings) {
+int explain_host(const std::string& workspace, const sandbox::HostQuery& host, const sandbox::Settings* settings) {
     protocol::PolicyExplainResult result;
     async::Loop loop;
-    loop.run(ask_rules(&loop, &root, &host, settings, &result));
+    loop.run(ask_rules(&loop, &workspace, &host, settings, &result));
     const std::string shown = host.port ? to_string(Endpoint{host.host, *host.port}) : host.host.name;
     std::string reason = result.reason;
     if (result.rule && result.rule->source == protocol::RuleSource::session) {
@@ -76,8 +76,8 @@ int explain_host(const std::string& root, const sandbox::HostQuery& host, const 
     const char* word = result.effect == protocol::Effect::allow  ? "allowed"
                        : result.effect == protocol::Effect::deny ? "denied"
                                                                  : "asked about";
-    fmt::print("{}: {}\n  by: {}\n", visible_text(shown), word, visible_text(reason));
-    if (result.effect != protocol::Effect::deny && !host.host.is_address && !egress::only_by_name(host.host, "")) {
+    fmt::print("{}: {}\n  by: {}\n", escape_unprintable(shown), word, escape_unprintable(reason));
+    if (result.effect != protocol::Effect::deny && !host.host.is_address && !egress::needs_explicit_host_rule(host.host, "")) {
         fmt::print("  where it leads is judged when it is looked up, after the yes\n");
     }
     return result.effect == protocol::Effect::allow ? 0 : 1;

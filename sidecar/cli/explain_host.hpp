@@ -1,6 +1,6 @@
 #pragma once
-// `cellgate sandbox explain HOST`: what a cell would reach, by the settings file, by the rules that are stored for the
-// workspace and for its user, and by what the proxy never asks about.
+// `explain_host` is `cellgate sandbox explain HOST`: whether a cell reaches the host, by the settings file, by the
+// stored rules of the workspace and of its user, and by the proxy's fixed rules.
 
 #include "sandbox/domains.hpp"
 #include "sandbox/settings.hpp"
@@ -9,12 +9,12 @@
 
 namespace cellgate::cli {
 
-// Whether `subject` is written as an address, though in a spelling that can be read in several ways ("127.1",
-// "0x7f000001"). The proxy refuses such ones.
-bool is_no_plain_address(const std::string& subject);
+// Whether `subject` is an address in a spelling that programs read in different ways ("127.1", "0x7f000001"). The proxy
+// refuses these.
+bool is_ambiguous_address(const std::string& subject);
 
-// Prints it. `root` is canonical; `settings` may be nothing. The exit code: 0 for what is allowed. Throws
+// Prints it. `workspace` is canonical; `settings` may be nothing. Returns the exit code: 0 if allowed. Throws
 // Error{policy_unreadable} when stored rules cannot be read.
-int explain_host(const std::string& root, const sandbox::HostQuery& host, const sandbox::Settings* settings);
+int explain_host(const std::string& workspace, const sandbox::HostQuery& host, const sandbox::Settings* settings);
 
 } // namespace cellgate::cli

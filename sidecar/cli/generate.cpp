@@ -18,7 +18,7 @@ struct GenerateArguments {
 };
 
 // Of one that runs in the sandbox.
-Task<void> tell_layers(std::string name, TerminalClient* client) {
+Task<void> print_layers(std::string name, TerminalClient* client) {
     Empty nothing;
     const protocol::ToolServersListResult known = co_await client->sidecar().call<protocol::ToolServersList>(nothing);
     for (const protocol::ToolServerInfo& server : known.servers) {
@@ -47,11 +47,11 @@ Task<void> generate(GenerateArguments arguments, TerminalClient& client) {
     for (const protocol::SkippedTool& skipped : result.skipped) {
         client.printer().note(fmt::format("cellgate: the tool {} was left out: {}", skipped.tool, skipped.reason));
     }
-    co_await tell_layers(arguments.sidecar.server, &client);
+    co_await print_layers(arguments.sidecar.server, &client);
     if (!arguments.out_dir.empty()) {
-        co_return; // cells find what lies in the root
+        co_return; // cells find packages in the workspace
     }
-    // The package does not hold how its server is started: a workspace may come from somebody else.
+    // The package does not contain the server's command: a workspace may be someone else's.
     std::vector<std::string> words{arguments.program, "run", "FILE"};
     const std::vector<std::string> more = arguments.sidecar.words();
     words.insert(words.end(), more.begin(), more.end());
@@ -69,7 +69,8 @@ void add_generate(CLI::App& app, Invocation& invocation) {
         ->required();
     show_forms(*command, "What starts the server. Without it, NAME is a server of .mcp.json, .vscode/mcp.json "
                          "or --mcp-config, or the built-in `host`");
-    command->add_option("--out", arguments->out_dir, "The folder for mcptools/; default: the root")->type_name("DIR");
+    command->add_option("--out", arguments->out_dir, "The folder for mcptools/; default: the workspace")
+        ->type_name("DIR");
     arguments->sidecar.add_to(*command);
     command->callback([arguments, &invocation] {
         arguments->sidecar.take_server_command(invocation);

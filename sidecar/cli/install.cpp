@@ -1,4 +1,4 @@
-// `cellgate install PACKAGE…`: packages for the workspace's kernels, after the person at the terminal said yes.
+// `cellgate install PACKAGE…`: packages for the workspace's kernels, after approval by the user at the terminal.
 
 #include "commands.hpp"
 #include "protocol/messages/packages.hpp"
@@ -10,7 +10,7 @@ namespace cellgate::cli {
 namespace {
 
 struct InstallArguments {
-    std::string root = ".";
+    std::string workspace = ".";
     std::string trace;
     std::vector<std::string> packages;
     bool source_builds = false;
@@ -18,7 +18,7 @@ struct InstallArguments {
 
     service::SidecarOptions options() const {
         service::SidecarOptions options;
-        options.root = root;
+        options.workspace = workspace;
         options.environment = sandbox::process_environment();
         if (!trace.empty()) {
             options.trace_file = trace;
@@ -54,7 +54,7 @@ void add_install(CLI::App& app, Invocation& invocation) {
         ->add_option("PACKAGE", arguments->packages, "As pip names it: requests, 'requests[socks]', 'requests>=2,<3'")
         ->type_name("")
         ->required();
-    command->add_option("--root", arguments->root, "The workspace; default: the current directory")
+    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
     command->add_flag("--allow-source-builds", arguments->source_builds,

@@ -1,6 +1,6 @@
-// `cellgate kernels`: what a session can run.
+// `cellgate kernels`: the kernels that a session can run.
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "commands.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "sandbox/launcher.hpp"
@@ -17,11 +17,11 @@ namespace {
 Task<void> print_kernels(async::Loop* loop, jupyter::KernelRequest request) {
     const std::vector<jupyter::KernelInfo> kernels = co_await jupyter::list_kernels(*loop, std::move(request));
     for (const jupyter::KernelInfo& kernel : kernels) {
-        fmt::print("{}\n    {} ({}){}\n", visible_text(kernel.name), visible_text(kernel.display_name),
-                   visible_text(kernel.language),
+        fmt::print("{}\n    {} ({}){}\n", escape_unprintable(kernel.name), escape_unprintable(kernel.display_name),
+                   escape_unprintable(kernel.language),
                    kernel.from_workspace ? ", of this workspace: asks before it starts" : "");
         if (kernel.problem) {
-            fmt::print("    cannot be started: {}\n", visible_text(*kernel.problem));
+            fmt::print("    cannot be started: {}\n", escape_unprintable(*kernel.problem));
         }
     }
     if (kernels.empty()) {
@@ -32,15 +32,15 @@ Task<void> print_kernels(async::Loop* loop, jupyter::KernelRequest request) {
 } // namespace
 
 void add_kernels(CLI::App& app, Invocation& invocation) {
-    auto root = std::make_shared<std::string>(".");
+    auto workspace = std::make_shared<std::string>(".");
     CLI::App* command = app.add_subcommand("kernels", "List the kernels that a session can run");
-    command->add_option("--root", *root, "The workspace; default: the current directory")
+    command->add_option("--root", *workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
-    command->callback([root, &invocation] {
-        invocation.run = [root] {
+    command->callback([workspace, &invocation] {
+        invocation.run = [workspace] {
             jupyter::KernelRequest request;
-            request.workspace = std::filesystem::canonical(*root);
+            request.workspace = std::filesystem::canonical(*workspace);
             request.environment = sandbox::process_environment();
             async::Loop loop;
             loop.run(print_kernels(&loop, std::move(request)));

@@ -38,7 +38,7 @@ LocalSidecar::~LocalSidecar() = default;
 Task<void> LocalSidecar::serve(std::unique_ptr<ByteStream> stream) {
     auto connection =
         std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length);
-    co_await sidecar_.serve(std::move(connection), protocol::Role::person);
+    co_await sidecar_.serve(std::move(connection), protocol::Role::user);
 }
 
 Task<void> LocalSidecar::start() {

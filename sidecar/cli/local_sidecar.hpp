@@ -1,6 +1,6 @@
 #pragma once
-// A sidecar in this process and a client of it, over a pipe in memory: what `run`, `call`, `generate` and `demo` use.
-// The client speaks the same protocol as an editor does.
+// `LocalSidecar` is a sidecar in this process with one client, over a pipe in memory, for `run`, `call`, `generate` and
+// `demo`. The client uses the same protocol as an editor.
 
 #include "async/loop.hpp"
 #include "protocol/messages/executions.hpp"
@@ -14,7 +14,7 @@
 
 namespace cellgate::cli {
 
-// What the sidecar says to its client.
+// The messages of the sidecar to its client.
 struct ClientEvents {
     virtual ~ClientEvents() = default;
     virtual void on_output(const protocol::ExecuteOutputParams& output) = 0;
@@ -25,7 +25,7 @@ struct ClientEvents {
 
 class LocalSidecar {
   public:
-    // `can_type`: whether the client can answer what code's input() asks. `events` must outlive the sidecar.
+    // `can_type`: whether the client can answer input(). `events` must outlive the sidecar.
     LocalSidecar(async::Loop& loop, service::SidecarOptions options, ClientEvents& events, bool can_type);
     ~LocalSidecar();
 

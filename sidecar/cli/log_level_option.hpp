@@ -1,5 +1,5 @@
 #pragma once
-// The option --log-level.
+// `add_log_level` is the option --log-level.
 
 #include "base/log.hpp"
 

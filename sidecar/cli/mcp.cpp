@@ -1,16 +1,16 @@
-// `cellgate mcp`: an MCP server over stdin and stdout, by which an agent uses the workspace's sidecar. It connects when
-// a tool is first called, since clients also start servers only to look at their tools.
+// `cellgate mcp`: an MCP server over stdin and stdout, through which an agent uses the workspace's sidecar. It connects
+// at the first tool call, since clients also start servers only to list their tools.
 
-#include "agent_link.hpp"
 #include "async/stream.hpp"
 #include "commands.hpp"
 #include "log_level_option.hpp"
 #include "mcp/server.hpp"
 #include "mcp_client_config.hpp"
 #include "mcp_tools.hpp"
-#include "root_sidecar.hpp"
 #include "sandbox/launcher.hpp"
 #include "service/sidecar.hpp"
+#include "sidecar_client.hpp"
+#include "workspace_sidecar.hpp"
 
 #include <fmt/format.h>
 
@@ -24,12 +24,12 @@ namespace cellgate::cli {
 namespace {
 
 constexpr std::string_view instructions =
-    "Runs code in a stateful, sandboxed kernel beside the person's editor. Write code that calls tools instead of "
+    "Runs code in a stateful, sandboxed kernel beside the user's editor. Write code that calls tools instead of "
     "calling them one by one: generate_wrappers makes a Python package of an MCP server's tools, search_tools and "
-    "describe_tool say what there is, and execute runs the code. What leaves the sandbox may wait for a person's "
+    "describe_tool say what there is, and execute runs the code. What leaves the sandbox may wait for a user's "
     "answer; a denial says why, and asking again the same way will not change it.";
 
-// The variables that the person means for the kernel: KERNEL_ENV_NAME becomes NAME, as ipybox has it.
+// The variables that the user means for the kernel: KERNEL_ENV_NAME becomes NAME, as ipybox has it.
 std::map<std::string, std::string> kernel_environment(const std::map<std::string, std::string>& environment) {
     constexpr std::string_view prefix = "KERNEL_ENV_";
     std::map<std::string, std::string> chosen;
@@ -41,12 +41,12 @@ std::map<std::string, std::string> kernel_environment(const std::map<std::string
     return chosen;
 }
 
-std::vector<mcp::Tool> all_tools(AgentLink& link, const McpLimits& limits) {
-    std::vector<mcp::Tool> all = execution_tools(link, limits);
-    for (mcp::Tool& tool : catalogue_tools(link)) {
+std::vector<mcp::Tool> all_tools(SidecarClient& sidecar, const McpLimits& limits) {
+    std::vector<mcp::Tool> all = execution_tools(sidecar, limits);
+    for (mcp::Tool& tool : catalogue_tools(sidecar)) {
         all.push_back(std::move(tool));
     }
-    all.push_back(install_tool(link));
+    all.push_back(install_tool(sidecar));
     return all;
 }
 
@@ -56,28 +56,28 @@ std::string own_program() {
     return error ? "cellgate" : program.string();
 }
 
-Task<std::unique_ptr<ByteStream>> connect_agent(async::Loop* loop, RootSidecarOptions options) {
-    co_return co_await connect_to_root(*loop, std::move(options));
+Task<std::unique_ptr<ByteStream>> connect_agent(async::Loop* loop, WorkspaceSidecarOptions options) {
+    co_return co_await connect_to_workspace(*loop, std::move(options));
 }
 
-Task<void> serve_agent(async::Loop* loop, RootSidecarOptions options) {
+Task<void> serve_agent(async::Loop* loop, WorkspaceSidecarOptions options) {
     const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     ::dup2(STDERR_FILENO, STDOUT_FILENO); // whatever prints by mistake must not end up between messages
     auto connection = std::make_shared<protocol::FramedConnection>(
         async::open_stream(*loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out), protocol::Framing::lines);
     const McpLimits limits = read_mcp_limits(sandbox::process_environment());
-    AgentLink link(
+    SidecarClient sidecar(
         loop->clock(), [loop, options] { return connect_agent(loop, options); },
         kernel_environment(sandbox::process_environment()));
     mcp::ServerDescription description{{"cellgate", CELLGATE_VERSION}, std::string(instructions)};
-    mcp::Server server(std::move(connection), std::move(description), all_tools(link, limits), loop->clock());
+    mcp::Server server(std::move(connection), std::move(description), all_tools(sidecar, limits), loop->clock());
     std::exception_ptr error;
     try {
         co_await server.run();
     } catch (const Error&) {
         error = std::current_exception();
     }
-    co_await link.close();
+    co_await sidecar.close();
     if (error) {
         std::rethrow_exception(error);
     }
@@ -86,12 +86,12 @@ Task<void> serve_agent(async::Loop* loop, RootSidecarOptions options) {
 } // namespace
 
 void add_mcp(CLI::App& app, Invocation& invocation) {
-    auto options = std::make_shared<RootSidecarOptions>();
+    auto options = std::make_shared<WorkspaceSidecarOptions>();
     auto client = std::make_shared<std::string>();
-    options->root = ".";
+    options->workspace = ".";
     CLI::App* command = app.add_subcommand(
-        "mcp", "Serve an agent over MCP, on stdin and stdout: it runs code, and a person answers for it");
-    command->add_option("--root", options->root, "The workspace; default: the current directory")
+        "mcp", "Serve an agent over MCP, on stdin and stdout: it runs code, and a user answers for it");
+    command->add_option("--root", options->workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
     command
@@ -107,8 +107,8 @@ void add_mcp(CLI::App& app, Invocation& invocation) {
     command->callback([options, client, &invocation] {
         invocation.run = [options, client] {
             if (!client->empty()) {
-                const std::string root = service::canonical_root(options->root);
-                const McpClientConfig config = mcp_client_config(*client, own_program(), root);
+                const std::string workspace = service::canonical_workspace(options->workspace);
+                const McpClientConfig config = mcp_client_config(*client, own_program(), workspace);
                 fmt::print("{}", config.json);
                 fmt::print(stderr, "cellgate: this goes into {}\n", config.file);
                 return 0;

@@ -22,13 +22,14 @@ using protocol::CallToolResult;
 using protocol::ToolInfo;
 using protocol::ToolServerInfo;
 
-// Near enough for English and JSON: nobody's tokenizer is exactly another's.
+// An estimate for English and JSON: tokenizers differ.
 constexpr std::size_t bytes_per_token = 4;
 constexpr std::int64_t default_tokens = 1500;
-constexpr std::int64_t most_tokens = 50'000;
-constexpr std::size_t longest_summary = 160;
+constexpr std::int64_t max_tokens_allowed = 50'000;
+constexpr std::size_t max_summary_bytes = 160;
 
-// ---- What the tools take --------------------------------------------------------------------------------------------
+// ---- Arguments of the tools
+// ------------------------------------------------------------------------------------------
 
 struct RegisterArguments {
     static constexpr bool closed = true;
@@ -89,10 +90,11 @@ std::size_t bytes_of_budget(const std::optional<std::int64_t>& tokens) {
     if (tokens && *tokens < 1) {
         throw Error(ErrorCode::invalid_params, "arguments.max_tokens: expected 1 or more");
     }
-    return static_cast<std::size_t>(std::min(tokens.value_or(default_tokens), most_tokens)) * bytes_per_token;
+    return static_cast<std::size_t>(std::min(tokens.value_or(default_tokens), max_tokens_allowed)) * bytes_per_token;
 }
 
-// ---- What they give -------------------------------------------------------------------------------------------------
+// ---- Results of the tools
+// --------------------------------------------------------------------------------------------
 
 struct FoundTool {
     std::string server;
@@ -144,11 +146,11 @@ struct ToolDescription {
 std::string summary_of(const ToolInfo& tool) {
     const std::string text = tool.hints.description.value_or(tool.hints.title.value_or(""));
     const std::string line = text.substr(0, text.find('\n'));
-    if (line.size() <= longest_summary) {
+    if (line.size() <= max_summary_bytes) {
         return line;
     }
-    const std::size_t space = line.rfind(' ', longest_summary);
-    return line.substr(0, space == std::string::npos ? longest_summary : space) + "…";
+    const std::size_t space = line.rfind(' ', max_summary_bytes);
+    return line.substr(0, space == std::string::npos ? max_summary_bytes : space) + "…";
 }
 
 std::string lowered(std::string text) {
@@ -174,7 +176,7 @@ bool has_word(const std::vector<std::string>& words, const std::string& start) {
     return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word.starts_with(start); });
 }
 
-// How well a tool fits; 0: not at all. A word in the name says more than one in the description.
+// The score of a tool; 0: no match. A word in the name counts more than one in the description.
 int score(const std::vector<std::string>& wanted, const std::string& server, const ToolInfo& tool) {
     const std::vector<std::string> name = words_of(tool.name + " " + server);
     const std::vector<std::string> title = words_of(tool.hints.title.value_or(""));
@@ -195,12 +197,13 @@ int score(const std::vector<std::string>& wanted, const std::string& server, con
 // ---- The tools ------------------------------------------------------------------------------------------------------
 
 struct CatalogueTools {
-    explicit CatalogueTools(AgentLink& link_) : link(link_) {}
-    AgentLink& link;
+    explicit CatalogueTools(SidecarClient& sidecar_) : sidecar(sidecar_) {}
+    SidecarClient& sidecar;
 
     Task<std::vector<ToolServerInfo>> servers(std::optional<std::string> only, std::shared_ptr<ToolCall> call) {
         Empty nothing;
-        protocol::ToolServersListResult list = co_await link.call<protocol::ToolServersList>(nothing, std::move(call));
+        protocol::ToolServersListResult list =
+            co_await sidecar.call<protocol::ToolServersList>(nothing, std::move(call));
         if (only) {
             std::erase_if(list.servers, [&](const ToolServerInfo& each) { return each.name != *only; });
             if (list.servers.empty()) {
@@ -216,7 +219,7 @@ struct CatalogueTools {
         protocol::WrappersGenerateParams params;
         params.server = std::move(server);
         params.config = std::move(config);
-        co_return co_await link.call_that_asks<protocol::WrappersGenerate>(std::move(params), std::move(call));
+        co_return co_await sidecar.call_with_approval<protocol::WrappersGenerate>(std::move(params), std::move(call));
     }
 
     // ipybox answers with the names of the modules, a block for each.
@@ -383,13 +386,13 @@ constexpr std::string_view describe_input = R"({"type":"object","properties":{
 
 } // namespace
 
-std::vector<mcp::Tool> catalogue_tools(AgentLink& link) {
-    const auto tools = std::make_shared<CatalogueTools>(link);
+std::vector<mcp::Tool> catalogue_tools(SidecarClient& sidecar) {
+    const auto tools = std::make_shared<CatalogueTools>(sidecar);
     std::vector<mcp::Tool> all;
     all.push_back(mcp::typed_tool<RegisterArguments>(
         tool_spec("register_mcp_server",
                   "Makes a Python package of an MCP server's tools, mcptools.<server_name>, and returns its modules. "
-                  "Starting a server that no person configured is asked about: the person sees the whole command.",
+                  "Starting a server that no user configured is asked about: the user sees the whole command.",
                   register_input),
         [tools](RegisterArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->register_server(std::move(arguments), std::move(call));

@@ -9,14 +9,14 @@ namespace cellgate::cli {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
     std::string out;
     append_json_string(out, text);
     return out;
 }
 
 std::string json(std::string_view servers_key, std::string_view type, const std::string& program,
-                 std::string_view root) {
+                 std::string_view workspace) {
     return fmt::format("{{\n"
                        "  \"{}\": {{\n"
                        "    \"cellgate\": {{\n"
@@ -26,12 +26,12 @@ std::string json(std::string_view servers_key, std::string_view type, const std:
                        "    }}\n"
                        "  }}\n"
                        "}}\n",
-                       servers_key, type, quoted(program), quoted(root));
+                       servers_key, type, json_string(program), json_string(workspace));
 }
 
 } // namespace
 
-McpClientConfig mcp_client_config(std::string_view client, const std::string& program, const std::string& root) {
+McpClientConfig mcp_client_config(std::string_view client, const std::string& program, const std::string& workspace) {
     constexpr std::string_view stdio = "      \"type\": \"stdio\",\n";
     constexpr std::string_view folder = "${workspaceFolder}";
     if (client == "vscode") {
@@ -39,13 +39,13 @@ McpClientConfig mcp_client_config(std::string_view client, const std::string& pr
     }
     if (client == "claude") {
         return {".mcp.json of the workspace (Claude Code), or claude_desktop_config.json (Claude Desktop)",
-                json("mcpServers", stdio, program, root)};
+                json("mcpServers", stdio, program, workspace)};
     }
     if (client == "cursor") {
         return {".cursor/mcp.json of the workspace", json("mcpServers", "", program, folder)};
     }
     if (client == "neovim") {
-        return {"~/.config/mcphub/servers.json (mcphub.nvim)", json("mcpServers", "", program, root)};
+        return {"~/.config/mcphub/servers.json (mcphub.nvim)", json("mcpServers", "", program, workspace)};
     }
     throw Error(ErrorCode::config_invalid, fmt::format("expected vscode, claude, cursor or neovim, found {}", client));
 }

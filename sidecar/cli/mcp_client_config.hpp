@@ -1,5 +1,5 @@
 #pragma once
-// What to write into the configuration of an MCP client so that it starts `cellgate mcp`.
+// `McpClientConfig` is the entry in the configuration of an MCP client that makes it start `cellgate mcp`.
 
 #include <string>
 #include <string_view>
@@ -7,12 +7,13 @@
 namespace cellgate::cli {
 
 struct McpClientConfig {
-    std::string file; // where it goes, for a person
+    std::string file; // its destination, as shown to a user
     std::string json;
 };
 
-// `client`: one of mcp_clients. `program`: absolute. `root`: absolute; used where the client has no variable for it.
-McpClientConfig mcp_client_config(std::string_view client, const std::string& program, const std::string& root);
+// `client`: one of mcp_clients. `program`: absolute. `workspace`: absolute; used where the client has no variable for
+// it.
+McpClientConfig mcp_client_config(std::string_view client, const std::string& program, const std::string& workspace);
 
 inline constexpr std::string_view mcp_clients[] = {"vscode", "claude", "cursor", "neovim"};
 

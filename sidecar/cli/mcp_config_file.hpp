@@ -1,5 +1,5 @@
 #pragma once
-// `--mcp-config FILE`: tool servers that the person names, in the form of `mcpServers`.
+// `read_mcp_config` is the parser of `--mcp-config FILE`: tool servers from the user, in the form of `mcpServers`.
 
 #include "protocol/messages/tool_servers.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace cellgate::cli {
 
-// Throws Error{config_invalid}: a file that a person named is not half used.
+// Throws Error{config_invalid} if any part is invalid: the file is never used in part.
 std::map<std::string, protocol::McpServerConfig> read_mcp_config(const std::string& path);
 
 } // namespace cellgate::cli

@@ -18,12 +18,13 @@ using protocol::ExecuteResult;
 using protocol::ExecutionStatus;
 
 constexpr Duration between_reports = std::chrono::milliseconds(200);
-constexpr std::size_t longest_error = 2000;
+constexpr std::size_t max_error_bytes = 2000;
 constexpr double default_seconds = 30;
-constexpr std::string_view loss_notice = "[The kernel was started anew before this, since the one of before was lost "
-                                         "with its sidecar: variables and imports of before are gone.]";
+constexpr std::string_view loss_notice = "[The kernel was restarted before this, because the previous one was lost "
+                                         "with its sidecar: its variables and imports are gone.]";
 
-// ---- What the tools take --------------------------------------------------------------------------------------------
+// ---- Arguments of the tools
+// ------------------------------------------------------------------------------------------
 
 struct ExecuteArguments {
     static constexpr bool closed = true;
@@ -81,7 +82,8 @@ struct ReadArguments {
     }
 };
 
-// ---- What they give -------------------------------------------------------------------------------------------------
+// ---- Results of the tools
+// --------------------------------------------------------------------------------------------
 
 struct ErrorOfCode {
     std::string name;
@@ -136,7 +138,7 @@ struct OutputSummary {
 };
 
 std::string shortened(const std::string& text) {
-    return text.size() > longest_error ? text.substr(0, longest_error) + "…" : text;
+    return text.size() > max_error_bytes ? text.substr(0, max_error_bytes) + "…" : text;
 }
 
 // How it ended, when that is not plain from the output.
@@ -184,21 +186,21 @@ CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const st
 // ---- The tools ------------------------------------------------------------------------------------------------------
 
 struct ExecutionTools {
-    ExecutionTools(AgentLink& link_, const McpLimits& limits_) : link(link_), limits(limits_) {}
-    AgentLink& link;
+    ExecutionTools(SidecarClient& sidecar_, const McpLimits& limits_) : sidecar(sidecar_), limits(limits_) {}
+    SidecarClient& sidecar;
     McpLimits limits;
 
     std::size_t characters_of(const std::optional<std::int64_t>& wanted, std::size_t otherwise) const {
         if (wanted && *wanted < 1) {
             throw Error(ErrorCode::invalid_params, "arguments.max_output_chars: expected 1 or more");
         }
-        return std::min(wanted ? static_cast<std::size_t>(*wanted) : otherwise, limits.most_characters);
+        return std::min(wanted ? static_cast<std::size_t>(*wanted) : otherwise, limits.max_characters);
     }
 
     // Tells the client the latest line, at most a few times a second.
-    AgentLink::OnOutput reporter(std::shared_ptr<ToolCall> call) {
+    SidecarClient::OnOutput reporter(std::shared_ptr<ToolCall> call) {
         return [this, call, last = std::optional<Instant>()](const protocol::ExecuteOutputParams& output) mutable {
-            const Instant now = link.clock().now();
+            const Instant now = sidecar.clock().now();
             if (!output.output || (last && now - *last < between_reports)) {
                 return;
             }
@@ -231,7 +233,7 @@ struct ExecutionTools {
         if (named) {
             co_return std::move(*named);
         }
-        co_return co_await link.own_session(std::move(call));
+        co_return co_await sidecar.own_session(std::move(call));
     }
 
     Task<ExecuteResult> run(std::string code, double timeout, std::string session, std::shared_ptr<ToolCall> call) {
@@ -239,8 +241,8 @@ struct ExecutionTools {
         params.code = std::move(code);
         params.timeout_seconds = timeout;
         params.session_id = std::move(session);
-        AgentLink::OnOutput on_output = reporter(call);
-        co_return co_await link.execute(std::move(params), std::move(call), std::move(on_output));
+        SidecarClient::OnOutput on_output = reporter(call);
+        co_return co_await sidecar.execute(std::move(params), std::move(call), std::move(on_output));
     }
 
     Task<CallToolResult> execute(ExecuteArguments arguments, std::shared_ptr<ToolCall> call) {
@@ -248,7 +250,7 @@ struct ExecutionTools {
         const double timeout = limits.timeout_of(arguments.timeout, default_seconds);
         const std::string session = co_await session_for(arguments.session, call);
         const ExecuteResult result = co_await run(std::move(arguments.code), timeout, session, call);
-        OutputPage page = co_await read_output_page(&link, call, result.execution_id, std::nullopt, characters);
+        OutputPage page = co_await read_output_page(&sidecar, call, result.execution_id, std::nullopt, characters);
         ExecuteSummary summary;
         summary.execution_id = result.execution_id;
         summary.session = session;
@@ -262,7 +264,7 @@ struct ExecutionTools {
         summary.duration_seconds = result.duration_seconds;
         summary.waited_seconds = result.waited_seconds;
         summary.isolation = result.layers;
-        const bool lost = !arguments.session && link.take_loss();
+        const bool lost = !arguments.session && sidecar.take_loss();
         if (lost) {
             page.content.add_text(loss_notice);
             summary.kernel_was_lost = true;
@@ -279,10 +281,10 @@ struct ExecutionTools {
         constexpr double ipybox_seconds = 120;
         const std::size_t characters = characters_of(arguments.max_output_chars, ipybox_characters);
         const double timeout = limits.timeout_of(arguments.timeout, ipybox_seconds);
-        std::string session = co_await link.own_session(call);
+        std::string session = co_await sidecar.own_session(call);
         const ExecuteResult result = co_await run(std::move(arguments.code), timeout, std::move(session), call);
-        OutputPage page = co_await read_output_page(&link, call, result.execution_id, std::nullopt, characters);
-        if (link.take_loss()) {
+        OutputPage page = co_await read_output_page(&sidecar, call, result.execution_id, std::nullopt, characters);
+        if (sidecar.take_loss()) {
             page.content.add_text(loss_notice);
         }
         const std::string notice = page.cut ? fmt::format("\n\n[Output truncated: exceeded {} character limit]\n[{}]",
@@ -293,25 +295,25 @@ struct ExecutionTools {
 
     Task<CallToolResult> reset(NoArguments, std::shared_ptr<ToolCall> call) {
         protocol::SessionRestartParams params;
-        params.session_id = co_await link.own_session(call);
-        co_await link.call_that_asks<protocol::SessionRestart>(std::move(params), std::move(call));
-        link.take_loss(); // this says it
-        co_return mcp::text_result("The kernel was started anew: variables and imports are gone.");
+        params.session_id = co_await sidecar.own_session(call);
+        co_await sidecar.call_with_approval<protocol::SessionRestart>(std::move(params), std::move(call));
+        sidecar.take_loss(); // this result reports it
+        co_return mcp::text_result("The kernel was restarted: variables and imports are gone.");
     }
 
     Task<CallToolResult> interrupt(InterruptArguments arguments, std::shared_ptr<ToolCall> call) {
         protocol::SessionParams params;
         params.session_id = co_await session_for(std::move(arguments.session), call);
-        co_await link.call<protocol::SessionInterrupt>(std::move(params), std::move(call));
+        co_await sidecar.call<protocol::SessionInterrupt>(std::move(params), std::move(call));
         co_return mcp::text_result("What ran was interrupted; variables are kept.");
     }
 
     Task<CallToolResult> read(ReadArguments arguments, std::shared_ptr<ToolCall> call) {
         const std::size_t characters = characters_of(arguments.max_output_chars, default_output_characters);
         protocol::ExecutionParams params{arguments.execution_id};
-        const protocol::ExecutionInfo info = co_await link.call<protocol::ExecutionGet>(std::move(params), call);
+        const protocol::ExecutionInfo info = co_await sidecar.call<protocol::ExecutionGet>(std::move(params), call);
         OutputPage page =
-            co_await read_output_page(&link, call, arguments.execution_id, std::move(arguments.cursor), characters);
+            co_await read_output_page(&sidecar, call, arguments.execution_id, std::move(arguments.cursor), characters);
         OutputSummary summary;
         summary.execution_id = arguments.execution_id;
         summary.running = info.state != protocol::ExecutionState::finished;
@@ -329,9 +331,9 @@ struct ExecutionTools {
 
 constexpr std::string_view execute_input = R"({"type":"object","properties":{
 "code":{"type":"string","description":"Python code, or that of the kernel's language. Top-level await works; the last expression's value is part of the output."},
-"timeout":{"type":"number","exclusiveMinimum":0,"description":"Seconds after which the code is interrupted. Time spent waiting for a person does not count. Default: 30; at most 300, unless the person set otherwise."},
+"timeout":{"type":"number","exclusiveMinimum":0,"description":"Seconds after which the code is interrupted. Time spent waiting for a user does not count. Default: 30; at most 300, unless the user set otherwise."},
 "max_output_chars":{"type":"integer","minimum":1,"description":"How much text of the output the result holds at most; the rest is read with read_output. Default: 20000."},
-"session":{"type":"string","description":"Run in this session instead of your own one: \"default\" is the one that the person's editor uses."}},
+"session":{"type":"string","description":"Run in this session instead of your own one: \"default\" is the one that the user's editor uses."}},
 "required":["code"],"additionalProperties":false})";
 
 constexpr std::string_view execute_output = R"({"type":"object","properties":{
@@ -342,9 +344,9 @@ constexpr std::string_view execute_output = R"({"type":"object","properties":{
 "next":{"type":"string","description":"There is more: the cursor for read_output."},
 "error":{"type":"object","properties":{"name":{"type":"string"},"message":{"type":"string"}},"required":["name","message"]},
 "duration_seconds":{"type":"number"},
-"waited_seconds":{"type":"number","description":"Of that, waiting for a person."},
+"waited_seconds":{"type":"number","description":"Of that, waiting for a user."},
 "isolation":{"type":"array","items":{"type":"string"}},
-"kernel_was_lost":{"type":"boolean","description":"The kernel was started anew before this: variables and imports of before are gone."}},
+"kernel_was_lost":{"type":"boolean","description":"The kernel was restarted before this: its variables and imports are gone."}},
 "required":["execution_id","session","status","output","duration_seconds","waited_seconds","isolation"]})";
 
 constexpr std::string_view cell_input = R"({"type":"object","properties":{
@@ -371,17 +373,17 @@ constexpr std::string_view read_schema = R"({"type":"object","properties":{
 
 } // namespace
 
-std::vector<mcp::Tool> execution_tools(AgentLink& link, const McpLimits& limits) {
-    const auto tools = std::make_shared<ExecutionTools>(link, limits);
+std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const McpLimits& limits) {
+    const auto tools = std::make_shared<ExecutionTools>(sidecar, limits);
     std::vector<mcp::Tool> all;
     all.push_back(mcp::typed_tool<ExecuteArguments>(
         tool_spec("execute",
                   "Runs code in a stateful, sandboxed Jupyter kernel and returns its output, pictures included. "
                   "Variables and imports stay for the next call. Hosts of the network are reached through a "
-                  "proxy (HTTPS_PROXY) once a person or a rule allows them; the workspace is "
+                  "proxy (HTTPS_PROXY) once a user or a rule allows them; the workspace is "
                   "writable. Tools of MCP servers are called from the code: `from mcptools.SERVER import TOOL` and "
-                  "`TOOL.run(...)`, once generate_wrappers has written them. Each such call is subject to a person's "
-                  "rules and may wait for a person's answer.",
+                  "`TOOL.run(...)`, once generate_wrappers has written them. Each such call is subject to a user's "
+                  "rules and may wait for a user's answer.",
                   execute_input, execute_output),
         [tools](ExecuteArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->execute(std::move(arguments), std::move(call));
@@ -396,7 +398,7 @@ std::vector<mcp::Tool> execution_tools(AgentLink& link, const McpLimits& limits)
         }));
     all.push_back(mcp::typed_tool<NoArguments>(
         tool_spec("reset",
-                  "Starts your kernel anew: variables and imports are gone. Needed after wrappers of a server "
+                  "Restarts your kernel: variables and imports are gone. Needed after wrappers of a server "
                   "that was imported already were generated again.",
                   nothing_input),
         [tools](NoArguments arguments, std::shared_ptr<ToolCall> call) {

@@ -1,5 +1,5 @@
 // install_package, with ipybox's name and parameter. ipybox installs into its own interpreter, unasked; here it is an
-// action that a person is asked about.
+// action that a user is asked about.
 
 #include "mcp/content.hpp"
 #include "mcp_output.hpp"
@@ -33,22 +33,23 @@ std::string success(const protocol::PackagesInstallResult& result) {
 }
 
 std::string failure(const protocol::PackagesInstallResult& result) {
-    return fmt::format("Nothing was installed: {}\n\n{}\nFor you only wheels are installed: a package, or a version, "
-                       "without one for this Python cannot be had. Try another version or package, or ask your user, "
-                       "who can run `cellgate install --allow-source-builds PACKAGE` in the workspace.",
-                       result.reason.value_or("pip failed"), result.output);
+    return fmt::format(
+        "Nothing was installed: {}\n\n{}\nFor you only wheels are installed: a package, or a version, "
+        "without one for this Python cannot be installed. Try another version or package, or ask your user, "
+        "who can run `cellgate install --allow-source-builds PACKAGE` in the workspace.",
+        result.reason.value_or("pip failed"), result.output);
 }
 
 struct InstallTool {
-    AgentLink& link;
+    SidecarClient& sidecar;
 
     Task<protocol::CallToolResult> install(InstallArguments arguments, std::shared_ptr<ToolCall> call) {
         protocol::PackagesInstallParams params;
-        params.session_id = co_await link.own_session(call);
+        params.session_id = co_await sidecar.own_session(call);
         params.packages.push_back(std::move(arguments.package_name));
-        AgentLink::OnLine on_line = [call](const std::string& line) { call->report(plain_text(line)); };
+        SidecarClient::OnLine on_line = [call](const std::string& line) { call->report(plain_text(line)); };
         const protocol::PackagesInstallResult result =
-            co_await link.install(std::move(params), call, std::move(on_line));
+            co_await sidecar.install(std::move(params), call, std::move(on_line));
         if (result.status == protocol::InstallStatus::failed) {
             co_return mcp::error_result(failure(result));
         }
@@ -62,14 +63,13 @@ constexpr std::string_view install_input = R"({"type":"object","properties":{
 
 } // namespace
 
-mcp::Tool install_tool(AgentLink& link) {
-    const auto tool = std::make_shared<InstallTool>(link);
+mcp::Tool install_tool(SidecarClient& sidecar) {
+    const auto tool = std::make_shared<InstallTool>(sidecar);
     return mcp::typed_tool<InstallArguments>(
-        tool_spec(
-            "install_package",
-            "Installs a Python package, and what it needs, for your kernel, from wheels. A person is asked first, "
-            "and sees pip's whole command.",
-            install_input),
+        tool_spec("install_package",
+                  "Installs a Python package, and what it needs, for your kernel, from wheels. A user is asked first, "
+                  "and sees pip's whole command.",
+                  install_input),
         [tool](InstallArguments arguments, std::shared_ptr<ToolCall> call) {
             return tool->install(std::move(arguments), std::move(call));
         });

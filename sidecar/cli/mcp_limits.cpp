@@ -1,7 +1,7 @@
 #include "mcp_limits.hpp"
 
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "mcp_output.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ std::optional<double> number(const std::map<std::string, std::string>& environme
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (status != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value <= 0) {
         throw Error(ErrorCode::config_invalid,
-                    fmt::format("expected {} to be a number above 0, found \"{}\"", name, visible_text(text)),
+                    fmt::format("expected {} to be a number above 0, found \"{}\"", name, escape_unprintable(text)),
                     "correct it where your agent's program is told to start cellgate, or leave it out");
     }
     return value;
@@ -33,13 +33,13 @@ std::optional<double> number(const std::map<std::string, std::string>& environme
 } // namespace
 
 double McpLimits::timeout_of(std::optional<double> asked, double otherwise) const {
-    if (asked && most_timeout && *asked > *most_timeout) {
+    if (asked && max_timeout && *asked > *max_timeout) {
         throw Error(ErrorCode::limit_exceeded,
-                    fmt::format("arguments.timeout: expected at most {}, found {}", *most_timeout, *asked),
-                    "the person who configured this server set SANDBOX_MAX_TIMEOUT");
+                    fmt::format("arguments.timeout: expected at most {}, found {}", *max_timeout, *asked),
+                    "the user who configured this server set SANDBOX_MAX_TIMEOUT");
     }
     const double wanted = asked.value_or(default_timeout.value_or(otherwise));
-    return std::min(wanted, most_timeout.value_or(wanted));
+    return std::min(wanted, max_timeout.value_or(wanted));
 }
 
 McpLimits read_mcp_limits(const std::map<std::string, std::string>& environment) {
@@ -48,9 +48,9 @@ McpLimits read_mcp_limits(const std::map<std::string, std::string>& environment)
     if (!limits.default_timeout) {
         limits.default_timeout = number(environment, "SANDBOX_TIMEOUT");
     }
-    limits.most_timeout = number(environment, "SANDBOX_MAX_TIMEOUT");
-    const double most = static_cast<double>(most_output_characters);
-    limits.most_characters = static_cast<std::size_t>(
+    limits.max_timeout = number(environment, "SANDBOX_MAX_TIMEOUT");
+    const double most = static_cast<double>(max_output_characters);
+    limits.max_characters = static_cast<std::size_t>(
         std::max(1.0, std::min(most, number(environment, "SANDBOX_MAX_OUTPUT_SIZE").value_or(most))));
     return limits;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What the person who configured an agent's program set in its environment, by the names that Python Sandbox Server
-// has. It bounds this server alone; what the sidecar lets an agent have at most, nothing in here widens.
+// `McpLimits` is the set of limits that a user sets in the environment of `cellgate mcp`, under the names that Python
+// Sandbox Server uses. They bound this server alone and cannot raise the sidecar's limits for agents.
 
 #include <cstddef>
 #include <map>
@@ -11,15 +11,15 @@ namespace cellgate::cli {
 
 struct McpLimits {
     std::optional<double> default_timeout; // seconds; SANDBOX_DEFAULT_TIMEOUT, or SANDBOX_TIMEOUT
-    std::optional<double> most_timeout;    // seconds; SANDBOX_MAX_TIMEOUT
-    std::size_t most_characters = 0;       // of an output in a result; SANDBOX_MAX_OUTPUT_SIZE
+    std::optional<double> max_timeout;     // seconds; SANDBOX_MAX_TIMEOUT
+    std::size_t max_characters = 0;        // of an output in a result; SANDBOX_MAX_OUTPUT_SIZE
 
-    // The timeout of an execution that named `asked`; `otherwise` when neither it nor the person named one. Throws
-    // Error{limit_exceeded} for one beyond the person's.
+    // The timeout of an execution: `asked`, else the user's default, else `otherwise`. Throws Error{limit_exceeded}
+    // above the user's maximum.
     double timeout_of(std::optional<double> asked, double otherwise) const;
 };
 
-// Throws Error{config_invalid} for a value that is no number above 0.
+// Throws Error{config_invalid} for a value that is not a number above 0.
 McpLimits read_mcp_limits(const std::map<std::string, std::string>& environment);
 
 } // namespace cellgate::cli

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t read_bytes = std::uint64_t{1} << 20;
 // In base64, of one page. Models take less than that.
-constexpr std::size_t most_picture_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_picture_bytes = std::size_t{4} << 20;
 constexpr std::array<std::string_view, 4> picture_types = {"image/png", "image/jpeg", "image/webp", "image/gif"};
 
 struct Position {
@@ -174,7 +174,7 @@ class PageWriter {
     OutputPage& page_;
     Position position_;
     std::size_t left_;
-    std::size_t picture_bytes_ = most_picture_bytes;
+    std::size_t picture_bytes_ = max_picture_bytes;
     std::string block_; // of text, not yet in the content
 };
 
@@ -206,8 +206,8 @@ std::string plain_text(std::string_view text) {
     return plain;
 }
 
-Task<OutputPage> read_output_page(AgentLink* link, std::shared_ptr<mcp::ToolCall> on_behalf, std::string execution_id,
-                                  std::optional<std::string> cursor, std::size_t characters) {
+Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
+                                  std::string execution_id, std::optional<std::string> cursor, std::size_t characters) {
     OutputPage page;
     PageWriter writer(page, cursor ? parse_cursor(*cursor) : Position{}, characters);
     bool complete = false;
@@ -215,7 +215,7 @@ Task<OutputPage> read_output_page(AgentLink* link, std::shared_ptr<mcp::ToolCall
     while (more && !complete && !page.cut) {
         protocol::OutputReadParams params{execution_id, writer.position().seq, read_bytes};
         const protocol::OutputReadResult result =
-            co_await link->call<protocol::OutputRead>(std::move(params), on_behalf);
+            co_await sidecar->call<protocol::OutputRead>(std::move(params), on_behalf);
         for (const protocol::OutputRecord& record : result.records) {
             page.cut = !writer.add(record);
             if (page.cut) {

@@ -1,9 +1,9 @@
 #pragma once
-// What an execution printed and showed, as an MCP client takes it: plain text and pictures, in pages of a bounded size.
-// It is read from the journal, so that a page and the next one make the whole whatever was cut.
+// `OutputPage` is a bounded part of an execution's output for an MCP client: plain text and pictures. It is read from
+// the journal, so that consecutive pages give the whole output.
 
-#include "agent_link.hpp"
 #include "mcp/content.hpp"
+#include "sidecar_client.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -12,21 +12,21 @@
 namespace cellgate::cli {
 
 inline constexpr std::size_t default_output_characters = 20'000;
-inline constexpr std::size_t most_output_characters = 1'000'000;
+inline constexpr std::size_t max_output_characters = 1'000'000;
 
 struct OutputPage {
     mcp::Content content;            // text and pictures in their order
     std::string text;                // the text alone
-    std::optional<std::string> next; // where the next page begins; nothing when all was read
-    bool cut = false;                // there is more now
+    std::optional<std::string> next; // cursor of the next page; nothing at the end
+    bool cut = false;                // there is more output already
 };
 
-// `cursor`: of an earlier page; none: from the beginning. Text is cut at `characters`. Throws Error{invalid_params} for
-// a cursor that is none, and what output/read does.
-Task<OutputPage> read_output_page(AgentLink* link, std::shared_ptr<mcp::ToolCall> on_behalf, std::string execution_id,
-                                  std::optional<std::string> cursor, std::size_t characters);
+// `cursor`: from an earlier page; none: the first page. Text is cut at `characters`. Throws Error{invalid_params} for
+// an invalid cursor, and what output/read does.
+Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
+                                  std::string execution_id, std::optional<std::string> cursor, std::size_t characters);
 
-// Without what a terminal would act on: colours, movements, titles.
+// Removes terminal control sequences: colours, movements, titles.
 std::string plain_text(std::string_view text);
 
 } // namespace cellgate::cli

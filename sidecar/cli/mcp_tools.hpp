@@ -1,10 +1,10 @@
 #pragma once
-// The tools of `cellgate mcp`, one file for each family. Each is a client of the sidecar, through an AgentLink that has
-// to outlive it.
+// `execution_tools`, `catalogue_tools` and `install_tool` are the tools of `cellgate mcp`, one file for each family.
+// They use the SidecarClient, which must outlive them.
 
-#include "agent_link.hpp"
 #include "mcp/server.hpp"
 #include "mcp_limits.hpp"
+#include "sidecar_client.hpp"
 
 #include <string>
 #include <vector>
@@ -12,13 +12,13 @@
 namespace cellgate::cli {
 
 // execute, execute_ipython_cell, reset, interrupt, read_output.
-std::vector<mcp::Tool> execution_tools(AgentLink& link, const McpLimits& limits);
+std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const McpLimits& limits);
 
 // register_mcp_server, generate_wrappers, list_tools, search_tools, describe_tool.
-std::vector<mcp::Tool> catalogue_tools(AgentLink& link);
+std::vector<mcp::Tool> catalogue_tools(SidecarClient& sidecar);
 
 // install_package.
-mcp::Tool install_tool(AgentLink& link);
+mcp::Tool install_tool(SidecarClient& sidecar);
 
 // A tool as a client lists it. `input_schema`, `output_schema`: JSON; empty: none.
 protocol::ToolSpec tool_spec(std::string name, std::string description, std::string_view input_schema,

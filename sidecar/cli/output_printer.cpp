@@ -15,7 +15,7 @@ namespace cellgate::cli {
 namespace {
 
 // While a question is open, which may be for hours.
-constexpr std::size_t most_held = std::size_t{8} << 20;
+constexpr std::size_t max_buffered_bytes = std::size_t{8} << 20;
 
 struct DisplayedOutput {
     std::string output_type;
@@ -86,26 +86,26 @@ void OutputPrinter::note(const std::string& text) {
     write(true, terminal_text(text, false) + "\n");
 }
 
-void OutputPrinter::hold() {
-    held_ = true;
+void OutputPrinter::pause() {
+    paused_ = true;
 }
 
-void OutputPrinter::release() {
-    held_ = false;
-    write(false, std::exchange(held_out_, {}));
-    write(true, std::exchange(held_error_, {}));
+void OutputPrinter::resume() {
+    paused_ = false;
+    write(false, std::exchange(pending_stdout_, {}));
+    write(true, std::exchange(pending_stderr_, {}));
     if (const std::size_t dropped = std::exchange(dropped_, 0)) {
         note(fmt::format("[{} bytes of output that came during a question were not shown]", dropped));
     }
 }
 
 void OutputPrinter::write(bool to_stderr, const std::string& text) {
-    if (held_) {
-        if (held_out_.size() + held_error_.size() + text.size() > most_held) {
+    if (paused_) {
+        if (pending_stdout_.size() + pending_stderr_.size() + text.size() > max_buffered_bytes) {
             dropped_ += text.size();
             return;
         }
-        (to_stderr ? held_error_ : held_out_) += text;
+        (to_stderr ? pending_stderr_ : pending_stdout_) += text;
         return;
     }
     std::FILE* stream = to_stderr ? stderr : stdout;
@@ -115,7 +115,7 @@ void OutputPrinter::write(bool to_stderr, const std::string& text) {
         return;
     }
     if (errno == EPIPE) {
-        std::raise(SIGINT); // nobody reads any more: stop as at the terminal's ctrl-C
+        std::raise(SIGINT); // the reader has closed the pipe: stop as on ctrl-C
     } else if (!to_stderr) {
         note(fmt::format("cellgate: the output cannot be written: {}", std::generic_category().message(errno)));
     }

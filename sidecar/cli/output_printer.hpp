@@ -1,7 +1,7 @@
 #pragma once
-// Prints a cell's output: text to stdout (stderr's to stderr), the text form of results, tracebacks; pictures are
-// named, not drawn. While a person is asked something, output is held back, so that it cannot pass for the question.
-// When nobody reads any more, the process gets SIGINT.
+// `OutputPrinter` is the printer of a cell's output: text to stdout (stderr's to stderr), the text form of results,
+// tracebacks; pictures are named, not drawn. During a prompt the output is buffered, so that it cannot imitate the
+// prompt. When nothing reads the output any more, the process gets SIGINT.
 
 #include "base/raw_json.hpp"
 
@@ -15,21 +15,21 @@ class OutputPrinter {
 
     // An output as the protocol has it.
     void print(const RawJson& output);
-    // A remark of ours, on stderr.
+    // A remark of cellgate's own, on stderr.
     void note(const std::string& text);
-    void hold();
-    void release();
+    void pause();
+    void resume();
 
   private:
     void write(bool to_stderr, const std::string& text);
 
     bool colours_;
-    bool held_ = false;
-    bool stdout_broken_ = false; // what was written did not arrive
+    bool paused_ = false;
+    bool stdout_broken_ = false; // a write failed
     bool stderr_broken_ = false;
-    std::string held_out_;
-    std::string held_error_;
-    std::size_t dropped_ = 0; // bytes that came while more than enough was held
+    std::string pending_stdout_;
+    std::string pending_stderr_;
+    std::size_t dropped_ = 0; // bytes beyond the limit of the buffer
 };
 
 } // namespace cellgate::cli

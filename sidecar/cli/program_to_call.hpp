@@ -1,5 +1,5 @@
 #pragma once
-// The command line's own name, for what it tells a person to type.
+// `program_to_call` is the command line's own name, for messages with a command to type.
 
 #include <string>
 #include <string_view>

@@ -34,7 +34,7 @@ std::string prompt_lines(std::string_view text, std::size_t columns) {
     constexpr std::string_view margin = "  ";
     constexpr std::string_view goes_on = "  \u21b3 ";
     constexpr std::size_t narrowest = 20;
-    // The last column stays free: terminals differ in what they do once it is written.
+    // The last column stays free: terminals differ in their wrapping.
     const std::size_t width = std::max(columns, narrowest) - 1;
     std::string out;
     std::string_view lead = margin;

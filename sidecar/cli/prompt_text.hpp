@@ -1,6 +1,6 @@
 #pragma once
-// Lines of a question on a terminal. Only cellgate's own words stand at the left edge: what comes from elsewhere is
-// indented, and broken before the terminal would break it, so that no text can look like a line of the question.
+// `prompt_lines` is the layout of foreign text in a prompt. Only cellgate's own words begin at the left edge: all other
+// text is indented, and wrapped before the terminal would wrap it, so that no text can imitate a line of the prompt.
 
 #include <cstddef>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace cellgate::cli {
 
-// `text`, one line of visible characters, as lines of less than `columns`; each begins with a margin of two spaces, and
-// those that go on with what the line before began, with a mark.
+// `text`, one line of printable characters, as lines shorter than `columns`. Each has a margin of two spaces;
+// continuation lines also have a mark.
 std::string prompt_lines(std::string_view text, std::size_t columns);
 
 } // namespace cellgate::cli

@@ -1,7 +1,7 @@
 #include "rule_argument.hpp"
 
 #include "base/encoding.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "tools/config.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ std::string pointer_to(std::string_view name) {
     return pointer;
 }
 
-// The length of the JSON string, list or object that `text` begins with; what is no JSON ends somewhere.
+// The length of the JSON string, list or object that `text` begins with; the length for invalid JSON is arbitrary.
 std::size_t json_length(std::string_view text) {
     std::size_t depth = 0;
     bool in_string = false;
@@ -74,7 +74,7 @@ class RuleReader {
     Error invalid(const std::string& why) const {
         return Error(ErrorCode::rule_invalid,
                      fmt::format("expected a rule like SERVER/TOOL or SERVER/TOOL ARGUMENT=under:DIR, found \"{}\": {}",
-                                 visible_text(text_), why),
+                                 escape_unprintable(text_), why),
                      "see --allow in `cellgate run --help`");
     }
 
@@ -86,7 +86,7 @@ class RuleReader {
     std::string_view json() {
         const std::string_view value = rest_.substr(0, json_length(rest_));
         if (const std::optional<JsonProblem> problem = check_json(value)) {
-            throw invalid(fmt::format("expected JSON at {}, found {}", visible_text(value), problem->what));
+            throw invalid(fmt::format("expected JSON at {}, found {}", escape_unprintable(value), problem->what));
         }
         rest_.remove_prefix(value.size());
         return value;
@@ -97,7 +97,7 @@ class RuleReader {
         if (!rest_.empty() && rest_.front() == '"') {
             std::string text = decode_json_string(json());
             if (!rest_.empty() && ends.find(rest_.front()) == std::string_view::npos) {
-                throw invalid(fmt::format("there is something behind the quotes: {}", visible_text(rest_)));
+                throw invalid(fmt::format("there is something behind the quotes: {}", escape_unprintable(rest_)));
             }
             return text;
         }
@@ -131,7 +131,7 @@ class RuleReader {
         return tool;
     }
 
-    // The argument before `=`, which is taken, too; the pointer to all of them when no name stands there.
+    // The argument before `=`, which is taken, too; the pointer to all of them if there is no name.
     std::string pointer() {
         const bool quoted = rest_.starts_with('"');
         const std::string name = text_until("= ");
@@ -159,8 +159,8 @@ class RuleReader {
         } else if (is_json()) {
             matcher.equals = RawJson::checked(std::string(json()));
             if (!rest_.empty() && rest_.front() != ' ') {
-                throw invalid(fmt::format("there is something behind the value of {}: {}", visible_text(pointer),
-                                          visible_text(rest_)));
+                throw invalid(fmt::format("there is something behind the value of {}: {}", escape_unprintable(pointer),
+                                          escape_unprintable(rest_)));
             }
         } else {
             const std::string value = text_until(" ");
@@ -181,7 +181,7 @@ std::string visible_json(std::string_view json) {
     for (std::string_view rest = json; !rest.empty();) {
         const DecodedCodePoint next = decode_utf8(rest);
         const std::string_view character = rest.substr(0, next.length);
-        if (visible_text(character) == character) {
+        if (escape_unprintable(character) == character) {
             out += character;
         } else if (next.code_point >= 0x10000) {
             const char32_t over = next.code_point - 0x10000;

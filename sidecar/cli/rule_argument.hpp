@@ -1,5 +1,6 @@
 #pragma once
-// `--allow RULE` on the command line: a short spelling of an allow rule, read and written.
+// `parse_allow_rule` and `allow_rule_for` are the reader and the writer of `--allow RULE`, a short form of an allow
+// rule.
 
 #include "protocol/messages/policy.hpp"
 
@@ -7,7 +8,7 @@
 
 namespace cellgate::cli {
 
-// The grammar, for a person.
+// The grammar, for a user.
 inline constexpr const char* rule_help = R"(RULE
   SERVER/TOOL                  any call of that tool; SERVER/* is every tool of that server
   SERVER/TOOL ARGUMENT=VALUE   only with this argument; more of them, each after a space
@@ -18,11 +19,11 @@ inline constexpr const char* rule_help = R"(RULE
     --allow 'filesystem/read_file path=under:"my data"'
     --allow 'notes/add title="two words" tags=["a","b"] limit=10')";
 
-// Throws Error{rule_invalid}. A rule for every server or everything is refused.
+// Throws Error{rule_invalid}, also for a rule that would allow every server or every action.
 protocol::RuleSpec parse_allow_rule(const std::string& text);
 
-// The rule that covers a call with these arguments: `exactly` with all of them, else with each that it has. What it
-// says is one line of visible characters, and parse_allow_rule() reads it.
+// A rule for a call with these arguments: `exactly` these, else at least these. The text is one line of printable
+// characters that parse_allow_rule() reads.
 std::string allow_rule_for(const std::string& server, const std::string& tool, const RawJson& arguments, bool exactly);
 
 } // namespace cellgate::cli

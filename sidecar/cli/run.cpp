@@ -1,10 +1,10 @@
 // `cellgate run FILE`: the cells of a file, one after the other, with output as it comes and questions at the terminal.
 
 #include "base/encoding.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
 #include "base/names.hpp"
 #include "base/shell_words.hpp"
-#include "base/visible_text.hpp"
 #include "cells.hpp"
 #include "commands.hpp"
 #include "protocol/messages/sessions.hpp"
@@ -80,7 +80,7 @@ void explain_result(const protocol::ExecuteResult& result, std::size_t cell, Out
     printer.note(text);
 }
 
-// Here a session lasts for one run: what would restart it is an option of the next one.
+// A session lasts for one run here: a remedy that restarts it is an option of the next run.
 std::string remedy_of(const protocol::Note& note) {
     if (note.rule && note.rule->host) {
         return "to allow it, run again with --allow-domain " + shell_word(*note.rule->host);
@@ -95,7 +95,7 @@ std::string remedy_of(const protocol::Note& note) {
     for (const std::string& path : note.sandbox->allow_write.value_or(std::vector<std::string>{})) {
         options += " --allow-write " + shell_word(path);
     }
-    return "to allow it, run again with" + visible_text(options);
+    return "to allow it, run again with" + escape_unprintable(options);
 }
 
 void print_notes(const protocol::ExecuteResult& result, OutputPrinter& printer) {
@@ -248,7 +248,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
         ->check([](const std::string& text) {
             return parse_host_pattern(text)
                        ? std::string()
-                       : "expected a host such as example.org or *.example.org:443, found " + visible_text(text);
+                       : "expected a host such as example.org or *.example.org:443, found " + escape_unprintable(text);
         })
         ->type_name("HOST");
     command

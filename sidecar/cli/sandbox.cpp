@@ -1,10 +1,10 @@
-// `cellgate sandbox explain PATH|HOST`: what a cell would see of a path or could reach of a host, and by which line.
+// `cellgate sandbox explain PATH|HOST`: a cell's access to a path or a host, and the line that decides it.
 // The other subcommand of `cellgate sandbox` is in sandbox_test.hpp.
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "commands.hpp"
-#include "exec/packages.hpp"
-#include "exec/python.hpp"
+#include "packages/packages.hpp"
+#include "packages/python.hpp"
 #include "explain_host.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "sandbox/explain.hpp"
@@ -13,7 +13,7 @@
 #include "sandbox_test.hpp"
 #include "service/sidecar.hpp"
 #include "store/directories.hpp"
-#include "store/owned_directory.hpp"
+#include "store/locked_temp_dir.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ namespace {
 
 struct ExplainArguments {
     std::string subject;
-    std::string root = ".";
+    std::string workspace = ".";
     std::string launcher; // empty: the default
     SandboxOptions sandbox;
 };
@@ -42,21 +42,21 @@ A word without a slash is a path if it is one in the workspace, and else a host 
 path. The exit code is 0 for what can be read or reached, 1 for what cannot.)";
 
 // Nothing for a path.
-std::optional<sandbox::HostQuery> as_host(const std::string& subject, const std::string& root) {
+std::optional<sandbox::HostQuery> as_host(const std::string& subject, const std::string& workspace) {
     std::error_code ignored;
     const bool like_one = subject.find_first_of(".:") != std::string::npos || subject == "localhost";
-    const bool like_a_path = subject.find('/') != std::string::npos || subject.starts_with('.') ||
-                             subject.starts_with('~') ||
-                             std::filesystem::exists(std::filesystem::symlink_status(root + "/" + subject, ignored));
+    const bool like_a_path =
+        subject.find('/') != std::string::npos || subject.starts_with('.') || subject.starts_with('~') ||
+        std::filesystem::exists(std::filesystem::symlink_status(workspace + "/" + subject, ignored));
     return like_a_path || !like_one ? std::nullopt : sandbox::parse_host_query(subject);
 }
 
 int say_path(const sandbox::PathExplanation& explained) {
     constexpr const char* words[] = {"can be read and written", "can be read, not written",
                                      "is the sandbox's own, not that of the machine", "cannot be read", "is not there"};
-    fmt::print("{}: {}\n  by: {}\n", visible_text(explained.path), words[static_cast<int>(explained.sight)],
-               visible_text(explained.reason));
-    return explained.sight == sandbox::Sight::unreadable || explained.sight == sandbox::Sight::absent ? 1 : 0;
+    fmt::print("{}: {}\n  by: {}\n", escape_unprintable(explained.path), words[static_cast<int>(explained.visibility)],
+               escape_unprintable(explained.reason));
+    return explained.visibility == sandbox::Visibility::unreadable || explained.visibility == sandbox::Visibility::absent ? 1 : 0;
 }
 
 Task<void> find_kernel(async::Loop* loop, jupyter::KernelRequest request,
@@ -65,27 +65,27 @@ Task<void> find_kernel(async::Loop* loop, jupyter::KernelRequest request,
         *choice = co_await jupyter::find_kernel(*loop, std::move(request));
     } catch (const Error& error) {
         fmt::print(stderr, "cellgate: without a kernel's interpreter, as none was found: {}\n",
-                   visible_text(error.message));
+                   escape_unprintable(error.message));
     }
 }
 
 int explain(const ExplainArguments& arguments) {
-    const sandbox::Environment environment = sandbox::process_environment();
-    const std::string root = service::canonical_root(arguments.root);
+    const Environment environment = sandbox::process_environment();
+    const std::string workspace = service::canonical_workspace(arguments.workspace);
     const std::shared_ptr<const sandbox::Settings> settings = arguments.sandbox.settings();
-    if (const std::optional<sandbox::HostQuery> host = as_host(arguments.subject, root)) {
-        return explain_host(root, *host, settings.get());
+    if (const std::optional<sandbox::HostQuery> host = as_host(arguments.subject, workspace)) {
+        return explain_host(workspace, *host, settings.get());
     }
     std::error_code ignored;
-    if (is_no_plain_address(arguments.subject) &&
-        !std::filesystem::exists(std::filesystem::symlink_status(root + "/" + arguments.subject, ignored))) {
+    if (is_ambiguous_address(arguments.subject) &&
+        !std::filesystem::exists(std::filesystem::symlink_status(workspace + "/" + arguments.subject, ignored))) {
         fmt::print("{}: denied\n  by: it is no host in the one spelling that the proxy takes\n",
-                   visible_text(arguments.subject));
+                   escape_unprintable(arguments.subject));
         return 1;
     }
 
     jupyter::KernelRequest request;
-    request.workspace = root;
+    request.workspace = workspace;
     request.environment = environment;
     std::optional<jupyter::KernelChoice> choice;
     async::Loop loop;
@@ -96,8 +96,8 @@ int explain(const ExplainArguments& arguments) {
         store::make_private_directory(path);
     }
     sandbox::Profile profile;
-    profile.workspace = root;
-    const store::OwnedDirectory own = store::make_owned_directory(directories.runtime, "e-");
+    profile.workspace = workspace;
+    const store::LockedTempDir own = store::make_locked_temp_dir(directories.runtime, "e-");
     profile.session_dir = own.path;
     profile.hidden = directories.all();
     profile.settings = sandbox::with_additions(settings, arguments.sandbox.additions());
@@ -106,8 +106,8 @@ int explain(const ExplainArguments& arguments) {
     try {
         if (choice) {
             profile.read_only = jupyter::folders_of(*choice);
-            if (const std::optional<exec::Python> python = exec::python_of(*choice)) {
-                profile.packages = exec::Packages(directories, root, *python).shown();
+            if (const std::optional<packages::Python> python = packages::python_of(*choice)) {
+                profile.packages = packages::Packages(directories, workspace, *python).shown();
             }
         }
         const auto isolation =
@@ -122,7 +122,7 @@ int explain(const ExplainArguments& arguments) {
         std::rethrow_exception(error);
     }
     for (const std::string& notice : explained.notices) {
-        fmt::print(stderr, "cellgate: sandbox: {}\n", visible_text(notice));
+        fmt::print(stderr, "cellgate: sandbox: {}\n", escape_unprintable(notice));
     }
     return say_path(explained.paths.front());
 }
@@ -141,7 +141,7 @@ void add_sandbox(CLI::App& app, Invocation& invocation) {
         ->type_name("");
     add_sandbox_launcher(*command, arguments->launcher);
     arguments->sandbox.add_to(*command);
-    command->add_option("--root", arguments->root, "The workspace; default: the current directory")
+    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
     command->footer(examples);

@@ -1,5 +1,6 @@
 #pragma once
-// What a person says of the sandbox on the command line: --sandbox-config, --allow-read, --allow-write, --gpu.
+// `SandboxOptions` is the group of command line options for the sandbox: --sandbox-config, --allow-read, --allow-write,
+// --gpu.
 
 #include "sandbox/settings.hpp"
 
@@ -18,17 +19,17 @@ struct SandboxOptions {
     std::vector<std::string> allow_write;
     bool gpu = false;
 
-    // They must live until the command line is parsed. Returns what was added.
+    // Must outlive the parsing of the command line. Returns the added options.
     std::vector<CLI::Option*> add_to(CLI::App& command);
-    // Nothing for the sandbox as it is. Throws what read_settings() does.
+    // nullptr for the default sandbox. Throws what read_settings() does.
     std::shared_ptr<const sandbox::Settings> settings() const;
     sandbox::Additions additions() const;
 };
 
-// `launcher` stays empty when it is not given, and must live until the command line is parsed.
+// `launcher` stays empty if the option is not given; it must outlive the parsing of the command line.
 CLI::Option* add_sandbox_launcher(CLI::App& command, std::string& launcher);
 
-// `file` stays empty when it is not given, and must live until the command line is parsed.
+// `file` stays empty if the option is not given; it must outlive the parsing of the command line.
 CLI::Option* add_sandbox_config(CLI::App& command, std::string& file);
 
 } // namespace cellgate::cli

@@ -2,8 +2,8 @@
 
 #include "async/stream.hpp"
 #include "commands.hpp"
+#include "sandbox_check.hpp"
 #include "sandbox_options.hpp"
-#include "sandbox_trial.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,89 +43,91 @@ void show_progress(const std::string& id, std::size_t number, std::size_t count)
     std::fflush(stderr);
 }
 
-const char* word_inside(Outcome outcome) {
-    switch (outcome) {
-    case Outcome::held:
+const char* word_inside(CheckStatus status) {
+    switch (status) {
+    case CheckStatus::held:
         return "held";
-    case Outcome::escaped:
+    case CheckStatus::escaped:
         return "ESCAPED";
-    case Outcome::lacking:
+    case CheckStatus::lacking:
         return "lacks";
-    case Outcome::unclear:
+    case CheckStatus::unclear:
         return "UNCLEAR";
-    case Outcome::not_tried:
+    case CheckStatus::not_tried:
         break;
     }
     return "-";
 }
 
-const char* word_without(Outcome outcome) {
-    return outcome == Outcome::escaped ? "works" : outcome == Outcome::not_tried ? "-" : "refused";
+const char* word_without(CheckStatus status) {
+    return status == CheckStatus::escaped ? "works" : status == CheckStatus::not_tried ? "-" : "refused";
 }
 
-void print_table(TrialReport report) {
-    std::sort(report.trials.begin(), report.trials.end(),
-              [](const Trial& a, const Trial& b) { return std::tie(a.layer, a.id) < std::tie(b.layer, b.id); });
+void print_table(SandboxCheckReport report) {
+    std::sort(report.checks.begin(), report.checks.end(), [](const SandboxCheck& a, const SandboxCheck& b) {
+        return std::tie(a.layer, a.id) < std::tie(b.layer, b.id);
+    });
     constexpr std::string_view row = "{:<22} {:<27} {:<15} {:<8} {}\n";
     fmt::print(fmt::runtime(row), "layer", "attempt", "in the sandbox", "without", "");
-    for (const Trial& trial : report.trials) {
-        fmt::print(fmt::runtime(row), trial.layer, trial.id, word_inside(trial.inside.outcome),
-                   word_without(trial.without.outcome), trial.title);
+    for (const SandboxCheck& check : report.checks) {
+        fmt::print(fmt::runtime(row), check.layer, check.id, word_inside(check.inside.status),
+                   word_without(check.without.status), check.title);
     }
 }
 
-std::size_t count_of(const TrialReport& report, Outcome outcome) {
-    return static_cast<std::size_t>(std::count_if(report.trials.begin(), report.trials.end(),
-                                                  [outcome](const Trial& t) { return t.inside.outcome == outcome; }));
+std::size_t count_of(const SandboxCheckReport& report, CheckStatus status) {
+    return static_cast<std::size_t>(
+        std::count_if(report.checks.begin(), report.checks.end(),
+                      [status](const SandboxCheck& t) { return t.inside.status == status; }));
 }
 
-void print_summary(const TrialReport& report) {
+void print_summary(const SandboxCheckReport& report) {
     std::set<std::string> reasons;
-    for (const Trial& trial : report.trials) {
-        if (trial.inside.outcome == Outcome::not_tried && !trial.inside.detail.empty()) {
-            reasons.insert(trial.inside.detail);
-        } else if (trial.inside.outcome == Outcome::escaped || trial.inside.outcome == Outcome::unclear) {
-            fmt::print("\n{}: {}: {}", trial.id, word_inside(trial.inside.outcome), trial.inside.detail);
+    for (const SandboxCheck& check : report.checks) {
+        if (check.inside.status == CheckStatus::not_tried && !check.inside.detail.empty()) {
+            reasons.insert(check.inside.detail);
+        } else if (check.inside.status == CheckStatus::escaped || check.inside.status == CheckStatus::unclear) {
+            fmt::print("\n{}: {}: {}", check.id, word_inside(check.inside.status), check.inside.detail);
         }
     }
     for (const std::string& reason : reasons) {
         fmt::print("\nnot tried: {}", reason);
     }
-    const std::size_t lacking = count_of(report, Outcome::lacking);
+    const std::size_t lacking = count_of(report, CheckStatus::lacking);
     fmt::print("\n{} attempts: {} held, {} escaped, {}{} unclear, {} not tried\nthe layers that hold: {}\n",
-               report.trials.size(), count_of(report, Outcome::held), count_of(report, Outcome::escaped),
-               lacking == 0 ? "" : fmt::format("{} lacking, ", lacking), count_of(report, Outcome::unclear),
-               count_of(report, Outcome::not_tried), fmt::join(report.layers, ", "));
+               report.checks.size(), count_of(report, CheckStatus::held), count_of(report, CheckStatus::escaped),
+               lacking == 0 ? "" : fmt::format("{} lacking, ", lacking), count_of(report, CheckStatus::unclear),
+               count_of(report, CheckStatus::not_tried), fmt::join(report.layers, ", "));
 }
 
 struct Run {
-    TrialReport report;
+    SandboxCheckReport report;
     std::exception_ptr error;
     int signal = 0; // that ended it
     Event ended;
 };
 
-Task<void> run_trials(async::Loop* loop, TrialOptions options, Run* run) {
+Task<void> run_checks(async::Loop* loop, SandboxCheckOptions options, Run* run) {
     try {
-        run->report = co_await try_sandbox(*loop, std::move(options));
+        run->report = co_await check_sandbox(*loop, std::move(options));
     } catch (...) {
         run->error = std::current_exception();
     }
     run->ended.set();
 }
 
-// What a trial has made is removed by itself alone: it is cancelled, and awaited.
-Task<void> end_on_signal(async::Loop* loop, int signal, std::shared_ptr<CancelState> trials, Run* run) {
+// Only a check removes its own files: it is cancelled, and awaited.
+Task<void> end_on_signal(async::Loop* loop, int signal, std::shared_ptr<CancelState> checks, Run* run) {
     co_await async::wait_for_signal(*loop, signal);
     run->signal = signal;
-    trials->cancel();
+    checks->cancel();
 }
 
-Task<void> run_until_signal(async::Loop* loop, TrialOptions options, Run* run) {
+Task<void> run_until_signal(async::Loop* loop, SandboxCheckOptions options, Run* run) {
     TaskScope tasks;
-    const std::shared_ptr<CancelState> trials = tasks.spawn(run_trials(loop, std::move(options), run));
+    const std::shared_ptr<CancelState> checks = tasks.spawn(run_checks(loop, std::move(options), run));
     for (const int signal : {SIGINT, SIGTERM}) {
-        tasks.spawn(end_on_signal(loop, signal, trials, run));
+        tasks.spawn(end_on_signal(loop, signal, checks, run));
     }
     co_await run->ended.wait();
     tasks.cancel();
@@ -133,7 +135,7 @@ Task<void> run_until_signal(async::Loop* loop, TrialOptions options, Run* run) {
 }
 
 int test(const Arguments& arguments) {
-    TrialOptions options;
+    SandboxCheckOptions options;
     if (arguments.no_sandbox) {
         options.isolation = sandbox::Isolation::none;
     } else if (arguments.launcher == "landlock") {
@@ -155,7 +157,7 @@ int test(const Arguments& arguments) {
     if (run.error) {
         std::rethrow_exception(run.error);
     }
-    const TrialReport& report = run.report;
+    const SandboxCheckReport& report = run.report;
     if (arguments.json) {
         fmt::print("{}\n", to_json(report));
     } else {
@@ -173,7 +175,7 @@ void add_sandbox_test(CLI::App& group, Invocation& invocation) {
         group.add_subcommand("test", "Try to get out of the sandbox on this machine, and say what held");
     CLI::Option* launcher = add_sandbox_launcher(*command, arguments->launcher);
     command->add_flag("--json", arguments->json, "Print the whole result as JSON");
-    // What the tests look at to know that a sandbox which holds nothing is told.
+    // For the tests: proves that a sandbox which stops nothing is reported.
     command->add_flag("--no-sandbox", arguments->no_sandbox)->group("")->excludes(launcher);
     command->footer(explanation);
     command->callback([arguments, &invocation] { invocation.run = [arguments] { return test(*arguments); }; });

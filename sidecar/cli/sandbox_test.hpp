@@ -1,5 +1,5 @@
 #pragma once
-// `cellgate sandbox test`.
+// `add_sandbox_test` is the subcommand `cellgate sandbox test`.
 
 #include <CLI/CLI.hpp>
 

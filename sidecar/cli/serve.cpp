@@ -19,7 +19,7 @@ namespace {
 
 struct ServeArguments {
     bool stdio = false;
-    std::string root = ".";
+    std::string workspace = ".";
     std::string trace;
     std::string sandbox_config;
     LogLevel log_level = LogLevel::warning;
@@ -43,7 +43,7 @@ Task<void> serve(async::Loop* loop, service::SidecarOptions options, int* exit_c
     std::unique_ptr<service::Sidecar> sidecar;
     try {
         sidecar = std::make_unique<service::Sidecar>(*loop, std::move(options));
-        const bool shut_down = co_await sidecar->serve(connection, protocol::Role::person);
+        const bool shut_down = co_await sidecar->serve(connection, protocol::Role::user);
         *exit_code = shut_down ? 0 : 1;
     } catch (...) {
         error = std::current_exception();
@@ -66,7 +66,7 @@ void add_serve(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand("serve", "Serve one editor over stdin and stdout");
     command->add_flag("--stdio", arguments->stdio, "JSON-RPC 2.0 with Content-Length headers on stdin and stdout")
         ->required();
-    command->add_option("--root", arguments->root, "The workspace; default: the current directory")
+    command->add_option("--root", arguments->workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
     command->add_option("--trace", arguments->trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
@@ -76,7 +76,7 @@ void add_serve(CLI::App& app, Invocation& invocation) {
         invocation.run = [arguments] {
             set_log_level(arguments->log_level);
             service::SidecarOptions options;
-            options.root = arguments->root;
+            options.workspace = arguments->workspace;
             options.environment = sandbox::process_environment();
             if (!arguments->trace.empty()) {
                 options.trace_file = arguments->trace;

@@ -25,7 +25,7 @@ void show_forms(CLI::App& command, const std::string& meaning) {
 }
 
 void SidecarArguments::add_to(CLI::App& command) {
-    command.add_option("--root", root, "The workspace; default: the current directory")
+    command.add_option("--root", workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
     command.add_option("--allow", allow, "Allow these calls without asking; see below. May be given more than once")
@@ -53,7 +53,7 @@ void SidecarArguments::take_server_command(Invocation& invocation) {
 
 service::SidecarOptions SidecarArguments::options() const {
     service::SidecarOptions options;
-    options.root = root;
+    options.workspace = workspace;
     options.environment = sandbox::process_environment();
     for (const std::string& rule : allow) {
         options.rules.push_back(parse_allow_rule(rule));
@@ -75,8 +75,8 @@ service::SidecarOptions SidecarArguments::options() const {
 
 std::vector<std::string> SidecarArguments::words() const {
     std::vector<std::string> words;
-    if (root != ".") {
-        words.insert(words.end(), {"--root", root});
+    if (workspace != ".") {
+        words.insert(words.end(), {"--root", workspace});
     }
     if (!mcp_config.empty()) {
         words.insert(words.end(), {"--mcp-config", mcp_config});

@@ -1,5 +1,5 @@
 #pragma once
-// The arguments of every command that runs a sidecar of its own.
+// `SidecarArguments` is the group of arguments of every command that runs a sidecar of its own.
 
 #include "commands.hpp"
 #include "service/sidecar.hpp"
@@ -14,11 +14,11 @@
 namespace cellgate::cli {
 
 struct SidecarArguments {
-    std::string root = ".";
+    std::string workspace = ".";
     std::vector<std::string> allow;
     std::string mcp_config;
     std::string trace;
-    // A tool server that the command line names and starts.
+    // A tool server from the command line.
     std::string server;
     std::optional<std::vector<std::string>> server_command;
 
@@ -27,11 +27,11 @@ struct SidecarArguments {
     void take_server_command(Invocation& invocation);
     // Throws Error{rule_invalid, config_invalid}.
     service::SidecarOptions options() const;
-    // The words that make another command know the same workspace and tool servers, as `run` takes them.
+    // The arguments that give another command the same workspace and tool servers, as `run` takes them.
     std::vector<std::string> words() const;
 };
 
-// Shows `[-- COMMAND...]` in a command's usage, and below its options what that means, and what a rule is.
+// Adds `[-- COMMAND...]` to a command's usage, and its meaning and the grammar of rules below the options.
 void show_forms(CLI::App& command, const std::string& meaning);
 
 } // namespace cellgate::cli

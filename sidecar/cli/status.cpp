@@ -1,12 +1,12 @@
-// `cellgate status` and `cellgate stop`: the workspace's sidecar, as a person at a shell sees it. Both come as an
-// agent: nobody waits for them, and no sidecar makes way for them because they are newer.
+// `cellgate status` and `cellgate stop`: the workspace's sidecar, as a user at a shell sees it. Both come as an
+// agent: the sidecar does not wait for them to reconnect, and does not end because they are newer.
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "commands.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "protocol/peer.hpp"
-#include "root_sidecar.hpp"
 #include "sandbox/launcher.hpp"
+#include "workspace_sidecar.hpp"
 
 #include <fmt/format.h>
 
@@ -22,11 +22,11 @@ namespace cellgate::cli {
 
 namespace {
 
-constexpr Duration answer_within = std::chrono::seconds(5);
+constexpr Duration answer_timeout = std::chrono::seconds(5);
 // Kernels and tool servers have seconds of grace.
-constexpr Duration end_within = std::chrono::seconds(60);
-// Of one that may only have been busy; what it runs ends by itself when it is killed.
-constexpr Duration silent_end_within = std::chrono::seconds(5);
+constexpr Duration end_timeout = std::chrono::seconds(60);
+// For a silent one that may only be busy; its kernels and servers end by themselves when it is killed.
+constexpr Duration silent_end_timeout = std::chrono::seconds(5);
 
 std::string_view word_for(protocol::SessionStatus status) {
     for (const auto& [each, name] : protocol::enum_names(status)) {
@@ -37,8 +37,8 @@ std::string_view word_for(protocol::SessionStatus status) {
     return {};
 }
 
-int say_that_none_runs(const RootPlace& place, int exit_code) {
-    fmt::print("no sidecar runs for {}\n", visible_text(place.root));
+int print_none_running(const InstancePaths& paths, int exit_code) {
+    fmt::print("no sidecar runs for {}\n", escape_unprintable(paths.workspace));
     return exit_code;
 }
 
@@ -74,22 +74,23 @@ Task<protocol::SessionListResult> sessions_of(std::unique_ptr<ByteStream> stream
     co_return sessions;
 }
 
-Task<void> print_status(async::Loop* loop, RootPlace place, int* exit_code) {
-    std::optional<RootConnection> found = co_await join_root(*loop, place, protocol::Role::agent, answer_within);
+Task<void> print_status(async::Loop* loop, InstancePaths paths, int* exit_code) {
+    std::optional<SidecarConnection> found =
+        co_await join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
     if (found && found->silent) {
-        throw no_answer(place, found->sidecar.pid);
+        throw no_answer(paths, found->sidecar.pid);
     }
     if (!found || !found->stream) {
-        *exit_code = say_that_none_runs(place, 1);
+        *exit_code = print_none_running(paths, 1);
         co_return;
     }
     const protocol::SessionListResult list = co_await sessions_of(std::move(found->stream));
-    fmt::print("cellgate {} runs for {} as process {}\n", visible_text(found->sidecar.version),
-               visible_text(place.root), found->sidecar.pid);
-    fmt::print("log: {}\n", visible_text(place.log));
+    fmt::print("cellgate {} runs for {} as process {}\n", escape_unprintable(found->sidecar.version),
+               escape_unprintable(paths.workspace), found->sidecar.pid);
+    fmt::print("log: {}\n", escape_unprintable(paths.log));
     for (const protocol::SessionInfo& session : list.sessions) {
-        fmt::print("session {}: {}, {}, {} cells run, {} waiting\n", visible_text(session.session_id),
-                   word_for(session.status), visible_text(session.kernel.name), session.execution_count,
+        fmt::print("session {}: {}, {}, {} cells run, {} waiting\n", escape_unprintable(session.session_id),
+                   word_for(session.status), escape_unprintable(session.kernel.name), session.execution_count,
                    session.queue_length);
     }
     *exit_code = 0;
@@ -102,8 +103,8 @@ bool ends_on(int signal, int process, Duration within) {
         return errno == ESRCH;
     }
     pollfd ended{process, POLLIN, 0};
-    const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(within).count();
-    return ::poll(&ended, 1, static_cast<int>(patience)) == 1;
+    const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(within).count();
+    return ::poll(&ended, 1, static_cast<int>(timeout)) == 1;
 }
 
 enum class End { asked, killed, not_yet };
@@ -115,53 +116,54 @@ End end_process(std::int64_t pid, bool silent) {
         return errno == ESRCH ? End::asked : End::not_yet;
     }
     End end = End::not_yet;
-    if (ends_on(SIGTERM, process, silent ? silent_end_within : end_within)) {
+    if (ends_on(SIGTERM, process, silent ? silent_end_timeout : end_timeout)) {
         end = End::asked;
-    } else if (silent && ends_on(SIGKILL, process, end_within)) {
+    } else if (silent && ends_on(SIGKILL, process, end_timeout)) {
         end = End::killed;
     }
     ::close(process);
     return end;
 }
 
-Task<void> stop(async::Loop* loop, RootPlace place, int* exit_code) {
-    const std::optional<RootConnection> found = co_await join_root(*loop, place, protocol::Role::agent, answer_within);
+Task<void> stop(async::Loop* loop, InstancePaths paths, int* exit_code) {
+    const std::optional<SidecarConnection> found =
+        co_await join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
     if (!found) {
-        *exit_code = say_that_none_runs(place, 0);
+        *exit_code = print_none_running(paths, 0);
         co_return;
     }
     const std::int64_t pid = found->sidecar.pid;
     const bool silent = found->silent;
     std::function<End()> work = [pid, silent] { return end_process(pid, silent); };
-    const End end = co_await loop->off_loop(std::move(work));
+    const End end = co_await loop->run_blocking(std::move(work));
     if (end == End::not_yet) {
         throw Error(ErrorCode::busy, fmt::format("process {} was told to end, and still runs", pid),
-                    fmt::format("its log may say why: {}", place.log));
+                    fmt::format("its log may say why: {}", paths.log));
     }
     if (silent) {
         fmt::print("{} the sidecar of {} (process {}), which did not answer\n", end == End::killed ? "killed" : "ended",
-                   visible_text(place.root), pid);
+                   escape_unprintable(paths.workspace), pid);
     } else {
-        fmt::print("ended cellgate {} for {} (process {})\n", visible_text(found->sidecar.version),
-                   visible_text(place.root), pid);
+        fmt::print("ended cellgate {} for {} (process {})\n", escape_unprintable(found->sidecar.version),
+                   escape_unprintable(paths.workspace), pid);
     }
     *exit_code = 0;
 }
 
-using Action = Task<void> (*)(async::Loop* loop, RootPlace place, int* exit_code);
+using Action = Task<void> (*)(async::Loop* loop, InstancePaths paths, int* exit_code);
 
 void add_command(CLI::App& app, Invocation& invocation, const char* name, const char* meaning, Action action) {
-    auto root = std::make_shared<std::string>(".");
+    auto workspace = std::make_shared<std::string>(".");
     CLI::App* command = app.add_subcommand(name, meaning);
-    command->add_option("--root", *root, "The workspace; default: the current directory")
+    command->add_option("--root", *workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
-    command->callback([root, action, &invocation] {
-        invocation.run = [root, action] {
-            RootPlace place = find_root_place(*root, sandbox::process_environment());
+    command->callback([workspace, action, &invocation] {
+        invocation.run = [workspace, action] {
+            InstancePaths paths = find_instance_paths(*workspace, sandbox::process_environment());
             int exit_code = 1;
             async::Loop loop;
-            loop.run(action(&loop, std::move(place), &exit_code));
+            loop.run(action(&loop, std::move(paths), &exit_code));
             return exit_code;
         };
     });

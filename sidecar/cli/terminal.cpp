@@ -49,7 +49,7 @@ std::unique_ptr<ByteStream> open_terminal(async::Loop& loop) {
 
 // Nothing at the end.
 Task<std::optional<std::string>> read_line(async::Loop* loop) {
-    // A stream that stayed open would take in what is typed between two questions.
+    // An open stream would read input typed between two prompts.
     const std::unique_ptr<ByteStream> input = open_terminal(*loop);
     std::string typed;
     while (typed.find('\n') == std::string::npos) {
@@ -116,7 +116,7 @@ Task<std::optional<std::string>> Terminal::ask(std::string question, bool hide_a
     } catch (const Cancelled&) {
         throw;
     } catch (const Error& error) {
-        log_info("the terminal has gone: {}", error.message);
+        log_info("the terminal was lost: {}", error.message);
     }
     if (hide_answer) {
         output_->write("\n");

@@ -1,5 +1,5 @@
 #pragma once
-// The person at the terminal (/dev/tty), whatever stdin and stdout are connected to.
+// `Terminal` is the user's terminal (/dev/tty), independent of stdin and stdout.
 
 #include "async/loop.hpp"
 #include "async/stream.hpp"
@@ -13,11 +13,11 @@ namespace cellgate::cli {
 
 class Terminal {
   public:
-    // Nothing when this process has no terminal.
+    // nullptr if this process has no terminal.
     static std::unique_ptr<Terminal> open(async::Loop& loop);
     ~Terminal();
 
-    // Whoever asks has the terminal for itself as long as its turn exists: two questions at once would share an answer.
+    // Exclusive use of the terminal while it exists: two prompts at once would share an answer.
     class Turn {
       public:
         explicit Turn(Terminal& terminal) : terminal_(&terminal) {}
@@ -30,13 +30,13 @@ class Terminal {
     };
     Task<Turn> turn();
 
-    // `text` is written as it is: it must be safe to show.
+    // Writes `text` unchanged: it must be safe to show.
     void write(const std::string& text);
-    // How wide it is now.
+    // The present width.
     std::size_t columns() const;
-    // Waits as long as nobody can have read what was just written: who types meanwhile means something else.
+    // Waits until a user can have read the text just written: earlier input cannot be an answer to it.
     Task<void> let_read();
-    // What was typed before the question does not count as its answer. Nothing at the end of input.
+    // Discards input typed before the prompt. Nothing at the end of input.
     Task<std::optional<std::string>> ask(std::string question, bool hide_answer = false);
     Task<void> close();
 

@@ -15,7 +15,7 @@ Task<void> TerminalClient::close() {
     if (prompt_) {
         co_await prompt_->close();
     }
-    co_await absent_.close();
+    co_await non_interactive_.close();
     co_await sidecar_.close();
     if (terminal_) {
         co_await terminal_->close();
@@ -34,7 +34,7 @@ void TerminalClient::on_approval_requested(const protocol::Approval& approval) {
     if (prompt_) {
         prompt_->requested(approval, sidecar_);
     } else {
-        absent_.requested(approval, sidecar_);
+        non_interactive_.requested(approval, sidecar_);
     }
 }
 
@@ -45,9 +45,9 @@ void TerminalClient::on_approval_resolved(const protocol::ApprovalResolvedParams
 }
 
 Task<protocol::InputRequestResult> TerminalClient::on_input_request(protocol::InputRequestParams params) {
-    // The sidecar asks only clients that said they can answer, which needs the terminal.
+    // The sidecar asks only clients with this capability, which needs the terminal.
     const Terminal::Turn turn = co_await terminal_->turn();
-    // Each line says so: what the code prints above may look like a question of ours.
+    // A mark on each line: output of the code above may imitate a prompt.
     std::string question = "[the code asks] ";
     for (const char c : terminal_text(params.prompt, false)) {
         question += c == '\n' ? "\n[the code asks] " : std::string(1, c);

@@ -1,11 +1,11 @@
 #pragma once
-// A sidecar of this process with the person at the terminal as its client: prints outputs, asks about approvals, passes
-// on what the code's input() asks. Without a terminal it says no, and tells which options would have said yes. Used by
-// `run`, `call` and `generate`.
+// `TerminalClient` is a sidecar in this process with the user at the terminal as its client: it prints output, prompts
+// for approvals and for input(). Without a terminal it denies, and names the options that would have allowed the
+// action. For `run`, `call` and `generate`.
 
-#include "absent_person.hpp"
 #include "approval_prompt.hpp"
 #include "local_sidecar.hpp"
+#include "non_interactive_client.hpp"
 #include "output_printer.hpp"
 #include "terminal.hpp"
 
@@ -21,8 +21,8 @@ class TerminalClient final : public ClientEvents {
 
     LocalSidecar& sidecar() { return sidecar_; }
     OutputPrinter& printer() { return printer_; }
-    // What would have allowed what was denied for want of a terminal.
-    std::string advice() const { return absent_.advice(); }
+    // See NonInteractiveClient.
+    std::string advice() const { return non_interactive_.advice(); }
     // Must be awaited.
     Task<void> close();
 
@@ -35,11 +35,11 @@ class TerminalClient final : public ClientEvents {
     OutputPrinter printer_;
     std::unique_ptr<Terminal> terminal_;
     std::unique_ptr<ApprovalPrompt> prompt_;
-    AbsentPerson absent_; // where there is no prompt
+    NonInteractiveClient non_interactive_; // used if there is no terminal
     LocalSidecar sidecar_;
 };
 
-// Runs `body` with a client, closes it whatever happens, and rethrows what `body` threw; with the client's advice.
+// Runs `body` with a client, always closes it, and rethrows an error of `body` with the client's advice added.
 Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions options,
                                 std::function<Task<void>(TerminalClient&)> body);
 

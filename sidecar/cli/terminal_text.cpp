@@ -1,6 +1,6 @@
 #include "terminal_text.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -9,7 +9,7 @@ namespace cellgate::cli {
 
 namespace {
 
-constexpr std::size_t longest_colour = 64;
+constexpr std::size_t max_colour_bytes = 64;
 
 std::vector<int> numbers(std::string_view parameters) {
     std::vector<int> values(1);
@@ -43,7 +43,7 @@ std::size_t colour_length(std::string_view text) {
         return 0;
     }
     const std::size_t end = text.find_first_not_of("0123456789;", 2);
-    const bool complete = end <= longest_colour && text[end] == 'm'; // npos is beyond every limit
+    const bool complete = end <= max_colour_bytes && text[end] == 'm'; // npos is beyond every limit
     return complete && !conceals(text.substr(2, end - 2)) ? end + 1 : 0;
 }
 

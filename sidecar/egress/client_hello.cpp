@@ -8,7 +8,7 @@ namespace cellgate::egress {
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{64} << 10;
+constexpr std::size_t max_bytes = std::size_t{64} << 10;
 
 [[noreturn]] void refuse(const char* what) {
     throw Error(ErrorCode::invalid_request, what);
@@ -91,13 +91,13 @@ std::optional<ClientHello> read_client_hello(std::string_view bytes) {
     constexpr char version_3 = 0x03;
     constexpr std::size_t record_head = 5;
     constexpr std::size_t message_head = 4;
-    constexpr int most_records = 16;
+    constexpr int max_records = 16;
     std::string message; // of one or more records
     for (int records = 0;; ++records) {
-        if (records > most_records) {
+        if (records > max_records) {
             refuse("expected a TLS ClientHello in a few records, found many");
         }
-        if (message.size() > most_bytes) {
+        if (message.size() > max_bytes) {
             refuse("expected a TLS ClientHello of at most 64 KiB, found a larger one");
         }
         if (message.size() >= message_head) {
@@ -107,7 +107,7 @@ std::optional<ClientHello> read_client_hello(std::string_view bytes) {
                 refuse("expected a TLS ClientHello, found another message");
             }
             const std::size_t size = head.number(3);
-            if (size > most_bytes) {
+            if (size > max_bytes) {
                 refuse("expected a TLS ClientHello of at most 64 KiB, found a larger one");
             }
             if (message.size() >= message_head + size) {

@@ -9,8 +9,8 @@ namespace cellgate::egress {
 
 namespace {
 
-constexpr std::size_t longest_line = 4096;
-constexpr std::size_t most_size_digits = 15;
+constexpr std::size_t max_line_bytes = 4096;
+constexpr std::size_t max_size_digits = 15;
 
 [[noreturn]] void refuse(const char* what) {
     throw Error(ErrorCode::invalid_request, what);
@@ -20,7 +20,7 @@ constexpr std::size_t most_size_digits = 15;
 std::uint64_t number(std::string_view digits, int base) {
     std::uint64_t value = 0;
     const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-    if (status != std::errc() || end != digits.data() + digits.size() || digits.size() > most_size_digits) {
+    if (status != std::errc() || end != digits.data() + digits.size() || digits.size() > max_size_digits) {
         refuse("expected the length of a body, found something else");
     }
     return value;
@@ -64,7 +64,7 @@ std::size_t RequestBody::take_line(std::string_view bytes) {
     const std::size_t end = bytes.find('\n');
     const std::size_t count = end == std::string_view::npos ? bytes.size() : end + 1;
     line_ += bytes.substr(0, count);
-    if (line_.size() > longest_line) {
+    if (line_.size() > max_line_bytes) {
         refuse("expected a short line between the chunks of a body, found a long one");
     }
     if (end != std::string_view::npos) {
@@ -89,7 +89,7 @@ void RequestBody::end_of_line() {
         state_ = left_ > 0 ? State::chunk : State::trailer;
     } else {
         trailer_bytes_ += line_.size();
-        if (trailer_bytes_ > most_head_bytes) {
+        if (trailer_bytes_ > max_head_bytes) {
             refuse("expected a short trailer, found a long one");
         }
         state_ = line.empty() ? State::ended : State::trailer;

@@ -1,7 +1,7 @@
 #include "http_head.hpp"
 
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace cellgate::egress {
 
 namespace {
 
-constexpr std::size_t most_fields = 200;
+constexpr std::size_t max_fields = 200;
 
 [[noreturn]] void refuse(std::string_view what) {
     throw Error(ErrorCode::invalid_request, fmt::format("expected a plain HTTP/1 request, found {}", what));
@@ -66,16 +66,16 @@ void parse_request_line(std::string_view line, RequestHead& head) {
     const std::size_t first = line.find(' ');
     const std::size_t second = first == std::string_view::npos ? first : line.find(' ', first + 1);
     if (second == std::string_view::npos || line.find_first_of(" \t", second + 1) != std::string_view::npos) {
-        refuse(fmt::format("the line '{}'", visible_text(line.substr(0, 100))));
+        refuse(fmt::format("the line '{}'", escape_unprintable(line.substr(0, 100))));
     }
     head.method = line.substr(0, first);
     head.target = line.substr(first + 1, second - first - 1);
     const std::string_view version = line.substr(second + 1);
     if (!is_token(head.method) || head.target.empty() || head.target.find_first_of("\t#") != std::string::npos) {
-        refuse(fmt::format("the line '{}'", visible_text(line.substr(0, 100))));
+        refuse(fmt::format("the line '{}'", escape_unprintable(line.substr(0, 100))));
     }
     if (version != "HTTP/1.1" && version != "HTTP/1.0") {
-        refuse(fmt::format("the version '{}'", visible_text(version.substr(0, 100))));
+        refuse(fmt::format("the version '{}'", escape_unprintable(version.substr(0, 100))));
     }
     head.minor_version = version.back() - '0';
 }
@@ -118,13 +118,13 @@ std::optional<std::string> RequestHead::single(std::string_view name) const {
 
 std::optional<std::size_t> head_size(std::string_view bytes) {
     constexpr std::string_view empty_line = "\r\n\r\n";
-    const std::size_t end = bytes.substr(0, most_head_bytes).find(empty_line);
+    const std::size_t end = bytes.substr(0, max_head_bytes).find(empty_line);
     if (end != std::string_view::npos) {
         return end + empty_line.size();
     }
-    if (bytes.size() >= most_head_bytes) {
+    if (bytes.size() >= max_head_bytes) {
         throw Error(ErrorCode::limit_exceeded,
-                    fmt::format("expected the head of a request within {} bytes, found more", most_head_bytes));
+                    fmt::format("expected the head of a request within {} bytes, found more", max_head_bytes));
     }
     return std::nullopt;
 }
@@ -136,10 +136,10 @@ RequestHead parse_head(std::string_view text) {
         const std::size_t colon = line.find(':');
         const std::string_view name = line.substr(0, colon);
         if (colon == std::string_view::npos || !is_token(name)) {
-            refuse(fmt::format("the field '{}'", visible_text(line.substr(0, 100))));
+            refuse(fmt::format("the field '{}'", escape_unprintable(line.substr(0, 100))));
         }
-        if (head.fields.size() == most_fields) {
-            refuse(fmt::format("more than {} fields", most_fields));
+        if (head.fields.size() == max_fields) {
+            refuse(fmt::format("more than {} fields", max_fields));
         }
         head.fields.emplace_back(lower(name), trimmed(line.substr(colon + 1)));
     }

@@ -11,7 +11,7 @@
 
 namespace cellgate::egress {
 
-inline constexpr std::size_t most_head_bytes = std::size_t{64} << 10;
+inline constexpr std::size_t max_head_bytes = std::size_t{64} << 10;
 
 struct RequestHead {
     std::string method;

@@ -1,9 +1,9 @@
 #include "inspector.hpp"
 
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "client_hello.hpp"
-#include "first_words.hpp"
+#include "protocol_sniffer.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void refuse_other(const Endpoint& endpoint, std::string_view asks, std::string_view what) {
     throw Error(ErrorCode::denied, fmt::format("the connection to {} asks for another host in {}: {}",
-                                               to_string(endpoint), what, visible_text(asks.substr(0, 300))));
+                                               to_string(endpoint), what, escape_unprintable(asks.substr(0, 300))));
 }
 
 void require_name(const ClientHello& hello, const Endpoint& endpoint) {
@@ -51,17 +51,17 @@ std::string Inspector::pass(std::string_view bytes) {
     }
     kept_ += bytes;
     switch (read_first_words(kept_)) {
-    case FirstWords::incomplete:
+    case ProtocolSniffer::incomplete:
         return {};
-    case FirstWords::http:
+    case ProtocolSniffer::http:
         return pass_http();
-    case FirstWords::tls:
+    case ProtocolSniffer::tls:
         if (const std::optional<ClientHello> hello = read_client_hello(kept_)) {
             require_name(*hello, endpoint_);
             break;
         }
         return {};
-    case FirstWords::other:
+    case ProtocolSniffer::other:
         break;
     }
     open_ = true;
@@ -91,7 +91,7 @@ std::string Inspector::pass_http() {
     if (!head.target.starts_with('/') && head.target != "*") {
         throw Error(ErrorCode::denied,
                     fmt::format("a request in a tunnel names a path of the tunnel's host, this one names: {}",
-                                visible_text(std::string_view(head.target).substr(0, 300))));
+                                escape_unprintable(std::string_view(head.target).substr(0, 300))));
     }
     body_.emplace(head);
     std::string passed = head_for_server(head, head.target, to_string(endpoint_));

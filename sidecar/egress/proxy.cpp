@@ -1,9 +1,9 @@
 #include "egress/proxy.hpp"
 
-#include "async/descriptor_share.hpp"
+#include "async/fd_reservation.hpp"
 #include "async/stream.hpp"
 #include "base/log.hpp"
-#include "visit.hpp"
+#include "proxy_connection.hpp"
 
 #include <chrono>
 #include <set>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_connections = 64;
+constexpr std::size_t max_connections = 64;
 constexpr std::size_t descriptors_of_one = 2; // the client's, and the server's
 
 } // namespace
@@ -24,16 +24,16 @@ constexpr std::size_t descriptors_of_one = 2; // the client's, and the server's
 struct Proxy::Impl {
     Impl(async::Loop& loop, Clock& clock_, Network& network, gate::Gate& gate, ProxyOptions options)
         : clock(clock_), name(options.name), listener(loop, options.path),
-          router(clock, network, gate, std::move(options)) {}
+          connector(clock, network, gate, std::move(options)) {}
 
     Clock& clock;
     std::string name;
     async::UnixListener listener;
-    Router router;
+    Connector connector;
     struct Connection {
-        Visit* visit = nullptr;
+        ProxyConnection* proxy_connection = nullptr;
         std::shared_ptr<CancelState> task;
-        std::optional<async::DescriptorShare> share;
+        std::optional<async::FdReservation> reservation;
     };
     std::set<std::shared_ptr<Connection>> open;
     bool closing = false;
@@ -43,7 +43,7 @@ struct Proxy::Impl {
     static Task<void> run(std::shared_ptr<Impl> self);
     Task<void> accept();
     Task<void> serve(std::unique_ptr<async::SocketStream> client, std::shared_ptr<Connection> connection);
-    void hang_up(const std::function<bool(const Visit&)>& which) const;
+    void close_all(const std::function<bool(const ProxyConnection&)>& which) const;
 };
 
 Task<void> Proxy::Impl::run(std::shared_ptr<Impl> self) {
@@ -56,7 +56,7 @@ Task<void> Proxy::Impl::run(std::shared_ptr<Impl> self) {
     self->listener.close();
     self->connections.cancel();
     co_await shielded(self->connections.join());
-    co_await shielded(self->router.close());
+    co_await shielded(self->connector.close());
     if (cancelled) {
         std::rethrow_exception(cancelled);
     }
@@ -64,7 +64,7 @@ Task<void> Proxy::Impl::run(std::shared_ptr<Impl> self) {
 
 Task<void> Proxy::Impl::accept() {
     while (true) {
-        while (open.size() >= most_connections && !closing) {
+        while (open.size() >= max_connections && !closing) {
             connection_ended.reset();
             co_await connection_ended.wait();
         }
@@ -75,10 +75,10 @@ Task<void> Proxy::Impl::accept() {
                 co_return;
             }
             const auto connection = std::make_shared<Connection>();
-            connection->share = async::DescriptorShare::take(descriptors_of_one);
-            if (!connection->share) { // one at a time: those that wait have no descriptor here
-                Visit visit(clock, router, std::move(client));
-                co_await visit.run(false);
+            connection->reservation = async::FdReservation::take(descriptors_of_one);
+            if (!connection->reservation) { // one at a time: those that wait have no descriptor here
+                ProxyConnection proxied(clock, connector, std::move(client));
+                co_await proxied.run(false);
                 continue;
             }
             open.insert(connection);
@@ -96,26 +96,26 @@ Task<void> Proxy::Impl::accept() {
 }
 
 Task<void> Proxy::Impl::serve(std::unique_ptr<async::SocketStream> client, std::shared_ptr<Connection> connection) {
-    Visit visit(clock, router, std::move(client));
-    connection->visit = &visit;
+    ProxyConnection proxied(clock, connector, std::move(client));
+    connection->proxy_connection = &proxied;
     std::exception_ptr cancelled;
     try {
-        co_await visit.run(true);
+        co_await proxied.run(true);
     } catch (const Cancelled&) {
         cancelled = std::current_exception();
     }
     open.erase(connection);
-    connection->share.reset();
+    connection->reservation.reset();
     connection_ended.set();
     if (cancelled) {
         std::rethrow_exception(cancelled);
     }
 }
 
-void Proxy::Impl::hang_up(const std::function<bool(const Visit&)>& which) const {
+void Proxy::Impl::close_all(const std::function<bool(const ProxyConnection&)>& which) const {
     std::vector<std::shared_ptr<CancelState>> found;
     for (const std::shared_ptr<Connection>& connection : open) {
-        if (connection->visit != nullptr && which(*connection->visit)) {
+        if (connection->proxy_connection != nullptr && which(*connection->proxy_connection)) {
             found.push_back(connection->task);
         }
     }
@@ -136,11 +136,11 @@ Task<void> Proxy::run() {
 }
 
 void Proxy::end_execution(const std::string& execution_id) {
-    impl_->hang_up([&execution_id](const Visit& visit) { return visit.execution_id() == execution_id; });
+    impl_->close_all([&execution_id](const ProxyConnection& connection) { return connection.execution_id() == execution_id; });
 }
 
-void Proxy::hang_up() {
-    impl_->hang_up([](const Visit&) { return true; });
+void Proxy::close_all() {
+    impl_->close_all([](const ProxyConnection&) { return true; });
 }
 
 void Proxy::close() {

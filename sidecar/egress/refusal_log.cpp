@@ -6,7 +6,7 @@ namespace cellgate::egress {
 
 namespace {
 
-constexpr std::size_t most_different = 64;
+constexpr std::size_t max_distinct = 64;
 
 bool is_power_of_ten(std::uint64_t count) {
     while (count >= 10 && count % 10 == 0) {
@@ -19,7 +19,7 @@ bool is_power_of_ten(std::uint64_t count) {
 
 std::optional<std::string> RefusalLog::line(const Endpoint& endpoint, const std::string& reason) {
     const std::string what = fmt::format("connection to {} refused: {}", to_string(endpoint), reason);
-    const bool own = counts_.contains(what) || counts_.size() < most_different;
+    const bool own = counts_.contains(what) || counts_.size() < max_distinct;
     const std::uint64_t count = ++counts_[own ? what : std::string()];
     if (!is_power_of_ten(count)) {
         ++untold_;

@@ -1,6 +1,6 @@
 #include "request_line_watch.hpp"
 
-#include "first_words.hpp"
+#include "protocol_sniffer.hpp"
 
 namespace cellgate::egress {
 

@@ -6,7 +6,7 @@ namespace cellgate::egress {
 
 namespace {
 
-constexpr std::size_t most_kept = 65536;
+constexpr std::size_t max_kept_bytes = 65536;
 
 // "HTTP/1.1 100 Continue"; not 101, behind which comes another protocol.
 bool is_interim(std::string_view status_line) {
@@ -30,7 +30,7 @@ std::string ResponseMark::pass(std::string_view bytes) {
         const std::size_t line = kept_.find(line_end);
         const bool interim = line != std::string::npos && is_interim(kept_);
         const std::size_t end = interim ? kept_.find(head_end) : line;
-        if (is_answer && end == std::string::npos && kept_.size() < most_kept) {
+        if (is_answer && end == std::string::npos && kept_.size() < max_kept_bytes) {
             return out; // the rest of it is to come
         }
         if (!is_answer || end == std::string::npos) {

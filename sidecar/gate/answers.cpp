@@ -11,24 +11,24 @@ namespace cellgate::gate {
 namespace {
 
 // Questions that are being answered: until it goes, other answers to them wait.
-class Claim {
+class AnswerLock {
   public:
-    explicit Claim(std::vector<QuestionPtr> questions) : questions_(std::move(questions)) {
-        for (const QuestionPtr& question : questions_) {
-            question->answered = released_;
+    explicit AnswerLock(std::vector<PendingRequestPtr> entries) : questions_(std::move(entries)) {
+        for (const PendingRequestPtr& entry : questions_) {
+            entry->answered = released_;
         }
     }
-    Claim(const Claim&) = delete;
-    Claim& operator=(const Claim&) = delete;
-    ~Claim() {
-        for (const QuestionPtr& question : questions_) {
-            question->answered = nullptr;
+    AnswerLock(const AnswerLock&) = delete;
+    AnswerLock& operator=(const AnswerLock&) = delete;
+    ~AnswerLock() {
+        for (const PendingRequestPtr& entry : questions_) {
+            entry->answered = nullptr;
         }
         released_->set();
     }
 
   private:
-    std::vector<QuestionPtr> questions_;
+    std::vector<PendingRequestPtr> questions_;
     std::shared_ptr<Event> released_ = std::make_shared<Event>();
 };
 
@@ -40,8 +40,8 @@ bool same_but_id(const Rule& a, const Rule& b) {
 
 } // namespace
 
-std::vector<QuestionPtr> Gate::Impl::questions(const std::vector<std::string>& ids) const {
-    std::vector<QuestionPtr> found;
+std::vector<PendingRequestPtr> Gate::Impl::entries(const std::vector<std::string>& ids) const {
+    std::vector<PendingRequestPtr> found;
     std::unordered_set<std::string> seen;
     for (const std::string& id : ids) {
         if (!seen.insert(id).second) {
@@ -52,14 +52,14 @@ std::vector<QuestionPtr> Gate::Impl::questions(const std::vector<std::string>& i
             throw Error(ErrorCode::approval_resolved,
                         fmt::format("approval {} was decided already; nothing was answered", id));
         }
-        const auto question = by_id.find(id);
-        if (question == by_id.end()) {
+        const auto entry = by_id.find(id);
+        if (entry == by_id.end()) {
             throw Error(ErrorCode::approval_not_found,
                         fmt::format("expected the id of a pending approval, found {}; nothing was answered",
                                     in_quotes(std::string_view(id).substr(0, 64))),
                         "approval/list names those that wait");
         }
-        found.push_back(question->second);
+        found.push_back(entry->second);
     }
     if (found.empty()) {
         throw Error(ErrorCode::invalid_params, "params.approvalIds: expected at least one id, found none");
@@ -67,9 +67,9 @@ std::vector<QuestionPtr> Gate::Impl::questions(const std::vector<std::string>& i
     return found;
 }
 
-Action Gate::Impl::edited_action(const Question& question, const protocol::ApprovalRespondParams& params,
-                                 Paths& paths) const {
-    const Action& asked = question.request.action;
+Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::ApprovalRespondParams& params,
+                                 PathSnapshot& paths) const {
+    const Action& asked = entry.request.action;
     const auto refuse = [](const std::string& why) { throw Error(ErrorCode::edit_invalid, why); };
     if (params.approval_ids.size() > 1) {
         throw Error(ErrorCode::invalid_params, "params.arguments: edited arguments answer one approval, found several");
@@ -77,14 +77,14 @@ Action Gate::Impl::edited_action(const Question& question, const protocol::Appro
     if (params.decision != Verdict::allow) {
         refuse("edited arguments were sent with a denial");
     }
-    if (!asked.arguments || !question.request.edit) {
+    if (!asked.arguments || !entry.request.edit) {
         refuse("this action has no arguments that can be edited");
     }
     Action edited;
     try {
         JsonLimits limits;
         limits.max_bytes = max_argument_bytes;
-        edited = question.request.edit(RawJson::parse(params.arguments->text(), limits));
+        edited = entry.request.edit(RawJson::parse(params.arguments->text(), limits));
         require_complete(edited);
     } catch (const Error& error) {
         throw Error(ErrorCode::edit_invalid, fmt::format("the edited arguments do not fit: {}", error.message),
@@ -95,15 +95,15 @@ Action Gate::Impl::edited_action(const Question& question, const protocol::Appro
         edited.arguments != params.arguments) {
         throw Error(ErrorCode::internal_error, "expected an edit to change arguments only, found another action");
     }
-    const Ruling ruling = book.rule_on(Payload(edited), question.place(), paths);
-    if (paths.complete() && ruling.effect == Effect::deny) {
-        refuse(fmt::format("the edited call may not run: {}", ruling.reason));
+    const PolicyResult result = book.evaluate(Payload(edited), entry.place(), paths);
+    if (paths.is_resolved() && result.effect == Effect::deny) {
+        refuse(fmt::format("the edited call may not run: {}", result.reason));
     }
     return edited;
 }
 
-Rule Gate::Impl::grant(const Question& question, const Action& action, const protocol::ApprovalRespondParams& params,
-                       Paths& paths) const {
+Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const protocol::ApprovalRespondParams& params,
+                       PathSnapshot& paths) const {
     const auto refuse = [](const std::string& why, const std::string& hint) {
         throw Error(ErrorCode::rule_invalid, why + "; nothing was answered", hint);
     };
@@ -118,7 +118,7 @@ Rule Gate::Impl::grant(const Question& question, const Action& action, const pro
         }
         spec = *params.rule;
     }
-    const Place place = question.place();
+    const Place place = entry.place();
     RuleSource source = RuleSource::user_store;
     switch (*params.scope) {
     case Scope::once:
@@ -160,7 +160,7 @@ Rule Gate::Impl::grant(const Question& question, const Action& action, const pro
     if (params.rule) {
         const bool edited = params.arguments.has_value();
         // For a connection, naming the host is enough.
-        const bool only_itself = edited || (exact_only(action) && action.kind != protocol::ActionKind::network);
+        const bool only_itself = edited || (requires_exact_payload(action) && action.kind != protocol::ActionKind::network);
         if (rule.effect == Effect::allow && only_itself) {
             refuse(edited ? "edited arguments are answered for exactly themselves, and a rule was sent"
                           : "this action is answered for exactly its payload, and a rule was sent",
@@ -170,35 +170,35 @@ Rule Gate::Impl::grant(const Question& question, const Action& action, const pro
             refuse("the rule is too wide: it names no server", "name the server of the call that is answered");
         }
         check_new_rule(rule, book.now());
-        if (!applies(rule, payload, paths) && paths.complete()) {
+        if (!applies(rule, payload, paths) && paths.is_resolved()) {
             refuse("the rule does not match the action that it answers", "take one of the approval's choices");
         }
     }
     return rule;
 }
 
-Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, Paths& paths) const {
-    const std::vector<QuestionPtr> asked = questions(params.approval_ids);
+Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, PathSnapshot& paths) const {
+    const std::vector<PendingRequestPtr> asked = entries(params.approval_ids);
     if (params.decision == Verdict::allow) {
         book.require_readable();
     }
     Answer answer;
-    for (const QuestionPtr& question : asked) {
+    for (const PendingRequestPtr& entry : asked) {
         Answer::One one;
-        one.question = question;
+        one.entry = entry;
         if (params.arguments) {
-            one.edited = edited_action(*question, params, paths);
+            one.edited = edited_action(*entry, params, paths);
         }
         if (params.scope != Scope::once || params.rule) {
-            Rule rule = grant(*question, one.edited.value_or(question->request.action), params, paths);
-            const Beneficiary agent = question->place().agent;
+            Rule rule = grant(*entry, one.edited.value_or(entry->request.action), params, paths);
+            const Grantee agent = entry->place().agent;
             const auto same = std::find_if(answer.rules.begin(), answer.rules.end(), [&](const Rule& other) {
-                const auto given = answer.given_to.find(other.id);
-                return same_but_id(rule, other) && (given == answer.given_to.end() || given->second == agent);
+                const auto given = answer.grantees.find(other.id);
+                return same_but_id(rule, other) && (given == answer.grantees.end() || given->second == agent);
             });
             one.rule = same != answer.rules.end() ? *same : answer.rules.emplace_back(std::move(rule));
             if (one.rule->session_id) {
-                answer.given_to[one.rule->id] = agent;
+                answer.grantees[one.rule->id] = agent;
             }
         }
         answer.each.push_back(std::move(one));
@@ -209,18 +209,18 @@ Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, Paths& p
 Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params) {
     params.scope = params.scope.value_or(Scope::once);
     self->refresh();
-    std::vector<QuestionPtr> asked = self->questions(params.approval_ids);
-    const auto is_claimed = [](const QuestionPtr& question) { return question->answered != nullptr; };
+    std::vector<PendingRequestPtr> asked = self->entries(params.approval_ids);
+    const auto is_claimed = [](const PendingRequestPtr& entry) { return entry->answered != nullptr; };
     for (auto claimed = std::find_if(asked.begin(), asked.end(), is_claimed); claimed != asked.end();
          claimed = std::find_if(asked.begin(), asked.end(), is_claimed)) {
         const std::shared_ptr<Event> other_answer = (*claimed)->answered;
         co_await other_answer->wait();
-        asked = self->questions(params.approval_ids);
+        asked = self->entries(params.approval_ids);
     }
-    const Claim claim(std::move(asked));
-    Paths paths(self->book.root());
+    const AnswerLock claim(std::move(asked));
+    PathSnapshot paths(self->book.root());
     Answer answer = self->check(params, paths);
-    while (!paths.complete()) {
+    while (!paths.is_resolved()) {
         co_await self->resolver.resolve(paths);
         answer = self->check(params, paths);
     }
@@ -228,19 +228,19 @@ Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRes
 }
 
 Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer) {
-    co_await self->book.add(answer.rules, answer.given_to);
+    co_await self->book.add(answer.rules, answer.grantees);
     for (Answer::One& one : answer.each) {
-        if (one.question->decision) {
+        if (one.entry->decision) {
             continue; // it was withdrawn while the rule was written
         }
         Decision decision;
         decision.allowed = params.decision == Verdict::allow;
         decision.edited = one.edited.has_value();
-        decision.action = one.edited ? std::move(*one.edited) : one.question->request.action;
-        decision.reason = params.reason.value_or(decision.allowed ? "a person allowed it" : "a person denied it");
-        decision.by = ResolvedBy::person;
+        decision.action = one.edited ? std::move(*one.edited) : one.entry->request.action;
+        decision.reason = params.reason.value_or(decision.allowed ? "a user allowed it" : "a user denied it");
+        decision.by = ResolvedBy::user;
         decision.rule = one.rule;
-        self->settle(one.question, std::move(decision));
+        self->settle(one.entry, std::move(decision));
     }
     if (!answer.rules.empty()) {
         const bool within = params.scope == Scope::execution || params.scope == Scope::session;

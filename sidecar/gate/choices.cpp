@@ -21,7 +21,7 @@ using protocol::Choice;
 using protocol::RuleSpec;
 using protocol::Scope;
 
-constexpr std::size_t most_paths = 16; // of one call
+constexpr std::size_t max_paths = 16; // of one call
 
 // Whether the label cannot be taken for several choices when a terminal breaks it: blanks are only in quoted names.
 bool is_short(std::string_view label) {
@@ -53,11 +53,11 @@ bool names_a_path(std::string_view name) {
 }
 
 // The folder that a path in the root is, or is in, relative to the root; nothing outside, or while it is not known.
-std::optional<std::string> folder_of(std::string_view value, Paths& paths) {
+std::optional<std::string> folder_of(std::string_view value, PathSnapshot& paths) {
     if (path_under(value, paths.root(), paths) != Match::yes) {
         return std::nullopt;
     }
-    const Paths::Place& place = *paths.find(absolute_path(value, paths));
+    const PathSnapshot::ResolvedPath& place = *paths.find(absolute_path(value, paths));
     const std::filesystem::path path = *place.path;
     return (place.is_directory ? path : path.parent_path()).lexically_relative(paths.root()).string();
 }
@@ -69,7 +69,7 @@ struct FolderRule {
 
 // A rule that keeps every argument that is a path to its folder; nothing when there is none, or one of them is not
 // a plain path in the root.
-std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, Paths& paths) {
+std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, PathSnapshot& paths) {
     FolderRule found{std::move(rule), visible_name(*payload.action().tool)};
     found.rule.arguments.emplace();
     bool known = true;
@@ -78,12 +78,12 @@ std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, Pat
         if (!names_a_path(name)) {
             continue;
         }
-        if (++looked_at > most_paths) {
+        if (++looked_at > max_paths) {
             return std::nullopt;
         }
         const std::optional<std::string> folder =
             json_type(value) == "string" ? folder_of(decode_json_string(value), paths) : std::nullopt;
-        if (!folder && paths.complete()) {
+        if (!folder && paths.is_resolved()) {
             return std::nullopt;
         }
         if (!folder) {
@@ -148,7 +148,7 @@ std::vector<Choice> connection_choices(const protocol::Action& action, const Cho
 
 } // namespace
 
-std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& context, Paths& paths) {
+std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& context, PathSnapshot& paths) {
     const protocol::Action& action = payload.action();
     std::vector<Choice> choices;
     if (action.kind == protocol::ActionKind::server) {
@@ -163,7 +163,7 @@ std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& con
     if (context.in_execution) {
         offer(choices, "exactly this call, while the cell runs", Scope::execution);
     }
-    if (exact_only(action)) {
+    if (requires_exact_payload(action)) {
         if (context.in_session) {
             offer(choices, "exactly this call, in this session", Scope::session);
         }

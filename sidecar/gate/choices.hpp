@@ -1,6 +1,6 @@
 #pragma once
 // The answers that are offered with an approval, the narrowest first, each saying what it covers. Never one for
-// everything; for exact_only() actions none beyond the exact payload. A label is one line: a choice that it cannot name
+// everything; for requires_exact_payload() actions none beyond the exact payload. A label is one line: a choice that it cannot name
 // in full is not offered.
 
 #include "paths.hpp"
@@ -16,6 +16,6 @@ struct ChoiceContext {
     bool in_execution = false;
 };
 
-std::vector<protocol::Choice> choices_for(const Payload& payload, const ChoiceContext& context, Paths& paths);
+std::vector<protocol::Choice> choices_for(const Payload& payload, const ChoiceContext& context, PathSnapshot& paths);
 
 } // namespace cellgate::gate

@@ -1,7 +1,7 @@
 #include "columns.hpp"
 
 #include "base/encoding.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -42,7 +42,7 @@ std::string_view beginning(std::string_view line, std::size_t width) {
 
 std::string cut_to_line(std::string_view text, std::size_t width) {
     const std::string_view looked_at = text.substr(0, 4 * width); // no character needs more bytes for a column
-    const std::string line = visible_text(looked_at);
+    const std::string line = escape_unprintable(looked_at);
     const std::string_view kept = beginning(line, width);
     return kept.size() == line.size() && looked_at.size() == text.size()
                ? line

@@ -14,7 +14,7 @@ inline constexpr std::size_t max_columns = 76;
 // Of the source line that makes a call.
 inline constexpr std::size_t max_source_columns = 200;
 
-// Of a line of visible_text(). Characters that may be two columns wide count as two, also where they are not.
+// Of a line of escape_unprintable(). Characters that may be two columns wide count as two, also where they are not.
 std::size_t columns(std::string_view line);
 
 // The longest beginning of `line` that is at most `width` wide: whole characters, at least one.

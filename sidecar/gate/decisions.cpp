@@ -58,16 +58,15 @@ protocol::Action without_payload(const protocol::Action& action) {
 
 void Decisions::add(const Request& request, const Decision& decision, std::optional<std::string> approval_id,
                     WallTime at) {
-    const bool answered =
-        decision.by == protocol::ResolvedBy::person || decision.by == protocol::ResolvedBy::elicitation;
+    const bool answered = decision.by == protocol::ResolvedBy::user || decision.by == protocol::ResolvedBy::elicitation;
     std::deque<Entry>& list = answered ? answered_ : others_;
-    if (list.size() == (answered ? most_answered : most_others)) {
+    if (list.size() == (answered ? max_answered : max_others)) {
         list.pop_front();
     }
     Entry& entry = list.emplace_back();
     entry.at = at;
     entry.said.number = ++count_;
-    entry.whole = payload_bytes(decision.action) <= most_payload_bytes;
+    entry.whole = payload_bytes(decision.action) <= max_payload_bytes;
     entry.action = entry.whole ? decision.action : without_payload(decision.action);
     entry.said.decision = decision.allowed ? protocol::Verdict::allow : protocol::Verdict::deny;
     entry.said.by = decision.by;
@@ -89,7 +88,7 @@ protocol::PastDecision Decisions::shown(const Entry& entry) {
     protocol::PastDecision past = entry.said;
     past.decided_at = to_rfc3339(entry.at);
     past.display = display_lines(entry.action);
-    if (bytes_of(past.display) > most_display_bytes) {
+    if (bytes_of(past.display) > max_display_bytes) {
         past.display = display_lines(without_payload(entry.action));
     } else if (entry.whole) {
         past.action = entry.action;
@@ -102,7 +101,7 @@ void Decisions::add_newest(const std::deque<Entry>& entries, std::vector<protoco
     for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
         protocol::PastDecision past = shown(*entry);
         bytes += to_json(past).size();
-        if (bytes > most_list_bytes / 2) {
+        if (bytes > max_list_bytes / 2) {
             return;
         }
         list.push_back(std::move(past));

@@ -1,7 +1,7 @@
 #pragma once
-// What was decided lately, so that a person can see also what nobody was asked about, and by which rule. Code can have
+// What was decided lately, so that a user can see also what nobody was asked about, and by which rule. Code can have
 // its calls decided, or ask and withdraw, as often as it likes: what it floods is the list of those, never that of a
-// person's answers.
+// user's answers.
 
 #include "gate/gate.hpp"
 
@@ -16,15 +16,15 @@ namespace cellgate::gate {
 
 class Decisions {
   public:
-    static constexpr std::size_t most_answered = 100;
-    static constexpr std::size_t most_others = 200;
+    static constexpr std::size_t max_answered = 100;
+    static constexpr std::size_t max_others = 200;
     // Of a payload that is kept, and of its display; a larger one is left out.
-    static constexpr std::size_t most_payload_bytes = std::size_t{8} << 10;
-    static constexpr std::size_t most_display_bytes = std::size_t{32} << 10;
+    static constexpr std::size_t max_payload_bytes = std::size_t{8} << 10;
+    static constexpr std::size_t max_display_bytes = std::size_t{32} << 10;
     // Of a list, as JSON: half for each kind. Those that do not fit count as forgotten.
-    static constexpr std::size_t most_list_bytes = std::size_t{8} << 20;
+    static constexpr std::size_t max_list_bytes = std::size_t{8} << 20;
 
-    // `approval_id` of what a person was asked about.
+    // `approval_id` of what a user was asked about.
     void add(const Request& request, const Decision& decision, std::optional<std::string> approval_id, WallTime at);
     protocol::PolicyDecisionsResult list() const;
 

@@ -1,7 +1,7 @@
 #include "display.hpp"
 
+#include "base/escape_unprintable.hpp"
 #include "base/json_scan.hpp"
-#include "base/visible_text.hpp"
 #include "columns.hpp"
 #include "visible_name.hpp"
 
@@ -77,7 +77,7 @@ void show_text(Lines& lines, std::string lead, std::string_view text, std::size_
     while (true) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         const std::string_view line = text.substr(0, end);
-        const bool hides = visible_text(line) != line || line.ends_with(' ');
+        const bool hides = escape_unprintable(line) != line || line.ends_with(' ');
         lines.add(hides ? indent + in_quotes(line) : fmt::format("{}| {}", indent, line));
         if (end == text.size()) {
             return;
@@ -321,7 +321,7 @@ protocol::Hints visible_hints(const protocol::Hints& hints) {
         std::string text;
         while (true) {
             const std::size_t end = std::min(rest.find('\n'), rest.size());
-            const std::string line = visible_text(rest.substr(0, end));
+            const std::string line = escape_unprintable(rest.substr(0, end));
             std::string_view left = line;
             do {
                 const std::string_view row = beginning(left, max_columns - 2);

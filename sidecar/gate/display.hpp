@@ -1,5 +1,5 @@
 #pragma once
-// What a person reads before deciding. Every byte of the payload is there, nothing is cut, and no text in it can look
+// What a user reads before deciding. Every byte of the payload is there, nothing is cut, and no text in it can look
 // like a line of ours: strings stand in quotes, or, when they have several lines, each line behind a "| "; a line that
 // holds something hidden stands in quotes with that written out. What is wider than 76 columns goes on in lines that
 // begin with "↳ ", so that no terminal breaks a line where its text wants it. Numbers are shown digit by digit as they

@@ -23,7 +23,7 @@ void Gate::set_session_rules(const std::string& session_id, const std::vector<pr
     impl_->book.set_session_rules(session_id, rules);
 }
 
-void Gate::begin_execution(RunningExecution execution) {
+void Gate::begin_execution(ExecutionGrants execution) {
     impl_->book.begin_execution(execution.session_id, execution.execution_id, execution.mode, execution.hosts);
     impl_->running.insert_or_assign(execution.execution_id, Running{std::move(execution.on_pending), 0});
 }
@@ -40,29 +40,29 @@ void Gate::end_session(const std::string& session_id) {
     impl->pump();
 }
 
-void Gate::attach(Answerer& answerer) {
+void Gate::attach(ApprovalClient& client) {
     const std::shared_ptr<Impl> impl = impl_;
-    impl->answerers.push_back(&answerer);
+    impl->clients.push_back(&client);
     if (const std::shared_ptr<CancelState> linger = std::exchange(impl->linger, nullptr)) {
         linger->cancel();
     }
-    for (const QuestionPtr& question : impl->pending) {
-        if (question->told) { // or it comes to everybody anyway
-            impl->outbox.push_back([impl, question, &answerer] { impl->announce_again(*question, answerer); });
+    for (const PendingRequestPtr& entry : impl->pending) {
+        if (entry->told) { // or it comes to everybody anyway
+            impl->outbox.push_back([impl, entry, &client] { impl->announce_again(*entry, client); });
         }
     }
     impl->pump();
 }
 
-void Gate::detach(Answerer& answerer, Duration linger) {
+void Gate::detach(ApprovalClient& client, Duration linger) {
     const std::shared_ptr<Impl> impl = impl_;
-    if (std::erase(impl->answerers, &answerer) == 0 || !impl->answerers.empty() || impl->closed) {
+    if (std::erase(impl->clients, &client) == 0 || !impl->clients.empty() || impl->closed) {
         return;
     }
     if (linger > Duration::zero()) {
-        impl->linger = impl->scope.spawn(Impl::leave_after(impl, linger));
+        impl->linger = impl->scope.spawn(Impl::detach_after_linger(impl, linger));
     } else {
-        impl->settle_all(ResolvedBy::no_client, std::string(nobody), std::nullopt);
+        impl->settle_all(ResolvedBy::no_client, std::string(no_approver), std::nullopt);
         impl->pump();
     }
 }
@@ -70,16 +70,16 @@ void Gate::detach(Answerer& answerer, Duration linger) {
 protocol::ApprovalListResult Gate::list(const protocol::ApprovalListParams& params) const {
     protocol::ApprovalListResult result;
     std::size_t bytes = 0;
-    for (const QuestionPtr& question : impl_->pending) {
-        if (question->seq < params.from_seq.value_or(0)) {
+    for (const PendingRequestPtr& entry : impl_->pending) {
+        if (entry->seq < params.from_seq.value_or(0)) {
             continue;
         }
-        if (!result.approvals.empty() && bytes + question->bytes > max_list_bytes) {
-            result.next_seq = question->seq;
+        if (!result.approvals.empty() && bytes + entry->bytes > max_list_bytes) {
+            result.next_seq = entry->seq;
             break;
         }
-        bytes += question->bytes;
-        result.approvals.push_back(question->approval);
+        bytes += entry->bytes;
+        result.approvals.push_back(entry->approval);
     }
     return result;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What the gate holds, and the way of a question through it: judged by the rules, waiting for its turn, shown, settled.
-// `questions.cpp` is that way, `answers.cpp` what a person says to it, `policy.cpp` the rules as clients see them, and
+// What the gate holds, and the way of a entry through it: judged by the rules, waiting for its turn, shown, settled.
+// `pending_requests.cpp` is that way, `answers.cpp` what a user says to it, `policy.cpp` the rules as clients see them, and
 // `gate.cpp` the door to all three. Private to the gate.
 
 #include "decisions.hpp"
@@ -26,18 +26,18 @@ using protocol::RuleSource;
 using protocol::Scope;
 using protocol::Verdict;
 
-inline constexpr std::string_view nobody = "nobody is attached who can answer, and no rule allows it";
+inline constexpr std::string_view no_approver = "no_approver is attached who can answer, and no rule allows it";
 
 inline Place place_of(const Request& request) {
     return Place{request.session_id, request.execution_id, request.from_code,
-                 request.agent ? Beneficiary(request.agent->client) : std::nullopt, request.only_by_name.has_value()};
+                 request.agent ? Grantee(request.agent->client) : std::nullopt, request.needs_explicit_host_rule.has_value()};
 }
 
-// A call that waits: first for its turn, then, as an approval with an id, for a person.
-struct Question {
-    explicit Question(Request asked) : request(std::move(asked)), payload(request.action) {}
-    Question(const Question&) = delete;
-    Question& operator=(const Question&) = delete;
+// A call that waits: first for its turn, then, as an approval with an id, for a user.
+struct PendingRequest {
+    explicit PendingRequest(Request asked) : request(std::move(asked)), payload(request.action) {}
+    PendingRequest(const PendingRequest&) = delete;
+    PendingRequest& operator=(const PendingRequest&) = delete;
 
     Place place() const { return place_of(request); }
     const std::string& queue() const {
@@ -52,22 +52,22 @@ struct Question {
     std::int64_t seq = 0;  // of the approvals
     bool shown = false;
     bool told = false;               // to those who were attached then
-    std::optional<Paths> paths;      // while it is judged
+    std::optional<PathSnapshot> paths;      // while it is judged
     bool looking = false;            // at paths, off the loop
     std::shared_ptr<Event> answered; // while an answer is being checked and stored: others wait for it
-    std::list<std::shared_ptr<Question>>::iterator position; // in its queue, then among the pending
+    std::list<std::shared_ptr<PendingRequest>>::iterator position; // in its queue, then among the pending
     std::shared_ptr<CancelState> expiry;
     std::shared_ptr<CancelState> elicitation;
     std::optional<Decision> decision;
     Event settled;
 };
-using QuestionPtr = std::shared_ptr<Question>;
+using PendingRequestPtr = std::shared_ptr<PendingRequest>;
 
 // The calls of one session. Those with an approval are in Impl::pending.
 struct Queue {
     std::size_t shown = 0;
     std::size_t shown_bytes = 0;
-    std::list<QuestionPtr> waiting;
+    std::list<PendingRequestPtr> waiting;
 };
 
 struct Running {
@@ -78,47 +78,48 @@ struct Running {
 // What a valid answer does.
 struct Answer {
     struct One {
-        QuestionPtr question;
+        PendingRequestPtr entry;
         std::optional<Action> edited;
         std::optional<Rule> rule;
     };
     std::vector<One> each;
     std::vector<Rule> rules;
-    std::map<std::string, Beneficiary> given_to; // those of them that hold in one session or execution
+    std::map<std::string, Grantee> grantees; // those of them that hold in one session or execution
 };
 
-Decision decision_by(Ruling ruling, const Action& action);
+Decision decision_by(PolicyResult result, const Action& action);
 Decision denied(const Action& action, ResolvedBy by, std::string reason);
 
 struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     Impl(Clock& clock_, GateOptions options_)
         : clock(clock_), options(std::move(options_)),
-          book(clock, options.off_loop, options.root, options.policy_directory), resolver(clock, options.off_loop) {}
+          book(clock, options.run_blocking, options.root, options.policy_directory),
+          resolver(clock, options.run_blocking) {}
 
     static Task<Decision> decide(std::shared_ptr<Impl> self, Request request);
-    // What nobody is asked about: keeps what was decided.
-    Decision at_once(const Question& question, Decision decision);
+    // What no_approver is asked about: keeps what was decided.
+    Decision record_immediate(const PendingRequest& entry, Decision decision);
 
     // Nothing of what goes out (clients that are told, calls that go on) may run while our state is half changed: it
     // is queued, and pump() sends it at the end of every operation, also of those that it sets off itself.
     void pump();
     // The same once all that is ready now has run: of calls that are cancelled together none is asked about in between.
-    void pump_soon();
+    void schedule_flush();
     static Task<void> pump_later(std::shared_ptr<Impl> self);
     void ask_next(const std::string& queue);
-    void prepare(const QuestionPtr& question);
-    void show(const QuestionPtr& question);
-    // Looks at the paths that a judgement of the question lacked, and has it judged again.
-    void look(const QuestionPtr& question);
-    static Task<void> look_for(std::shared_ptr<Impl> self, QuestionPtr question);
-    void judge_pending(const QuestionPtr& question);
-    void settle(const QuestionPtr& question, Decision decision);
-    void count(const QuestionPtr& question, bool more);
-    void tell(const std::function<void(Answerer&)>& what);
-    void tell(Answerer& answerer, const std::function<void(Answerer&)>& what);
-    void announce_again(const Question& question, Answerer& answerer);
-    // And nobody is expected back.
-    bool nobody_answers() const { return answerers.empty() && !linger; }
+    void prepare(const PendingRequestPtr& entry);
+    void show(const PendingRequestPtr& entry);
+    // Looks at the paths that a judgement of the entry lacked, and has it judged again.
+    void look(const PendingRequestPtr& entry);
+    static Task<void> look_for(std::shared_ptr<Impl> self, PendingRequestPtr entry);
+    void judge_pending(const PendingRequestPtr& entry);
+    void settle(const PendingRequestPtr& entry, Decision decision);
+    void count(const PendingRequestPtr& entry, bool more);
+    void tell(const std::function<void(ApprovalClient&)>& what);
+    void tell(ApprovalClient& client, const std::function<void(ApprovalClient&)>& what);
+    void announce_again(const PendingRequest& entry, ApprovalClient& client);
+    // And no_approver is expected back.
+    bool has_no_approver() const { return clients.empty() && !linger; }
 
     void refresh();
     // Rules have changed: settles what they now decide; of one session, or of all.
@@ -126,12 +127,12 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     void settle_all(ResolvedBy by, const std::string& reason, const std::optional<std::string>& session_id);
 
     static Task<void> respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params);
-    std::vector<QuestionPtr> questions(const std::vector<std::string>& ids) const;
-    // Throws what respond() does. Says nothing while paths are wanting.
-    Answer check(const protocol::ApprovalRespondParams& params, Paths& paths) const;
-    Action edited_action(const Question& question, const protocol::ApprovalRespondParams& params, Paths& paths) const;
-    Rule grant(const Question& question, const Action& action, const protocol::ApprovalRespondParams& params,
-               Paths& paths) const;
+    std::vector<PendingRequestPtr> entries(const std::vector<std::string>& ids) const;
+    // Throws what respond() does. Says nothing while paths are unresolved.
+    Answer check(const protocol::ApprovalRespondParams& params, PathSnapshot& paths) const;
+    Action edited_action(const PendingRequest& entry, const protocol::ApprovalRespondParams& params, PathSnapshot& paths) const;
+    Rule grant(const PendingRequest& entry, const Action& action, const protocol::ApprovalRespondParams& params,
+               PathSnapshot& paths) const;
     static Task<void> apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer);
     static Task<Rule> policy_add(std::shared_ptr<Impl> self, protocol::PolicyAddParams params);
     static Task<void> store_rule(std::shared_ptr<Impl> self, Rule rule);
@@ -139,13 +140,13 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     static Task<protocol::PolicyExplainResult> policy_explain(std::shared_ptr<Impl> self,
                                                               protocol::PolicyExplainParams params);
 
-    static Task<void> expire(std::shared_ptr<Impl> self, QuestionPtr question);
+    static Task<void> expire(std::shared_ptr<Impl> self, PendingRequestPtr entry);
     bool can_elicit(const Request& request) const {
         return request.agent && options.elicitor != nullptr && options.elicitor->can_elicit(*request.agent);
     }
-    static Task<void> elicit(std::shared_ptr<Impl> self, QuestionPtr question);
-    Decision elicited(const Question& question, bool yes);
-    static Task<void> leave_after(std::shared_ptr<Impl> self, Duration linger);
+    static Task<void> elicit(std::shared_ptr<Impl> self, PendingRequestPtr entry);
+    Decision elicited(const PendingRequest& entry, bool yes);
+    static Task<void> detach_after_linger(std::shared_ptr<Impl> self, Duration linger);
 
     Clock& clock;
     GateOptions options;
@@ -153,9 +154,9 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     PathResolver resolver;
     Decisions decisions;
     std::int64_t next_seq = 0;
-    std::vector<Answerer*> answerers;
-    std::list<QuestionPtr> pending; // oldest first
-    std::unordered_map<std::string, QuestionPtr> by_id;
+    std::vector<ApprovalClient*> clients;
+    std::list<PendingRequestPtr> pending; // oldest first
+    std::unordered_map<std::string, PendingRequestPtr> by_id;
     std::map<std::string, Queue> queues;
     std::map<std::string, Running> running;
     // Ids that were resolved, so that a late answer is told from a wrong one.

@@ -1,6 +1,7 @@
 #include "path_match.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/paths.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <climits>
 
@@ -54,41 +55,38 @@ bool has_scheme(std::string_view value) {
            });
 }
 
-bool is_inside(std::string_view path, std::string_view folder) {
-    return folder == "/" || path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
-}
-
 } // namespace
 
 bool is_plain_path(std::string_view value) {
     constexpr std::string_view quotes = " '\"`";
     return !value.empty() && value.front() != '~' && value.find_first_of("$%\\") == std::string_view::npos &&
            quotes.find(value.front()) == std::string_view::npos &&
-           quotes.find(value.back()) == std::string_view::npos && !has_scheme(value) && visible_text(value) == value;
+           quotes.find(value.back()) == std::string_view::npos && !has_scheme(value) &&
+           escape_unprintable(value) == value;
 }
 
-std::string absolute_path(std::string_view path, const Paths& paths) {
+std::string absolute_path(std::string_view path, const PathSnapshot& paths) {
     return path.starts_with('/') ? std::string(path) : paths.root() + "/" + std::string(path);
 }
 
-Match path_under(std::string_view value, std::string_view folder, Paths& paths) {
+Match path_under(std::string_view value, std::string_view folder, PathSnapshot& paths) {
     if (!is_plain_path(value) || value.size() >= PATH_MAX) {
         return Match::unclear;
     }
     const std::string path = absolute_path(value, paths);
-    const Paths::Place* place = paths.find(absolute_path(folder, paths));
-    const Paths::Place* found = paths.find(path);
-    const Paths::Place* by_text = has_parent_component(value) ? paths.find(lexical(path)) : found;
+    const PathSnapshot::ResolvedPath* place = paths.find(absolute_path(folder, paths));
+    const PathSnapshot::ResolvedPath* found = paths.find(path);
+    const PathSnapshot::ResolvedPath* by_text = has_parent_component(value) ? paths.find(lexical(path)) : found;
     if (place == nullptr || found == nullptr || by_text == nullptr || !place->path || !found->path || !by_text->path ||
-        is_inside(*found->path, *place->path) != is_inside(*by_text->path, *place->path)) {
+        is_within(*found->path, *place->path) != is_within(*by_text->path, *place->path)) {
         return Match::unclear;
     }
-    return is_inside(*found->path, *place->path) ? Match::yes : Match::no;
+    return is_within(*found->path, *place->path) ? Match::yes : Match::no;
 }
 
 Match glob_match(std::string_view value, std::string_view pattern) {
-    constexpr std::size_t longest_value = std::size_t{16} << 10;
-    if (value.size() > longest_value || value.find('\0') != std::string_view::npos || has_parent_component(value)) {
+    constexpr std::size_t max_value_bytes = std::size_t{16} << 10;
+    if (value.size() > max_value_bytes || value.find('\0') != std::string_view::npos || has_parent_component(value)) {
         return Match::unclear;
     }
     enum class Kind { character, star, star_star };

@@ -1,12 +1,12 @@
 #pragma once
-// Paths in arguments. What a tool server makes of a text that we take for a path is its own business: a text that some
+// PathSnapshot in arguments. What a tool server makes of a text that we take for a path is its own business: a text that some
 // reader may understand otherwise (a leading ~, $, %, quotes, blanks at its ends, a scheme, a backslash) is `unclear`.
 //
 // Links are resolved when the rule is matched. Who can change links between then and the server's own look at the file
 // (code in the sandbox can, in the workspace) may lead the server elsewhere: a rule on paths trusts the server to stay
 // in its own folders, and is no boundary by itself.
 
-#include "json_match.hpp"
+#include "match.hpp"
 #include "paths.hpp"
 
 #include <string_view>
@@ -17,10 +17,10 @@ namespace cellgate::gate {
 bool is_plain_path(std::string_view value);
 
 // The key of a path in `paths`.
-std::string absolute_path(std::string_view path, const Paths& paths);
+std::string absolute_path(std::string_view path, const PathSnapshot& paths);
 
-// Whether a value of an argument is a path to `folder` or to something in it. `unclear` while paths are wanting.
-Match path_under(std::string_view value, std::string_view folder, Paths& paths);
+// Whether a value of an argument is a path to `folder` or to something in it. `unclear` while paths are unresolved.
+Match path_under(std::string_view value, std::string_view folder, PathSnapshot& paths);
 
 // `*` covers anything but "/", `**` anything; every other character stands for itself. A value with a ".." component, a
 // NUL, or of more than 16 KiB is `unclear`. Links are not looked at.

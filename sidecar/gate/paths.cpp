@@ -18,8 +18,8 @@ namespace {
 
 constexpr Duration patience = std::chrono::seconds(2);
 
-Paths::Place look_at(const std::string& path) {
-    Paths::Place place;
+PathSnapshot::ResolvedPath look_at(const std::string& path) {
+    PathSnapshot::ResolvedPath place;
     place.path = resolve_path(path, "/");
     std::error_code error;
     place.is_directory = place.path && std::filesystem::is_directory(*place.path, error);
@@ -41,7 +41,7 @@ std::vector<std::string> path_components(std::string_view path) {
 }
 
 std::optional<std::string> resolve_path(std::string_view path, std::string_view root) {
-    constexpr int most_links = 40;
+    constexpr int max_links = 40;
     std::vector<std::size_t> ends; // of the components of `resolved`, so that ".." knows where to cut
     std::string resolved;
     const std::string absolute = path.starts_with('/') ? std::string(path) : fmt::format("{}/{}", root, path);
@@ -82,7 +82,7 @@ std::optional<std::string> resolve_path(std::string_view path, std::string_view 
         } else if (S_ISLNK(found.st_mode)) {
             std::array<char, PATH_MAX> target{};
             const ssize_t length = ::readlink(resolved.c_str(), target.data(), target.size());
-            if (length <= 0 || length == static_cast<ssize_t>(target.size()) || ++links > most_links) {
+            if (length <= 0 || length == static_cast<ssize_t>(target.size()) || ++links > max_links) {
                 return std::nullopt;
             }
             const std::string_view text(target.data(), static_cast<std::size_t>(length));
@@ -99,10 +99,10 @@ std::optional<std::string> resolve_path(std::string_view path, std::string_view 
     return resolved.empty() ? "/" : resolved;
 }
 
-const Paths::Place* Paths::find(const std::string& path) {
+const PathSnapshot::ResolvedPath* PathSnapshot::find(const std::string& path) {
     const auto found = known_.find(path);
     if (found == known_.end()) {
-        wanting_.insert(path);
+        unresolved_.insert(path);
         return nullptr;
     }
     return &found->second;
@@ -111,14 +111,14 @@ const Paths::Place* Paths::find(const std::string& path) {
 // Shared with the thread that looks, which goes on when nobody waits any more.
 struct PathResolver::Job {
     std::vector<std::string> paths;
-    std::vector<Paths::Place> places;
+    std::vector<PathSnapshot::ResolvedPath> places;
     bool abandoned = false;
     Event done;
 };
 
-Task<void> PathResolver::resolve(Paths& paths) {
+Task<void> PathResolver::resolve(PathSnapshot& paths) {
     const auto job = std::make_shared<Job>();
-    job->paths.assign(paths.wanting_.begin(), paths.wanting_.end());
+    job->paths.assign(paths.unresolved_.begin(), paths.unresolved_.end());
     jobs_.push_back(job);
     if (!std::exchange(working_, true)) {
         tasks_.spawn(work());
@@ -139,9 +139,9 @@ Task<void> PathResolver::resolve(Paths& paths) {
                     std::chrono::duration_cast<std::chrono::seconds>(patience).count());
     }
     for (std::size_t i = 0; i < job->paths.size(); ++i) {
-        paths.known_[job->paths[i]] = done ? std::move(job->places[i]) : Paths::Place();
+        paths.known_[job->paths[i]] = done ? std::move(job->places[i]) : PathSnapshot::ResolvedPath();
     }
-    paths.wanting_.clear();
+    paths.unresolved_.clear();
 }
 
 Task<void> PathResolver::work() {
@@ -156,7 +156,7 @@ Task<void> PathResolver::work() {
                 job->places.push_back(look_at(path));
             }
         };
-        co_await off_loop_(std::move(look));
+        co_await run_blocking_(std::move(look));
         job->done.set();
     }
     working_ = false;

@@ -1,10 +1,10 @@
 #pragma once
 // What paths lead to. Looking at one can block for ever (a mount whose server is gone), and code in a kernel chooses
-// them: a judgement asks a Paths, which looks at nothing and notes what it lacks; PathResolver looks, off the loop, and
+// them: a judgement asks a PathSnapshot, which looks at nothing and notes what it lacks; PathResolver looks, off the loop, and
 // the judgement is made again. What takes too long leads nowhere that can be told.
 
 #include "base/clock.hpp"
-#include "base/off_loop.hpp"
+#include "base/run_blocking.hpp"
 
 #include <deque>
 #include <map>
@@ -24,34 +24,34 @@ std::vector<std::string> path_components(std::string_view path);
 // where it would be. Nothing when it cannot be told: no rights, a loop, ".." below what is not there, /proc. May block.
 std::optional<std::string> resolve_path(std::string_view path, std::string_view root);
 
-// What one judgement knows. A judgement that was made while something was wanting says nothing.
-class Paths {
+// What one judgement knows. A judgement that was made while something was unresolved says nothing.
+class PathSnapshot {
   public:
-    struct Place {
+    struct ResolvedPath {
         std::optional<std::string> path; // as resolve_path()
         bool is_directory = false;
     };
 
-    explicit Paths(std::string root) : root_(std::move(root)) {}
+    explicit PathSnapshot(std::string root) : root_(std::move(root)) {}
     const std::string& root() const { return root_; }
-    // nullptr while it is not known; then it is wanting. `path`: absolute.
-    const Place* find(const std::string& path);
-    bool complete() const { return wanting_.empty(); }
+    // nullptr while it is not known; then it is unresolved. `path`: absolute.
+    const ResolvedPath* find(const std::string& path);
+    bool is_resolved() const { return unresolved_.empty(); }
 
   private:
     friend class PathResolver;
     std::string root_;
-    std::map<std::string, Place> known_;
-    std::set<std::string> wanting_;
+    std::map<std::string, ResolvedPath> known_;
+    std::set<std::string> unresolved_;
 };
 
 // Looks for all who wait, one after the other: a path that hangs takes one thread, not all of them.
 class PathResolver {
   public:
-    PathResolver(Clock& clock, OffLoop off_loop) : clock_(clock), off_loop_(std::move(off_loop)) {}
+    PathResolver(Clock& clock, RunBlocking run_blocking) : clock_(clock), run_blocking_(std::move(run_blocking)) {}
 
-    // Finds what is wanting. Returns at the latest after two seconds.
-    Task<void> resolve(Paths& paths);
+    // Finds what is unresolved. Returns at the latest after two seconds.
+    Task<void> resolve(PathSnapshot& paths);
     Task<void> close() { return tasks_.join(); }
 
   private:
@@ -59,7 +59,7 @@ class PathResolver {
     Task<void> work();
 
     Clock& clock_;
-    OffLoop off_loop_;
+    RunBlocking run_blocking_;
     std::deque<std::shared_ptr<Job>> jobs_;
     bool working_ = false;
     TaskScope tasks_;

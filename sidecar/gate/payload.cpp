@@ -44,7 +44,7 @@ std::vector<std::string> pairs_of(const std::map<std::string, std::string>& envi
 
 } // namespace
 
-bool exact_only(const Action& action) {
+bool requires_exact_payload(const Action& action) {
     switch (action.kind) {
     case ActionKind::tool:
         return false;

@@ -12,13 +12,13 @@ inline constexpr std::size_t max_argument_bytes = std::size_t{8} << 20;
 
 // Only an exact payload may be allowed. False for tools of external servers and for the reading tools of the built-in
 // server; a tool of the built-in server that is not known to only read counts as one that writes.
-bool exact_only(const protocol::Action& action);
+bool requires_exact_payload(const protocol::Action& action);
 
 // sha256 over every field that says what is done, each with its length, so that no two payloads run together.
 // Identities are not part: grants bind them beside.
 std::string payload_hash(const protocol::Action& action);
 
-// Throws Error{internal_error} when a door left out what grants bind or persons need to see, Error{invalid_params} for
+// Throws Error{internal_error} when a door left out what grants bind or users need to see, Error{invalid_params} for
 // arguments that are no object, Error{limit_exceeded} for arguments that are too large.
 void require_complete(const protocol::Action& action);
 

@@ -55,20 +55,20 @@ Task<protocol::PolicyExplainResult> Gate::Impl::policy_explain(std::shared_ptr<I
     }
     const Place place{params.session_id, params.execution_id, true};
     const Payload payload(params.action);
-    Paths paths(self->book.root());
-    Ruling ruling = self->book.rule_on(payload, place, paths);
-    while (!paths.complete()) {
+    PathSnapshot paths(self->book.root());
+    PolicyResult found = self->book.evaluate(payload, place, paths);
+    while (!paths.is_resolved()) {
         co_await self->resolver.resolve(paths);
-        ruling = self->book.rule_on(payload, place, paths);
+        found = self->book.evaluate(payload, place, paths);
     }
-    if (ruling.effect == Effect::ask && self->nobody_answers()) {
-        ruling.effect = Effect::deny;
-        ruling.reason = nobody;
+    if (found.effect == Effect::ask && self->has_no_approver()) {
+        found.effect = Effect::deny;
+        found.reason = no_approver;
     }
     protocol::PolicyExplainResult result;
-    result.effect = ruling.effect;
-    result.rule = std::move(ruling.rule);
-    result.reason = std::move(ruling.reason);
+    result.effect = found.effect;
+    result.rule = std::move(found.rule);
+    result.reason = std::move(found.reason);
     co_return result;
 }
 

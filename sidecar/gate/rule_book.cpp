@@ -1,7 +1,8 @@
 #include "rule_book.hpp"
 
+#include "base/paths.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/hash.hpp"
-#include "base/visible_text.hpp"
 #include "columns.hpp"
 #include "rules.hpp"
 #include "visible_name.hpp"
@@ -29,7 +30,7 @@ std::string resolved_root(const std::string& root) {
 
 std::string outside(const std::string& directory, const std::string& root) {
     const std::optional<std::string> path = resolve_path(directory, "/");
-    if (!path || root == "/" || *path == root || path->starts_with(root + "/")) {
+    if (!path || is_within(*path, root)) {
         throw Error(ErrorCode::config_invalid,
                     fmt::format("the folder {} cannot be a workspace: it holds the stored rules ({}), which code there "
                                 "could change",
@@ -69,11 +70,11 @@ bool holds(const std::vector<Rule>& rules, const std::string& id) {
 
 } // namespace
 
-RuleBook::RuleBook(Clock& clock, OffLoop off_loop, std::string root, const std::string& policy_directory)
-    : clock_(clock), off_loop_(std::move(off_loop)), root_(resolved_root(root)),
+RuleBook::RuleBook(Clock& clock, RunBlocking run_blocking, std::string root, const std::string& policy_directory)
+    : clock_(clock), run_blocking_(std::move(run_blocking)), root_(resolved_root(root)),
       user_(outside(policy_directory, root_), "user.json", RuleSource::user_store, "rules for every root"),
       workspace_(outside(policy_directory, root_), fmt::format("root-{}.json", sha256(root_)),
-                 RuleSource::workspace_store, fmt::format("rules for {}", visible_text(root_))) {}
+                 RuleSource::workspace_store, fmt::format("rules for {}", escape_unprintable(root_))) {}
 
 bool RuleBook::refresh() {
     const bool user_changed = user_.refresh();
@@ -115,7 +116,7 @@ std::vector<const std::vector<Rule>*> RuleBook::rules_for(const Place& place) co
 
 // What an execution that ran with approvals "deny" left behind in the kernel (a thread, a timer) asks nobody either. It
 // cannot be told which execution that was: the last one counts.
-bool RuleBook::asks_nobody(const Place& place) const {
+bool RuleBook::prompts_disabled(const Place& place) const {
     if (const Execution* execution = running(place)) {
         return execution->mode == protocol::ApprovalMode::deny;
     }
@@ -126,49 +127,49 @@ bool RuleBook::asks_nobody(const Place& place) const {
     return last != last_modes_.end() && last->second == protocol::ApprovalMode::deny;
 }
 
-// What was allowed to a person's code does not cover an agent's in the same kernel, nor the other way round.
-bool RuleBook::is_for(const Rule& rule, const Place& place) const {
-    const auto given = given_to_.find(rule.id);
-    return rule.effect != Effect::allow || given == given_to_.end() || given->second == place.agent;
+// What was allowed to a user's code does not cover an agent's in the same kernel, nor the other way round.
+bool RuleBook::applies_to(const Rule& rule, const Place& place) const {
+    const auto given = grantees_.find(rule.id);
+    return rule.effect != Effect::allow || given == grantees_.end() || given->second == place.agent;
 }
 
 void RuleBook::forget(const std::vector<Rule>& rules) {
     for (const Rule& rule : rules) {
-        given_to_.erase(rule.id);
+        grantees_.erase(rule.id);
     }
 }
 
-Ruling RuleBook::rule_on(const Payload& payload, const Place& place, Paths& paths) const {
+PolicyResult RuleBook::evaluate(const Payload& payload, const Place& place, PathSnapshot& paths) const {
     for (const RuleStore* store : {&user_, &workspace_}) {
         if (store->problem()) {
-            return Ruling{Effect::deny, std::nullopt, store->problem()->message};
+            return PolicyResult{Effect::deny, std::nullopt, store->problem()->message};
         }
     }
     const WallTime now = clock_.wall();
     const Rule* best = nullptr;
     for (const std::vector<Rule>* rules : rules_for(place)) {
         for (const Rule& rule : *rules) {
-            const bool too_wide = place.only_by_name && rule.effect == Effect::allow && !rule.host;
+            const bool too_wide = place.needs_explicit_host_rule && rule.effect == Effect::allow && !rule.host;
             if ((best == nullptr || rank(rule) > rank(*best)) && !too_wide && !is_expired(rule, now) &&
-                is_for(rule, place) && applies(rule, payload, paths)) {
+                applies_to(rule, place) && applies(rule, payload, paths)) {
                 best = &rule;
                 if (rank(rule) == highest_rank) {
-                    return Ruling{rule.effect, rule, fmt::format("denied by {}", describe(rule))};
+                    return PolicyResult{rule.effect, rule, fmt::format("denied by {}", describe(rule))};
                 }
             }
         }
     }
     if (best != nullptr && best->effect == Effect::allow) {
-        return Ruling{Effect::allow, *best, fmt::format("allowed by {}", describe(*best))};
+        return PolicyResult{Effect::allow, *best, fmt::format("allowed by {}", describe(*best))};
     }
-    if (asks_nobody(place)) {
-        return Ruling{Effect::deny, best != nullptr ? std::optional(*best) : std::nullopt,
+    if (prompts_disabled(place)) {
+        return PolicyResult{Effect::deny, best != nullptr ? std::optional(*best) : std::nullopt,
                       running(place) != nullptr
                           ? "nothing allows it, and this execution runs with approvals \"deny\": nobody is asked"
                           : "nothing allows it, and the last execution ran with approvals \"deny\": nobody is asked"};
     }
-    return best != nullptr ? Ruling{Effect::ask, *best, fmt::format("asked for by {}", describe(*best))}
-                           : Ruling{Effect::ask, std::nullopt, "no rule covers it"};
+    return best != nullptr ? PolicyResult{Effect::ask, *best, fmt::format("asked for by {}", describe(*best))}
+                           : PolicyResult{Effect::ask, std::nullopt, "no rule covers it"};
 }
 
 std::vector<Rule> RuleBook::in_force() const {
@@ -194,7 +195,7 @@ Task<void> RuleBook::write(RuleStore* store, std::function<void(std::vector<Rule
     std::exception_ptr error;
     std::function<void()> work = [store, &change] { store->replace(change); };
     try {
-        co_await off_loop_(std::move(work));
+        co_await run_blocking_(std::move(work));
     } catch (const Error&) {
         error = std::current_exception();
     }
@@ -206,7 +207,7 @@ Task<void> RuleBook::write(RuleStore* store, std::function<void(std::vector<Rule
     require_readable();
 }
 
-Task<void> RuleBook::add(std::vector<Rule> rules, std::map<std::string, Beneficiary> given_to) {
+Task<void> RuleBook::add(std::vector<Rule> rules, std::map<std::string, Grantee> grantees) {
     for (RuleStore* store : {&user_, &workspace_}) {
         const RuleSource source = store == &user_ ? RuleSource::user_store : RuleSource::workspace_store;
         std::vector<Rule> mine;
@@ -220,7 +221,7 @@ Task<void> RuleBook::add(std::vector<Rule> rules, std::map<std::string, Benefici
             co_await write(store, std::move(change));
         }
     }
-    given_to_.merge(given_to);
+    grantees_.merge(grantees);
     for (const Rule& rule : rules) {
         if (rule.source == RuleSource::execution) {
             executions_.at(*rule.execution_id).rules.push_back(rule);
@@ -241,7 +242,7 @@ Task<void> RuleBook::remove(std::string rule_id) {
     if (std::any_of(configured_.begin(), configured_.end(), built_in)) {
         throw Error(ErrorCode::rule_invalid, fmt::format("rule {} is built in and stays", visible_name(rule_id)));
     }
-    given_to_.erase(rule_id);
+    grantees_.erase(rule_id);
     bool removed = erase(configured_, rule_id);
     for (auto& [id, rules] : sessions_) {
         removed = erase(rules, rule_id) || removed;
@@ -303,7 +304,7 @@ void RuleBook::begin_execution(const std::string& session_id, const std::string&
         Rule grant = make_rule(std::move(spec), RuleSource::execution, clock_.wall());
         grant.session_id = session_id;
         grant.execution_id = execution_id;
-        given_to_[grant.id] = std::nullopt; // only a person can say it
+        grantees_[grant.id] = std::nullopt; // only a user can say it
         execution.rules.push_back(std::move(grant));
     }
     end_execution(execution_id);

@@ -20,43 +20,43 @@
 
 namespace cellgate::gate {
 
-struct Ruling {
+struct PolicyResult {
     protocol::Effect effect = protocol::Effect::ask;
     std::optional<protocol::Rule> rule; // none when none applies
     std::string reason;
 };
 
-// Whom an allow of a session or an execution was given to: an agent, by its client, or none, which is a person.
-using Beneficiary = std::optional<std::uint64_t>;
+// Whom an allow of a session or an execution was given to: an agent, by its client, or none, which is a user.
+using Grantee = std::optional<std::uint64_t>;
 
-// Where an action comes from: whose grants count, and whether a person can be asked.
+// Where an action comes from: whose grants count, and whether a user can be asked.
 struct Place {
     std::optional<std::string> session_id;
     std::optional<std::string> execution_id;
     bool from_code = false;           // code in the session's kernel makes it
-    Beneficiary agent = std::nullopt; // on whose behalf
-    bool only_by_name = false;        // no allow counts but one that names the host
+    Grantee agent = std::nullopt; // on whose behalf
+    bool needs_explicit_host_rule = false;        // no allow counts but one that names the host
 };
 
 class RuleBook {
   public:
     // Throws Error{config_invalid} when the policy directory is inside the root.
-    RuleBook(Clock& clock, OffLoop off_loop, std::string root, const std::string& policy_directory);
+    RuleBook(Clock& clock, RunBlocking run_blocking, std::string root, const std::string& policy_directory);
 
     // Looks whether stored rules have changed. True when they have.
     bool refresh();
     // Throws Error{policy_unreadable} when stored rules cannot be read.
     void require_readable() const;
 
-    // Says nothing while paths are wanting.
-    Ruling rule_on(const Payload& payload, const Place& place, Paths& paths) const;
+    // Says nothing while paths are unresolved.
+    PolicyResult evaluate(const Payload& payload, const Place& place, PathSnapshot& paths) const;
     std::vector<protocol::Rule> in_force() const;
 
-    // Adds rules of any source; those of stores are written first, all or none of a store. What is in `given_to`, by
+    // Adds rules of any source; those of stores are written first, all or none of a store. What is in `grantees`, by
     // the rule's id, covers nobody else. Throws Error{policy_unreadable} or {store_failed}; then none was added. Await
     // it shielded.
-    Task<void> add(std::vector<protocol::Rule> rules, std::map<std::string, Beneficiary> given_to = {});
-    // One that the sidecar starts with, or is given by a person for as long as it runs.
+    Task<void> add(std::vector<protocol::Rule> rules, std::map<std::string, Grantee> grantees = {});
+    // One that the sidecar starts with, or is given by a user for as long as it runs.
     void configure(protocol::Rule rule) { configured_.push_back(std::move(rule)); }
     // Takes back what was configured, if it is still there.
     void withdraw(const std::string& rule_id);
@@ -80,14 +80,14 @@ class RuleBook {
         std::vector<protocol::Rule> rules;
     };
     const Execution* running(const Place& place) const;
-    bool asks_nobody(const Place& place) const;
+    bool prompts_disabled(const Place& place) const;
     Task<void> write(RuleStore* store, std::function<void(std::vector<protocol::Rule>&)> change);
     std::vector<const std::vector<protocol::Rule>*> rules_for(const Place& place) const;
-    bool is_for(const protocol::Rule& rule, const Place& place) const;
+    bool applies_to(const protocol::Rule& rule, const Place& place) const;
     void forget(const std::vector<protocol::Rule>& rules);
 
     Clock& clock_;
-    OffLoop off_loop_;
+    RunBlocking run_blocking_;
     std::string root_;
     RuleStore user_;
     RuleStore workspace_;
@@ -96,7 +96,7 @@ class RuleBook {
     std::map<std::string, std::vector<std::string>> from_settings_; // of these, by session
     std::map<std::string, protocol::ApprovalMode> last_modes_; // of each session's executions the one that began last
     std::map<std::string, Execution> executions_;
-    std::map<std::string, Beneficiary> given_to_; // by the id of a rule
+    std::map<std::string, Grantee> grantees_; // by the id of a rule
     std::shared_ptr<Event> last_write_;           // set when it has ended
 };
 

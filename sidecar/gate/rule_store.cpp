@@ -1,5 +1,6 @@
 #include "rule_store.hpp"
 
+#include "base/files.hpp"
 #include "base/names.hpp"
 #include "rules.hpp"
 #include "store/directories.hpp"
@@ -21,23 +22,6 @@ namespace cellgate::gate {
 namespace {
 
 constexpr std::size_t max_file_bytes = std::size_t{4} << 20;
-
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (fd_ >= 0) {
-            ::close(fd_);
-        }
-    }
-    int get() const { return fd_; }
-    bool valid() const { return fd_ >= 0; }
-
-  private:
-    int fd_;
-};
 
 // A rule in a file: a field that we do not know would be a condition that is ignored.
 struct StoredRule : protocol::Rule {
@@ -88,25 +72,12 @@ std::string read_all(int fd, const std::string& path) {
     throw Error(ErrorCode::limit_exceeded, fmt::format("expected at most {} bytes", max_file_bytes));
 }
 
-void write_all(int fd, std::string_view text, const std::string& path) {
-    while (!text.empty()) {
-        const ssize_t length = ::write(fd, text.data(), text.size());
-        if (length < 0 && errno != EINTR) {
-            throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), errno);
-        }
-        text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
-    }
-    if (::fsync(fd) != 0) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), errno);
-    }
-}
-
 // Another process holds it while it writes. One that holds it longer hangs, and is not waited for without end.
 void take_lock(int fd, const std::string& path) {
-    constexpr int most_tries = 1000;
+    constexpr int max_tries = 1000;
     constexpr auto between = std::chrono::milliseconds(10);
     for (int tries = 1; ::flock(fd, LOCK_EX | LOCK_NB) != 0; ++tries) {
-        if (errno == EWOULDBLOCK && tries < most_tries) {
+        if (errno == EWOULDBLOCK && tries < max_tries) {
             std::this_thread::sleep_for(between);
         } else if (errno != EINTR) {
             throw system_error(ErrorCode::store_failed, fmt::format("cannot lock {}", path), errno,
@@ -161,7 +132,7 @@ std::vector<protocol::Rule> RuleStore::read() const {
 }
 
 std::vector<protocol::Rule> RuleStore::read_file() const {
-    const Descriptor file(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    const UniqueFd file(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (!file.valid()) {
         if (errno == ENOENT) {
             return {};
@@ -208,7 +179,7 @@ std::vector<protocol::Rule> RuleStore::read_file() const {
 void RuleStore::replace(const std::function<void(std::vector<protocol::Rule>&)>& change) const {
     store::make_private_directory(directory_);
     const std::string lock_path = directory_ + "/lock";
-    const Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const UniqueFd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!lock.valid()) {
         throw system_error(ErrorCode::store_failed, fmt::format("cannot open {}", lock_path), errno);
     }
@@ -230,21 +201,11 @@ void RuleStore::write_file(const std::vector<protocol::Rule>& rules) const {
             fmt::format("expected at most {} bytes of rules in {}, found {}", max_file_bytes, path_, text.size()),
             "remove rules that are not needed");
     }
-    const std::string aside = fmt::format("{}.{}", path_, random_id());
-    try {
-        const Descriptor file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-        if (!file.valid()) {
-            throw system_error(ErrorCode::store_failed, fmt::format("cannot create {}", aside), errno);
-        }
-        write_all(file.get(), text, aside);
-        if (::rename(aside.c_str(), path_.c_str()) != 0) {
-            throw system_error(ErrorCode::store_failed, fmt::format("cannot replace {}", path_), errno);
-        }
-    } catch (const Error&) {
-        ::unlink(aside.c_str());
-        throw;
+    ReplacementFile file(AT_FDCWD, path_ + ".", 0600);
+    if (!file.valid() || !write_all(file.fd(), text) || ::fsync(file.fd()) != 0 || !file.commit(path_)) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path_), errno);
     }
-    const Descriptor folder(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const UniqueFd folder(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder.valid() || ::fsync(folder.get()) != 0) {
         throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", directory_), errno);
     }

@@ -1,6 +1,6 @@
 #pragma once
 // Rules on disk: one JSON file, `{"version":1,"rules":[…]}`, only its owner may write. It is read again when it has
-// changed (another sidecar shares the user's file, a person may edit it), replaced atomically under a lock, and never
+// changed (another sidecar shares the user's file, a user may edit it), replaced atomically under a lock, and never
 // written over when it cannot be read: a file that is broken, foreign or open to others allows nothing.
 
 #include "base/error.hpp"

@@ -1,5 +1,6 @@
 #include "rules.hpp"
 
+#include "base/json_value.hpp"
 #include "base/encoding.hpp"
 #include "base/host.hpp"
 #include "base/names.hpp"
@@ -48,7 +49,7 @@ void check_matcher(const std::string& pointer, const Matcher& matcher) {
     if ((matcher.equals ? 1 : 0) + (matcher.glob ? 1 : 0) + (matcher.under ? 1 : 0) != 1) {
         refuse(fmt::format("expected exactly one of equals, glob and under for {}, found none or several", name));
     }
-    if (matcher.equals && (matcher.equals->text().size() > max_value_bytes || !is_comparable(matcher.equals->text()))) {
+    if (matcher.equals && (matcher.equals->text().size() > max_value_bytes || !is_comparable(parse_json_value(matcher.equals->text())))) {
         refuse(fmt::format("expected a value for {} that can be compared exactly, found one that is too large", name));
     }
     const std::optional<std::string>& text = matcher.glob ? matcher.glob : matcher.under;
@@ -61,9 +62,21 @@ void check_matcher(const std::string& pointer, const Matcher& matcher) {
     }
 }
 
-Match match_value(const Matcher& matcher, std::string_view value, Paths& paths) {
+Match match_equality(Equality equality) {
+    switch (equality) {
+    case Equality::different:
+        return Match::no;
+    case Equality::unclear:
+        return Match::unclear;
+    case Equality::equal:
+        return Match::yes;
+    }
+    return Match::unclear;
+}
+
+Match match_value(const Matcher& matcher, std::string_view value, PathSnapshot& paths) {
     if (matcher.equals) {
-        return same_value(matcher.equals->text(), value);
+        return match_equality(compare(parse_json_value(matcher.equals->text()), parse_json_value(value)));
     }
     if (json_type(value) != "string") {
         return Match::no;
@@ -79,12 +92,12 @@ bool host_matches(const std::string& pattern, const protocol::Action& action) {
     return parsed && host && covers(*parsed, Endpoint{*host, static_cast<std::uint16_t>(action.port.value_or(0))});
 }
 
-// Whether an allow rule that matches binds the whole of an exact_only() action.
+// Whether an allow rule that matches binds the whole of an requires_exact_payload() action.
 bool binds_exactly(const Rule& rule) {
     if (rule.payload_hash) {
         return true;
     }
-    // What a person allowed when the execution began. It names no kind, and no program that starts outside the sandbox.
+    // What a user allowed when the execution began. It names no kind, and no program that starts outside the sandbox.
     if (rule.source == RuleSource::execution && !rule.kind) {
         return true;
     }
@@ -111,8 +124,8 @@ std::optional<WallTime> parse_time(std::string_view text) {
         }
     }
     const std::string_view fraction = text.substr(shape.size(), text.size() - shape.size() - 1);
-    constexpr std::size_t longest_fraction = 10; // the point and nine digits
-    if (!fraction.empty() && (fraction.front() != '.' || fraction.size() < 2 || fraction.size() > longest_fraction ||
+    constexpr std::size_t max_fraction_size = 10; // the point and nine digits
+    if (!fraction.empty() && (fraction.front() != '.' || fraction.size() < 2 || fraction.size() > max_fraction_size ||
                               fraction.find_first_not_of("0123456789", 1) != std::string_view::npos)) {
         return std::nullopt;
     }
@@ -190,7 +203,7 @@ void check_new_rule(const Rule& rule, WallTime now) {
     widest.kind = *rule.kind;
     widest.tool = rule.tool;
     const bool reads_only = rule.kind == ActionKind::host && !rule.tool; // covers just those tools that read
-    if (!reads_only && exact_only(widest)) {
+    if (!reads_only && requires_exact_payload(widest)) {
         refuse(
             fmt::format("expected a rule that binds the exact payload, as {} needs, found a wider one",
                         rule.tool ? visible_name(*rule.tool) : std::string(name_of(*rule.kind))),
@@ -208,7 +221,7 @@ bool is_expired(const Rule& rule, WallTime now) {
     return end && *end <= now;
 }
 
-Match matches(const Rule& rule, const Payload& payload, Paths& paths) {
+Match matches(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
     const protocol::Action& action = payload.action();
     if ((rule.kind && rule.kind != action.kind) || (rule.server && rule.server != action.server) ||
         (rule.tool && rule.tool != action.tool) ||
@@ -232,7 +245,7 @@ Match matches(const Rule& rule, const Payload& payload, Paths& paths) {
     return all;
 }
 
-bool applies(const Rule& rule, const Payload& payload, Paths& paths) {
+bool applies(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
     const Match match = matches(rule, payload, paths);
     if (rule.effect != Effect::allow) {
         return match != Match::no;
@@ -243,7 +256,7 @@ bool applies(const Rule& rule, const Payload& payload, Paths& paths) {
     if (!rule.kind && payload.action().kind == ActionKind::server) {
         return false;
     }
-    return !exact_only(payload.action()) || binds_exactly(rule);
+    return !requires_exact_payload(payload.action()) || binds_exactly(rule);
 }
 
 std::string describe(const Rule& rule) {

@@ -2,7 +2,7 @@
 // One rule: whether it makes sense, and whether it holds for an action.
 
 #include "base/clock.hpp"
-#include "json_match.hpp"
+#include "match.hpp"
 #include "paths.hpp"
 #include "payload.hpp"
 #include "protocol/messages/policy.hpp"
@@ -28,12 +28,12 @@ void check_new_rule(const protocol::Rule& rule, WallTime now);
 bool is_expired(const protocol::Rule& rule, WallTime now);
 
 // Whether the rule's fields hold for the action, whatever its effect. Not looked at: whose it is, and expiry. Both this
-// and applies() say nothing while paths are wanting.
-Match matches(const protocol::Rule& rule, const Payload& payload, Paths& paths);
+// and applies() say nothing while paths are unresolved.
+Match matches(const protocol::Rule& rule, const Payload& payload, PathSnapshot& paths);
 
-// Whether it decides: an allow rule only by a certain match, and for exact_only() actions only when it binds them
+// Whether it decides: an allow rule only by a certain match, and for requires_exact_payload() actions only when it binds them
 // exactly; the other effects also by an unclear match.
-bool applies(const protocol::Rule& rule, const Payload& payload, Paths& paths);
+bool applies(const protocol::Rule& rule, const Payload& payload, PathSnapshot& paths);
 
 // "rule c41d… (session): allow tool list_directory of filesystem", in one line that is safe to show.
 std::string describe(const protocol::Rule& rule);

@@ -1,6 +1,6 @@
 #include "visible_name.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ std::string in_quotes(std::string_view text) {
         }
         escaped += c;
     }
-    return fmt::format("\"{}\"", visible_text(escaped));
+    return fmt::format("\"{}\"", escape_unprintable(escaped));
 }
 
 std::string visible_name(std::string_view text) {

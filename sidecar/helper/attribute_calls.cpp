@@ -28,35 +28,35 @@ class AttributeCall : public Call {
     using Call::Call;
 
     // What is changed: of a path, or of a descriptor. Throws when it may not be.
-    Held file(const Path& path, bool follow, bool may_be_empty = false) const {
+    OpenNode file(const Path& path, bool follow, bool may_be_empty = false) const {
         return allowed(find(path, follow, may_be_empty));
     }
-    Held file(int descriptor) const {
+    OpenNode file(int descriptor) const {
         if (descriptor < 0) {
             throw CallError{EBADF};
         }
-        Held held = PathWalk(caller_).start(descriptor);
+        OpenNode held = PathWalk(caller_).start(descriptor);
         require_waiting();
         return allowed(std::move(held));
     }
 
-    void set_mode(const Held& file, mode_t mode) const {
+    void set_mode(const OpenNode& file, mode_t mode) const {
         if (S_ISLNK(file.status.st_mode)) {
             throw CallError{EOPNOTSUPP};
         }
         done(::chmod(own_link(file.descriptor).c_str(), mode));
     }
-    void set_owner(const Held& file, uid_t user, gid_t group) const {
+    void set_owner(const OpenNode& file, uid_t user, gid_t group) const {
         done(::fchownat(file.descriptor.get(), "", user, group, AT_EMPTY_PATH));
     }
     // Without times: now.
-    void set_times(const Held& file, const Times* times) const {
+    void set_times(const OpenNode& file, const Times* times) const {
         done(static_cast<int>(::syscall(SYS_utimensat, file.descriptor.get(), "",
                                         times == nullptr ? nullptr : times->data(), AT_EMPTY_PATH)));
     }
-    void set_attribute(const Held& file, std::uint64_t name, std::uint64_t value, std::size_t size, int flags) const {
+    void set_attribute(const OpenNode& file, std::uint64_t name, std::uint64_t value, std::size_t size, int flags) const {
         require_not_link(file);
-        if (size > most_of_an_attribute) {
+        if (size > max_attribute_bytes) {
             throw CallError{E2BIG};
         }
         const std::string text = caller_.text(name);
@@ -64,7 +64,7 @@ class AttributeCall : public Call {
         require_waiting();
         done(::setxattr(own_link(file.descriptor).c_str(), text.c_str(), bytes.data(), bytes.size(), flags));
     }
-    void remove_attribute(const Held& file, std::uint64_t name) const {
+    void remove_attribute(const OpenNode& file, std::uint64_t name) const {
         require_not_link(file);
         const std::string text = caller_.text(name);
         require_waiting();
@@ -81,16 +81,16 @@ class AttributeCall : public Call {
     }
 
   private:
-    static constexpr std::size_t most_of_an_attribute = 65536;
+    static constexpr std::size_t max_attribute_bytes = 65536;
 
-    Held allowed(Held held) const {
-        if (judge_.keeps_attributes(held)) {
-            throw CallError{judge_.hides(held) ? EPERM : kept};
+    OpenNode allowed(OpenNode held) const {
+        if (policy_.denies_attributes(held)) {
+            throw CallError{policy_.is_hidden(held) ? EPERM : kept};
         }
         return held;
     }
     // Attributes of a user's are of files and folders only.
-    static void require_not_link(const Held& file) {
+    static void require_not_link(const OpenNode& file) {
         if (S_ISLNK(file.status.st_mode)) {
             throw CallError{EPERM};
         }
@@ -140,8 +140,8 @@ std::optional<Times> times_of(const AttributeCall& call, const seccomp_data& dat
 
 } // namespace
 
-bool make_attribute_call(const Caller& caller, const Judge& judge) {
-    const AttributeCall call(caller, judge);
+bool make_attribute_call(const Caller& caller, const AccessPolicy& policy) {
+    const AttributeCall call(caller, policy);
     const seccomp_data& data = caller.call();
     const auto& a = data.args;
     const auto number = [&a](std::size_t index) { return static_cast<int>(a[index]); };
@@ -151,7 +151,7 @@ bool make_attribute_call(const Caller& caller, const Judge& judge) {
     const auto in = [&a, number](std::size_t index) { return Path{number(index), a[index + 1]}; };
     const auto follows = [number](std::size_t index) { return (number(index) & AT_SYMLINK_NOFOLLOW) == 0; };
     const auto may_be_empty = [number](std::size_t index) { return (number(index) & AT_EMPTY_PATH) != 0; };
-    const auto set_times = [&](const Held& file) {
+    const auto set_times = [&](const OpenNode& file) {
         const std::optional<Times> times = times_of(call, data);
         call.set_times(file, times ? &*times : nullptr);
     };

@@ -28,11 +28,11 @@ namespace cellgate::helper {
 
 namespace {
 
-constexpr std::size_t most_connections = 256; // the next ones wait in the listener's queue
-constexpr std::size_t longest_program = 100;
-constexpr std::size_t longest_status = 4096;
-constexpr std::size_t most_children = std::size_t{16} << 10; // bytes of their numbers
-constexpr int most_starts = 6;                               // so that what is said fits into 255 bytes
+constexpr std::size_t max_connections = 256; // the next ones wait in the listener's queue
+constexpr std::size_t max_program_bytes = 100;
+constexpr std::size_t max_status_bytes = 4096;
+constexpr std::size_t max_children_bytes = std::size_t{16} << 10; // bytes of their numbers
+constexpr int max_starts = 6;                                     // so that what is said fits into 255 bytes
 
 std::string read_text(const std::string& path, std::size_t most) {
     std::string text(most, '\0');
@@ -82,7 +82,7 @@ bool holds_socket(const std::string& process, const std::string& socket) {
 
 // "python3 fetch.py": its command line, without the folder of the program. `whole`: else the program alone.
 std::string program_of(const std::string& process, bool whole) {
-    std::string command = read_text(process + "/cmdline", 4 * longest_program);
+    std::string command = read_text(process + "/cmdline", 4 * max_program_bytes);
     command.resize(whole ? command.size() : std::min(command.find('\0'), command.size()));
     while (command.ends_with('\0')) {
         command.pop_back();
@@ -91,14 +91,14 @@ std::string program_of(const std::string& process, bool whole) {
     for (char& c : command) {
         c = c == '\0' ? ' ' : c;
     }
-    if (command.size() > longest_program) {
-        command.resize(longest_program);
+    if (command.size() > max_program_bytes) {
+        command.resize(max_program_bytes);
     }
     return command;
 }
 
 long parent_of(long process) {
-    const std::string status = read_text("/proc/" + std::to_string(process) + "/status", longest_status);
+    const std::string status = read_text("/proc/" + std::to_string(process) + "/status", max_status_bytes);
     constexpr std::string_view name = "\nPPid:\t";
     const std::size_t found = status.find(name);
     return found == std::string::npos ? 0 : std::strtol(status.c_str() + found + name.size(), nullptr, 10);
@@ -111,7 +111,8 @@ long thread_that_started(long process, long parent) {
     long found = 0;
     if (DIR* threads = ::opendir(folder.c_str())) {
         while (const dirent* entry = found != 0 ? nullptr : ::readdir(threads)) {
-            const std::string children = " " + read_text(folder + "/" + entry->d_name + "/children", most_children);
+            const std::string children =
+                " " + read_text(folder + "/" + entry->d_name + "/children", max_children_bytes);
             found = children.find(wanted) == std::string::npos ? 0 : std::strtol(entry->d_name, nullptr, 10);
         }
         ::closedir(threads);
@@ -122,7 +123,7 @@ long thread_that_started(long process, long parent) {
 // " 41:2 40:2": the process and the thread that started it, that thread's process and so on, as far as `command`.
 std::string starts_of(long process, pid_t command) {
     std::string starts;
-    for (int step = 0; step < most_starts && process > 1 && process != command; ++step) {
+    for (int step = 0; step < max_starts && process > 1 && process != command; ++step) {
         const long parent = parent_of(process);
         const long thread = thread_that_started(process, parent);
         if (thread == 0) {
@@ -312,7 +313,7 @@ int connect_to(const sockaddr_un& proxy) {
         for (const Connection& connection : connections) {
             connection.ask(sources);
         }
-        sources.push_back({connections.size() < most_connections ? listener : -1, POLLIN, 0});
+        sources.push_back({connections.size() < max_connections ? listener : -1, POLLIN, 0});
         if (::poll(sources.data(), sources.size(), -1) < 0 && errno != EINTR) {
             std::_Exit(1);
         }

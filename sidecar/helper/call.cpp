@@ -23,7 +23,7 @@ void Call::require_waiting() const {
     }
 }
 
-Held Call::find(const Path& path, bool follow, bool may_be_empty) const {
+OpenNode Call::find(const Path& path, bool follow, bool may_be_empty) const {
     Start start = read(path);
     require_waiting();
     if (start.text.empty() && may_be_empty) {
@@ -33,14 +33,14 @@ Held Call::find(const Path& path, bool follow, bool may_be_empty) const {
     return find_from(walk, start, follow);
 }
 
-Held Call::find_from(PathWalk& walk, const Start& start, bool follow) {
+OpenNode Call::find_from(PathWalk& walk, const Start& start, bool follow) {
     Place place = walk.place(start.folder, start.text);
     const std::size_t slashes = place.name.find('/');
     const bool as_folder = place.name != "/" && slashes != std::string::npos;
     if (as_folder) {
         place.name.resize(slashes);
     }
-    Held found = follow || as_folder ? walk.follow(std::move(place)) : walk.look(place);
+    OpenNode found = follow || as_folder ? walk.follow(std::move(place)) : walk.look(place);
     if (as_folder && !S_ISDIR(found.status.st_mode)) {
         throw CallError{ENOTDIR};
     }

@@ -3,7 +3,7 @@
 // done before it is certain that they were the caller's.
 
 #include "caller.hpp"
-#include "judge.hpp"
+#include "access_policy.hpp"
 #include "path_walk.hpp"
 
 #include <cerrno>
@@ -29,12 +29,12 @@ struct Path {
 
 class Call {
   public:
-    Call(const Caller& caller, const Judge& judge) : caller_(caller), judge_(judge) {}
+    Call(const Caller& caller, const AccessPolicy& policy) : caller_(caller), policy_(policy) {}
 
   protected:
     struct Start {
         std::string text;
-        Held folder;
+        OpenNode folder;
     };
     Start read(const Path& path) const;
     Start start_at(std::string text, int folder) const;
@@ -42,12 +42,12 @@ class Call {
     void require_waiting() const;
     // What is there; a link in the last place is followed, or is itself what is meant. An empty path is the folder, if
     // that is allowed.
-    Held find(const Path& path, bool follow, bool may_be_empty = false) const;
-    static Held find_from(PathWalk& walk, const Start& start, bool follow);
+    OpenNode find(const Path& path, bool follow, bool may_be_empty = false) const;
+    static OpenNode find_from(PathWalk& walk, const Start& start, bool follow);
 
     // NOLINTBEGIN(cppcoreguidelines-non-private-member-variables-in-classes)
     const Caller& caller_;
-    const Judge& judge_;
+    const AccessPolicy& policy_;
     // NOLINTEND(cppcoreguidelines-non-private-member-variables-in-classes)
 };
 

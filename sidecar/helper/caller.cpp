@@ -52,19 +52,19 @@ std::string Caller::bytes(std::uint64_t address, std::size_t size) const {
     return bytes;
 }
 
-Descriptor Caller::shared(int descriptor) const {
-    const Descriptor process_of_caller(static_cast<int>(::syscall(SYS_pidfd_open, process(), 0)));
-    Descriptor found(static_cast<int>(::syscall(SYS_pidfd_getfd, process_of_caller.get(), descriptor, 0)));
+UniqueFd Caller::shared(int descriptor) const {
+    const UniqueFd process_of_caller(static_cast<int>(::syscall(SYS_pidfd_open, process(), 0)));
+    UniqueFd found(static_cast<int>(::syscall(SYS_pidfd_getfd, process_of_caller.get(), descriptor, 0)));
     if (found.get() < 0) {
         throw CallError{errno == ESRCH ? ESRCH : errno == EPERM ? EPERM : EBADF};
     }
     return found;
 }
 
-Descriptor Caller::opened(int descriptor) const {
+UniqueFd Caller::opened(int descriptor) const {
     const std::string own = "/proc/" + std::to_string(thread());
     const std::string link = descriptor == AT_FDCWD ? own + "/cwd" : own + "/fd/" + std::to_string(descriptor);
-    Descriptor found(::open(link.c_str(), O_PATH | O_CLOEXEC));
+    UniqueFd found(::open(link.c_str(), O_PATH | O_CLOEXEC));
     if (found.get() < 0) {
         throw CallError{errno == ENOENT ? (descriptor == AT_FDCWD ? ENOENT : EBADF) : errno};
     }
@@ -92,7 +92,7 @@ void Caller::answer(int error) const {
     ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &response); // fails when nobody waits any more
 }
 
-void Caller::give(const Descriptor& file, int flags) const {
+void Caller::give(const UniqueFd& file, int flags) const {
     seccomp_notif_addfd copy{.id = call_.id,
                              .flags = SECCOMP_ADDFD_FLAG_SEND,
                              .srcfd = static_cast<__u32>(file.get()),

@@ -32,16 +32,16 @@ class Caller {
     // Exactly so many bytes. Throws EFAULT.
     std::string bytes(std::uint64_t address, std::size_t size) const;
     // What a call starts from: the working folder for AT_FDCWD. An O_PATH descriptor. Throws EBADF, EACCES.
-    Descriptor opened(int descriptor) const;
+    UniqueFd opened(int descriptor) const;
     // The caller's own, not a copy of what it leads to: for what is done to sockets. Throws EBADF, EPERM.
-    Descriptor shared(int descriptor) const;
+    UniqueFd shared(int descriptor) const;
     pid_t process() const;
     mode_t umask() const;
 
     // Each ends the call. The second gives it a copy of `file`, as number and result; with O_CLOEXEC in `flags` it is
     // closed by exec.
     void answer(int error) const;
-    void give(const Descriptor& file, int flags) const;
+    void give(const UniqueFd& file, int flags) const;
 
   private:
     int listener_;

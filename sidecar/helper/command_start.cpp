@@ -68,7 +68,7 @@ std::optional<rlim_t> cpu_seconds(const std::vector<Limit>& limits) {
     return std::nullopt;
 }
 
-void give_up(const char* what, const char* of) {
+void die(const char* what, const char* of) {
     std::fprintf(stderr, "cellgate: cannot %s%s: %s\n", what, of, std::strerror(errno));
     ::_exit(cannot_prepare);
 }
@@ -76,15 +76,15 @@ void give_up(const char* what, const char* of) {
 std::string must_read(const char* file) {
     std::optional<std::string> text = read_file(file);
     if (!text) {
-        give_up("read ", file);
+        die("read ", file);
     }
     return std::move(*text);
 }
 
-void become_command(const std::vector<Limit>& limits, char** command) {
+void exec_command(const std::vector<Limit>& limits, char** command) {
     for (const Limit& limit : limits) {
         if (::setrlimit(limit.resource, &limit.value) != 0) {
-            give_up("limit ", limit.text);
+            die("limit ", limit.text);
         }
     }
     const rlimit no_core{0, 0};

@@ -19,10 +19,10 @@ std::vector<Limit> take_limits(int argc, char** argv, int& next);
 std::optional<rlim_t> cpu_seconds(const std::vector<Limit>& limits);
 
 // Says why, and ends this process.
-[[noreturn]] void give_up(const char* what, const char* of = "");
+[[noreturn]] void die(const char* what, const char* of = "");
 std::string must_read(const char* file);
 
 // In the command's process, once it is guarded. Never a core dump.
-[[noreturn]] void become_command(const std::vector<Limit>& limits, char** command);
+[[noreturn]] void exec_command(const std::vector<Limit>& limits, char** command);
 
 } // namespace cellgate::helper

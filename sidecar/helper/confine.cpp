@@ -81,7 +81,7 @@ void require_restricted(const std::vector<LandlockGrant>& grants) {
 
 void require_filtered(const std::string& filter) {
     if (!filter_calls(filter)) {
-        give_up("filter system calls");
+        die("filter system calls");
     }
 }
 
@@ -108,9 +108,9 @@ int confine_main(int argc, char** argv) {
     const std::string filter = take_file(argv[2]);
     const std::string guard_filter = take_file(argv[3]);
     FileRules rules = must_parse(take_file(argv[4]));
-    GuardedNames names(take_file(argv[5]));
+    ProtectedNames names(take_file(argv[5]));
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !drop_capabilities()) {
-        give_up("give up privileges");
+        die("give up privileges");
     }
     ::prctl(PR_SET_DUMPABLE, 0);
     // What the command leaves behind stays below this process, and ends with it.
@@ -120,15 +120,15 @@ int confine_main(int argc, char** argv) {
     require_restricted(grants_of_guard(rules));
     Init init;
     if (!init.fork_command(true)) {
-        init.live(Judge(std::move(names), std::move(rules)), cpu_seconds(limits), Descriptor());
+        init.live(AccessPolicy(std::move(names), std::move(rules)), cpu_seconds(limits), UniqueFd());
     }
     // Without the guard nothing that it is asked about is done; what else runs is the supervisor's to end.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     require_restricted(of_command);
     if (!init.guard_calls(guard_filter)) {
-        give_up("guard files");
+        die("guard files");
     }
-    become_command(limits, argv + next + 1);
+    exec_command(limits, argv + next + 1);
 }
 
 int can_confine_main() {

@@ -2,7 +2,7 @@
 // `cellgate confine HELPER FILTER GUARD_FILTER RULES NAMES [LIMIT=VALUE…] -- COMMAND…`: the entrance to a sandbox
 // without namespaces, and its guard for as long as it lives. The first five are numbers of descriptors that it was
 // given: of itself; the filter that all in there is under, itself too; the filter by which it is asked about the
-// command's calls; the rules for files (file_rules.hpp); and the names that are guarded (guarded_names.hpp). Limits are
+// command's calls; the rules for files (file_rules.hpp); and the names that are guarded (protected_names.hpp). Limits are
 // those of `enter`.
 //
 // What holds: no capability and no new privileges; Landlock twice, a domain around all and one within it for the

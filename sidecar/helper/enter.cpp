@@ -66,15 +66,15 @@ int enter_main(int argc, char** argv) {
         const bool there = next < argc && std::string_view(argv[next]).starts_with(prefix);
         return there ? argv[next++] + prefix.size() : nullptr;
     };
-    const char* life_number = take("life=");
-    Descriptor life(life_number == nullptr ? -1 : std::atoi(life_number));
-    ::fcntl(life.get(), F_SETFD, FD_CLOEXEC);
+    const char* lifeline_number = take("lifeline=");
+    UniqueFd lifeline(lifeline_number == nullptr ? -1 : std::atoi(lifeline_number));
+    ::fcntl(lifeline.get(), F_SETFD, FD_CLOEXEC);
     const bool guarded = take("guard") != nullptr;
     const bool with_landlock = take("landlock") != nullptr;
     const char* bridge = take("bridge=");
     const std::vector<Limit> limits = take_limits(argc, argv, next);
     if (next + 1 >= argc || std::string_view(argv[next]) != "--") {
-        std::fputs("usage: cellgate enter HELPER [life=FD] [guard] [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] "
+        std::fputs("usage: cellgate enter HELPER [lifeline=FD] [guard] [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] "
                    "-- COMMAND…\n",
                    stderr);
         return usage_error;
@@ -88,9 +88,9 @@ int enter_main(int argc, char** argv) {
     }
     ::prctl(PR_SET_DUMPABLE, 0); // before anything runs that could want to look into this process
     const std::string filter = guarded ? must_read(filter_file) : "";
-    std::optional<Judge> judge;
+    std::optional<AccessPolicy> policy;
     if (guarded) {
-        judge.emplace(GuardedNames(must_read(names_file)));
+        policy.emplace(ProtectedNames(must_read(names_file)));
     }
     // The guard makes files for the command, so it may no more than that.
     if (with_landlock) {
@@ -98,7 +98,7 @@ int enter_main(int argc, char** argv) {
     }
     Init init;
     if (!init.fork_command(guarded)) {
-        init.live(std::move(judge), cpu_seconds(limits), std::move(life));
+        init.live(std::move(policy), cpu_seconds(limits), std::move(lifeline));
     }
     // Once more: from a domain within the guard's, the guard can be neither traced nor signalled.
     if (with_landlock) {
@@ -106,12 +106,12 @@ int enter_main(int argc, char** argv) {
     }
     // Before the filter: the bridge connects outside, and lets nobody look into it, nor the guard.
     if (bridge != nullptr && !start_bridge(bridge)) {
-        give_up("listen for the network inside of the sandbox");
+        die("listen for the network inside of the sandbox");
     }
     if (guarded && !init.guard_calls(filter)) {
-        give_up("guard names of files");
+        die("guard names of files");
     }
-    become_command(limits, argv + next + 1);
+    exec_command(limits, argv + next + 1);
 }
 
 int can_guard_main() {

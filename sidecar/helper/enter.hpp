@@ -1,9 +1,9 @@
 #pragma once
-// `cellgate enter HELPER [life=FD] [guard] [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…`: the first
+// `cellgate enter HELPER [lifeline=FD] [guard] [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] -- COMMAND…`: the first
 // program in a sandbox, and its first process for as long as it lives (init.hpp). HELPER is a descriptor of this
 // program, through which it was started, and which it closes. It compares the files that are mounted there with those
 // that were meant, and starts COMMAND: guarded, if that is said, by the filter in /.cellgate/guard-filter, for the
-// names in /.cellgate/guarded-names (guarded_names.hpp); with a bridge to the sidecar's proxy (bridge.hpp); and with
+// names in /.cellgate/guarded-names (protected_names.hpp); with a bridge to the sidecar's proxy (bridge.hpp); and with
 // its limits (memory: bytes of each process; processes: processes and threads together; open-files: of each process;
 // file-size: bytes of each file; cpu: seconds of each process; never a core dump). By Landlock (landlock.hpp), if that
 // is said, both restrict themselves to writing what /.cellgate/writable names: paths, each ended by a NUL. What was

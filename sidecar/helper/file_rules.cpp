@@ -23,7 +23,7 @@ bool belongs_to_sandbox(const std::string& path) {
 }
 
 // What everybody may read, as if there were no other processes; and nothing of the machine's connections.
-bool may_read_in_proc(const Held& held, const std::string& path) {
+bool may_read_in_proc(const OpenNode& held, const std::string& path) {
     constexpr std::string_view top = "/proc/";
     if (path.size() <= top.size() || path[top.size()] < '0' || path[top.size()] > '9') {
         return (held.status.st_mode & S_IROTH) != 0 && path != "/proc/net" && !path.starts_with("/proc/net/");
@@ -67,18 +67,18 @@ FileRules::Right FileRules::right_at(const std::string& path) const {
     return rule == rules_.end() ? Right::nothing : rule->second;
 }
 
-FileRules::Right FileRules::right_of(const Held& held) const {
+FileRules::Right FileRules::right_of(const OpenNode& held) const {
     const auto file = files_.find({held.status.st_dev, held.status.st_ino});
     return file != files_.end() ? file->second : right_at(path_of(held));
 }
 
-bool FileRules::is_anonymous(const Held& held) {
+bool FileRules::is_anonymous(const OpenNode& held) {
     const std::string path = path_of(held);
     return path.starts_with("pipe:[") || path.starts_with("socket:[") || path.starts_with("anon_inode:") ||
            (path.starts_with("/memfd:") && held.status.st_nlink == 0);
 }
 
-bool FileRules::may_read(const Held& held) const {
+bool FileRules::may_read(const OpenNode& held) const {
     const std::string path = path_of(held);
     if (path == "/proc" || path.starts_with("/proc/")) {
         return may_read_in_proc(held, path);
@@ -86,11 +86,11 @@ bool FileRules::may_read(const Held& held) const {
     return is_anonymous(held) || right_of(held) != Right::nothing;
 }
 
-bool FileRules::may_write(const Held& held) const {
+bool FileRules::may_write(const OpenNode& held) const {
     return may_alter(held) || right_of(held) == Right::device;
 }
 
-bool FileRules::may_alter(const Held& held) const {
+bool FileRules::may_alter(const OpenNode& held) const {
     return is_anonymous(held) || right_of(held) == Right::write;
 }
 
@@ -108,7 +108,7 @@ bool FileRules::belong_together(const Place& a, const Place& b) const {
     return nearest(path_of(a)) == nearest(path_of(b));
 }
 
-bool FileRules::belong_together(const Held& file, const Place& place) const {
+bool FileRules::belong_together(const OpenNode& file, const Place& place) const {
     return is_anonymous(file) || nearest(path_of(file)) == nearest(path_of(place));
 }
 

@@ -26,25 +26,25 @@ class FileRules {
     // `text`: a letter and an absolute path without links for each, ended by a NUL. Throws std::invalid_argument.
     explicit FileRules(const std::string& text);
 
-    bool may_read(const Held& held) const;
-    bool may_write(const Held& held) const;
+    bool may_read(const OpenNode& held) const;
+    bool may_write(const OpenNode& held) const;
     // Mode, owner, dates and attributes.
-    bool may_alter(const Held& held) const;
+    bool may_alter(const OpenNode& held) const;
     bool may_make(const Place& place) const;
     // What is outside of all folders and has no name, such as a pipe, is whose who holds it.
-    static bool is_anonymous(const Held& held);
+    static bool is_anonymous(const OpenNode& held);
     // A rule stands there or below: neither is moved or removed, or what a rule names could be replaced.
     bool is_pinned(const std::string& path) const;
     // As with mounts: between two rules nothing is moved or linked.
     bool belong_together(const Place& a, const Place& b) const;
-    bool belong_together(const Held& file, const Place& place) const;
+    bool belong_together(const OpenNode& file, const Place& place) const;
 
     // All rules, by their paths.
     const std::map<std::string, Right>& all() const { return rules_; }
 
   private:
     Right right_at(const std::string& path) const;
-    Right right_of(const Held& held) const;
+    Right right_of(const OpenNode& held) const;
     std::map<std::string, Right>::const_iterator nearest(const std::string& path) const;
 
     std::map<std::string, Right> rules_;

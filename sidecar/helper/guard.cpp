@@ -28,10 +28,10 @@ int set_filter(const std::string& filter, unsigned long flags) {
 
 } // namespace
 
-Descriptor install_filter(const std::string& filter) {
+UniqueFd install_filter(const std::string& filter) {
     // The second: once the guard has taken a call, only the caller's end interrupts it. Else one that was made would be
     // made again after a signal.
-    return Descriptor(set_filter(filter, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV));
+    return UniqueFd(set_filter(filter, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV));
 }
 
 bool filter_calls(const std::string& filter) {
@@ -65,7 +65,7 @@ std::string why_not_to_answer() {
     return why;
 }
 
-Guard::Guard(Descriptor listener, Judge judge) : listener_(std::move(listener)), judge_(std::move(judge)) {
+Guard::Guard(UniqueFd listener, AccessPolicy policy) : listener_(std::move(listener)), policy_(std::move(policy)) {
     // Callers run where we did as soon as we wait: both do nothing but wait for each other. Since Linux 6.6, newer than
     // the header.
     constexpr unsigned long set_flags = SECCOMP_IOW(4, __u64);
@@ -83,7 +83,7 @@ void Guard::answer_one() {
     std::vector<unsigned char> memory(size);
     auto* call = reinterpret_cast<seccomp_notif*>(memory.data());
     if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, call) == 0) {
-        make_call(Caller(listener_.get(), *call), judge_, own_sockets_);
+        make_call(Caller(listener_.get(), *call), policy_, own_sockets_);
     }
 }
 

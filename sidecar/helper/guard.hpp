@@ -1,5 +1,5 @@
 #pragma once
-// Keeps names from being given to files (guarded_names.hpp) that do not exist when a sandbox starts, where a mount has
+// Keeps names from being given to files (protected_names.hpp) that do not exist when a sandbox starts, where a mount has
 // nothing to be mounted on. A filter makes the system ask the guard about each call that can name a file; the guard
 // makes the call itself, on its own copy of the paths, and hands over the result. So it does with the addresses of
 // sockets: behind one in the workspace there may be a program of the machine's that does what it is told. It never lets
@@ -9,7 +9,7 @@
 // fail. It answers one call at a time; what may wait for somebody (a FIFO's other end) waits in a process of its own.
 
 #include "descriptor.hpp"
-#include "judge.hpp"
+#include "access_policy.hpp"
 #include "own_sockets.hpp"
 
 #include <string>
@@ -20,7 +20,7 @@ namespace cellgate::helper {
 // Puts the filter before all calls of this process and those that it will make, for good. `filter` is compiled:
 // an array of sock_filter. Returns where the calls are told; else errno says why: EINVAL before Linux 5.19, EBUSY when
 // a program around us listens already.
-Descriptor install_filter(const std::string& filter);
+UniqueFd install_filter(const std::string& filter);
 
 // The same of a filter that asks nobody. False with errno.
 bool filter_calls(const std::string& filter);
@@ -31,15 +31,15 @@ std::string why_not_to_answer();
 
 class Guard {
   public:
-    Guard(Descriptor listener, Judge judge);
+    Guard(UniqueFd listener, AccessPolicy policy);
 
     int listener() const { return listener_.get(); }
     // Answers the next call, if one waits.
     void answer_one();
 
   private:
-    Descriptor listener_;
-    Judge judge_;
+    UniqueFd listener_;
+    AccessPolicy policy_;
     OwnSockets own_sockets_;
 };
 

@@ -38,17 +38,17 @@ class NameCall : public Call {
   private:
     Place place_to_make(PathWalk& walk, const Start& start, bool of_folder = false) const;
     void open_or_make(const Start& start, int flags, mode_t mode);
-    void open_found(Held found, int flags);
+    void open_found(OpenNode found, int flags);
     bool create(const Place& place, int flags, mode_t mode);
-    void make_unnamed(const Held& folder, int flags, mode_t mode);
-    Held terminal() const;
-    void reopen(const Held& file, int flags);
+    void make_unnamed(const OpenNode& folder, int flags, mode_t mode);
+    OpenNode terminal() const;
+    void reopen(const OpenNode& file, int flags);
     void require_free(const Place& place, bool is_kept) const;
 };
 
 Place NameCall::place_to_make(PathWalk& walk, const Start& start, bool of_folder) const {
     Place place = walk.place(start.folder, start.text);
-    if (of_folder ? judge_.keeps_itself(place) : judge_.keeps(place)) {
+    if (of_folder ? policy_.denies_create_of_itself(place) : policy_.denies_create(place)) {
         struct stat status{};
         const std::string name = place.name.substr(0, place.name.find('/'));
         const bool exists = ::fstatat(place.folder.descriptor.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
@@ -70,7 +70,7 @@ void NameCall::open(const Path& path, int flags, mode_t mode) {
         return open_or_make(start, flags, mode);
     }
     PathWalk walk(caller_);
-    Held found = find_from(walk, start, (flags & O_NOFOLLOW) == 0);
+    OpenNode found = find_from(walk, start, (flags & O_NOFOLLOW) == 0);
     if (makes_unnamed) {
         return make_unnamed(found, flags, mode);
     }
@@ -84,13 +84,13 @@ void NameCall::open_or_make(const Start& start, int flags, mode_t mode) {
     PathWalk walk(caller_);
     Place place = walk.place(start.folder, start.text);
     // Whoever makes and removes a file all the time may have it fail.
-    constexpr int most_tries = 100;
-    for (int tries = 0; tries < most_tries;) {
+    constexpr int max_tries = 100;
+    for (int tries = 0; tries < max_tries;) {
         const bool exists = place.name == "." || place.name == ".." || place.name == "/";
         if (exists || place.name.ends_with('/')) {
             throw CallError{exists && (flags & O_EXCL) != 0 ? EEXIST : EISDIR};
         }
-        Held found;
+        OpenNode found;
         try {
             found = walk.look(place);
         } catch (const CallError& error) {
@@ -124,29 +124,29 @@ void NameCall::open_or_make(const Start& start, int flags, mode_t mode) {
     throw CallError{ESTALE};
 }
 
-void NameCall::open_found(Held found, int flags) {
+void NameCall::open_found(OpenNode found, int flags) {
     const bool own_terminal = S_ISCHR(found.status.st_mode) && found.status.st_rdev == makedev(5, 0);
     reopen(own_terminal ? terminal() : std::move(found), flags);
 }
 
 // Needs no permission for a name: linkat gives it one, and is asked about.
-void NameCall::make_unnamed(const Held& folder, int flags, mode_t mode) {
-    if (judge_.keeps(Place{{Descriptor(::dup(folder.descriptor.get())), folder.status}, "."})) {
+void NameCall::make_unnamed(const OpenNode& folder, int flags, mode_t mode) {
+    if (policy_.denies_create(Place{{UniqueFd(::dup(folder.descriptor.get())), folder.status}, "."})) {
         throw CallError{kept};
     }
     ::umask(caller_.umask());
-    const Descriptor made(::open(own_link(folder.descriptor).c_str(), flags | O_CLOEXEC, mode));
+    const UniqueFd made(::open(own_link(folder.descriptor).c_str(), flags | O_CLOEXEC, mode));
     require(made.get() >= 0);
     caller_.give(made, flags);
 }
 
 // False when the file exists by now.
 bool NameCall::create(const Place& place, int flags, mode_t mode) {
-    if (judge_.keeps(place)) {
+    if (policy_.denies_create(place)) {
         throw CallError{kept};
     }
     ::umask(caller_.umask());
-    const Descriptor made(::openat(place.folder.descriptor.get(), place.name.c_str(),
+    const UniqueFd made(::openat(place.folder.descriptor.get(), place.name.c_str(),
                                    flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
     if (made.get() < 0 && errno == EEXIST && (flags & O_EXCL) == 0) {
         return false;
@@ -157,37 +157,37 @@ bool NameCall::create(const Place& place, int flags, mode_t mode) {
 }
 
 // What /dev/tty is to the caller: of this process it would be another one.
-Held NameCall::terminal() const {
+OpenNode NameCall::terminal() const {
     const std::optional<dev_t> device = terminal_of(caller_.process());
     if (!device) {
         throw CallError{ENXIO};
     }
     PathWalk walk(caller_);
-    Held found = walk.follow(walk.place({}, "/dev/pts/" + std::to_string(minor(*device))));
+    OpenNode found = walk.follow(walk.place({}, "/dev/pts/" + std::to_string(minor(*device))));
     if (found.status.st_rdev != *device) {
         throw CallError{ENXIO};
     }
     return found;
 }
 
-void NameCall::reopen(const Held& file, int flags) {
+void NameCall::reopen(const OpenNode& file, int flags) {
     const mode_t mode = file.status.st_mode;
     const bool reads = (flags & O_ACCMODE) != O_WRONLY;
     const bool changes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
     if (changes && S_ISDIR(mode)) {
         throw CallError{EISDIR};
     }
-    if (reads && judge_.hides(file)) {
+    if (reads && policy_.is_hidden(file)) {
         throw CallError{EACCES};
     }
-    if (changes && judge_.keeps_content(file)) {
-        throw CallError{judge_.hides(file) ? EACCES : kept};
+    if (changes && policy_.denies_write(file)) {
+        throw CallError{policy_.is_hidden(file) ? EACCES : kept};
     }
     constexpr unsigned first_terminals = 136; // of pseudo-terminals
     constexpr unsigned last_terminals = 143;
     const unsigned kind = major(file.status.st_rdev);
     const bool is_terminal = S_ISCHR(mode) && kind >= first_terminals && kind <= last_terminals;
-    if (is_terminal && judge_.hides_terminals() && terminal_of(caller_.process()) != file.status.st_rdev) {
+    if (is_terminal && policy_.hides_terminals() && terminal_of(caller_.process()) != file.status.st_rdev) {
         throw CallError{EACCES};
     }
     constexpr unsigned memory_devices = 1; // /dev/null and its like never wait
@@ -196,7 +196,7 @@ void NameCall::reopen(const Held& file, int flags) {
         open_slowly(caller_, file.descriptor, flags);
         return;
     }
-    const Descriptor opened(open_again(file.descriptor, flags));
+    const UniqueFd opened(open_again(file.descriptor, flags));
     require(opened.get() >= 0);
     caller_.give(opened, flags);
 }
@@ -252,10 +252,10 @@ void NameCall::link(const Path& from, const Path& to, int flags) {
     }
     PathWalk walk(caller_);
     const Place place = place_to_make(walk, target);
-    if (judge_.divides(source.folder, place)) {
+    if (policy_.crosses_rules(source.folder, place)) {
         throw CallError{EXDEV};
     }
-    if (judge_.keeps(source.folder)) {
+    if (policy_.denies_create(source.folder)) {
         throw CallError{kept};
     }
     require(::linkat(AT_FDCWD, own_link(source.folder.descriptor).c_str(), place.folder.descriptor.get(),
@@ -271,9 +271,9 @@ void NameCall::rename(const Path& from, const Path& to, unsigned flags) {
     const Place old_place = source_walk.place(source.folder, source.text);
     PathWalk target_walk(caller_);
     const Place new_place = target_walk.place(target.folder, target.text);
-    require_free(old_place, judge_.keeps(old_place));
-    require_free(new_place, judge_.keeps(new_place));
-    if (judge_.divides(old_place, new_place)) {
+    require_free(old_place, policy_.denies_create(old_place));
+    require_free(new_place, policy_.denies_create(new_place));
+    if (policy_.crosses_rules(old_place, new_place)) {
         throw CallError{EXDEV};
     }
     require(::syscall(SYS_renameat2, old_place.folder.descriptor.get(), old_place.name.c_str(),
@@ -282,7 +282,7 @@ void NameCall::rename(const Path& from, const Path& to, unsigned flags) {
 }
 
 void NameCall::require_free(const Place& place, bool is_kept) const {
-    if (judge_.pins(place)) {
+    if (policy_.is_pinned(place)) {
         throw CallError{EBUSY};
     }
     if (is_kept) {
@@ -299,18 +299,18 @@ void NameCall::remove(const Path& path, int flags) {
     PathWalk walk(caller_);
     const Place place = walk.place(start.folder, start.text);
     walk.look(place); // what is not there is not said to be kept
-    require_free(place, judge_.keeps_itself(place));
+    require_free(place, policy_.denies_create_of_itself(place));
     require(::unlinkat(place.folder.descriptor.get(), place.name.c_str(), flags) == 0);
     caller_.answer(0);
 }
 
 void NameCall::truncate(std::uint64_t path, off_t size) {
-    const Held found = find({AT_FDCWD, path}, true);
+    const OpenNode found = find({AT_FDCWD, path}, true);
     if (S_ISDIR(found.status.st_mode)) {
         throw CallError{EISDIR};
     }
-    if (judge_.keeps_content(found)) {
-        throw CallError{judge_.hides(found) ? EACCES : kept};
+    if (policy_.denies_write(found)) {
+        throw CallError{policy_.is_hidden(found) ? EACCES : kept};
     }
     rlimit most{}; // the caller's: this process has none
     require(::prlimit(caller_.process(), RLIMIT_FSIZE, nullptr, &most) == 0);
@@ -394,11 +394,11 @@ bool make_name_call(const seccomp_data& call, NameCall& made) {
 
 } // namespace
 
-void make_call(const Caller& caller, const Judge& judge, OwnSockets& own_sockets) {
+void make_call(const Caller& caller, const AccessPolicy& policy, OwnSockets& own_sockets) {
     try {
-        NameCall call(caller, judge);
-        if (!make_name_call(caller.call(), call) && !make_attribute_call(caller, judge) &&
-            !make_socket_call(caller, judge, own_sockets)) {
+        NameCall call(caller, policy);
+        if (!make_name_call(caller.call(), call) && !make_attribute_call(caller, policy) &&
+            !make_socket_call(caller, policy, own_sockets)) {
             throw CallError{ENOSYS}; // the filter asks for no other
         }
     } catch (const CallError& error) {

@@ -43,7 +43,7 @@ bool send_descriptor(int way, int descriptor) {
 }
 
 // -1 when the other side ended without one.
-Descriptor receive_descriptor(int way) {
+UniqueFd receive_descriptor(int way) {
     Parcel parcel;
     int descriptor = -1;
     if (::recvmsg(way, &parcel.message, MSG_CMSG_CLOEXEC) == 1) {
@@ -51,7 +51,7 @@ Descriptor receive_descriptor(int way) {
             std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
         }
     }
-    return Descriptor(descriptor);
+    return UniqueFd(descriptor);
 }
 
 sigset_t just_children() {
@@ -72,8 +72,8 @@ bool Init::fork_command(bool guarded) {
         std::fprintf(stderr, "cellgate: cannot start a process in the sandbox: %s\n", std::strerror(errno));
         ::_exit(cannot_prepare);
     }
-    Descriptor here(ends[0]);
-    Descriptor there(ends[1]);
+    UniqueFd here(ends[0]);
+    UniqueFd there(ends[1]);
     way_ = std::move(command_ == 0 ? there : here);
     if (command_ == 0) {
         ::sigprocmask(SIG_UNBLOCK, &children, nullptr);
@@ -83,29 +83,29 @@ bool Init::fork_command(bool guarded) {
 }
 
 bool Init::guard_calls(const std::string& filter) {
-    const Descriptor listener = install_filter(filter);
+    const UniqueFd listener = install_filter(filter);
     const bool given = listener.get() >= 0 && send_descriptor(way_.get(), listener.get());
-    way_ = Descriptor();
+    way_ = UniqueFd();
     return given;
 }
 
-void Init::live(std::optional<Judge> judge, std::optional<rlim_t> cpu_seconds, Descriptor life) {
+void Init::live(std::optional<AccessPolicy> policy, std::optional<rlim_t> cpu_seconds, UniqueFd lifeline) {
     // Stdio and what else there is are the command's alone.
-    close_all_but({way_.get(), life.get()}, STDIN_FILENO);
+    close_all_but({way_.get(), lifeline.get()}, STDIN_FILENO);
     std::optional<Guard> guard;
-    if (judge) {
-        Descriptor listener = receive_descriptor(way_.get());
+    if (policy) {
+        UniqueFd listener = receive_descriptor(way_.get());
         if (listener.get() >= 0) {
-            guard.emplace(std::move(listener), std::move(*judge));
+            guard.emplace(std::move(listener), std::move(*policy));
         }
     }
-    way_ = Descriptor();
+    way_ = UniqueFd();
     const sigset_t children = just_children();
-    const Descriptor ended(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+    const UniqueFd ended(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
     while (ended.get() >= 0) {
         std::array<pollfd, 3> sources = {pollfd{ended.get(), POLLIN, 0},
                                          pollfd{guard ? guard->listener() : -1, POLLIN, 0},
-                                         pollfd{life.get(), POLLIN, 0}};
+                                         pollfd{lifeline.get(), POLLIN, 0}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[0].revents != 0) {
             signalfd_siginfo told{};

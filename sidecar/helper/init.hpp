@@ -25,14 +25,14 @@ class Init {
 
     // In the first process. A limit of processor time that the command met, and was killed for, is told as SIGXCPU:
     // nobody outside could tell such a SIGKILL from any other.
-    // Ends with `life` (async::Command::life), if there is one.
-    [[noreturn]] void live(std::optional<Judge> judge, std::optional<rlim_t> cpu_seconds, Descriptor life);
+    // Ends with `lifeline` (async::Command::lifeline_fd), if there is one.
+    [[noreturn]] void live(std::optional<AccessPolicy> policy, std::optional<rlim_t> cpu_seconds, UniqueFd lifeline);
 
   private:
     void reap(std::optional<rlim_t> cpu_seconds) const;
 
     pid_t command_ = 0;
-    Descriptor way_; // between the two, for the listener
+    UniqueFd way_; // between the two, for the listener
 };
 
 } // namespace cellgate::helper

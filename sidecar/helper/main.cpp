@@ -1,10 +1,10 @@
 // The program between the sidecar and what it starts, one mode for each place where it stands: `supervise` outside of
-// the sandbox, `enter` inside, `confine` where there are no namespaces; and `sweep`, which clears up after the sidecar.
+// the sandbox, `enter` inside, `confine` where there are no namespaces; and `janitor`, which removes the sidecar's temporary files.
 
 #include "confine.hpp"
 #include "enter.hpp"
 #include "supervise.hpp"
-#include "sweep.hpp"
+#include "janitor.hpp"
 
 #include <cstdio>
 #include <string_view>
@@ -17,8 +17,8 @@ int main(int argc, char** argv) {
     if (mode == "supervise") {
         return cellgate::helper::supervise_main(argc - 1, argv + 1);
     }
-    if (mode == "sweep") {
-        return cellgate::helper::sweep_main();
+    if (mode == "janitor") {
+        return cellgate::helper::janitor_main();
     }
     if (mode == "enter") {
         return cellgate::helper::enter_main(argc - 1, argv + 1);
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     if (mode == "can-guard") {
         return cellgate::helper::can_guard_main();
     }
-    std::fputs("usage: cellgate supervise|sweep|enter|confine|can-guard …; this program is a part of cellgate\n",
+    std::fputs("usage: cellgate supervise|janitor|enter|confine|can-guard …; this program is a part of cellgate\n",
                stderr);
     return usage_error;
 }

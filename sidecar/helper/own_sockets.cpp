@@ -11,15 +11,15 @@ namespace cellgate::helper {
 
 namespace {
 
-constexpr std::size_t most_held = 512; // of the 1024 descriptors that a process usually has
+constexpr std::size_t max_held = 512; // of the 1024 descriptors that a process usually has
 
-bool is_gone(const Held& held) {
+bool is_gone(const OpenNode& held) {
     struct stat status{};
     return ::fstat(held.descriptor.get(), &status) != 0 || status.st_nlink == 0;
 }
 
 // When it was made; moving it does not change that. Nothing where the file system does not say.
-std::optional<timespec> born(const Held& held) {
+std::optional<timespec> born(const OpenNode& held) {
     struct statx status{};
     const bool told = ::statx(held.descriptor.get(), "", AT_EMPTY_PATH, STATX_BTIME, &status) == 0 &&
                       (status.stx_mask & STATX_BTIME) != 0;
@@ -33,23 +33,23 @@ bool is_before(const timespec& a, const timespec& b) {
 
 } // namespace
 
-bool OwnSockets::can_tell_age_in(const Held& folder) {
+bool OwnSockets::can_tell_age_in(const OpenNode& folder) {
     return born(folder).has_value();
 }
 
 void OwnSockets::make_room() {
-    if (held_.size() >= most_held) {
+    if (held_.size() >= max_held) {
         std::erase_if(held_, is_gone);
     }
-    if (held_.size() >= most_held) {
+    if (held_.size() >= max_held) {
         throw CallError{ENOBUFS};
     }
 }
 
 void OwnSockets::add(const Place& place, const timespec& since) {
-    Held held;
+    OpenNode held;
     held.descriptor =
-        Descriptor(::openat(place.folder.descriptor.get(), place.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+        UniqueFd(::openat(place.folder.descriptor.get(), place.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (held.descriptor.get() >= 0 && ::fstat(held.descriptor.get(), &held.status) == 0 &&
         S_ISSOCK(held.status.st_mode)) {
         const std::optional<timespec> age = born(held);
@@ -59,8 +59,8 @@ void OwnSockets::add(const Place& place, const timespec& since) {
     }
 }
 
-bool OwnSockets::has(const Held& socket) const {
-    return std::any_of(held_.begin(), held_.end(), [&socket](const Held& each) {
+bool OwnSockets::has(const OpenNode& socket) const {
+    return std::any_of(held_.begin(), held_.end(), [&socket](const OpenNode& each) {
         return each.status.st_dev == socket.status.st_dev && each.status.st_ino == socket.status.st_ino;
     });
 }

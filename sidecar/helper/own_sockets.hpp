@@ -16,13 +16,13 @@ class OwnSockets {
     // What stands in the place by now; nothing, if that is no socket, or older than `since`: where the path was looked
     // up once more, somebody outside may have led it elsewhere, and moved another socket there.
     void add(const Place& place, const timespec& since);
-    bool has(const Held& socket) const;
+    bool has(const OpenNode& socket) const;
 
     // Whether the age of what is made in there will be known.
-    static bool can_tell_age_in(const Held& folder);
+    static bool can_tell_age_in(const OpenNode& folder);
 
   private:
-    std::vector<Held> held_;
+    std::vector<OpenNode> held_;
 };
 
 } // namespace cellgate::helper

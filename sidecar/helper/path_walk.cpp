@@ -13,7 +13,7 @@ namespace cellgate::helper {
 
 namespace {
 
-constexpr int most_links = 40; // as the system's own limit
+constexpr int max_links = 40; // as the system's own limit
 
 const struct stat& proc_root() {
     static const struct stat status = [] {
@@ -24,16 +24,16 @@ const struct stat& proc_root() {
     return status;
 }
 
-bool is_in_proc(const Held& held) {
+bool is_in_proc(const OpenNode& held) {
     return held.status.st_dev == proc_root().st_dev;
 }
 
-bool is_proc_root(const Held& held) {
+bool is_proc_root(const OpenNode& held) {
     return is_in_proc(held) && held.status.st_ino == proc_root().st_ino;
 }
 
 // The system lets every process look into itself, so this one must not do so for others.
-void refuse_own(const Held& held) {
+void refuse_own(const OpenNode& held) {
     static const std::string own = "/proc/" + std::to_string(::getpid()) + "/";
     const std::string path = path_of(held) + "/";
     if (path.size() < 2 || path.starts_with(own)) {
@@ -41,8 +41,8 @@ void refuse_own(const Held& held) {
     }
 }
 
-Held hold(Descriptor descriptor) {
-    Held held{.descriptor = std::move(descriptor)};
+OpenNode hold(UniqueFd descriptor) {
+    OpenNode held{.descriptor = std::move(descriptor)};
     if (held.descriptor.get() < 0 || ::fstat(held.descriptor.get(), &held.status) != 0) {
         throw CallError{errno};
     }
@@ -52,12 +52,12 @@ Held hold(Descriptor descriptor) {
     return held;
 }
 
-Held open_in(const Held& folder, const std::string& name, int flags) {
-    return hold(Descriptor(::openat(folder.descriptor.get(), name.c_str(), O_PATH | O_CLOEXEC | flags)));
+OpenNode open_in(const OpenNode& folder, const std::string& name, int flags) {
+    return hold(UniqueFd(::openat(folder.descriptor.get(), name.c_str(), O_PATH | O_CLOEXEC | flags)));
 }
 
-Held root() {
-    return hold(Descriptor(::open("/", O_PATH | O_CLOEXEC)));
+OpenNode root() {
+    return hold(UniqueFd(::open("/", O_PATH | O_CLOEXEC)));
 }
 
 // Takes the first component off, with the slashes around it.
@@ -71,11 +71,11 @@ std::string take_component(std::string& path) {
 
 } // namespace
 
-bool leads_beyond_paths(const Held& folder, const Held& link) {
+bool leads_beyond_paths(const OpenNode& folder, const OpenNode& link) {
     return is_in_proc(link) && !is_proc_root(folder);
 }
 
-std::string path_of(const Held& held) {
+std::string path_of(const OpenNode& held) {
     const std::string link = "/proc/self/fd/" + std::to_string(held.descriptor.get());
     std::array<char, PATH_MAX> text; // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
     const ssize_t size = ::readlink(link.c_str(), text.data(), text.size());
@@ -90,15 +90,15 @@ std::string path_of(const Place& place) {
     return (path == "/" ? "" : path) + "/" + place.name.substr(0, place.name.find('/'));
 }
 
-Held PathWalk::start(int descriptor) const {
+OpenNode PathWalk::start(int descriptor) const {
     return hold(caller_.opened(descriptor));
 }
 
-Place PathWalk::place(const Held& start, std::string path) {
+Place PathWalk::place(const OpenNode& start, std::string path) {
     if (path.empty()) {
         throw CallError{ENOENT};
     }
-    Held folder = path.front() == '/' ? root() : hold(Descriptor(::dup(start.descriptor.get())));
+    OpenNode folder = path.front() == '/' ? root() : hold(UniqueFd(::dup(start.descriptor.get())));
     const std::size_t last = path.find_last_not_of('/');
     if (last == std::string::npos) {
         return {std::move(folder), "/"};
@@ -114,18 +114,18 @@ Place PathWalk::place(const Held& start, std::string path) {
     return {std::move(folder), std::move(name)};
 }
 
-Held PathWalk::look(const Place& place) const {
+OpenNode PathWalk::look(const Place& place) const {
     return open_in(place.folder, place.name, O_NOFOLLOW);
 }
 
-Place PathWalk::beyond(const Place& place, const Held& link) {
+Place PathWalk::beyond(const Place& place, const OpenNode& link) {
     count_link();
     return this->place(place.folder, link_text(place.folder, place.name, link));
 }
 
-Held PathWalk::follow(Place place) {
+OpenNode PathWalk::follow(Place place) {
     while (true) {
-        Held found = look(place);
+        OpenNode found = look(place);
         if (!S_ISLNK(found.status.st_mode)) {
             return found;
         }
@@ -136,13 +136,13 @@ Held PathWalk::follow(Place place) {
     }
 }
 
-void PathWalk::enter(Held& folder, std::string path) {
+void PathWalk::enter(OpenNode& folder, std::string path) {
     while (!path.empty()) {
         const std::string name = take_component(path);
         if (name.empty() || name == ".") {
             continue;
         }
-        Held next = open_in(folder, name, O_NOFOLLOW);
+        OpenNode next = open_in(folder, name, O_NOFOLLOW);
         through_proc_ = through_proc_ || is_in_proc(next);
         if (!S_ISLNK(next.status.st_mode)) {
             folder = std::move(next);
@@ -159,7 +159,7 @@ void PathWalk::enter(Held& folder, std::string path) {
     }
 }
 
-std::string PathWalk::link_text(const Held& folder, const std::string& name, const Held& link) const {
+std::string PathWalk::link_text(const OpenNode& folder, const std::string& name, const OpenNode& link) const {
     if (is_proc_root(folder) && name == "self") {
         return std::to_string(caller_.process());
     }
@@ -175,7 +175,7 @@ std::string PathWalk::link_text(const Held& folder, const std::string& name, con
 }
 
 void PathWalk::count_link() {
-    if (++links_ > most_links) {
+    if (++links_ > max_links) {
         throw CallError{ELOOP};
     }
 }

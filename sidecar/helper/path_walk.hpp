@@ -12,14 +12,14 @@
 namespace cellgate::helper {
 
 // A file or folder that is held by an O_PATH descriptor, whatever becomes of its names.
-struct Held {
-    Descriptor descriptor;
+struct OpenNode {
+    UniqueFd descriptor;
     struct stat status{};
 };
 
 // A folder, and a name in it that may not exist: one component with the slashes that follow it; also ".", ".." and "/".
 struct Place {
-    Held folder;
+    OpenNode folder;
     std::string name;
 };
 
@@ -29,21 +29,21 @@ class PathWalk {
 
     // All throw CallError: what the lookup fails with, and EACCES for what is this process's own.
 
-    Held start(int descriptor) const;
+    OpenNode start(int descriptor) const;
     // All links are followed but one in the place itself.
-    Place place(const Held& start, std::string path);
+    Place place(const OpenNode& start, std::string path);
     // What is in the place; a link is not followed.
-    Held look(const Place& place) const;
+    OpenNode look(const Place& place) const;
     // The place that the link leads to that `link` holds, found in `place`. Counts as one link of those allowed.
-    Place beyond(const Place& place, const Held& link);
+    Place beyond(const Place& place, const OpenNode& link);
     // What is in the place, with all links followed.
-    Held follow(Place place);
+    OpenNode follow(Place place);
     // Whether the way went through /proc, where the same path may lead each process, and each time, elsewhere.
     bool went_through_proc() const { return through_proc_; }
 
   private:
-    void enter(Held& folder, std::string path);
-    std::string link_text(const Held& folder, const std::string& name, const Held& link) const;
+    void enter(OpenNode& folder, std::string path);
+    std::string link_text(const OpenNode& folder, const std::string& name, const OpenNode& link) const;
     void count_link();
 
     const Caller& caller_;
@@ -52,10 +52,10 @@ class PathWalk {
 };
 
 // Whether a link in a folder is one of /proc's that lead to what may have no path, such as a process's descriptors.
-bool leads_beyond_paths(const Held& folder, const Held& link);
+bool leads_beyond_paths(const OpenNode& folder, const OpenNode& link);
 
 // The path by which the system knows a held file now. Empty when it has none, or one that is too long.
-std::string path_of(const Held& held);
+std::string path_of(const OpenNode& held);
 // The path that the place is known by.
 std::string path_of(const Place& place);
 

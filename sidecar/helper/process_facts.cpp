@@ -13,7 +13,7 @@
 namespace cellgate::helper {
 
 std::optional<std::string> read_file(const char* path) {
-    const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
+    const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
     std::string text;
     ssize_t size = file.get() < 0 ? -1 : 1;
     while (size > 0) {

@@ -42,13 +42,13 @@ bool is_to_be_interrupted(pid_t thread) {
 
 } // namespace
 
-std::string own_link(const Descriptor& descriptor) {
+std::string own_link(const UniqueFd& descriptor) {
     return "/proc/self/fd/" + std::to_string(descriptor.get());
 }
 
-Descriptor open_again(const Descriptor& held, int flags) {
+UniqueFd open_again(const UniqueFd& held, int flags) {
     // A terminal is not to become ours.
-    return Descriptor(
+    return UniqueFd(
         ::open(own_link(held).c_str(), (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY));
 }
 
@@ -62,9 +62,9 @@ void answer_slowly(const Caller& caller, const std::function<int()>& attempt) {
     }
 }
 
-void open_slowly(const Caller& caller, const Descriptor& held, int flags) {
+void open_slowly(const Caller& caller, const UniqueFd& held, int flags) {
     answer_slowly(caller, [&] {
-        const Descriptor opened = open_again(held, flags);
+        const UniqueFd opened = open_again(held, flags);
         if (opened.get() < 0) {
             return errno;
         }

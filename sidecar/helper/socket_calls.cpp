@@ -45,7 +45,7 @@ Address address_of(const std::string& path) {
 // For as long as it lives, paths that are not whole start from `folder`.
 class WorkingFolder {
   public:
-    explicit WorkingFolder(const Descriptor& folder) { require(::fchdir(folder.get()) == 0); }
+    explicit WorkingFolder(const UniqueFd& folder) { require(::fchdir(folder.get()) == 0); }
     ~WorkingFolder() { left_ = ::chdir("/"); }
     WorkingFolder(const WorkingFolder&) = delete;
     WorkingFolder& operator=(const WorkingFolder&) = delete;
@@ -56,12 +56,12 @@ class WorkingFolder {
 
 class SocketCall : public Call {
   public:
-    SocketCall(const Caller& caller, const Judge& judge, OwnSockets& own_sockets)
-        : Call(caller, judge), own_sockets_(own_sockets) {}
+    SocketCall(const Caller& caller, const AccessPolicy& policy, OwnSockets& own_sockets)
+        : Call(caller, policy), own_sockets_(own_sockets) {}
 
     void connect(int socket, std::uint64_t address, std::size_t size) const {
         const Address asked = read_address(address, size);
-        const Descriptor own = caller_.shared(socket);
+        const UniqueFd own = caller_.shared(socket);
         const std::optional<std::string> path = is_unix(own) ? path_in(asked) : std::nullopt;
         const Start start = path ? start_at(*path, AT_FDCWD) : Start{};
         require_waiting();
@@ -70,12 +70,12 @@ class SocketCall : public Call {
             return;
         }
         PathWalk walk(caller_);
-        const Held found = find_from(walk, start, true);
+        const OpenNode found = find_from(walk, start, true);
         if (!S_ISSOCK(found.status.st_mode)) {
             throw CallError{ECONNREFUSED};
         }
         // Of one that was there before: a program outside listens, for which no namespace and no proxy stands between.
-        if (judge_.keeps(found) || (judge_.is_shared(found) && !own_sockets_.has(found))) {
+        if (policy_.denies_create(found) || (policy_.is_shared(found) && !own_sockets_.has(found))) {
             throw CallError{EACCES};
         }
         connect_slowly(own, address_of(own_link(found.descriptor)));
@@ -83,7 +83,7 @@ class SocketCall : public Call {
 
     void bind(int socket, std::uint64_t address, std::size_t size) const {
         const Address asked = read_address(address, size);
-        const Descriptor own = caller_.shared(socket);
+        const UniqueFd own = caller_.shared(socket);
         const std::optional<std::string> path = is_unix(own) ? path_in(asked) : std::nullopt;
         const Start start = path ? start_at(*path, AT_FDCWD) : Start{};
         require_waiting();
@@ -94,14 +94,14 @@ class SocketCall : public Call {
         }
         PathWalk walk(caller_);
         const Place place = walk.place(start.folder, start.text);
-        if (judge_.keeps(place)) {
+        if (policy_.denies_create(place)) {
             struct stat status{};
             const std::string name = place.name.substr(0, place.name.find('/'));
             const bool exists =
                 ::fstatat(place.folder.descriptor.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
             throw CallError{exists ? EADDRINUSE : kept};
         }
-        const bool is_shared = judge_.is_shared(place);
+        const bool is_shared = policy_.is_shared(place);
         if (is_shared) {
             own_sockets_.make_room();
         }
@@ -118,7 +118,7 @@ class SocketCall : public Call {
 
   private:
     // May wait for room in the other's queue, or for a network.
-    void connect_slowly(const Descriptor& own, const Address& address) const {
+    void connect_slowly(const UniqueFd& own, const Address& address) const {
         answer_slowly(caller_, [&] {
             if (::connect(own.get(), address.get(), address.size) != 0) {
                 return errno;
@@ -132,7 +132,7 @@ class SocketCall : public Call {
     // name in it was judged; what it starts from is held, and nothing in here moves a folder meanwhile but by us. Where
     // /proc is on the way, the same text could lead this process elsewhere: then, `by_name` in the folder that is held.
     static void bind_in(const Place& place, bool by_name, const Start& start, const Address& asked,
-                        const Descriptor& own) {
+                        const UniqueFd& own) {
         if (by_name) {
             const WorkingFolder there(place.folder.descriptor);
             const Address held = address_of(place.name);
@@ -157,7 +157,7 @@ class SocketCall : public Call {
     }
 
     // Of any other kind, no address leads to a path; what kind it is never changes.
-    static bool is_unix(const Descriptor& socket) {
+    static bool is_unix(const UniqueFd& socket) {
         int family = AF_UNSPEC;
         socklen_t size = sizeof family;
         require(::getsockopt(socket.get(), SOL_SOCKET, SO_DOMAIN, &family, &size) == 0);
@@ -174,7 +174,7 @@ class SocketCall : public Call {
             }
             return std::string(path); // what lies behind the copy is zero
         }
-        if (judge_.shares_abstract_names()) {
+        if (policy_.shares_abstract_names()) {
             throw CallError{is_unix ? EPERM : EAFNOSUPPORT};
         }
         return std::nullopt;
@@ -185,8 +185,8 @@ class SocketCall : public Call {
 
 } // namespace
 
-bool make_socket_call(const Caller& caller, const Judge& judge, OwnSockets& own_sockets) {
-    const SocketCall call(caller, judge, own_sockets);
+bool make_socket_call(const Caller& caller, const AccessPolicy& policy, OwnSockets& own_sockets) {
+    const SocketCall call(caller, policy, own_sockets);
     const auto& a = caller.call().args;
     switch (caller.call().nr) {
     case SYS_connect:

@@ -4,12 +4,12 @@
 // are told. What kind of an address it is, the filter cannot see: it is in the caller's memory.
 
 #include "caller.hpp"
-#include "judge.hpp"
+#include "access_policy.hpp"
 #include "own_sockets.hpp"
 
 namespace cellgate::helper {
 
 // False when the call that `caller` waits for is none of these. Throws CallError.
-bool make_socket_call(const Caller& caller, const Judge& judge, OwnSockets& own_sockets);
+bool make_socket_call(const Caller& caller, const AccessPolicy& policy, OwnSockets& own_sockets);
 
 } // namespace cellgate::helper

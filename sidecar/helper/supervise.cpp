@@ -166,7 +166,7 @@ void Supervisor::kill_descendants() {
     sigset_t child_ended;
     ::sigemptyset(&child_ended);
     ::sigaddset(&child_ended, SIGCHLD);
-    constexpr long longest_moment = 64'000'000;
+    constexpr long max_pause = 64'000'000;
     timespec moment{0, 1'000'000};
     while (!reap()) {
         // Stopped first, all of them, so that none can make another or restart one while the killing goes on.
@@ -205,7 +205,7 @@ void Supervisor::kill_descendants() {
         }
         // For what takes its time to die, the looking gets rarer.
         ::sigtimedwait(&child_ended, nullptr, &moment);
-        moment.tv_nsec = std::min(2 * moment.tv_nsec, longest_moment);
+        moment.tv_nsec = std::min(2 * moment.tv_nsec, max_pause);
     }
 }
 
@@ -257,7 +257,7 @@ pid_t fork_in_groups(std::vector<const char*>& groups) {
 }
 
 // A pipe whose one end is the supervisor's alone, and whose other is the command's, under a number of its own.
-struct Life {
+struct Lifeline {
     int number = -1;
     std::array<int, 2> ends = {-1, -1};
 
@@ -270,8 +270,8 @@ struct Life {
     bool give() const { return ends[0] == number ? ::fcntl(number, F_SETFD, 0) == 0 : ::dup2(ends[0], number) >= 0; }
 };
 
-[[noreturn]] void become_command(char** command, const std::vector<const char*>& groups, pid_t supervisor,
-                                 int control_fd, const Life& life) {
+[[noreturn]] void exec_command(char** command, const std::vector<const char*>& groups, pid_t supervisor,
+                                 int control_fd, const Lifeline& lifeline) {
     ::close(control_fd);
     for (const char* group : groups) {
         if (!join_group(group)) {
@@ -281,13 +281,13 @@ struct Life {
     // Nothing of the terminal that the sidecar runs on reaches the command: a ^C there is not meant for it.
     ::setsid();
     // When the supervisor itself is killed, which may have come before this.
-    if (life.number < 0) {
+    if (lifeline.number < 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (::getppid() != supervisor) {
             ::_exit(cannot_execute);
         }
-    } else if (!life.give()) {
-        ::dprintf(STDERR_FILENO, "cellgate: cannot pass on the pipe of life: %s\n", std::strerror(errno));
+    } else if (!lifeline.give()) {
+        ::dprintf(STDERR_FILENO, "cellgate: cannot pass on the lifeline pipe: %s\n", std::strerror(errno));
         ::_exit(cannot_execute);
     }
     struct sigaction standard{};
@@ -320,26 +320,26 @@ struct Life {
 int supervise_main(int argc, char** argv) {
     std::vector<int> descriptors;
     std::vector<const char*> groups;
-    Life life;
+    Lifeline lifeline;
     int next = 1;
     for (; next < argc && std::string_view(argv[next]) != "--"; ++next) {
         if (std::string_view(argv[next]) == "--group" && next + 1 < argc) {
             groups.push_back(argv[++next]);
             continue;
         }
-        const bool is_life = std::string_view(argv[next]) == "--life" && next + 1 < argc;
-        const std::optional<int> fd = to_number(argv[is_life ? ++next : next]);
+        const bool is_lifeline = std::string_view(argv[next]) == "--lifeline" && next + 1 < argc;
+        const std::optional<int> fd = to_number(argv[is_lifeline ? ++next : next]);
         if (!fd || *fd <= STDERR_FILENO) {
             break;
         }
-        if (is_life) {
-            life.number = *fd;
+        if (is_lifeline) {
+            lifeline.number = *fd;
         } else {
             descriptors.push_back(*fd);
         }
     }
     if (descriptors.empty() || next + 1 >= argc || std::string_view(argv[next]) != "--") {
-        std::fputs("usage: cellgate supervise CONTROL_FD [KEPT_FD…] [--life FD] [--group FOLDER]… -- COMMAND…\n",
+        std::fputs("usage: cellgate supervise CONTROL_FD [KEPT_FD…] [--lifeline FD] [--group FOLDER]… -- COMMAND…\n",
                    stderr);
         return usage_error;
     }
@@ -359,7 +359,7 @@ int supervise_main(int argc, char** argv) {
         return cannot_execute;
     }
 
-    life.make();
+    lifeline.make();
     const pid_t self = ::getpid();
     std::vector<const char*> to_join = groups;
     const pid_t command = fork_in_groups(to_join);
@@ -368,7 +368,7 @@ int supervise_main(int argc, char** argv) {
         return cannot_execute;
     }
     if (command == 0) {
-        become_command(argv + next + 1, to_join, self, control_fd, life);
+        exec_command(argv + next + 1, to_join, self, control_fd, lifeline);
     }
 
     // The ends of the command's pipes must be the command's alone, or nobody sees when it closes them.
@@ -378,7 +378,7 @@ int supervise_main(int argc, char** argv) {
     for (std::size_t i = 1; i < descriptors.size(); ++i) {
         ::close(descriptors[i]);
     }
-    ::close(life.ends[0]);
+    ::close(lifeline.ends[0]);
 
     sigset_t watched;
     ::sigemptyset(&watched);

@@ -15,7 +15,7 @@ namespace cellgate::jupyter {
 
 namespace {
 
-constexpr std::size_t longest_socket_path = 107;
+constexpr std::size_t max_socket_path_bytes = 107;
 
 struct ConnectionFile {
     std::string transport = "ipc";
@@ -102,10 +102,10 @@ ConnectionInfo create_connection(const std::string& directory) {
     connection.file = directory + "/connection.json";
     connection.socket_prefix = directory + "/s";
     const std::string longest = path_of(connection.socket_prefix, Channel::heartbeat);
-    if (longest.size() > longest_socket_path) {
+    if (longest.size() > max_socket_path_bytes) {
         throw Error(ErrorCode::kernel_start_failed,
                     fmt::format("expected a path of at most {} bytes for the kernel's sockets, found {} bytes: {}",
-                                longest_socket_path, longest.size(), longest),
+                                max_socket_path_bytes, longest.size(), longest),
                     "Set XDG_RUNTIME_DIR to a directory with a shorter path.");
     }
     connection.key = random_id() + random_id();

@@ -1,10 +1,10 @@
 #include "jupyter/interpreter.hpp"
 
 #include "async/process.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
-#include "base/plain_file.hpp"
+#include "base/regular_file.hpp"
 #include "base/shell_words.hpp"
-#include "base/visible_text.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What an interpreter says of itself. Nothing of ipykernel is imported.
+// The probe's answer. It does not import ipykernel.
 constexpr std::string_view probe_code = R"(
 import sys
 try:
@@ -35,7 +35,7 @@ answer = {"executable": sys.executable, "prefix": sys.prefix, "base_prefix": sys
 sys.stdout.write("\ncellgate:" + json.dumps(answer) + "\n")
 )";
 constexpr std::string_view probe_mark = "\ncellgate:";
-constexpr std::size_t largest_answer = 1 << 20;
+constexpr std::size_t max_answer_bytes = 1 << 20;
 
 struct ProbeAnswer {
     std::string executable;
@@ -57,16 +57,16 @@ struct ProbeAnswer {
 // The `key = value` lines of a pyvenv.cfg.
 Environment read_pyvenv(const fs::path& path) {
     Environment values;
-    constexpr std::size_t most_bytes = 65536;
-    std::istringstream file(read_plain_file(path, most_bytes).bytes);
+    constexpr std::size_t max_bytes = 65536;
+    std::istringstream file(read_regular_file(path, max_bytes).bytes);
     const auto trim = [](std::string text) {
         const std::size_t start = text.find_first_not_of(" \t\r");
         return start == std::string::npos ? std::string()
                                           : text.substr(start, text.find_last_not_of(" \t\r") + 1 - start);
     };
-    constexpr int most_lines = 100;
+    constexpr int max_lines = 100;
     std::string line;
-    for (int count = 0; count < most_lines && std::getline(file, line); ++count) {
+    for (int count = 0; count < max_lines && std::getline(file, line); ++count) {
         const std::size_t equals = line.find('=');
         if (equals != std::string::npos) {
             values[trim(line.substr(0, equals))] = trim(line.substr(equals + 1));
@@ -78,7 +78,7 @@ Environment read_pyvenv(const fs::path& path) {
 bool is_elf(const fs::path& path) {
     constexpr std::string_view magic = "\x7f"
                                        "ELF";
-    return read_plain_file(path, magic.size()).bytes == magic;
+    return read_regular_file(path, magic.size()).bytes == magic;
 }
 
 // "python3.11" in `<prefix>/lib`, of the version that `executable` has in its name, else the only one.
@@ -102,9 +102,9 @@ std::optional<std::string> library_of(const fs::path& prefix, const fs::path& ex
     return only;
 }
 
-// Where the standard library really lies; empty when `prefix` has none. Links lead there (in Debian's /lib, in a farm
-// of links), but what they lead to has to be an installation by its own names: a link called os.py to a file in
-// somebody's home makes no prefix of the folder three above it.
+// The resolved prefix of the standard library; empty when `prefix` has none. Links may point to it (Debian's /lib, a
+// link farm), but the target must be named like an installation: a link called os.py to a file in a home directory does
+// not make the folder three levels above it a prefix.
 std::string real_base_prefix(const fs::path& prefix, const fs::path& executable) {
     const std::optional<std::string> library = library_of(prefix, executable);
     if (!library) {
@@ -173,12 +173,12 @@ bool is_below(const fs::path& path, fs::path directory) {
 
 Error no_answer(const std::string& path, const std::string& found) {
     return Error(ErrorCode::kernel_not_found,
-                 fmt::format("expected a Python 3 interpreter, found {}: {}", found, visible_text(path)),
+                 fmt::format("expected a Python 3 interpreter, found {}: {}", found, escape_unprintable(path)),
                  "Name an interpreter of Python 3.7 or later.");
 }
 
 Task<void> read_answer(async::Process* process, std::string* answer) {
-    while (answer->size() < largest_answer) {
+    while (answer->size() < max_answer_bytes) {
         const std::string bytes = co_await process->stdio().read();
         if (bytes.empty()) {
             break;
@@ -195,7 +195,7 @@ Task<void> wait_for_end(async::Process* process, Event* ended) {
 
 } // namespace
 
-Interpreter look_at_interpreter(const std::string& path) {
+Interpreter inspect_interpreter(const std::string& path) {
     Interpreter interpreter;
     interpreter.executable = path;
     std::error_code error;
@@ -232,7 +232,7 @@ Task<Interpreter> probe_interpreter(async::Loop& loop, std::string path, Duratio
     command.environment = {{"LANG", "C.UTF-8"},
                            {"PATH", search != nullptr ? search : "/usr/bin:/bin"}, // for shims, which are scripts
                            {"HOME", home != nullptr ? home : "/"}};
-    command.cwd = "/"; // so that no file of a workspace (`.python-version`) is in sight
+    command.cwd = "/"; // so that no file of a workspace (`.python-version`) is found
     std::unique_ptr<async::Process> process;
     try {
         process = async::start_process(loop, std::move(command));
@@ -263,14 +263,14 @@ Task<Interpreter> probe_interpreter(async::Loop& loop, std::string path, Duratio
     const std::string_view text =
         start == std::string::npos ? "" : std::string_view(answer).substr(start + probe_mark.size());
     if (check_json(text)) {
-        throw no_answer(path, "a program that gave no answer to a question in Python 3");
+        throw no_answer(path, "a program that did not answer as Python 3");
     }
     ProbeAnswer said = from_json<ProbeAnswer>(text, "the interpreter's answer");
     Interpreter interpreter;
     interpreter.executable = said.executable.starts_with('/') ? std::move(said.executable) : path;
     interpreter.version = std::move(said.version);
     interpreter.has_ipykernel = said.ipykernel;
-    // Its word is not enough to show a directory to a kernel.
+    // Its own answer is not enough to make a directory visible to a kernel.
     interpreter.base_prefix = real_base_prefix(said.base_prefix, interpreter.executable);
     if (said.prefix != said.base_prefix && !read_pyvenv(fs::path(said.prefix) / "pyvenv.cfg").empty()) {
         interpreter.prefix = std::move(said.prefix);
@@ -301,16 +301,15 @@ Error no_ipykernel(const Interpreter& interpreter, bool from_workspace) {
     }
     return Error(
         ErrorCode::kernel_not_found,
-        fmt::format("expected ipykernel in the interpreter {}, found none", visible_text(interpreter.executable)),
+        fmt::format("expected ipykernel in the interpreter {}, found none", escape_unprintable(interpreter.executable)),
         fmt::format("{}nstall it with: {}",
-                    from_workspace
-                        ? "It lies in the workspace, where code in a kernel may have put it, and this runs it "
-                          "outside the sandbox. If the environment is yours, i"
-                        : "I",
-                    visible_text(command)));
+                    from_workspace ? "It is in the workspace, where code in a kernel may have put it, and this runs it "
+                                     "outside the sandbox. If the environment is yours, i"
+                                   : "I",
+                    escape_unprintable(command)));
 }
 
-bool lies_in(const std::string& path, const std::string& workspace) {
+bool is_inside(const std::string& path, const std::string& workspace) {
     std::error_code error;
     const fs::path here = fs::absolute(path).lexically_normal();
     const fs::path lexical = fs::absolute(workspace).lexically_normal();

@@ -1,6 +1,6 @@
 #include "jupyter/kernel.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "process_signal.hpp"
 
 #include <fmt/format.h>
@@ -14,9 +14,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// After a death, how long nothing must come any more before all is taken as delivered, and how long at most.
+// After the process has ended: output counts as delivered after this much silence, or at the latest after
+// settle_timeout.
 constexpr Duration quiet = 20ms;
-constexpr Duration longest_settling = 2s;
+constexpr Duration settle_timeout = 2s;
 constexpr std::size_t last_lines = 60;
 
 std::string tail_of(const std::string& text) {
@@ -33,11 +34,11 @@ std::string tail_of(const std::string& text) {
 }
 
 std::string with_last_words(std::string message, const std::string& stderr_tail) {
-    const std::string words = visible_text(tail_of(stderr_tail), true);
+    const std::string words = escape_unprintable(tail_of(stderr_tail), true);
     return words.empty() ? message : fmt::format("{}; its last words on stderr:\n{}", message, words);
 }
 
-// A launcher that cannot die by its child's signal exits with 128 and the signal's number, as a shell does.
+// A launcher that cannot end by its child's signal exits with 128 + the signal's number, as a shell does.
 async::ExitStatus kernel_status(async::ExitStatus status) {
     constexpr int last_signal = 64;
     if (status.signal == 0 && status.code > 128 && status.code <= 128 + last_signal) {
@@ -54,7 +55,7 @@ struct Kernel::Impl {
         : loop(loop_in), client(loop_in, loop_in.clock(), connection, listener) {}
 
     Task<void> drain_stdout() {
-        // ipykernel sends what its code prints as messages; nobody may be held up by the rest.
+        // ipykernel sends its code's output as messages; the rest of stdout is discarded, so that it never blocks.
         std::string bytes;
         do {
             bytes = co_await process->stdio().read();
@@ -63,9 +64,9 @@ struct Kernel::Impl {
 
     Task<void> watch() {
         const async::ExitStatus status = co_await process->exited();
-        death.status = kernel_status(status);
-        death.stderr_tail = process->stderr_tail();
-        has_died = true;
+        kernel_exit.status = kernel_status(status);
+        kernel_exit.stderr_tail = process->stderr_tail();
+        has_exited = true;
         if (!stopping) {
             co_await settle();
         }
@@ -73,9 +74,9 @@ struct Kernel::Impl {
         died.set();
     }
 
-    // What the kernel had sent is still on its way through the sockets.
+    // The kernel's last messages are still on their way through the sockets.
     Task<void> settle() {
-        const Instant end = loop.clock().now() + longest_settling;
+        const Instant end = loop.clock().now() + settle_timeout;
         std::uint64_t before = 0;
         do {
             before = client.received();
@@ -84,17 +85,17 @@ struct Kernel::Impl {
     }
 
     Error death_error() const {
-        const std::string cause = death.status.describe();
+        const std::string cause = kernel_exit.status.describe();
         if (stopping) {
             return Error(ErrorCode::kernel_died, "the kernel was stopped");
         }
         if (!ready) {
-            return Error(
-                ErrorCode::kernel_start_failed,
-                with_last_words(fmt::format("the kernel ended before it was ready: {}", cause), death.stderr_tail));
+            return Error(ErrorCode::kernel_start_failed,
+                         with_last_words(fmt::format("the kernel ended before it was ready: {}", cause),
+                                         kernel_exit.stderr_tail));
         }
         return Error(ErrorCode::kernel_died,
-                     with_last_words(fmt::format("the kernel died: {}", cause), death.stderr_tail),
+                     with_last_words(fmt::format("the kernel died: {}", cause), kernel_exit.stderr_tail),
                      "Its variables are gone. Restart the session to go on.");
     }
 
@@ -104,13 +105,13 @@ struct Kernel::Impl {
             co_return;
         }
         stopping = true;
-        if (!has_died && grace > Duration::zero()) {
+        if (!has_exited && grace > Duration::zero()) {
             client.request_shutdown(false);
             co_await wait_until(loop.clock(), died, loop.clock().now() + grace);
         }
         process->kill();
         co_await died.wait();
-        process->stdio().close(); // somebody who outlived it may hold the other end
+        process->stdio().close(); // a surviving process may hold the other end
         co_await tasks.join();
         co_await client.close();
         stopped.set();
@@ -120,9 +121,9 @@ struct Kernel::Impl {
     KernelClient client;
     KernelInfoReply info;
     std::unique_ptr<async::Process> process;
-    Death death;
+    KernelExit kernel_exit;
     bool ready = false;
-    bool has_died = false;
+    bool has_exited = false;
     bool stopping = false;
     Event died;
     Event stopped;
@@ -142,20 +143,20 @@ int Kernel::pid() const {
     return impl_->process->pid();
 }
 void Kernel::interrupt_by_signal() {
-    if (!impl_->has_died) {
+    if (!impl_->has_exited) {
         interrupt_process(impl_->process->pid());
     }
 }
-bool Kernel::has_died() const {
-    return impl_->has_died;
+bool Kernel::has_exited() const {
+    return impl_->has_exited;
 }
 
-Task<Death> Kernel::died() {
+Task<KernelExit> Kernel::exited() {
     co_await impl_->died.wait();
-    co_return impl_->death;
+    co_return impl_->kernel_exit;
 }
 
-Task<bool> Kernel::dies_until(Instant deadline) {
+Task<bool> Kernel::wait_exit(Instant deadline) {
     co_return co_await wait_until(impl_->loop.clock(), impl_->died, deadline);
 }
 
@@ -183,8 +184,8 @@ Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command com
     } catch (const Cancelled&) {
         error = std::current_exception();
     } catch (const Error& failure) {
-        // A kernel that has died says so itself; one that is late may have said why.
-        error = kernel.has_died
+        // An ended kernel has its own error; the stderr of a late one may contain the reason.
+        error = kernel.has_exited
                     ? std::current_exception()
                     : std::make_exception_ptr(Error(
                           failure.code, with_last_words(failure.message, kernel.process->stderr_tail()), failure.hint));

@@ -1,6 +1,6 @@
 #include "jupyter/kernel_choice.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,46 +35,25 @@ std::string replaced(std::string text, std::string_view mark, const std::string&
     return text;
 }
 
-bool is_program(const fs::path& path) {
-    std::error_code error;
-    return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-}
-
-// Those of PATH, each once by whatever name: /bin is often a link to /usr/bin.
-std::vector<std::string> search_path(const Environment& environment) {
+// The directories of PATH, each once even under several names: /bin is often a link to /usr/bin.
+std::vector<std::string> distinct_directories(const Environment& environment) {
     std::vector<std::string> directories;
     std::set<fs::path> seen;
-    const std::string path = get(environment, "PATH");
-    for (std::size_t start = 0; start < path.size();) {
-        const std::size_t end = std::min(path.find(':', start), path.size());
-        if (path[start] == '/') { // a relative one would depend on where we happen to be
-            std::string directory = path.substr(start, end - start);
-            std::error_code error;
-            const fs::path real = fs::canonical(directory, error);
-            if (!error && seen.insert(real).second) {
-                directories.push_back(std::move(directory));
-            }
+    for (const std::string& directory : search_path(environment)) {
+        std::error_code error;
+        const fs::path real = fs::canonical(directory, error);
+        if (!error && seen.insert(real).second) {
+            directories.push_back(directory);
         }
-        start = end + 1;
     }
     return directories;
-}
-
-std::optional<std::string> find_program(const std::string& name, const Environment& environment) {
-    for (const std::string& directory : search_path(environment)) {
-        const fs::path path = fs::path(directory) / name;
-        if (is_program(path)) {
-            return path;
-        }
-    }
-    return std::nullopt;
 }
 
 std::string python_of(const fs::path& environment_directory) {
     return environment_directory / "bin/python";
 }
 
-// The prefixes of the virtual environments that a person or the workspace has chosen, in their order.
+// The prefixes of the virtual environments that a user or the workspace has chosen, in their order.
 std::vector<std::string> chosen_environments(const KernelRequest& request) {
     std::vector<std::string> prefixes;
     const fs::path workspace = request.workspace;
@@ -93,9 +72,9 @@ std::vector<std::string> system_interpreters(const KernelRequest& request) {
     Environment environment = request.environment;
     environment["PATH"] += ":/usr/bin";
     std::vector<std::string> found;
-    for (const std::string& directory : search_path(environment)) {
+    for (const std::string& directory : distinct_directories(environment)) {
         std::string path = fs::path(directory) / "python3";
-        if (is_program(path) && !lies_in(path, request.workspace)) {
+        if (is_program(path) && !is_inside(path, request.workspace)) {
             found.push_back(std::move(path));
         }
     }
@@ -105,7 +84,7 @@ std::vector<std::string> system_interpreters(const KernelRequest& request) {
 std::vector<Kernelspec> specs_for(const KernelRequest& request) {
     std::vector<std::string> prefixes = chosen_environments(request);
     for (const std::string& path : system_interpreters(request)) {
-        const std::string prefix = look_at_interpreter(path).prefix;
+        const std::string prefix = inspect_interpreter(path).prefix;
         if (!prefix.empty()) {
             prefixes.push_back(prefix);
         }
@@ -120,7 +99,7 @@ KernelChoice choice_of(Interpreter interpreter, const KernelRequest& request) {
         fmt::format("Python {} ({})", interpreter.version.empty() ? "3" : interpreter.version, interpreter.executable);
     choice.language = "python";
     choice.argv = {interpreter.executable, "-m", "ipykernel_launcher", "-f", std::string(connection_file_mark)};
-    choice.from_workspace = lies_in(interpreter.executable, request.workspace);
+    choice.from_workspace = is_inside(interpreter.executable, request.workspace);
     choice.interpreter = std::move(interpreter);
     return choice;
 }
@@ -151,9 +130,9 @@ std::string program_of(const Kernelspec& spec, const Environment& environment) {
 
 KernelChoice choice_of(const Kernelspec& spec, const KernelRequest& request) {
     if (spec.problem) {
-        throw Error(ErrorCode::kernel_not_found,
-                    fmt::format("the kernelspec {} cannot be used: {}", visible_text(spec.directory + "/kernel.json"),
-                                visible_text(*spec.problem)));
+        throw Error(ErrorCode::kernel_not_found, fmt::format("the kernelspec {} cannot be used: {}",
+                                                             escape_unprintable(spec.directory + "/kernel.json"),
+                                                             escape_unprintable(*spec.problem)));
     }
     KernelChoice choice;
     choice.name = spec.name;
@@ -165,24 +144,24 @@ KernelChoice choice_of(const Kernelspec& spec, const KernelRequest& request) {
     choice.resource_dir = spec.directory;
     choice.argv.front() = program_of(spec, request.environment);
     if (!is_program(choice.argv.front())) {
-        throw Error(
-            ErrorCode::kernel_not_found,
-            fmt::format("the kernel {} starts {}, which is not there", spec.name, visible_text(spec.argv.front())),
-            fmt::format("Install it, or remove {}.", visible_text(spec.directory)));
+        throw Error(ErrorCode::kernel_not_found,
+                    fmt::format("the kernel {} starts {}, which does not exist", spec.name,
+                                escape_unprintable(spec.argv.front())),
+                    fmt::format("Install it, or remove {}.", escape_unprintable(spec.directory)));
     }
     const auto in_workspace = [&](const std::string& path) {
-        return path.starts_with('/') && lies_in(path, request.workspace);
+        return path.starts_with('/') && is_inside(path, request.workspace);
     };
     choice.from_workspace =
         in_workspace(spec.directory) || std::any_of(choice.argv.begin(), choice.argv.end(), in_workspace);
     if (launcher_option(choice.argv) != choice.argv.end()) {
-        choice.interpreter = look_at_interpreter(choice.argv.front());
+        choice.interpreter = inspect_interpreter(choice.argv.front());
         choice.interrupt_by_signal = false;
     }
     return choice;
 }
 
-// The path that a person named: a file, a virtual environment's directory, or a program on PATH.
+// The path that a user named: a file, a virtual environment's directory, or a program on PATH.
 std::string named_interpreter(const std::string& name, const KernelRequest& request) {
     std::string path;
     if (name.find('/') == std::string::npos) {
@@ -194,19 +173,19 @@ std::string named_interpreter(const std::string& name, const KernelRequest& requ
     }
     if (!is_program(path)) {
         throw Error(ErrorCode::kernel_not_found,
-                    fmt::format("expected a Python interpreter, found no program: {}", visible_text(name)),
+                    fmt::format("expected a Python interpreter, found no program: {}", escape_unprintable(name)),
                     "Give its absolute path, a virtual environment's directory, or a name on PATH.");
     }
     return path;
 }
 
-// A choice that needs no gate is settled at once.
+// Confirms a choice that needs no permission at once.
 Task<KernelChoice> settled(async::Loop& loop, KernelChoice choice) {
     if (choice.from_workspace && choice.interpreter && !choice.interpreter->has_ipykernel) {
         co_return choice;
     }
     if (choice.from_workspace && choice.interpreter && !*choice.interpreter->has_ipykernel) {
-        throw no_ipykernel(*choice.interpreter, choice.from_workspace); // Nobody needs to be asked for that.
+        throw no_ipykernel(*choice.interpreter, choice.from_workspace); // No permission is needed for that.
     }
     co_return co_await confirm_kernel(loop, std::move(choice));
 }
@@ -217,20 +196,20 @@ Task<KernelChoice> find_default(async::Loop& loop, KernelRequest request) {
         if (environments.empty()) {
             return std::nullopt;
         }
-        return choice_of(look_at_interpreter(python_of(environments.front())), request);
+        return choice_of(inspect_interpreter(python_of(environments.front())), request);
     };
-    std::optional<KernelChoice> choice = co_await loop.off_loop(std::move(chosen));
+    std::optional<KernelChoice> choice = co_await loop.run_blocking(std::move(chosen));
     if (choice) {
         co_return co_await settled(loop, std::move(*choice));
     }
     std::function<std::vector<Interpreter>()> of_the_system = [&request] {
         std::vector<Interpreter> found;
         for (const std::string& path : system_interpreters(request)) {
-            found.push_back(look_at_interpreter(path));
+            found.push_back(inspect_interpreter(path));
         }
         return found;
     };
-    std::vector<Interpreter> interpreters = co_await loop.off_loop(std::move(of_the_system));
+    std::vector<Interpreter> interpreters = co_await loop.run_blocking(std::move(of_the_system));
     std::optional<Interpreter> without;
     for (Interpreter& interpreter : interpreters) {
         if (!interpreter.has_ipykernel) {
@@ -239,13 +218,14 @@ Task<KernelChoice> find_default(async::Loop& loop, KernelRequest request) {
             } catch (const Cancelled&) {
                 throw;
             } catch (const Error&) {
-                continue; // A shim without a Python behind it is nobody's interpreter.
+                continue; // A shim without a Python behind it is skipped.
             }
         }
         if (interpreter.has_ipykernel.value_or(false)) {
             co_return choice_of(std::move(interpreter), request);
         }
-        // Of those without, the system's is the one to offer: its install command touches nothing else.
+        // Without ipykernel, the system's interpreter is the one to suggest: its install command changes no other
+        // environment.
         if (!without || interpreter.kind == InterpreterKind::system) {
             without = std::move(interpreter);
         }
@@ -268,15 +248,15 @@ Task<KernelChoice> find_named(async::Loop& loop, KernelRequest request) {
         }
         return std::nullopt;
     };
-    std::optional<KernelChoice> choice = co_await loop.off_loop(std::move(find));
+    std::optional<KernelChoice> choice = co_await loop.run_blocking(std::move(find));
     if (choice) {
         co_return co_await settled(loop, std::move(*choice));
     }
-    if (same_kernel_name(*request.name, "python3")) { // Jupyter's name for whatever Python there is
+    if (same_kernel_name(*request.name, "python3")) { // Jupyter's name for any Python
         co_return co_await find_default(loop, std::move(request));
     }
     throw Error(ErrorCode::kernel_not_found,
-                fmt::format("expected the name of a kernelspec, found \"{}\"", visible_text(*request.name)),
+                fmt::format("expected the name of a kernelspec, found \"{}\"", escape_unprintable(*request.name)),
                 names.empty() ? "No kernelspec is installed; name an interpreter instead."
                               : fmt::format("Installed are: {}.", fmt::join(names, ", ")));
 }
@@ -290,12 +270,12 @@ Task<KernelChoice> find_speaker(async::Loop& loop, KernelRequest request) {
         }
         return std::nullopt;
     };
-    std::optional<KernelChoice> choice = co_await loop.off_loop(std::move(find));
+    std::optional<KernelChoice> choice = co_await loop.run_blocking(std::move(find));
     if (!choice) {
-        throw Error(
-            ErrorCode::kernel_not_found,
-            fmt::format("expected a kernelspec whose language is {}, found none", visible_text(*request.language)),
-            "`cellgate kernels` lists those that are installed, with their languages.");
+        throw Error(ErrorCode::kernel_not_found,
+                    fmt::format("expected a kernelspec whose language is {}, found none",
+                                escape_unprintable(*request.language)),
+                    "`cellgate kernels` lists those that are installed, with their languages.");
     }
     co_return co_await settled(loop, std::move(*choice));
 }
@@ -333,9 +313,9 @@ KernelInfo info_of(const Kernelspec& spec, const KernelRequest& request) {
 Task<KernelChoice> find_kernel(async::Loop& loop, KernelRequest request) {
     if (request.interpreter) {
         std::function<KernelChoice()> look = [&request] {
-            return choice_of(look_at_interpreter(named_interpreter(*request.interpreter, request)), request);
+            return choice_of(inspect_interpreter(named_interpreter(*request.interpreter, request)), request);
         };
-        KernelChoice choice = co_await loop.off_loop(std::move(look));
+        KernelChoice choice = co_await loop.run_blocking(std::move(look));
         co_return co_await settled(loop, std::move(choice));
     }
     if (request.name) {
@@ -405,10 +385,10 @@ Task<std::vector<KernelInfo>> list_kernels(async::Loop& loop, KernelRequest requ
         std::transform(environments.begin(), environments.end(), std::inserter(interpreters, interpreters.begin()),
                        python_of);
         for (const std::string& path : interpreters) {
-            choices.push_back(choice_of(look_at_interpreter(path), request));
+            choices.push_back(choice_of(inspect_interpreter(path), request));
         }
     };
-    co_await loop.off_loop(std::move(look));
+    co_await loop.run_blocking(std::move(look));
     for (KernelChoice& choice : choices) {
         const std::string path = choice.interpreter->executable;
         std::optional<std::string> problem;

@@ -1,11 +1,11 @@
 #include "jupyter/kernel_client.hpp"
 
+#include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
-#include "base/visible_text.hpp"
-#include "cut_text.hpp"
 #include "output_reader.hpp"
+#include "truncate_text.hpp"
 
 #include <fmt/format.h>
 
@@ -21,18 +21,18 @@ using namespace std::chrono_literals;
 
 // iopub joins later than shell answers; until it has, each request's messages on it would be lost.
 constexpr Duration nudge_interval = 5ms;
-// How often the kernel's sockets are looked for until it has bound them.
+// How often to look for the kernel's sockets until it has bound them.
 constexpr Duration connect_interval = 2ms;
 constexpr Duration first_answer_interval = 2s;
-// How long after one half of an execution's end the other half is looked for.
+// How long after one half of an execution's end the client probes for the other half.
 constexpr Duration half_end_patience = 1s;
-// Between these, other coroutines get their turn.
+// After this many, other coroutines get their turn.
 constexpr std::size_t messages_per_turn = 64;
 constexpr std::size_t large_message = std::size_t{1} << 20;
 constexpr std::size_t bytes_per_turn = std::size_t{4} << 20;
-// Taken from the kernel before it is handled.
-constexpr std::size_t most_output_ahead = std::size_t{4} << 20;
-constexpr std::size_t most_prompt_bytes = std::size_t{16} << 10;
+// Bytes read from the kernel ahead of their handling.
+constexpr std::size_t max_output_ahead_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_prompt_bytes = std::size_t{16} << 10;
 
 struct ExecuteContent {
     const ExecuteRequest& request;
@@ -126,31 +126,31 @@ struct KernelInfoContent {
 struct Pending {
     std::optional<ExecuteReply> reply;
     bool idle = false;
-    std::optional<KernelError> shown_error; // what iopub told
-    std::string probe;                      // msg_id of a later request: what it overtakes has been lost
+    std::optional<KernelError> shown_error; // from iopub
+    std::string probe;                      // msg_id of a later request: messages that it overtakes are lost
     Event changed;
 };
 
-// A question, until the kernel has replied or, having failed at it, is idle again.
-struct Asked {
+// A query, until the kernel has replied or, after a failure, is idle again.
+struct PendingQuery {
     std::string reply_type;
     std::optional<std::string> reply;
     bool idle = false;
     bool awaited = true;
     Event changed; // or the kernel is gone
 };
-using Questions = std::map<std::string, std::shared_ptr<Asked>>;
+using PendingQueries = std::map<std::string, std::shared_ptr<PendingQuery>>;
 
-// Of who asked.
-struct Attention {
-    Questions& questions;
+// The caller that waits for a query.
+struct QueryWaiter {
+    PendingQueries& queries;
     std::string msg_id;
-    ~Attention() {
-        const auto found = questions.find(msg_id);
-        if (found != questions.end()) {
+    ~QueryWaiter() {
+        const auto found = queries.find(msg_id);
+        if (found != queries.end()) {
             found->second->awaited = false;
             if (found->second->idle) {
-                questions.erase(found);
+                queries.erase(found);
             }
         }
     }
@@ -205,7 +205,7 @@ struct KernelClient::Impl {
           stdin_socket(loop, async::ZmqType::dealer, session, max_wire_bytes),
           receivers([this](std::exception_ptr error) { fail(std::move(error)); }) {
         if (connection.kernel_keeps_output) {
-            iopub.leave_with_sender(most_output_ahead);
+            iopub.leave_with_sender(max_output_ahead_bytes);
         }
         receivers.spawn(connect(connection));
         receivers.spawn(receive(&iopub, &Impl::on_iopub));
@@ -214,7 +214,7 @@ struct KernelClient::Impl {
         receivers.spawn(receive(&control, &Impl::on_control));
     }
 
-    // To each socket once the kernel has bound it. What is sent before waits.
+    // Connects to each socket once the kernel has bound it. Earlier messages are queued.
     Task<void> connect(ConnectionInfo connection) {
         std::vector<std::pair<Channel, async::ZmqSocket*>> missing = {{Channel::shell, &shell},
                                                                       {Channel::control, &control},
@@ -250,7 +250,7 @@ struct KernelClient::Impl {
                 size += frame.size();
             }
             bytes += size;
-            // To take in, to check and to hand on a large one is each enough for a turn.
+            // Reading, checking and delivering a large message each take long enough for one turn.
             const bool large = size >= large_message;
             if (large) {
                 co_await loop.yield();
@@ -279,10 +279,10 @@ struct KernelClient::Impl {
         }
     }
 
-    // A hostile kernel can make any number of these: the log hears of the first and of every power of two.
+    // A hostile kernel can send any number of these: only the first and every power of two are logged.
     void drop(const std::string& why) {
         if (std::has_single_bit(++dropped)) {
-            log_warning("dropped a message of the kernel ({} so far): {}", dropped, visible_text(why));
+            log_warning("dropped a message of the kernel ({} so far): {}", dropped, escape_unprintable(why));
         }
     }
 
@@ -329,11 +329,11 @@ struct KernelClient::Impl {
         if (status.execution_state != "idle") {
             return;
         }
-        if (const auto found = questions.find(message.parent_id); found != questions.end()) {
+        if (const auto found = queries.find(message.parent_id); found != queries.end()) {
             found->second->idle = true;
             found->second->changed.set();
             if (!found->second->awaited) {
-                questions.erase(found);
+                queries.erase(found);
             }
             return;
         }
@@ -363,16 +363,17 @@ struct KernelClient::Impl {
             }
         }
         drop(problem);
-        listener.on_output(message.parent_id, notice(fmt::format("an output of type {} was dropped: {}",
-                                                                 message.header.msg_type, visible_text(problem))));
+        listener.on_output(message.parent_id,
+                           notice(fmt::format("an output of type {} was dropped: {}", message.header.msg_type,
+                                              escape_unprintable(problem))));
     }
 
     void on_shell(WireMessage message) {
-        if (const auto found = questions.find(message.parent_id); found != questions.end()) {
+        if (const auto found = queries.find(message.parent_id); found != queries.end()) {
             if (message.header.msg_type == found->second->reply_type) {
                 found->second->reply = std::move(message.content);
                 found->second->changed.set();
-                questions.erase(found);
+                queries.erase(found);
             }
         } else if (message.header.msg_type == "execute_reply") {
             Pending* pending = pending_of(message.parent_id);
@@ -427,7 +428,7 @@ struct KernelClient::Impl {
         InputRequest request;
         request.id = ++last_prompt;
         request.parent = std::move(message.parent_id);
-        request.prompt = cut_text(content.prompt, most_prompt_bytes);
+        request.prompt = truncate_text(content.prompt, max_prompt_bytes);
         request.password = content.password;
         prompt_header = std::move(message.header_text);
         listener.on_input_request(std::move(request));
@@ -445,8 +446,8 @@ struct KernelClient::Impl {
         for (const auto& [msg_id, pending] : all) {
             pending->changed.set();
         }
-        for (const auto& [msg_id, asked] : questions) {
-            asked->changed.set();
+        for (const auto& [msg_id, pending] : queries) {
+            pending->changed.set();
         }
     }
 
@@ -468,7 +469,7 @@ struct KernelClient::Impl {
     async::ZmqSocket stdin_socket;
 
     Pendings pendings;
-    Questions questions;
+    PendingQueries queries;
     std::optional<KernelInfoReply> info;
     bool iopub_heard = false;
     Event readiness;
@@ -495,7 +496,7 @@ Task<KernelInfoReply> KernelClient::wait_ready(Instant deadline) {
         const Instant now = impl.clock.now();
         if (now >= deadline) {
             throw Error(ErrorCode::kernel_start_failed,
-                        impl.info ? "the kernel answers, but its output channel (iopub) stays silent"
+                        impl.info ? "the kernel answers, but its output channel (iopub) sends nothing"
                                   : "the kernel did not answer in time");
         }
         impl.send(impl.shell, "kernel_info_request", "{}");
@@ -524,8 +525,8 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
         }
         const bool other_half = co_await wait_until(impl.clock, pending->changed, impl.clock.now() + patience);
         if (!other_half) {
-            // One half has come and the other stays away. Each socket keeps its order: when the answer to a later
-            // request arrives there first, the missing half was lost (dropped, or never sent).
+            // One half has arrived and the other has not. Each socket keeps its order: when the answer to a later
+            // request arrives first, the missing half is lost (dropped, or never sent).
             pending->probe = impl.send(impl.shell, "kernel_info_request", "{}");
             patience *= 2;
         }
@@ -537,33 +538,33 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
     co_return reply;
 }
 
-Task<std::string> KernelClient::ask(Question question, Instant deadline) {
+Task<std::string> KernelClient::ask(KernelQuery query, Instant deadline) {
     Impl& impl = *impl_;
     impl.check_alive();
-    const auto asked = std::make_shared<Asked>();
-    asked->reply_type = question.type + "_reply";
-    const std::string msg_id = impl.send(impl.shell, question.type + "_request", question.content);
-    impl.questions.emplace(msg_id, asked);
-    const Attention attention{impl.questions, msg_id};
-    while (!asked->reply) {
+    const auto pending = std::make_shared<PendingQuery>();
+    pending->reply_type = query.type + "_reply";
+    const std::string msg_id = impl.send(impl.shell, query.type + "_request", query.content);
+    impl.queries.emplace(msg_id, pending);
+    const QueryWaiter attention{impl.queries, msg_id};
+    while (!pending->reply) {
         impl.check_alive();
-        asked->changed.reset();
-        const bool changed = co_await wait_until(impl.clock, asked->changed, deadline);
-        if (!changed && asked->idle) {
+        pending->changed.reset();
+        const bool changed = co_await wait_until(impl.clock, pending->changed, deadline);
+        if (!changed && pending->idle) {
             throw Error(ErrorCode::unsupported, "the kernel failed to answer");
         }
         if (!changed) {
             throw Error(ErrorCode::busy, "the kernel did not answer in time", "ask again later, or interrupt it");
         }
-        if (asked->idle) {
+        if (pending->idle) {
             deadline = std::min(deadline, impl.clock.now() + half_end_patience); // the reply comes on another socket
         }
     }
-    co_return std::move(*asked->reply);
+    co_return std::move(*pending->reply);
 }
 
 std::size_t KernelClient::unanswered() const {
-    return impl_->questions.size();
+    return impl_->queries.size();
 }
 
 void KernelClient::reply_input(std::uint64_t id, std::optional<std::string> value) {
@@ -572,7 +573,7 @@ void KernelClient::reply_input(std::uint64_t id, std::optional<std::string> valu
     }
     const std::string parent = std::move(*impl_->prompt_header);
     impl_->prompt_header.reset();
-    // A lone ^D is how Jupyter says end of file.
+    // A lone ^D means end of file in Jupyter.
     InputReplyContent content{std::move(value).value_or("\x04")};
     impl_->send(impl_->stdin_socket, "input_reply", to_json(content), random_id(), parent);
 }

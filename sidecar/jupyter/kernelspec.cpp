@@ -1,7 +1,7 @@
 #include "jupyter/kernelspec.hpp"
 
 #include "base/json_codec.hpp"
-#include "base/plain_file.hpp"
+#include "base/regular_file.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t largest_file = 1 << 20;
+constexpr std::size_t max_file_bytes = 1 << 20;
 
 struct SpecFile {
     std::vector<std::string> argv;
@@ -57,7 +57,7 @@ bool is_kernel_name(std::string_view name) {
 }
 
 std::string read_file(const fs::path& path) {
-    PlainFile file = read_plain_file(path, largest_file + 1);
+    RegularFile file = read_regular_file(path, max_file_bytes + 1);
     if (file.error != 0) {
         throw system_error(ErrorCode::kernel_not_found, fmt::format("cannot read {}", path.string()), file.error);
     }
@@ -69,7 +69,7 @@ Kernelspec load(const fs::path& directory) {
     spec.name = directory.filename();
     spec.directory = directory;
     try {
-        const JsonLimits limits{64, largest_file};
+        const JsonLimits limits{64, max_file_bytes};
         SpecFile file =
             from_json<SpecFile>(RawJson::parse(read_file(directory / "kernel.json"), limits), "kernel.json");
         if (file.argv.empty() || file.argv.front().empty()) {

@@ -1,6 +1,6 @@
 #include "base/json_codec.hpp"
-#include "cut_text.hpp"
 #include "output_reader.hpp"
+#include "truncate_text.hpp"
 
 #include <fmt/format.h>
 
@@ -20,18 +20,18 @@ constexpr std::array<std::pair<OutputType, std::string_view>, 6> type_names = {{
     {OutputType::update_display_data, "update_display_data"},
 }};
 
-constexpr std::size_t most_frames = 1000;
-constexpr std::size_t most_payloads = 100;
-constexpr std::size_t most_frame_bytes = 4096; // of a path, of a function's name
+constexpr std::size_t max_frames = 1000;
+constexpr std::size_t max_payloads = 100;
+constexpr std::size_t max_frame_bytes = 4096; // of a path, of a function's name
 
-// An error goes whole into a message and into a result.
-constexpr std::size_t most_ename_bytes = 4096;
-constexpr std::size_t most_evalue_bytes = std::size_t{256} << 10;
-constexpr std::size_t most_traceback_bytes = std::size_t{1} << 20;
+// An error is sent completely in one message and in a result.
+constexpr std::size_t max_ename_bytes = 4096;
+constexpr std::size_t max_evalue_bytes = std::size_t{256} << 10;
+constexpr std::size_t max_traceback_bytes = std::size_t{1} << 20;
 
-// What no renderer has a use for is no reason to make a message that cannot be sent.
-constexpr std::size_t most_metadata_bytes = std::size_t{1} << 20;
-constexpr std::size_t most_display_id_bytes = 4096;
+// Metadata that no renderer uses must not make a message too large to send.
+constexpr std::size_t max_metadata_bytes = std::size_t{1} << 20;
+constexpr std::size_t max_display_id_bytes = 4096;
 
 std::string_view name_of(OutputType type) {
     return type_names[static_cast<std::size_t>(type)].second;
@@ -42,7 +42,7 @@ class Members {
   public:
     explicit Members(std::string_view object) : members_(json_members(object)) {}
 
-    // Empty when there is none of that type.
+    // Empty if there is none of that type.
     std::string_view find(std::string_view name, std::string_view type) const {
         for (const auto& [key, value] : members_) {
             if (key == name && json_type(value) == type) {
@@ -92,10 +92,10 @@ void require_size(std::string_view value, std::size_t max_bytes, std::string_vie
     }
 }
 
-// What a JSON number may be as a count of executions.
+// Whether a JSON number is a valid execution count.
 bool is_count(std::string_view number) {
-    constexpr std::size_t most_digits = 15;
-    return !number.empty() && number.size() <= most_digits &&
+    constexpr std::size_t max_digits = 15;
+    return !number.empty() && number.size() <= max_digits &&
            number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
@@ -107,7 +107,7 @@ void add_stream(Body& body, const Members& content) {
 
 void add_display(Body& body, const Members& content) {
     const std::string_view metadata = content.find("metadata", "object");
-    require_size(metadata, most_metadata_bytes, "metadata");
+    require_size(metadata, max_metadata_bytes, "metadata");
     body.add("data", content.require("data", "object"));
     body.add("metadata", metadata.empty() ? "{}" : metadata);
 }
@@ -115,7 +115,7 @@ void add_display(Body& body, const Members& content) {
 void add_display_id(Body& body, const Members& content) {
     const std::string_view transient = content.find("transient", "object");
     const std::string_view id = transient.empty() ? transient : Members(transient).find("display_id", "string");
-    require_size(id, most_display_id_bytes, "display_id");
+    require_size(id, max_display_id_bytes, "display_id");
     if (!id.empty()) {
         body.add("transient", fmt::format(R"({{"display_id":{}}})", id));
     }
@@ -127,17 +127,17 @@ std::string json_string(const std::string& text) {
     return out;
 }
 
-// What stands for a traceback where there is none.
+// The replacement for a missing traceback.
 std::string line_of(const std::string& ename, const std::string& evalue) {
     return ename.empty() || evalue.empty() ? ename + evalue : ename + ": " + evalue;
 }
 
-// The strings of an array; when they are too much together, the first and the last.
+// The strings of an array; if they are too long together, only the first and the last.
 std::vector<std::string> cut_lines(std::string_view traceback) {
     std::vector<std::string> lines;
     const std::vector<std::string_view> all = json_elements(traceback);
-    constexpr std::size_t half = most_traceback_bytes / 2;
-    constexpr std::size_t cost = 16; // of a line, beside its text
+    constexpr std::size_t half = max_traceback_bytes / 2;
+    constexpr std::size_t cost = 16; // of a line, in addition to its text
     std::size_t head = 0;
     for (std::size_t bytes = 0; head < all.size() && bytes + all[head].size() + cost <= half; ++head) {
         bytes += all[head].size() + cost;
@@ -156,7 +156,7 @@ std::vector<std::string> cut_lines(std::string_view traceback) {
     add(0, head);
     if (tail == head + 1) { // one long text
         if (json_type(all[head]) == "string") {
-            lines.push_back(cut_text(decode_json_string(all[head]), half));
+            lines.push_back(truncate_text(decode_json_string(all[head]), half));
         }
     } else if (tail > head) {
         lines.push_back(fmt::format("[\u2026 {} lines cut \u2026]", tail - head));
@@ -188,15 +188,15 @@ void add_error(Body& body, const Members& content) {
     }
     const std::string_view ename = content.require("ename", "string");
     const std::string_view evalue = content.require("evalue", "string");
-    if (!lines.empty() && ename.size() <= most_ename_bytes && evalue.size() <= most_evalue_bytes &&
-        traceback.size() <= most_traceback_bytes) {
+    if (!lines.empty() && ename.size() <= max_ename_bytes && evalue.size() <= max_evalue_bytes &&
+        traceback.size() <= max_traceback_bytes) {
         body.add("ename", ename);
         body.add("evalue", evalue);
         body.add("traceback", traceback);
         return;
     }
-    add_error(body, cut_text(decode_json_string(ename), most_ename_bytes),
-              cut_text(decode_json_string(evalue), most_evalue_bytes), cut_lines(traceback));
+    add_error(body, truncate_text(decode_json_string(ename), max_ename_bytes),
+              truncate_text(decode_json_string(evalue), max_evalue_bytes), cut_lines(traceback));
 }
 
 struct FrameFields {
@@ -221,18 +221,18 @@ std::vector<Frame> read_frames(std::string_view cellgate) {
         return frames;
     }
     for (const std::string_view element : json_elements(list)) {
-        if (frames.size() == most_frames) {
+        if (frames.size() == max_frames) {
             break;
         }
         try {
             FrameFields fields = from_json<FrameFields>(element, "frame");
-            if (fields.line >= 0 && fields.path.value_or("").size() <= most_frame_bytes &&
-                fields.function.size() <= most_frame_bytes) {
+            if (fields.line >= 0 && fields.path.value_or("").size() <= max_frame_bytes &&
+                fields.function.size() <= max_frame_bytes) {
                 frames.push_back(Frame{std::move(fields.execution), std::move(fields.path), fields.line,
                                        std::move(fields.function)});
             }
         } catch (const Error&) {
-            // A frame that is none: the error itself still stands.
+            // An invalid frame is skipped; the error itself is kept.
         }
     }
     return frames;
@@ -305,7 +305,7 @@ Payload read_payload(std::string_view text) {
         return payload;
     }
     for (const std::string_view element : json_elements(list)) {
-        if (json_type(element) != "object" || payload.shown.size() == most_payloads) {
+        if (json_type(element) != "object" || payload.shown.size() == max_payloads) {
             continue;
         }
         const Members members(element);
@@ -334,8 +334,8 @@ Payload read_payload(std::string_view text) {
 KernelError read_error(std::string_view text) {
     const Members content(text);
     KernelError error;
-    error.ename = cut_text(text_of(content.find("ename", "string")), most_ename_bytes);
-    error.evalue = cut_text(text_of(content.find("evalue", "string")), most_evalue_bytes);
+    error.ename = truncate_text(text_of(content.find("ename", "string")), max_ename_bytes);
+    error.evalue = truncate_text(text_of(content.find("evalue", "string")), max_evalue_bytes);
     const std::string_view traceback = content.find("traceback", "array");
     if (!traceback.empty()) {
         error.traceback = cut_lines(traceback);

@@ -23,7 +23,7 @@ std::vector<int> children_of(int pid) {
     return children;
 }
 
-// A kernel can take this name, and then is not found: it is its own loss.
+// A kernel that takes this name is not found, which harms only itself.
 bool is_launcher(int pid) {
     std::ifstream file(fmt::format("/proc/{}/comm", pid));
     std::string name;
@@ -48,7 +48,7 @@ void interrupt_process(int supervisor) {
     if (fd < 0) {
         return;
     }
-    // The number may have gone to another process before it was held.
+    // The pid may have been reused before the pidfd was opened.
     children = children_of(parent);
     if (std::find(children.begin(), children.end(), kernel) != children.end()) {
         ::syscall(SYS_pidfd_send_signal, fd, SIGINT, nullptr, 0);

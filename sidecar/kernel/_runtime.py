@@ -2,7 +2,7 @@
 
 A wrapper's `run` sends its call over the kernel's tool channel (a unix socket, one JSON-RPC 2.0 message per line),
 waits for the decision and the tool's answer, and returns that. Nothing here is needed to use the wrappers except the
-exceptions and `UNSET`, which `mcptools` itself offers.
+exceptions and `UNSET`, which `mcptools` itself exports.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Unset(enum.Enum):
-    """The type of `UNSET`: a value that is not there, which is something else than `None`."""
+    """The type of `UNSET`: an absent value, which is not the same as `None`."""
 
     UNSET = "UNSET"
 
@@ -55,9 +55,9 @@ UNSET: Final = Unset.UNSET
 
 
 class ToolCallError(RuntimeError):
-    """A tool call that did not come to an answer. `kind` names the cause."""
+    """A tool call that failed without an answer. `kind` names the cause."""
 
-    __module__ = "mcptools"  # where it is offered, and how a traceback calls it
+    __module__ = "mcptools"  # where it is exported, and its name in tracebacks
 
     def __init__(self, message: str, kind: str = "failed") -> None:
         super().__init__(message)
@@ -70,7 +70,7 @@ class ToolCallError(RuntimeError):
 class ToolError(ToolCallError):
     """The tool ran and answered with an error; its text is the message."""
 
-    __module__ = "mcptools"  # where it is offered, and how a traceback calls it
+    __module__ = "mcptools"  # where it is exported, and its name in tracebacks
 
     def __init__(self, message: str, kind: str = "toolError") -> None:
         super().__init__(message, kind)
@@ -79,7 +79,7 @@ class ToolError(ToolCallError):
 class ApprovalDenied(ToolCallError):
     """The call was not allowed; the reason is the message."""
 
-    __module__ = "mcptools"  # where it is offered, and how a traceback calls it
+    __module__ = "mcptools"  # where it is exported, and its name in tracebacks
 
     def __init__(self, message: str, kind: str = "denied") -> None:
         super().__init__(message, kind)
@@ -95,13 +95,13 @@ class Struct:
     """The base of the generated classes.
 
     A subclass's `__slots__` are its fields, in the schema's order. A field that is absent is `UNSET`; properties that
-    the schema does not name are in `extra`. `from_dict` and `to_dict` keep everything, also what does not fit.
+    the schema does not name are in `extra`. `from_dict` and `to_dict` keep everything, even values that do not fit.
     """
 
     __slots__ = ("extra",)
     # Python name -> wire name, where they differ.
     __wire__: ClassVar[Dict[str, str]] = {}
-    # Python name -> what makes typed values of plain ones; "extra" is for the properties that have no name.
+    # Python name -> reader that makes typed values of plain ones; "extra" is for additional properties.
     __readers__: ClassVar[Dict[str, Reader]] = {}
 
     extra: Dict[str, Any]
@@ -144,7 +144,7 @@ def _fields(cls: Type[Struct]) -> List[str]:
 
 
 def _plain(value: Any, where: str) -> Any:
-    """`value` as JSON has it; refuses what JSON would change in silence (keys that are no strings, say)."""
+    """`value` as JSON; refuses values that JSON would change silently (keys that are not strings, say)."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     out: Dict[str, Any] = {}
@@ -180,7 +180,7 @@ def _at(where: str) -> str:
 
 
 def list_of(reader: Reader) -> Reader:
-    """A reader of lists. Like every reader it leaves alone what has another shape."""
+    """A reader of lists. Like every reader it returns values of another shape unchanged."""
 
     def read(value: Any) -> Any:
         if not isinstance(value, list):
@@ -234,7 +234,7 @@ def variant(cls: Type[Struct], required: Tuple[str, ...], values: Mapping[str, T
 
 
 def first_of(*readers: Reader) -> Reader:
-    """The first reader that makes something of the value."""
+    """Uses the first reader that accepts the value."""
 
     def read(value: Any) -> Any:
         for reader in readers:
@@ -246,11 +246,11 @@ def first_of(*readers: Reader) -> Reader:
     return read
 
 
-# ---- What a tool answers ------------------------------------------------------------------------------------------
+# ---- A tool's answer ----------------------------------------------------------------------------------------------
 
 
 class Content(Struct):
-    """One block of a tool's answer. `type` says which; what it has beside the named fields is in `extra`."""
+    """One block of a tool's answer, of the kind `type`; members without a named field are in `extra`."""
 
     __slots__ = ("type", "annotations")
 
@@ -265,7 +265,7 @@ class TextContent(Content):
 
 
 class ImageContent(Content):
-    """An image; `data` is base64. A cell that ends in it shows it."""
+    """An image; `data` is base64. A cell whose last value it is displays it."""
 
     __slots__ = ("data", "mime_type")
     __wire__ = {"mime_type": "mimeType"}
@@ -331,11 +331,11 @@ def read_content(result: Dict[str, Any]) -> Any:
 
 
 def structured(reader: Optional[Reader] = None) -> Callable[[Dict[str, Any]], Any]:
-    """What reads the answers of a tool with an output schema."""
+    """Makes the reader for answers of a tool with an output schema."""
 
     def read(result: Dict[str, Any]) -> Any:
         found = result.get("structuredContent", UNSET)
-        if found is UNSET:  # Servers that know no structuredContent answer with its JSON as text.
+        if found is UNSET:  # Servers without structuredContent answer with its JSON as text.
             text = "\n".join(_texts(result.get("content") or []))
             try:
                 found = json.loads(text)
@@ -402,7 +402,7 @@ class Tool:
         try:
             return self._params(**kwargs)
         except TypeError as error:
-            # Python speaks of a class that the caller may never have seen.
+            # Python names a class that the caller may never have seen.
             problem = re.sub(r"^.*?__init__\(\)", f"{self._name}.run()", str(error))
             names = ", ".join(_fields(self._params)) or "no named argument"
             raise TypeError(f"{problem}; it takes {names}") from None
@@ -418,8 +418,8 @@ _CELL_FILE = re.compile(r"<ipython-input-|.*[/\\]ipykernel_\d+[/\\]")
 
 
 def _origin(frame: Optional[FrameType]) -> Tuple[Optional[str], Optional[int]]:
-    """Execution and 0-based line of the innermost frame that is a cell's code."""
-    cells = sys.modules.get("_cellgate_kernel")  # there when cellgate started the kernel
+    """Execution and 0-based line of the innermost frame of a cell's code."""
+    cells = sys.modules.get("_cellgate_kernel")  # present if cellgate started the kernel
     while frame is not None:
         name = frame.f_code.co_filename
         if cells is not None:
@@ -535,8 +535,8 @@ class _ThreadConnection:
             self._close()
             raise _gone() from None
         except BaseException:
-            # KeyboardInterrupt above all. Half a message may be on its way in either direction, so that the
-            # connection is of no use any more.
+            # KeyboardInterrupt above all. Half a message may be in transit in either direction, so the
+            # connection is unusable.
             if sent:
                 self._cancel(self._socket)
             self._close()
@@ -550,7 +550,7 @@ class _ThreadConnection:
         answered = select.poll()
         answered.register(connection, select.POLLIN)
         while True:
-            answered.poll()  # recv() would be woken, too, when what was sent is taken
+            answered.poll()  # recv() would also wake when sent bytes are read
             part = connection.recv(_AT_ONCE)
             if not part:
                 raise EOFError
@@ -563,7 +563,7 @@ class _ThreadConnection:
             connection.settimeout(1)
             connection.sendall(_cancel_message(self._number))
         except OSError:
-            pass  # the other side takes the end of the connection as a cancellation, too
+            pass  # the sidecar treats the end of the connection as a cancellation, too
 
     def _close(self) -> None:
         connection, self._socket = self._socket, None
@@ -579,13 +579,13 @@ _thread = threading.local()
 
 def _thread_connection() -> _ThreadConnection:
     connection: Optional[_ThreadConnection] = getattr(_thread, "connection", None)
-    if connection is None or connection.pid != os.getpid():  # a forked child must not talk on its parent's connection
+    if connection is None or connection.pid != os.getpid():  # a forked child must not use its parent's connection
         connection = _thread.connection = _ThreadConnection()
     return connection
 
 
 class _LoopConnection:
-    """An event loop's own connection, for any number of calls at a time. It goes with its loop."""
+    """An event loop's own connection, for any number of calls at a time. It ends with its loop."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()

@@ -1,26 +1,20 @@
-"""Starts ipykernel as `python -m ipykernel_launcher` does, and tells cellgate where code stands.
+"""Starts ipykernel as `python -m ipykernel_launcher` does, and reports code locations to cellgate.
 
 Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the stock one; beyond that
-- each execution has its own code names, so that a line of code can be told from the same line of another execution;
+- each execution has its own code names, which distinguish its lines from the same lines of other executions;
 - an error carries the field `cellgate` with the frames of the user's code, in the message and in the reply;
 - the frames of the tool wrappers, and of ipykernel's input(), stay out of tracebacks;
-- the pause before each reply is off;
-- what a debugger would need is not loaded: no client of cellgate speaks to it, and it takes a quarter of the start;
-- jedi, another tenth, is loaded when something is to be completed, not before;
-- where nothing of the home directory outlives the kernel, IPython keeps its history in memory, not in a file there;
-- text with half a character in it is sent with U+FFFD in its place, and loses nothing else;
-- text that is printed without a pause goes out in pieces, not as one message of any size;
-- before code connects to the sandbox's way to the network, or starts a program, the sidecar is told from which line;
-- packages that cellgate installed are at the end of sys.path, also those that come while it runs.
+- a lone surrogate in text is sent as U+FFFD, and the rest of the text is kept;
+- text that is printed without a pause is sent in pieces, not as one message of any size;
+- before code connects to the sandbox's proxy, or starts a program, the sidecar learns the calling line;
+- packages that cellgate installed are at the end of sys.path, including those installed while the kernel runs.
 
-The sidecar sends an execution's id as the msg_id of its request. Every hook is on a part of ipykernel that may be
-missing in some version, and is left out there: a cell runs in any case.
+The sidecar sends an execution's id as the msg_id of its request. Every hook patches a part of ipykernel that may be
+missing in some version, and is then skipped: cells run in any case. Patches for speed only are in speedups.py.
 """
 
 import contextlib
 import faulthandler
-import gc
-import importlib
 import importlib.util
 import json
 import os
@@ -35,15 +29,15 @@ import types
 MAX_FRAMES = 100
 MAX_REPEATS = 1000
 FLUSH_AT = 1 << 20  # characters
-PROXY = ("127.0.0.1", 3128)  # in a sandbox, the way to the network
-# Code between the user's frames that is not the user's.
+PROXY = ("127.0.0.1", 3128)  # the proxy inside a sandbox
+# Code between the user's frames that does not belong to the user.
 MACHINERY = ("IPython", "ipykernel")
-# Where ipykernel waits for the answer to input() and getpass().
+# The functions in which ipykernel waits for the answer to input() and getpass().
 PROMPTS = ("raw_input", "getpass", "_input_request")
 
 
 class Cells:
-    """Which execution a piece of code came from, by the file name that it was compiled with."""
+    """Maps the file name with which code was compiled to its execution."""
 
     def __init__(self):
         self._places = {}  # code name -> (execution id, number of the line before the code's first)
@@ -53,12 +47,12 @@ class Cells:
         """The code name for code that is about to run; `parent` is the execute_request."""
         execution = parent["header"]["msg_id"]
         offset = _lines_before(raw_code, parent["content"]["code"])
-        if offset is None:  # code that code made: frames further out stand in the cell
+        if offset is None:  # code made by code: outer frames are in the cell
             return stock_name
         name = stock_name
         if self._places.get(name, (execution, offset)) != (execution, offset):
-            # The same text once more. The stock name stays with its first execution; names are used again after
-            # MAX_REPEATS, so that a cell that runs for ever does not fill the memory.
+            # The same text again. The stock name keeps its first execution; names are reused after MAX_REPEATS, so
+            # that a cell that repeats forever does not fill the memory.
             number = self._repeats.get(stock_name, 0) % MAX_REPEATS + 1
             self._repeats[stock_name] = number
             root, extension = os.path.splitext(stock_name)
@@ -67,16 +61,16 @@ class Cells:
         return name
 
     def place(self, name, line_number):
-        """(execution id, 0-based line in its cell), or None when `name` is no cell's code."""
+        """(execution id, 0-based line in its cell), or None if `name` is not a cell's code."""
         found = self._places.get(name)
         return None if found is None else (found[0], found[1] + line_number - 1)
 
 
 class Origins:
-    """Tells the sidecar which line is about to connect, or to start a program that may (network/origin of channel.json).
+    """Reports to the sidecar which line is about to connect, or to start a program that may (network/origin of channel.json).
 
-    It waits for nobody: what cannot be sent at once is not sent. Then the connection is given up, so that the sidecar
-    knows that its picture is not whole.
+    It never waits: what cannot be sent at once is dropped with the connection, so that the sidecar knows that reports
+    are missing.
     """
 
     STARTS = frozenset(("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"))
@@ -88,14 +82,14 @@ class Origins:
         self._connection = None
 
     def __call__(self, event, arguments):
-        """As sys.addaudithook() calls it: in the thread, and before anything is done."""
+        """Called by sys.addaudithook(): in the acting thread, before the action."""
         try:
             if event == "socket.connect":
                 if arguments[1] == PROXY and os.getpid() == self._process:
                     self._tell(sys._getframe(1), socket=os.fstat(arguments[0].fileno()).st_ino)
             elif event in self.STARTS and os.getpid() == self._process:
                 self._tell(sys._getframe(1), thread=threading.get_native_id(), children=_children())
-        except Exception:  # whatever it is, it is not the caller's
+        except Exception:  # no error of the hook may reach the caller
             self._give_up()
 
     def _tell(self, frame, **what):
@@ -122,7 +116,7 @@ class Origins:
 
 
 def _children():
-    """The processes that this one has started and not waited for."""
+    """The child processes that were not waited for."""
     found = []
     for thread in os.listdir("/proc/self/task"):
         with open("/proc/self/task/%s/children" % thread) as children:
@@ -143,7 +137,7 @@ def _lines_before(part, whole):
 
 
 def _is_ours(frame):
-    """Whether a frame is between the user's call and an error that means the user."""
+    """Whether a frame is between the user's call and an error meant for the user."""
     name = str(frame.f_globals.get("__name__"))
     if name == "ipykernel.kernelbase":
         return frame.f_code.co_name in PROMPTS
@@ -168,7 +162,7 @@ def _ends_in_prompt(traceback):
 
 
 def strip(error):
-    """Takes the wrappers' frames out of the tracebacks of `error` and of those that it is chained to."""
+    """Removes the wrappers' frames from the tracebacks of `error` and of its chained errors."""
     seen = set()
     left = [error]
     while left:
@@ -177,7 +171,7 @@ def strip(error):
             continue
         seen.add(id(error))
         if isinstance(error, EOFError) and not error.args and _ends_in_prompt(error.__traceback__):
-            error.args = ("nobody answered the prompt",)
+            error.args = ("the prompt got no answer",)
         error.__traceback__ = _without_ours(error.__traceback__)
         left += [error.__cause__, error.__context__]
         group = getattr(error, "exceptions", None)  # of an ExceptionGroup
@@ -186,7 +180,7 @@ def strip(error):
 
 
 def frames_of(error, cells):
-    """The user's frames of an error, outermost first, as they go to the sidecar."""
+    """The user's frames of an error, outermost first, for the sidecar."""
     found = []
     step = error.__traceback__
     while step is not None:
@@ -197,7 +191,7 @@ def frames_of(error, cells):
         step = step.tb_next
     if isinstance(error, SyntaxError) and isinstance(error.filename, str) and error.lineno:
         found.append(_frame(error.filename, error.lineno, "<module>", cells))
-    if len(found) > MAX_FRAMES:  # the ends of a deep recursion tell what there is to tell
+    if len(found) > MAX_FRAMES:  # the two ends of a deep recursion are enough
         del found[MAX_FRAMES // 2 : -MAX_FRAMES // 2]
     return found
 
@@ -252,7 +246,7 @@ def hook_errors(shell, session, cells):
     stock_usage = getattr(shell, "show_usage_error", None)
 
     def show_usage_error(error):
-        shell._last_traceback = None  # of an earlier cell, as ipykernel forgets to forget it
+        shell._last_traceback = None  # of an earlier cell; ipykernel does not clear it
         last.frames, last.printed = [], True
         return stock_usage(error)
 
@@ -276,7 +270,7 @@ def hook_errors(shell, session, cells):
 
 
 def send_any_text(session):
-    """A string of Python may have halves of characters, which JSON's UTF-8 cannot: they go as U+FFFD, not everything away."""
+    """Sends lone surrogates, which UTF-8 cannot encode, as U+FFFD instead of losing the whole message."""
     stock = session.pack
 
     def pack(content):
@@ -299,13 +293,13 @@ def _whole_characters(content):
 
 
 def keep_all_output(app_class):
-    """ZeroMQ drops what a kernel publishes beyond 1000 messages that were not taken yet; here it keeps them."""
+    """Keeps all published messages; by default ZeroMQ drops those beyond 1000 unread ones."""
     import zmq
 
     stock = app_class.init_iopub
 
     def init_iopub(self, context):
-        context.setsockopt(zmq.SNDHWM, 0)  # of the sockets that it makes from here on
+        context.setsockopt(zmq.SNDHWM, 0)  # applies to sockets made later
         try:
             return stock(self, context)
         finally:
@@ -315,7 +309,7 @@ def keep_all_output(app_class):
 
 
 def flush_often(stream):
-    """ipykernel sends what was printed five times a second; a fast printer fills the memory in between."""
+    """Flushes printed text early: ipykernel does it five times a second; a fast printer fills the memory in between."""
     stock, flush = stream.write, stream.flush
     since = 0
 
@@ -337,7 +331,7 @@ def flush_often(stream):
 
 
 class InstalledPackages:
-    """A folder for each install, of which the newest goes first. They come and never go."""
+    """One folder for each install, the newest first. Folders are added, never removed."""
 
     def __init__(self, folder):
         self._folder = folder
@@ -362,15 +356,15 @@ class InstalledPackages:
 
 
 class Variables:
-    """What the code has given names to, for a person to look at: application/json of what `cellgate` says of it."""
+    """The variables of the code, for display, as application/json."""
 
-    MOST = 500
-    MOST_TEXT = 200
-    BUDGET = 0.5  # seconds for the texts of all values
+    MAX_VARIABLES = 500
+    MAX_TEXT = 200
+    BUDGET = 0.5  # seconds for the reprs of all values
 
-    # Whose shape is known without running code of others.
+    # Types whose shape is known without running foreign code.
     ARRAYS = ("numpy", "pandas", "polars", "torch", "tensorflow", "jax", "jaxlib", "xarray", "scipy")
-    # What is written as the code would, with what is in it.
+    # Types shown by their repr, with their contents.
     PLAIN = (bool, int, float, complex, str, bytes, bytearray, type(None), range)
     COLLECTIONS = (list, tuple, dict, set, frozenset)
 
@@ -385,29 +379,29 @@ class Variables:
         ]
         self._until = time.monotonic() + self.BUDGET
         self._repr = reprlib.Repr()
-        self._repr.maxstring = self._repr.maxother = self.MOST_TEXT
+        self._repr.maxstring = self._repr.maxother = self.MAX_TEXT
         self._repr.repr_instance = lambda value, level: self._of_instance(value)
 
     def _repr_json_(self):
-        shown = [self._describe(name, value) for name, value in self._shown[: self.MOST]]
-        return {"variables": shown, "truncated": len(self._shown) > self.MOST}
+        shown = [self._describe(name, value) for name, value in self._shown[: self.MAX_VARIABLES]]
+        return {"variables": shown, "truncated": len(self._shown) > self.MAX_VARIABLES}
 
     def _describe(self, name, value):
         kind = type(value)
         package = kind.__module__
         described = {
-            "name": name[: self.MOST_TEXT],
+            "name": name[: self.MAX_TEXT],
             "type": kind.__qualname__ if package == "builtins" else "%s.%s" % (package, kind.__qualname__),
             "value": "",
         }
         try:
             if package.partition(".")[0] in self.ARRAYS and hasattr(value, "shape"):
                 described["size"] = str(tuple(value.shape))
-                described["value"] = str(getattr(value, "dtype", ""))[: self.MOST_TEXT]
+                described["value"] = str(getattr(value, "dtype", ""))[: self.MAX_TEXT]
                 return described
             if kind in self.COLLECTIONS or kind in (str, bytes, bytearray):
                 described["size"] = str(len(value))
-            described["value"] = self._repr.repr(value)[: self.MOST_TEXT]
+            described["value"] = self._repr.repr(value)[: self.MAX_TEXT]
         except Exception as error:  # of a __repr__, say
             described["value"] = "<%s while it was looked at>" % type(error).__name__
         return described
@@ -415,92 +409,36 @@ class Variables:
     def _of_instance(self, value):
         if time.monotonic() > self._until:
             return "…"
-        return repr(value)[: self.MOST_TEXT]
+        return repr(value)[: self.MAX_TEXT]
 
 
 def show_native_crashes():
-    """A crash in native code says on the process's own stderr where it was, as its last words."""
+    """A crash in native code writes its location to the process's own stderr."""
     stderr = getattr(sys.stderr, "_original_stdstream_copy", None)
     if stderr is not None:
         faulthandler.enable(stderr, all_threads=False)
 
 
-@contextlib.contextmanager
-def without_debugger():
-    """While ipykernel is imported there is no debugpy; a cell can import it as ever."""
-    absent = sys.modules.setdefault("debugpy", None) is None
-    try:
-        yield
-    finally:
-        if absent:
-            del sys.modules["debugpy"]
-
-
-class LateModule(types.ModuleType):
-    """Stands for a module until something of it is used; then `holder`, which imported it, gets the real one."""
-
-    def __init__(self, name, holder):
-        super().__init__(name)
-        self.settings = types.SimpleNamespace()  # what is set there before is set then
-        self._holder = holder
-
-    def __getattr__(self, attribute):
-        if attribute.startswith("__"):
-            raise AttributeError(attribute)
-        module = importlib.import_module(self.__name__)
-        vars(module.settings).update(vars(self.settings))
-        setattr(sys.modules[self._holder], self.__name__, module)
-        return getattr(module, attribute)
-
-
-@contextlib.contextmanager
-def with_late_completion():
-    """While IPython is imported jedi is only its name; a cell can import it as ever."""
-    names = ["jedi", "jedi.api.helpers", "jedi.api.classes"]  # as IPython imports them
-    if "jedi" in sys.modules or importlib.util.find_spec("jedi") is None:
-        names = []
-    stand_in = LateModule("jedi", "IPython.core.completer")
-    sys.modules.update(dict.fromkeys(names, stand_in))
-    try:
-        yield
-    finally:
-        for name in names:
-            if sys.modules.get(name) is stand_in:
-                del sys.modules[name]
-
-
-def history_ends_with_kernel():
-    """Whether IPython's folder would be new, and go with the sandbox."""
-    home = os.environ.get("CELLGATE_HOME")  # the sandbox's own
-    return bool(home) and home == os.environ.get("HOME") and "IPYTHONDIR" not in os.environ and not os.path.lexists(
-        os.path.join(home, ".ipython"))
-
-
-@contextlib.contextmanager
-def without_collections():
-    """Hundreds of thousands of objects are made at the start, and none of them is garbage."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if hasattr(gc, "freeze"):
-            gc.freeze()  # nor are they looked at again by each later collection
-        if enabled:
-            gc.enable()
+def find_speedups():
+    """The module speedups.py; None where it is switched off or absent."""
+    path = os.path.join(os.path.dirname(__file__), "speedups.py")
+    if os.environ.get("CELLGATE_KERNEL_SPEEDUPS") == "0" or not os.path.exists(path):
+        return None
+    spec = importlib.util.spec_from_file_location("_cellgate_speedups", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def attach(kernel):
     shell = kernel.shell
     cells = Cells()
-    # Where the wrappers' runtime looks up the line of a call, and the sidecar the variables. Not a name that a cell sees.
+    # Used by the wrappers' runtime to find the line of a call, and by the sidecar for variables. Not visible to cells.
     module = types.ModuleType("_cellgate_kernel")
     module.place = cells.place
     module.variables = lambda: Variables(shell)
     sys.modules[module.__name__] = module
 
-    if isinstance(getattr(kernel, "_execute_sleep", None), float):
-        kernel._execute_sleep = 0.0
     if hasattr(shell, "get_parent") and hasattr(getattr(shell, "compile", None), "get_code_name"):
         hook_code_names(shell, cells)
     if hasattr(shell, "showtraceback"):
@@ -527,10 +465,12 @@ def main():
     as_module = not (sys.flags.isolated or getattr(sys.flags, "safe_path", False))
     if as_module:
         del sys.path[0]
+    speedups = find_speedups()
     starting = contextlib.ExitStack()
-    starting.enter_context(without_collections())
+    if speedups is not None:
+        starting.enter_context(speedups.starting())
     try:
-        with without_debugger(), with_late_completion():
+        with speedups.importing() if speedups is not None else contextlib.nullcontext():
             from ipykernel.kernelapp import IPKernelApp
     except ImportError as error:
         print("cellgate: %s has no usable ipykernel: %s" % (sys.executable, error), file=sys.stderr)
@@ -542,11 +482,13 @@ def main():
 
     def initialize(self, argv=None):
         with starting:
-            if history_ends_with_kernel():
-                self.config.HistoryManager.hist_file = ":memory:"
+            if speedups is not None:
+                speedups.configure(self.config)
             stock(self, argv)
             if self.kernel is not None:
                 attach(self.kernel)
+            if self.kernel is not None and speedups is not None:
+                speedups.attach(self.kernel)
 
     IPKernelApp.initialize = initialize
     if hasattr(IPKernelApp, "init_iopub"):

@@ -1,7 +1,7 @@
 #include "mcp/client.hpp"
 
+#include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
-#include "base/visible_text.hpp"
 #include "wire.hpp"
 
 #include <fmt/format.h>
@@ -17,13 +17,13 @@ namespace {
 using namespace std::chrono_literals;
 
 // A legacy server may leave a method that it does not know unanswered.
-constexpr Duration longest_probe = 5s;
-constexpr std::size_t most_pages = 1000;
-constexpr std::size_t most_tools = 10'000;
-constexpr std::size_t most_list_bytes = std::size_t{32} << 20;
-constexpr std::size_t most_result_bytes = std::size_t{32} << 20;
-// A server that asks and asks and never reads would let our answers grow without end.
-constexpr std::size_t most_queued_bytes = std::size_t{32} << 20;
+constexpr Duration probe_timeout = 5s;
+constexpr std::size_t max_pages = 1000;
+constexpr std::size_t max_tools = 10'000;
+constexpr std::size_t max_list_bytes = std::size_t{32} << 20;
+constexpr std::size_t max_result_bytes = std::size_t{32} << 20;
+// Limits our answers to a server that sends requests and never reads.
+constexpr std::size_t max_queued_bytes = std::size_t{32} << 20;
 
 Error failed(std::string message, std::string hint = {}) {
     return Error(ErrorCode::tool_server_failed, std::move(message), std::move(hint));
@@ -36,7 +36,7 @@ Task<Empty> answer_ping(Empty) {
 std::string join(const std::vector<std::string>& versions) {
     std::string text;
     for (const std::string& version : versions) {
-        text += (text.empty() ? "" : ", ") + visible_text(version.substr(0, 40));
+        text += (text.empty() ? "" : ", ") + escape_unprintable(version.substr(0, 40));
     }
     return text.substr(0, 400);
 }
@@ -45,7 +45,7 @@ bool contains(const std::vector<std::string>& versions, std::string_view version
     return std::find(versions.begin(), versions.end(), version) != versions.end();
 }
 
-// Whether to go on in the modern era, or in the legacy one. Throws when neither will do.
+// Whether to use the modern era or the legacy one. Throws when neither fits.
 bool choose_modern(const std::vector<std::string>& versions) {
     if (contains(versions, modern_version)) {
         return true;
@@ -70,10 +70,10 @@ Client::Client(std::shared_ptr<protocol::Connection> connection, Implementation 
     : peer_(std::move(connection), protocol::Dialect::mcp), ourselves_(std::move(ourselves)), clock_(clock) {
     peer_.on_request<Ping>(answer_ping);
     peer_.on_notification<ToolsListChanged>([this](Empty) { tools_changed_ = true; });
-    peer_.set_on_invalid([this](const protocol::Frame& frame, const Error& why) { take_garbage(frame, why); });
+    peer_.set_on_invalid([this](const protocol::Frame& frame, const Error& why) { on_malformed_message(frame, why); });
     peer_.set_admission([this](const std::string&, const RawJson&) {
-        if (peer_.connection().queued_bytes() > most_queued_bytes) {
-            break_off("it sends and does not read what it is sent");
+        if (peer_.connection().queued_bytes() > max_queued_bytes) {
+            abort_connection("it sends requests and does not read the answers");
             throw failed(broken_because_);
         }
     });
@@ -117,20 +117,21 @@ Task<void> Client::close() {
     co_await tasks_.join();
 }
 
-void Client::break_off(std::string reason) {
+void Client::abort_connection(std::string reason) {
     broken_because_ = std::move(reason);
     peer_.close();
 }
 
-void Client::take_garbage(const protocol::Frame& frame, const Error& why) {
+void Client::on_malformed_message(const protocol::Frame& frame, const Error& why) {
     ++ignored_messages_;
     if (frame.text.empty()) {
-        // The answer that somebody waits for may have been in it.
-        break_off(why.message);
+        // It may have been the answer to a pending request.
+        abort_connection(why.message);
     } else if (const std::optional<RawJson> id = id_of_broken_answer(frame.text)) {
         peer_.fail_call(*id, Error(ErrorCode::tool_server_failed, why.message));
     } else if (ignored_messages_ == 1) {
-        log_info("a tool server prints on its stdout what is no message: {}", visible_text(frame.text.substr(0, 200)));
+        log_info("a tool server printed on its stdout something that is not a message: {}",
+                 escape_unprintable(frame.text.substr(0, 200)));
     }
 }
 
@@ -150,7 +151,7 @@ Task<void> Client::negotiate(Instant deadline) {
     RawJson params = RawJson::checked("{" + meta("") + "}");
     era_ = Era::legacy;
     const std::shared_ptr<Reply> probe = start_request("server/discover", std::move(params));
-    const Instant patience = std::min(deadline, clock_.now() + longest_probe);
+    const Instant patience = std::min(deadline, clock_.now() + probe_timeout);
     const bool answered = co_await wait_until(clock_, probe->done, patience);
     if (answered && take_modern(*probe)) {
         co_return;
@@ -215,9 +216,8 @@ Task<void> Client::initialize(std::shared_ptr<Reply> probe, Instant deadline) {
         co_return;
     }
     if (!answered) {
-        throw failed(
-            "the server did not answer initialize in time",
-            "Look whether the command is an MCP server that speaks on stdio, and whether it waits for something.");
+        throw failed("the server did not answer initialize in time",
+                     "Check that the command is an MCP server on stdio, and that it does not wait for something.");
     }
     if (reply->error) {
         rethrow(reply->error, "initialize");
@@ -231,7 +231,7 @@ Task<void> Client::initialize(std::shared_ptr<Reply> probe, Instant deadline) {
     if (!is_legacy_version(result.protocol_version)) {
         throw failed(fmt::format("expected a server that speaks MCP {} to {}, found one that wants \"{}\"",
                                  legacy_versions.back(), legacy_versions.front(),
-                                 visible_text(result.protocol_version.substr(0, 40))));
+                                 escape_unprintable(result.protocol_version.substr(0, 40))));
     }
     version_ = result.protocol_version;
     server_info_ = read_implementation(result.server_info);
@@ -261,9 +261,10 @@ void Client::rethrow(std::exception_ptr error, std::string_view method) const {
     } catch (const Cancelled&) {
         throw;
     } catch (const protocol::RemoteError& remote) {
-        // Neither its code nor its data goes on: a server could pass for the gate with them.
+        // Its code and data are not passed on: with them a server could impersonate the gate.
         throw failed(fmt::format("the server answered {} with an error: {} (code {})", method,
-                                 visible_text(remote.message.substr(0, 4096), true), static_cast<int>(remote.code)));
+                                 escape_unprintable(remote.message.substr(0, 4096), true),
+                                 static_cast<int>(remote.code)));
     } catch (const Error& other) {
         if (is_closed()) {
             throw failed(fmt::format("the connection to the server ended before it answered {}{}{}", method,
@@ -282,12 +283,12 @@ RawJson Client::complete(const RawJson& result, std::string_view method) const {
     }
     const std::string type = from_json<ResultType>(result, "result").result_type.value_or("complete");
     if (type == "input_required") {
-        throw failed("the tool asks for more input before it goes on, which cannot be given here yet",
+        throw failed("the tool asks for more input, which is not supported yet",
                      "Call it with arguments that leave no question open.");
     }
     if (type != "complete") {
         throw failed(fmt::format("expected a resultType of \"complete\" or \"input_required\", found \"{}\"",
-                                 visible_text(type.substr(0, 60))));
+                                 escape_unprintable(type.substr(0, 60))));
     }
     return result;
 }
@@ -338,7 +339,7 @@ Task<ToolList> Client::list_tools(Instant deadline) {
             try {
                 protocol::ToolSpec spec = read_tool(tool);
                 if (!names.insert(spec.name).second) {
-                    throw failed("the server names two tools so; the first one counts");
+                    throw failed("the server has two tools of this name; the first one counts");
                 }
                 list.tools.push_back(std::move(spec));
             } catch (const Error& error) {
@@ -350,9 +351,9 @@ Task<ToolList> Client::list_tools(Instant deadline) {
         if (cursor && !cursors.insert(*cursor).second) {
             throw failed("the server's list of tools does not end: it gave the same cursor twice");
         }
-        if (cursors.size() > most_pages || count > most_tools || bytes > most_list_bytes) {
+        if (cursors.size() > max_pages || count > max_tools || bytes > max_list_bytes) {
             throw failed(fmt::format("expected a list of at most {} tools on {} pages and {} bytes, found a longer one",
-                                     most_tools, most_pages, most_list_bytes));
+                                     max_tools, max_pages, max_list_bytes));
         }
     } while (cursor);
     co_return list;
@@ -373,10 +374,10 @@ Task<protocol::CallToolResult> Client::call_tool(std::string tool, RawJson argum
     if (error) {
         rethrow(error, "tools/call");
     }
-    if (result.text().size() > most_result_bytes) {
+    if (result.text().size() > max_result_bytes) {
         throw Error(
             ErrorCode::limit_exceeded,
-            fmt::format("expected a result of at most {} bytes, found {}", most_result_bytes, result.text().size()),
+            fmt::format("expected a result of at most {} bytes, found {}", max_result_bytes, result.text().size()),
             "Ask the tool for less at once.");
     }
     const RawJson completed = complete(result, "tools/call");

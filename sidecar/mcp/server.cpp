@@ -1,8 +1,8 @@
 #include "mcp/server.hpp"
 
+#include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
-#include "base/visible_text.hpp"
 #include "mcp/content.hpp"
 #include "server_wire.hpp"
 #include "wire.hpp"
@@ -19,12 +19,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A client that never comes back with an answer.
+// How long to wait for a client's answer to a question.
 constexpr Duration answer_patience = 10min;
-constexpr std::size_t most_suspended = 64; // of more calls the answer is no
-// A client that asks and never reads.
-constexpr std::size_t most_queued_bytes = std::size_t{64} << 20;
-constexpr std::size_t longest_report = 500;
+constexpr std::size_t max_suspended = 64; // further questions are answered no
+// Limits our answers to a client that never reads.
+constexpr std::size_t max_queued_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_report_bytes = 500;
 constexpr std::string_view list_freshness = R"(,"ttlMs":3600000,"cacheScope":"private")";
 
 Error invalid(std::string message) {
@@ -51,7 +51,7 @@ Task<RawJson> at_once(RawJson result) {
 
 } // namespace
 
-// Who asks, and in which era.
+// The caller of a request, and its era.
 struct Server::Caller {
     Era era = Era::legacy;
     Implementation client;
@@ -59,12 +59,12 @@ struct Server::Caller {
     std::optional<RawJson> progress_token;
 };
 
-struct Server::Question {
+struct Server::Elicitation {
     std::string text;
     Deferred<bool> answer;
 };
 
-// A call and what becomes of it. In the modern era it outlives the request that began it, when it asks a question.
+// A call and its result. In the modern era it outlives its request when it asks a question.
 struct Server::Call final : ToolCall {
     Call(protocol::Peer& peer_, Caller caller_, RawJson params_)
         : peer(peer_), caller(std::move(caller_)), params(std::move(params_)) {}
@@ -78,7 +78,7 @@ struct Server::Call final : ToolCall {
         }
         std::string progress = R"({"progressToken":)" + caller.progress_token->text() +
                                fmt::format(R"(,"progress":{},"message":)", ++reports);
-        append_json_string(progress, std::string_view(message).substr(0, longest_report));
+        append_json_string(progress, std::string_view(message).substr(0, max_report_bytes));
         peer.notify_raw("notifications/progress", RawJson::checked(progress + "}"));
     }
 
@@ -88,9 +88,9 @@ struct Server::Call final : ToolCall {
             const RawJson answer = co_await peer.call_raw("elicitation/create", std::move(form));
             co_return is_consent(answer);
         }
-        const auto question = std::make_shared<Question>();
+        const auto question = std::make_shared<Elicitation>();
         question->text = std::move(text);
-        questions.push_back(question);
+        elicitations.push_back(question);
         moved.set();
         std::exception_ptr withdrawn;
         bool yes = false;
@@ -99,7 +99,7 @@ struct Server::Call final : ToolCall {
         } catch (const Cancelled&) {
             withdrawn = std::current_exception();
         }
-        std::erase(questions, question);
+        std::erase(elicitations, question);
         if (withdrawn) {
             std::rethrow_exception(withdrawn);
         }
@@ -110,7 +110,7 @@ struct Server::Call final : ToolCall {
     Caller caller;        // of the present request
     const RawJson params; // of the first one
     int reports = 0;
-    std::deque<std::shared_ptr<Question>> questions;
+    std::deque<std::shared_ptr<Elicitation>> elicitations;
     std::shared_ptr<CancelState> cancel;
     std::optional<protocol::CallToolResult> result;
     std::exception_ptr error;
@@ -128,9 +128,9 @@ Server::Server(std::shared_ptr<protocol::Connection> connection, ServerDescripti
     peer_.on_request<RawCall>([this](RawJson params) { return call_tool(std::move(params)); });
     peer_.on_request<Ping>([](Empty) -> Task<Empty> { co_return Empty{}; });
     peer_.set_admission([this](const std::string&, const RawJson&) {
-        if (peer_.connection().queued_bytes() > most_queued_bytes) {
+        if (peer_.connection().queued_bytes() > max_queued_bytes) {
             peer_.close();
-            throw Error(ErrorCode::limit_exceeded, "the client asks and does not read what it is answered");
+            throw Error(ErrorCode::limit_exceeded, "the client sends requests and does not read the answers");
         }
     });
 }
@@ -158,7 +158,7 @@ Server::Caller Server::caller_of(const RawJson& params) const {
     Caller caller;
     if (meta.protocol_version) {
         if (*meta.protocol_version != modern_version) {
-            const std::string found = visible_text(meta.protocol_version->substr(0, 40));
+            const std::string found = escape_unprintable(meta.protocol_version->substr(0, 40));
             std::string data = fmt::format(R"({{"supported":["{}"],"requested":)", modern_version);
             append_json_string(data, found);
             throw protocol::ErrorWithData(static_cast<ErrorCode>(unsupported_protocol_version),
@@ -192,7 +192,7 @@ RawJson Server::initialize(const RawJson& params) {
     caller.takes_forms = takes_forms(request.capabilities);
     legacy_ = std::make_shared<const Caller>(std::move(caller));
     InitializeAnswer answer;
-    // One that we do not know is answered with one that we do; the client decides.
+    // An unknown version is answered with a known one; the client decides.
     answer.protocol_version =
         is_legacy_version(request.protocol_version) ? request.protocol_version : std::string(legacy_versions.front());
     answer.server_info = description_.ourselves;
@@ -257,7 +257,7 @@ std::shared_ptr<Server::Call> Server::start(const RawJson& params, Caller caller
     const auto tool =
         std::find_if(tools_.begin(), tools_.end(), [&](const Tool& each) { return each.spec.name == request.name; });
     if (tool == tools_.end()) {
-        throw invalid(fmt::format("there is no tool \"{}\"", visible_text(request.name.substr(0, 100))));
+        throw invalid(fmt::format("there is no tool \"{}\"", escape_unprintable(request.name.substr(0, 100))));
     }
     RawJson arguments = request.arguments.value_or(RawJson::checked("{}"));
     auto call = std::make_shared<Call>(peer_, std::move(caller), params);
@@ -282,12 +282,12 @@ Task<void> Server::run_tool(std::shared_ptr<Call> call, const Tool* tool, RawJso
 
 Task<RawJson> Server::follow(std::shared_ptr<Call> call) {
     while (!call->ended) {
-        if (!call->questions.empty()) {
-            if (suspended_.size() < most_suspended) {
+        if (!call->elicitations.empty()) {
+            if (suspended_.size() < max_suspended) {
                 co_return suspend(std::move(call));
             }
-            call->questions.front()->answer.resolve(false);
-            call->questions.pop_front();
+            call->elicitations.front()->answer.resolve(false);
+            call->elicitations.pop_front();
             continue;
         }
         call->moved.reset();
@@ -304,18 +304,18 @@ Task<RawJson> Server::follow(std::shared_ptr<Call> call) {
 // The call goes on; the client comes back to it with the answer.
 RawJson Server::suspend(std::shared_ptr<Call> call) {
     const std::string state = random_id();
-    const std::shared_ptr<Question> shown = call->questions.front();
+    const std::shared_ptr<Elicitation> shown = call->elicitations.front();
     std::string result = R"({"resultType":"input_required","inputRequests":{")";
-    result += question_key;
+    result += consent_key;
     result += R"(":{"method":"elicitation/create","params":)" + consent_params(shown->text).text();
     result += R"(}},"requestState":")" + state + R"("})";
     call->caller.progress_token.reset();
     suspended_[state] = Suspended{std::move(call), shown};
-    tasks_.spawn(give_up_later(state));
+    tasks_.spawn(expire(state));
     return RawJson::checked(result);
 }
 
-Task<void> Server::give_up_later(std::string state) {
+Task<void> Server::expire(std::string state) {
     co_await sleep_for(clock_, answer_patience);
     if (const auto entry = suspended_.find(state); entry != suspended_.end()) {
         const std::shared_ptr<Call> call = entry->second.call;
@@ -331,19 +331,20 @@ std::shared_ptr<Server::Call> Server::resume(const RawJson& params, Caller calle
         throw invalid("params.requestState: expected one that waits for an answer; each counts once");
     }
     const std::shared_ptr<Call> call = entry->second.call;
-    const std::shared_ptr<Question> shown = entry->second.shown;
+    const std::shared_ptr<Elicitation> shown = entry->second.shown;
     const auto first = from_json<CallRequest>(call->params, "params");
     if (first.name != request.name || first.arguments != request.arguments) {
         throw invalid("params: expected the tool and the arguments that the question was about");
     }
     suspended_.erase(entry);
     call->caller = std::move(caller);
-    // The call may have gone on without it, and ask something else by now. Without an answer it is asked again.
-    const auto asked = std::find(call->questions.begin(), call->questions.end(), shown);
-    if (asked != call->questions.end() && request.input_responses) {
+    // The call may have continued without it, and ask another question by now. Without an answer the question is
+    // repeated.
+    const auto asked = std::find(call->elicitations.begin(), call->elicitations.end(), shown);
+    if (asked != call->elicitations.end() && request.input_responses) {
         const auto responses = from_json<InputResponses>(*request.input_responses, "params.inputResponses");
         if (responses.consent) {
-            call->questions.erase(asked);
+            call->elicitations.erase(asked);
             shown->answer.resolve(is_consent(*responses.consent));
         }
     }

@@ -71,7 +71,8 @@ bool takes_forms(const RawJson& capabilities) {
     if (!elicitation || !elicitation->is_object()) {
         return false;
     }
-    // Before 2025-11-25 there were no kinds; since, a client that names only others shows no forms.
+    // Before 2025-11-25 there were no kinds of elicitation; since then a client that names only other kinds does not
+    // support forms.
     const auto kinds = json_members(elicitation->text());
     bool has_form = kinds.empty();
     for (const auto& [kind, value] : kinds) {

@@ -1,5 +1,5 @@
 #pragma once
-// MCP's own messages, as far as the server reads and writes them.
+// `server_wire` defines the MCP messages that the server reads and writes.
 
 #include "base/json_codec.hpp"
 #include "mcp/implementation.hpp"
@@ -13,7 +13,7 @@
 
 namespace cellgate::mcp {
 
-// What a request says of itself.
+// The `_meta` of a request.
 struct RequestMeta {
     std::optional<RawJson> progress_token;
     std::optional<std::string> protocol_version;
@@ -84,14 +84,14 @@ struct CallRequest {
     }
 };
 
-// Where the answer to our one question stands among the answers.
-inline constexpr std::string_view question_key = "consent";
+// The key of our only question among the answers.
+inline constexpr std::string_view consent_key = "consent";
 
 struct InputResponses {
     std::optional<RawJson> consent;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
-        visit(question_key, self.consent);
+        visit(consent_key, self.consent);
     }
 };
 
@@ -108,13 +108,13 @@ struct RawDiscover : protocol::Request<RawJson, RawJson> {
     static constexpr std::string_view name = "server/discover";
 };
 
-// The params of an elicitation: a form with one box to tick.
+// The params of an elicitation: a form with one checkbox.
 RawJson consent_params(std::string_view question);
-// Whether the answer to it is a plain yes: accepted, and the box ticked.
+// Whether the answer to it is a plain yes: accepted, with the checkbox set.
 bool is_consent(const RawJson& answer);
-// Whether a client with these capabilities shows forms.
+// Whether a client with these capabilities supports forms.
 bool takes_forms(const RawJson& capabilities);
-// A name to speak of the client by; empty when it has none.
+// The client's name for display; empty if it has none.
 Implementation read_client_info(const RawJson& value);
 
 } // namespace cellgate::mcp

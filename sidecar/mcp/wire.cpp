@@ -1,7 +1,7 @@
 #include "wire.hpp"
 
 #include "base/encoding.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace cellgate::mcp {
 
 namespace {
 
-constexpr std::size_t longest_tool_name = 128;
+constexpr std::size_t max_tool_name_size = 128;
 
 std::size_t count_code_points(std::string_view text) {
     return static_cast<std::size_t>(
@@ -41,8 +41,8 @@ std::optional<Implementation> read_implementation(const std::optional<RawJson>& 
 
 protocol::ToolSpec read_tool(const RawJson& tool) {
     auto spec = from_json<protocol::ToolSpec>(tool, "tool");
-    if (spec.name.empty() || count_code_points(spec.name) > longest_tool_name) {
-        throw not_usable(fmt::format("expected a name of 1 to {} characters", longest_tool_name));
+    if (spec.name.empty() || count_code_points(spec.name) > max_tool_name_size) {
+        throw not_usable(fmt::format("expected a name of 1 to {} characters", max_tool_name_size));
     }
     if (!spec.input_schema.is_object()) {
         throw not_usable(fmt::format("expected an inputSchema that is an object, found {}", spec.input_schema.type()));
@@ -58,7 +58,7 @@ std::string name_of(const RawJson& tool, std::size_t index) {
     if (tool.is_object()) {
         for (const auto& [key, value] : json_members(tool.text())) {
             if (key == "name" && json_type(value) == "string" && value != "\"\"") {
-                return visible_text(decode_json_string(value)).substr(0, 2 * longest_tool_name);
+                return escape_unprintable(decode_json_string(value)).substr(0, 2 * max_tool_name_size);
             }
         }
     }

@@ -1,5 +1,5 @@
 #pragma once
-// MCP's own messages, as far as the client reads and writes them.
+// `wire` defines the MCP messages that the client reads and writes.
 
 #include "base/json_codec.hpp"
 #include "mcp/client.hpp"
@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 4> legacy_versions = {"2025-11-25"
                                                                     "2024-11-05"};
 bool is_legacy_version(std::string_view version);
 
-// Errors by which a server shows that it is modern.
+// Error codes that only a modern server sends.
 inline constexpr int header_mismatch = -32020;
 inline constexpr int missing_client_capability = -32021;
 inline constexpr int unsupported_protocol_version = -32022;
@@ -117,19 +117,19 @@ struct ToolsListChanged : protocol::Notification<Empty> {
     static constexpr std::string_view name = "notifications/tools/list_changed";
 };
 
-// Nothing when it is not what a program says about itself; that is no reason to refuse a server.
+// Nothing when it is invalid, which is no reason to refuse a server.
 std::optional<Implementation> read_implementation(const std::optional<RawJson>& value);
 
-// `spec` of a tool that can be used. Throws Error that says why it cannot.
+// The spec of a usable tool. Throws Error with the reason why it is unusable.
 protocol::ToolSpec read_tool(const RawJson& tool);
 
-// The name by which to speak of a tool that cannot be used.
+// The name for display of an unusable tool.
 std::string name_of(const RawJson& tool, std::size_t index);
 
-// Throws Error{tool_server_failed} when it is no result of a tool call.
+// Throws Error{tool_server_failed} when it is not the result of a tool call.
 protocol::CallToolResult read_call_result(const RawJson& result);
 
-// The id that a text means that tries to be a JSON-RPC answer and is broken; nothing when it is something else.
+// The id of a malformed JSON-RPC response; nothing for any other text.
 std::optional<RawJson> id_of_broken_answer(std::string_view text);
 
 } // namespace cellgate::mcp

@@ -1,6 +1,7 @@
 #include "bwrap_launcher.hpp"
 
 #include "async/helper_program.hpp"
+#include "base/unique_fd.hpp"
 #include "base/error.hpp"
 #include "bwrap_probe.hpp"
 #include "kernel_mounts.hpp"
@@ -9,9 +10,9 @@
 #include "mount_check.hpp"
 #include "mount_plan.hpp"
 #include "paths.hpp"
-#include "private_places.hpp"
+#include "protected_paths.hpp"
 #include "sandbox/build.hpp"
-#include "sandbox/guarded_files.hpp"
+#include "sandbox/protected_files.hpp"
 #include "system_calls.hpp"
 #include "system_mounts.hpp"
 
@@ -30,7 +31,7 @@ namespace cellgate::sandbox {
 namespace {
 
 // bwrap takes 9,000 arguments; before that, its time grows with the square of the mounts: these take about two seconds.
-constexpr std::size_t most_arguments = 9'000;
+constexpr std::size_t max_arguments = 9'000;
 
 // The variables by which programs find a proxy. It is an HTTP proxy to all of them, whatever they want to fetch: it
 // speaks SOCKS5 too, but many programs would need a module for that.
@@ -96,11 +97,11 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
         options.insert(options.end(), {"--setenv", name, value});
     }
     constexpr std::size_t of_bwrap_itself = 4;
-    if (const std::size_t count = options.size() + command.argv.size() + of_bwrap_itself; count > most_arguments) {
+    if (const std::size_t count = options.size() + command.argv.size() + of_bwrap_itself; count > max_arguments) {
         throw Error(ErrorCode::config_invalid,
                     fmt::format("expected at most {} arguments for bubblewrap, found {}: the command has {}, and the "
                                 "environment {} variables of 3 each",
-                                most_arguments, count, command.argv.size(), environment.size()),
+                                max_arguments, count, command.argv.size(), environment.size()),
                     "Pass less in the session's environment; a file of the workspace holds as much as you like.");
     }
     std::string packed;
@@ -111,7 +112,7 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
 
     Launch launch;
     launch.descriptors.push_back(anonymous_file(packed));
-    for (Descriptor& file : mounts.files) {
+    for (UniqueFd& file : mounts.files) {
         launch.descriptors.push_back(std::move(file));
     }
     for (std::size_t i = 0; i < launch.descriptors.size(); ++i) {
@@ -150,10 +151,11 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
 
     const std::string cwd = working_directory(plan, command.cwd.empty() ? workspace : command.cwd, links);
     add_links(plan, links);
-    const bool guarded_names = bwrap.found.unguarded.empty();
-    command.life = first_free_descriptor(command);
-    Hold hold = hold_to(profile.limits);
-    check_mounts(plan, mounts.exchangeable, {*command.life, guarded_names, profile.proxy, hold.of_each}, command.argv);
+    const bool protected_names = bwrap.found.unguarded.empty();
+    command.lifeline_fd = first_free_descriptor(command);
+    ResourceLimits hold = apply_limits(profile.limits);
+    check_mounts(plan, mounts.exchangeable, {*command.lifeline_fd, protected_names, profile.proxy, hold.of_each},
+                 command.argv);
     Environment environment = clean_environment(environment_, mounts.home, std::move(command.environment));
     if (!profile.proxy.empty()) {
         add_proxy_variables(environment);
@@ -161,7 +163,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     Launch launch = launch_in(bwrap, plan, std::move(command), cwd, environment, Network::none);
     launch.notices = std::move(mounts.notices);
     launch.layers.emplace_back("guarded-files");
-    if (guarded_names) {
+    if (protected_names) {
         launch.layers.emplace_back("guarded-names");
     }
     if (!profile.proxy.empty()) {
@@ -175,7 +177,7 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
 Launch wrap_build(async::Command command, const BuildProfile& profile, const Environment& own) {
     const Bwrap bwrap = available_bwrap(own);
     Links links;
-    const PrivatePlaces places = private_places(own, profile.hidden);
+    const ProtectedPaths places = protected_paths(own, profile.hidden);
     Links not_shown;
     const std::string workspace = canonical_path(profile.workspace, "the workspace", not_shown);
 
@@ -205,9 +207,9 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
     }
     check_program(plan, command.argv.at(0), links);
     add_links(plan, links);
-    command.life = first_free_descriptor(command);
-    Hold hold = hold_to(Limits{});
-    check_mounts(plan, {workspace}, {.life = *command.life, .limits = hold.of_each}, command.argv);
+    command.lifeline_fd = first_free_descriptor(command);
+    ResourceLimits hold = apply_limits(Limits{});
+    check_mounts(plan, {workspace}, {.lifeline_fd = *command.lifeline_fd, .limits = hold.of_each}, command.argv);
     const Environment environment = clean_environment(own, home, std::move(command.environment));
     Launch launch = launch_in(bwrap, plan, std::move(command), home, environment, profile.network);
     add_hold(launch, std::move(hold));

@@ -3,7 +3,7 @@
 #include "async/helper_program.hpp"
 #include "base/error.hpp"
 #include "mount_plan.hpp"
-#include "names_guard.hpp"
+#include "create_guard.hpp"
 #include "run_program.hpp"
 #include "system_calls.hpp"
 #include "system_mounts.hpp"
@@ -80,13 +80,8 @@ std::vector<std::string> isolation_arguments(Network network) {
 
 std::vector<std::string> bwrap_directories(const Environment& environment) {
     std::vector<std::string> directories = {"/usr/bin", "/usr/local/bin", "/bin"};
-    auto path = environment.find("PATH");
-    std::istringstream entries(path == environment.end() ? std::string() : path->second);
-    for (std::string entry; std::getline(entries, entry, ':');) {
-        if (entry.starts_with('/')) {
-            directories.push_back(entry);
-        }
-    }
+    const std::vector<std::string> searched = search_path(environment);
+    directories.insert(directories.end(), searched.begin(), searched.end());
     return directories;
 }
 

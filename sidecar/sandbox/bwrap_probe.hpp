@@ -1,6 +1,6 @@
 #pragma once
 // Whether bubblewrap can isolate on this machine, seen by trying and by looking from inside; and if not, why and what a
-// person can do.
+// user can do.
 
 #include "base/error.hpp"
 #include "sandbox/build.hpp"
@@ -26,7 +26,7 @@ std::string version_of(const std::string& bwrap);
 
 struct Probed {
     std::vector<std::string> layers;
-    std::string unguarded; // why names that do not exist yet cannot be guarded (names_guard.hpp); empty: they can
+    std::string unguarded; // why names that do not exist yet cannot be guarded (create_guard.hpp); empty: they can
 };
 
 // Runs bwrap with the isolation of every sandbox and returns the layers that hold in there. Throws

@@ -1,7 +1,7 @@
 #include "confinement.hpp"
 
 #include "async/helper_program.hpp"
-#include "names_guard.hpp"
+#include "create_guard.hpp"
 #include "system_call_filters.hpp"
 #include "system_calls.hpp"
 
@@ -73,14 +73,14 @@ std::string rules_of(const MountPlan& plan) {
 
 } // namespace
 
-Confinement confine(const MountPlan& plan, const std::vector<std::string>& tops, const std::vector<std::string>& own,
+Confinement confine(const MountPlan& plan, const std::vector<std::string>& writable_roots, const std::vector<std::string>& own,
                     const std::vector<std::string>& limits, int first_descriptor) {
     Confinement made;
     made.files.push_back(read_anew(async::helper_program()));
     made.files.push_back(system_call_filter(Network::none));
     made.files.push_back(anonymous_file(confined_filter));
     made.files.push_back(anonymous_file(rules_of(plan)));
-    made.files.push_back(anonymous_file(list_of_guarded_names(plan, {{}, tops, own})));
+    made.files.push_back(anonymous_file(list_protected_names(plan, {{}, writable_roots, own})));
     made.arguments = {fmt::format("/proc/self/fd/{}", first_descriptor), "confine"};
     for (std::size_t i = 0; i < made.files.size(); ++i) {
         made.arguments.push_back(std::to_string(first_descriptor + static_cast<int>(i)));

@@ -5,6 +5,7 @@
 #include "mount_plan.hpp"
 #include "sandbox/descriptor.hpp"
 #include "sandbox/limits.hpp"
+#include "base/unique_fd.hpp"
 
 #include <string>
 #include <vector>
@@ -13,12 +14,12 @@ namespace cellgate::sandbox {
 
 struct Confinement {
     std::vector<std::string> arguments; // before the command's own
-    std::vector<Descriptor> files;      // under the numbers from the first on
+    std::vector<UniqueFd> files;      // under the numbers from the first on
 };
 
-// By what `plan` shows. `tops`: the folders in it that can be written, whose own paths may hold guarded names; `own`:
+// By what `plan` shows. `writable_roots`: the folders in it that can be written, whose own paths may hold guarded names; `own`:
 // those of them that were made for the sandbox.
-Confinement confine(const MountPlan& plan, const std::vector<std::string>& tops, const std::vector<std::string>& own,
+Confinement confine(const MountPlan& plan, const std::vector<std::string>& writable_roots, const std::vector<std::string>& own,
                     const std::vector<std::string>& limits, int first_descriptor);
 
 } // namespace cellgate::sandbox

@@ -1,8 +1,9 @@
 #include "sandbox/control_group.hpp"
 
+#include "base/unique_fd.hpp"
 #include "base/error.hpp"
 #include "base/names.hpp"
-#include "base/plain_file.hpp"
+#include "base/regular_file.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +37,7 @@ constexpr const char* how_to_get_one = "To have one, start cellgate in a group o
 // Files of the kernel's own file systems: small, and they tell no size.
 std::string text_of(const std::string& path) {
     constexpr std::size_t most = std::size_t{1} << 20;
-    return read_plain_file(path, most).bytes;
+    return read_regular_file(path, most).bytes;
 }
 
 bool has_word(const std::string& text, std::string_view word, char separator) {
@@ -69,7 +70,7 @@ std::uint64_t value_in(const std::string& text, std::string_view name) {
 
 // 0, or the errno.
 int write_to(const std::string& path, std::string_view text) {
-    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (file.get() < 0) {
         return errno;
     }
@@ -279,8 +280,8 @@ void give_to_groups_below(const std::string& folder) {
 }
 
 // Nothing when somebody holds it: it is in use.
-std::optional<Descriptor> lock_folder(const std::string& folder) {
-    Descriptor lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+std::optional<UniqueFd> lock_folder(const std::string& folder) {
+    UniqueFd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (lock.get() < 0 || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         return std::nullopt;
     }
@@ -293,7 +294,7 @@ void clear_abandoned(const std::string& parent) {
     std::error_code error;
     for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
         if (entry->path().filename().string().starts_with(group_prefix)) {
-            if (const std::optional<Descriptor> lock = lock_folder(entry->path().string())) {
+            if (const std::optional<UniqueFd> lock = lock_folder(entry->path().string())) {
                 ::rmdir(entry->path().c_str());
             }
         }
@@ -416,15 +417,15 @@ std::unique_ptr<ControlGroup> ControlGroup::make(const GroupPlaces& places, cons
 void ControlGroup::make_folder(const std::string& parent, const std::string& name) {
     clear_abandoned(parent);
     const std::string folder = parent + "/" + name;
-    swept_.push_back(std::make_unique<async::Swept>(async::SweptKind::control_group, folder));
+    cleanups_.push_back(std::make_unique<async::CleanupRegistration>(async::CleanupKind::control_group, folder));
     // Between its making and its lock another sidecar may take it for a crash's.
-    constexpr int most_tries = 10;
-    for (int tries = 0; tries < most_tries; ++tries) {
+    constexpr int max_tries = 10;
+    for (int tries = 0; tries < max_tries; ++tries) {
         if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
             throw system_error(ErrorCode::sandbox_unavailable, fmt::format("cannot make the control group {}", folder),
                                errno);
         }
-        std::optional<Descriptor> lock = lock_folder(folder);
+        std::optional<UniqueFd> lock = lock_folder(folder);
         struct stat held{};
         struct stat there{};
         if (lock && ::fstat(lock->get(), &held) == 0 && ::stat(folder.c_str(), &there) == 0 &&
@@ -440,9 +441,9 @@ void ControlGroup::make_folder(const std::string& parent, const std::string& nam
 ControlGroup::~ControlGroup() {
     for (const std::string& folder : folders_) {
         // Who has ended leaves its group a moment later.
-        constexpr int most_tries = 20;
+        constexpr int max_tries = 20;
         const timespec moment{0, 1'000'000};
-        for (int tries = 0; ::rmdir(folder.c_str()) != 0 && errno == EBUSY && tries < most_tries; ++tries) {
+        for (int tries = 0; ::rmdir(folder.c_str()) != 0 && errno == EBUSY && tries < max_tries; ++tries) {
             ::nanosleep(&moment, nullptr);
         }
     }

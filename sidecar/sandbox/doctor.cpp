@@ -5,7 +5,7 @@
 #include "landlock.hpp"
 #include "landlock_launcher.hpp"
 #include "sandbox/control_group.hpp"
-#include "sandbox/lacks.hpp"
+#include "sandbox/limitations.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,7 +60,7 @@ Finding describe_guard(const std::string& unguarded) {
             "before you use them."};
 }
 
-// Where the sandbox cannot be had: whether a person may choose the weaker one, and what that would mean.
+// Where the sandbox cannot be had: whether a user may choose the weaker one, and what that would mean.
 Finding describe_weaker() {
     const std::string why = why_no_landlock_launcher();
     if (!why.empty()) {

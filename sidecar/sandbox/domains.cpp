@@ -1,7 +1,7 @@
 #include "sandbox/domains.hpp"
 
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ std::string check_domain(std::string_view text, DomainList list) {
         throw Error(ErrorCode::config_invalid,
                     fmt::format("expected a host, such as example.org, *.example.org, example.org:443 or [::1], "
                                 "found \"{}\"",
-                                visible_text(text.substr(0, 100))),
+                                escape_unprintable(text.substr(0, 100))),
                     wide ? "Name the domains that are meant, with two parts at least; what is not named is asked about."
                          : "Leave out the scheme and the path; names of other scripts stand in their xn-- form.");
     }

@@ -1,9 +1,9 @@
 #include "sandbox/explain.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "bwrap_probe.hpp"
 #include "kernel_mounts.hpp"
-#include "sandbox/guarded_files.hpp"
+#include "sandbox/protected_files.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int most_links = 40; // as the kernel's own limit
+constexpr int max_links = 40; // as the kernel's own limit
 constexpr const char* of_permissions = "the permissions of the files themselves";
 
 // Whether files' own permissions let this user read (4) or go through (1). Root has no more in a sandbox than others.
@@ -83,9 +83,9 @@ class Walk {
             return std::nullopt;
         }
         if (there && there->kind == MountPlan::Kind::unreadable) {
-            return PathExplanation{Sight::unreadable, whole(next), there->reason.text, there->reason.cause};
+            return PathExplanation{Visibility::unreadable, whole(next), there->reason.text, there->reason.cause};
         }
-        return PathExplanation{Sight::absent, whole(next),
+        return PathExplanation{Visibility::absent, whole(next),
                                there ? there->reason.text : "nothing of the machine is shown there"};
     }
 
@@ -104,7 +104,7 @@ class Walk {
             return follow(fs::read_symlink(next, error), next);
         }
         if (S_ISDIR(status.st_mode) && !rest_.empty() && !permits(status, 1)) {
-            return PathExplanation{Sight::unreadable, whole(next), of_permissions, Cause::machine};
+            return PathExplanation{Visibility::unreadable, whole(next), of_permissions, Cause::machine};
         }
         current_ = next;
         return std::nullopt;
@@ -114,17 +114,17 @@ class Walk {
         const auto is_guarded = [](const fs::path& part) { return is_auto_run_name(part.string()); };
         const bool guarded = is_guarded(path.filename()) || std::any_of(rest_.begin(), rest_.end(), is_guarded);
         if (guarded && there.writable && names_are_guarded_) {
-            return {Sight::absent, whole(path),
+            return {Visibility::absent, whole(path),
                     "it does not exist, and no cell can make it; guarded: programs outside of the sandbox would run or "
                     "obey it",
                     Cause::guard};
         }
-        return {Sight::absent, whole(path), "it does not exist, in " + there.reason.text, Cause::machine};
+        return {Visibility::absent, whole(path), "it does not exist, in " + there.reason.text, Cause::machine};
     }
 
     std::optional<PathExplanation> follow(const fs::path& target, const fs::path& link) {
         if (links_left_-- == 0) {
-            return PathExplanation{Sight::absent, whole(link), "too many symbolic links"};
+            return PathExplanation{Visibility::absent, whole(link), "too many symbolic links"};
         }
         if (target.is_absolute()) {
             current_ = "/";
@@ -137,21 +137,21 @@ class Walk {
         const std::optional<MountPlan::Mounted> there = plan_.at(current_);
         const std::string path = current_.string();
         if (!there || there->kind == MountPlan::Kind::link) {
-            return {Sight::own, path, "the sandbox's own folder, for what is mounted below it"};
+            return {Visibility::own, path, "the sandbox's own folder, for what is mounted below it"};
         }
         switch (there->kind) {
         case MountPlan::Kind::machine: {
             struct stat status{};
             if (::stat(path.c_str(), &status) != 0 || !permits(status, 4)) {
-                return {Sight::unreadable, path, of_permissions, Cause::machine};
+                return {Visibility::unreadable, path, of_permissions, Cause::machine};
             }
-            return {there->writable ? Sight::read_write : Sight::read_only, path, there->reason.text,
+            return {there->writable ? Visibility::read_write : Visibility::read_only, path, there->reason.text,
                     there->reason.cause};
         }
         case MountPlan::Kind::unreadable:
-            return {Sight::unreadable, path, there->reason.text, there->reason.cause};
+            return {Visibility::unreadable, path, there->reason.text, there->reason.cause};
         default:
-            return {Sight::own, path, there->reason.text};
+            return {Visibility::own, path, there->reason.text};
         }
     }
 
@@ -166,7 +166,7 @@ class Walk {
     bool names_are_guarded_;
     fs::path current_ = "/";
     std::deque<fs::path> rest_;
-    int links_left_ = most_links;
+    int links_left_ = max_links;
 };
 
 } // namespace
@@ -176,7 +176,7 @@ Explained explain_paths(const Profile& profile, const Environment& environment, 
     const bool without_namespaces = isolation == Isolation::landlock;
     KernelMounts mounts =
         without_namespaces ? plan_without_mounts(profile, environment) : plan_kernel_mounts(profile, environment);
-    mounts.plan.because({"a link on the way to what is shown"});
+    mounts.plan.set_reason({"a link on the way to what is shown"});
     add_links(mounts.plan, mounts.links);
     Explained explained;
     const bool names_are_guarded = without_namespaces || guards_names(environment);
@@ -201,7 +201,8 @@ HostExplanation explain_host(const Settings* settings, const HostQuery& host) {
                             [&](const std::string& entry) { return domain_covers(entry, host); });
     };
     const auto reason = [&](const char* list, const std::vector<std::string>& entries, auto entry) {
-        return fmt::format("{}[{}] \"{}\" of {}", list, entry - entries.begin(), *entry, visible_text(settings->file));
+        return fmt::format("{}[{}] \"{}\" of {}", list, entry - entries.begin(), *entry,
+                           escape_unprintable(settings->file));
     };
     const std::vector<std::string>& denied = settings->network.denied_domains;
     if (const auto entry = covering(denied); entry != denied.end()) {
@@ -211,7 +212,7 @@ HostExplanation explain_host(const Settings* settings, const HostQuery& host) {
     if (const auto entry = covering(allowed); entry != allowed.end()) {
         return {Reach::allowed, reason("network.allowedDomains", allowed, entry)};
     }
-    return {Reach::asked, fmt::format("no line of {} names it", visible_text(settings->file))};
+    return {Reach::asked, fmt::format("no line of {} names it", escape_unprintable(settings->file))};
 }
 
 } // namespace cellgate::sandbox

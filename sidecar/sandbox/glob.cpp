@@ -1,7 +1,7 @@
 #include "glob.hpp"
 
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -68,7 +68,7 @@ class Expansion {
             if (--entries_left_ < 0) {
                 throw Error(ErrorCode::sandbox_unavailable,
                             fmt::format("\"{}\" leads through more files and folders than can be looked at",
-                                        visible_text(pattern_)),
+                                        escape_unprintable(pattern_)),
                             "Name a folder further down, or one without wildcards.");
             }
             use(*entry);
@@ -80,7 +80,7 @@ class Expansion {
         if (found_.size() > most_) {
             throw Error(ErrorCode::sandbox_unavailable,
                         fmt::format("expected at most {} files and folders that match \"{}\", found more", most_,
-                                    visible_text(pattern_)),
+                                    escape_unprintable(pattern_)),
                         "Name the folder that they are in.");
         }
     }

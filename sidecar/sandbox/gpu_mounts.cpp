@@ -64,7 +64,7 @@ void add_gpu(MountPlan& plan) {
                     "/dev/kfd or /dev/dri/renderD128",
                     "Install its driver, or start the session without gpu.");
     }
-    plan.because({"the graphics cards of this machine (gpu)"});
+    plan.set_reason({"the graphics cards of this machine (gpu)"});
     for (const std::string& device : devices) {
         plan.device(device);
     }

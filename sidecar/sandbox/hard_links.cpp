@@ -1,7 +1,7 @@
 #include "hard_links.hpp"
 
 #include "base/error.hpp"
-#include "sandbox/guarded_files.hpp"
+#include "sandbox/protected_files.hpp"
 
 #include <fmt/format.h>
 
@@ -15,11 +15,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // About three seconds of looking, and only where a secret has a second name that is not found before.
-constexpr int most_entries = 1'000'000;
+constexpr int max_entries = 1'000'000;
 
 } // namespace
 
-void OtherNames::of(const std::string& path) {
+void HardLinkIndex::of(const std::string& path) {
     struct stat status{};
     if (::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1) {
         File& file = files_[{status.st_dev, status.st_ino}];
@@ -28,7 +28,7 @@ void OtherNames::of(const std::string& path) {
     }
 }
 
-void OtherNames::of_secrets_in(const std::string& home) {
+void HardLinkIndex::of_secrets_in(const std::string& home) {
     std::error_code error;
     for (fs::directory_iterator entry(home, error), end; !error && entry != end; entry.increment(error)) {
         if (!is_secret_name(entry->path().filename().string())) {
@@ -43,13 +43,13 @@ void OtherNames::of_secrets_in(const std::string& home) {
     }
 }
 
-std::vector<std::string> OtherNames::find_in(const std::string& top) const {
+std::vector<std::string> HardLinkIndex::find_in(const std::string& top) const {
     nlink_t left = 0;
     for (const auto& [identity, file] : files_) {
         left += file.names - std::min<nlink_t>(file.names, file.known.size());
     }
     std::vector<std::string> found;
-    int entries_left = most_entries;
+    int entries_left = max_entries;
     std::vector<fs::path> folders = {top};
     while (left > 0 && !folders.empty()) {
         const fs::path folder = std::move(folders.back());
@@ -61,7 +61,7 @@ std::vector<std::string> OtherNames::find_in(const std::string& top) const {
                 throw Error(ErrorCode::sandbox_unavailable,
                             fmt::format("a guarded file in {} has another name (a hard link), and expected at most {} "
                                         "files and folders to look for it in, found more",
-                                        top, most_entries),
+                                        top, max_entries),
                             "Open a folder further down, or make the secret a file with one name: copy it, and remove "
                             "the old one.");
             }

@@ -10,11 +10,11 @@
 
 namespace cellgate::sandbox {
 
-class OtherNames {
+class HardLinkIndex {
   public:
     // A file whose names are to be found: nothing where it has one only, or is no regular file. `path` is that of one.
     void of(const std::string& path);
-    // The files right in a person's home, and in its folders, that are secrets by their names or lie in such.
+    // The files right in a user's home, and in its folders, that are secrets by their names or lie in such.
     void of_secrets_in(const std::string& home);
 
     // The names below `top` that were not told by of(). Looks into all folders, and stops when no name can be left; at

@@ -1,11 +1,11 @@
 #include "kernel_mounts.hpp"
 
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "gpu_mounts.hpp"
-#include "guarded_mounts.hpp"
+#include "protected_mounts.hpp"
 #include "paths.hpp"
-#include "private_places.hpp"
+#include "protected_paths.hpp"
 #include "settings_mounts.hpp"
 #include "system_mounts.hpp"
 
@@ -23,7 +23,7 @@ namespace cellgate::sandbox {
 namespace {
 
 // bwrap's time grows with the square of the mounts: these take about two seconds.
-constexpr std::size_t most_mounts = 500;
+constexpr std::size_t max_mounts = 500;
 
 void refuse_system_workspace(const std::string& workspace) {
     for (std::string_view path : {"/usr", "/etc", "/tmp", "/var", "/run", "/home", "/root", "/boot", "/opt"}) {
@@ -43,19 +43,19 @@ void refuse_system_workspace(const std::string& workspace) {
     }
 }
 
-void add_workspace(MountPlan& plan, const std::string& workspace, bool writable, const PrivatePlaces& places) {
+void add_workspace(MountPlan& plan, const std::string& workspace, bool writable, const ProtectedPaths& places) {
     const std::string wrappers = workspace + "/mcptools";
     show_guarded(plan, workspace, writable, {"the workspace"}, places.homes, {wrappers});
     struct stat status = {};
     if (::lstat(wrappers.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
-        plan.because({"guarded: what calls tools", Cause::guard});
+        plan.set_reason({"guarded: what calls tools", Cause::guard});
         plan.read_only(wrappers);
     }
 }
 
-void add_interpreter(KernelMounts& mounts, const std::vector<std::string>& folders, const PrivatePlaces& places,
+void add_interpreter(KernelMounts& mounts, const std::vector<std::string>& folders, const ProtectedPaths& places,
                      std::vector<std::string>& needed) {
-    mounts.plan.because({"the kernel's interpreter"});
+    mounts.plan.set_reason({"the kernel's interpreter"});
     for (const std::string& given : folders) {
         const std::string path = canonical_path(given, "a read-only path of the sandbox", mounts.links);
         refuse_if_private(path, "the read-only path", places);
@@ -92,23 +92,23 @@ void guard_settings(KernelMounts& mounts, const std::string& given) {
     const std::string file = std::filesystem::canonical(given, error);
     const std::optional<MountPlan::Mounted> there = mounts.plan.at(file);
     if (!error && there && there->writable) {
-        mounts.plan.because({"guarded: the settings of this sandbox", Cause::guard});
+        mounts.plan.set_reason({"guarded: the settings of this sandbox", Cause::guard});
         mounts.plan.read_only(file);
         mounts.notices.push_back(fmt::format("{} lies where cells can write: those of this session cannot change it, "
                                              "those of a session without it can. Keep it elsewhere.",
-                                             visible_text(file)));
+                                             escape_unprintable(file)));
     }
 }
 
 // Once all is planned that lies in the places that are shown.
-void settle(MountPlan& plan, const std::string& workspace, const std::vector<std::string>& tops) {
+void finalize(MountPlan& plan, const std::string& workspace, const std::vector<std::string>& writable_roots) {
     std::set<std::filesystem::path> places;
-    for (const std::string& top : tops) {
+    for (const std::string& top : writable_roots) {
         plan.pin_folders(top);
         const std::vector<std::filesystem::path> below = plan.places_below(top);
         places.insert(below.begin(), below.end());
     }
-    if (places.size() <= most_mounts) {
+    if (places.size() <= max_mounts) {
         return;
     }
     std::map<std::filesystem::path, std::size_t> folders;
@@ -121,7 +121,7 @@ void settle(MountPlan& plan, const std::string& workspace, const std::vector<std
         ErrorCode::sandbox_unavailable,
         fmt::format("expected at most {} files and folders to guard in the workspace {}{} (secrets, what programs "
                     "outside run or obey, and the folders above them), found {}; most of them, {}, lie in {}",
-                    most_mounts, workspace, tops.size() == 1 ? "" : " and in what its settings show", places.size(),
+                    max_mounts, workspace, writable_roots.size() == 1 ? "" : " and in what its settings show", places.size(),
                     count, folder.string()),
         fmt::format("Look at {}: a cell may have made them. Remove what is not needed, move it out of the "
                     "workspace, or open a folder further down.",
@@ -132,7 +132,7 @@ void settle(MountPlan& plan, const std::string& workspace, const std::vector<std
 
 KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& environment) {
     KernelMounts mounts;
-    const PrivatePlaces places = private_places(environment, profile.hidden);
+    const ProtectedPaths places = protected_paths(environment, profile.hidden);
     mounts.workspace = canonical_path(profile.workspace, "the workspace", mounts.links);
     const std::string session_dir = canonical_path(profile.session_dir, "the session's directory", mounts.links);
     refuse_system_workspace(mounts.workspace);
@@ -157,7 +157,7 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
     mounts.exchangeable = {mounts.workspace};
     if (settings) {
         settings->show(mounts.plan);
-        for (std::string& top : settings->tops()) {
+        for (std::string& top : settings->writable_roots()) {
             mounts.exchangeable.push_back(std::move(top));
         }
     }
@@ -174,12 +174,12 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
         }
     }
     guard_leads(mounts.plan);
-    settle(mounts.plan, mounts.workspace, mounts.exchangeable);
+    finalize(mounts.plan, mounts.workspace, mounts.exchangeable);
     if (!profile.packages.empty()) {
-        mounts.plan.because({"the packages that were installed for this workspace"});
+        mounts.plan.set_reason({"the packages that were installed for this workspace"});
         mounts.plan.read_only(canonical_path(profile.packages, "the folder of installed packages", mounts.links));
     }
-    mounts.plan.because({"the session's own directory, for its sockets"});
+    mounts.plan.set_reason({"the session's own directory, for its sockets"});
     mounts.plan.read_write(session_dir);
     return mounts;
 }

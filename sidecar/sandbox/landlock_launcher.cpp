@@ -1,6 +1,7 @@
 #include "landlock_launcher.hpp"
 
 #include "async/helper_program.hpp"
+#include "base/unique_fd.hpp"
 #include "base/error.hpp"
 #include "confinement.hpp"
 #include "kernel_mounts.hpp"
@@ -28,8 +29,8 @@ std::vector<std::string> limit_arguments_without_namespaces(const Limits& limits
     return arguments;
 }
 
-// Without a user namespace, the system's own limit would count all processes of the person.
-void add_hold_of_group(Launch& launch, Hold hold) {
+// Without a user namespace, the system's own limit would count all processes of the user.
+void add_hold_of_group(Launch& launch, ResourceLimits hold) {
     const Limits limits = hold.of_each;
     add_hold(launch, std::move(hold));
     std::erase(launch.layers, "process-limit");
@@ -89,7 +90,7 @@ void LandlockLauncher::check() {
 
 Launch LandlockLauncher::wrap(async::Command command, const Profile& profile) {
     check();
-    Hold hold = hold_to(profile.limits);
+    ResourceLimits hold = apply_limits(profile.limits);
     const std::vector<std::string> limits = limit_arguments_without_namespaces(hold.of_each);
     KernelMounts mounts = plan_without_mounts(profile, environment_);
     Links links;
@@ -99,7 +100,7 @@ Launch LandlockLauncher::wrap(async::Command command, const Profile& profile) {
     const int first = first_free_descriptor(command);
     Confinement confinement = confine(mounts.plan, mounts.exchangeable, {mounts.session_dir}, limits, first);
     Launch launch;
-    for (Descriptor& file : confinement.files) {
+    for (UniqueFd& file : confinement.files) {
         command.descriptors[first + static_cast<int>(launch.descriptors.size())] = file.get();
         launch.descriptors.push_back(std::move(file));
     }

@@ -1,5 +1,5 @@
 #pragma once
-// Where user namespaces are refused, by a person's choice: Landlock, filters of system calls, and a guard that makes
+// Where user namespaces are refused, by a user's choice: Landlock, filters of system calls, and a guard that makes
 // each call that opens, names or alters a file, or connects a socket, in the cell's place. The rules are read off the
 // same plan that bubblewrap would mount. No namespace holds anything apart, so it lacks what landlock_lacks() says.
 

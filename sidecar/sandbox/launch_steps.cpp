@@ -71,19 +71,19 @@ std::string working_directory(const MountPlan& plan, const std::string& cwd, Lin
 
 int first_free_descriptor(const async::Command& command) {
     const int last = command.descriptors.empty() ? 2 : command.descriptors.rbegin()->first;
-    return std::max(last, command.life.value_or(2)) + 1;
+    return std::max(last, command.lifeline_fd.value_or(2)) + 1;
 }
 
-Hold hold_to(const Limits& limits) {
+ResourceLimits apply_limits(const Limits& limits) {
     std::string problem;
-    Hold hold;
+    ResourceLimits hold;
     hold.group = ControlGroup::make(find_group_places(), group_limits(limits), problem);
     require_enforceable(limits, hold.group.get(), problem);
     hold.of_each = limits_of_each(limits, hold.group.get());
     return hold;
 }
 
-void add_hold(Launch& launch, Hold hold) {
+void add_hold(Launch& launch, ResourceLimits hold) {
     launch.group = std::move(hold.group);
     if (launch.group) {
         launch.command.groups = launch.group->folders();

@@ -27,15 +27,15 @@ std::string working_directory(const MountPlan& plan, const std::string& cwd, Lin
 int first_free_descriptor(const async::Command& command);
 
 // What holds a launch to its limits: a group for all of its processes, where one can be had, and the limits of each.
-struct Hold {
+struct ResourceLimits {
     std::unique_ptr<ControlGroup> group;
     Limits of_each;
 };
 
 // Throws Error{sandbox_unavailable} for a limit that would not hold.
-Hold hold_to(const Limits& limits);
+ResourceLimits apply_limits(const Limits& limits);
 // The layers, and the groups to be joined.
-void add_hold(Launch& launch, Hold hold);
+void add_hold(Launch& launch, ResourceLimits hold);
 
 // The helper reports a signal of the command's as 128 and its number.
 async::ExitStatus exit_of_helper(async::ExitStatus outer);

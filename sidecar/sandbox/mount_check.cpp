@@ -1,8 +1,9 @@
 #include "mount_check.hpp"
 
+#include "base/unique_fd.hpp"
 #include "base/error.hpp"
 #include "landlock.hpp"
-#include "names_guard.hpp"
+#include "create_guard.hpp"
 #include "sandbox/launcher.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ std::string identity_of(const std::string& path) {
     struct open_how how{};
     how.flags = O_PATH | O_CLOEXEC;
     how.resolve = RESOLVE_NO_SYMLINKS;
-    const Descriptor file(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+    const UniqueFd file(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
     struct stat status{};
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0) {
         throw system_error(ErrorCode::sandbox_unavailable,
@@ -46,10 +47,10 @@ std::string list_of(const std::vector<std::string>& texts) {
 
 } // namespace
 
-void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const FromTheStart& start,
+void check_mounts(MountPlan& plan, const std::vector<std::string>& writable_roots, const FromTheStart& start,
                   std::vector<std::string>& argv) {
     std::map<std::string, std::string> sources; // a top may lie in another one
-    for (const std::string& top : tops) {
+    for (const std::string& top : writable_roots) {
         for (MountPlan::Bind& bind : plan.binds_within(top)) {
             sources[std::move(bind.place)] = std::move(bind.source);
         }
@@ -59,10 +60,10 @@ void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const F
         places += place + '\0' + identity_of(source) + '\0';
     }
     plan.file(std::move(places), places_file);
-    std::vector<std::string> helper = {fmt::format("life={}", start.life)};
-    if (start.guarded_names) {
+    std::vector<std::string> helper = {fmt::format("lifeline={}", start.lifeline_fd)};
+    if (start.protected_names) {
         add_guard_filter(plan);
-        add_guarded_names(plan, tops);
+        add_guarded_names(plan, writable_roots);
         helper.emplace_back("guard");
     }
     if (landlock_can_be_had()) {

@@ -14,17 +14,17 @@ namespace cellgate::sandbox {
 
 // What holds from before a command's first instruction on.
 struct FromTheStart {
-    int life = -1;              // async::Command::life
-    bool guarded_names = false; // names_guard.hpp
+    int lifeline_fd = -1;       // async::Command::lifeline_fd
+    bool protected_names = false; // create_guard.hpp
     std::string proxy = {};     // what a bridge leads to; empty: none
     Limits limits = {};
 };
 
-// Adds to `plan` the list of what has to stand at the places in `tops`, all that a cell of any session may be able to
+// Adds to `plan` the list of what has to stand at the places in `writable_roots`, all that a cell of any session may be able to
 // exchange, and puts before `argv` what the helper's `enter` takes, which compares them and does what `start` says;
 // where it can be had also Landlock (landlock.hpp), by what is writable in `plan`. Throws Error{sandbox_unavailable}
 // when one of the files has changed already.
-void check_mounts(MountPlan& plan, const std::vector<std::string>& tops, const FromTheStart& start,
+void check_mounts(MountPlan& plan, const std::vector<std::string>& writable_roots, const FromTheStart& start,
                   std::vector<std::string>& argv);
 
 } // namespace cellgate::sandbox

@@ -99,7 +99,7 @@ void MountPlan::pin_folders(const std::string& top) {
         const auto entry = nearest(folder);
         // What is read-only is not renamed.
         if (!entries_.contains(folder) && entry != entries_.end() && entry->second.writable) {
-            because(entry->second.reason);
+            set_reason(entry->second.reason);
             read_write(folder);
         }
     }

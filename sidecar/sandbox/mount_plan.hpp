@@ -5,6 +5,7 @@
 
 #include "sandbox/cause.hpp"
 #include "sandbox/descriptor.hpp"
+#include "base/unique_fd.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -21,13 +22,13 @@ namespace cellgate::sandbox {
 // Why an entry is in a plan.
 struct Reason {
     std::string text; // "the workspace"
-    Cause cause = Cause::house;
+    Cause cause = Cause::baseline;
 };
 
 class MountPlan {
   public:
     // Of the entries that follow.
-    void because(Reason reason) { reason_ = std::move(reason); }
+    void set_reason(Reason reason) { reason_ = std::move(reason); }
 
     void read_only(const std::string& source, const std::string& place);
     void read_only(const std::string& path) { read_only(path, path); }
@@ -95,7 +96,7 @@ class MountPlan {
     // `first_descriptor` is the number under which bwrap finds the first of `files`.
     struct Arguments {
         std::vector<std::string> arguments;
-        std::vector<Descriptor> files;
+        std::vector<UniqueFd> files;
     };
     Arguments arguments(int first_descriptor) const;
 
@@ -104,7 +105,7 @@ class MountPlan {
         std::vector<std::string> arguments; // the place comes last and is added
         Kind kind = Kind::own;
         bool writable = false;                         // and the machine's
-        std::function<Descriptor()> content = nullptr; // of a file that bwrap reads from a descriptor
+        std::function<UniqueFd()> content = nullptr; // of a file that bwrap reads from a descriptor
         bool sealed = false;                           // made read-only once all is mounted
         bool closed = false;                           // a directory that cannot be entered
         Reason reason = {};

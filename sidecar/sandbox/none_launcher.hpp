@@ -1,5 +1,5 @@
 #pragma once
-// No isolation, on a person's word: the command starts as it is, in this process's environment.
+// No isolation, on a user's word: the command starts as it is, in this process's environment.
 
 #include "sandbox/launcher.hpp"
 

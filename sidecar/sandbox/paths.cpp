@@ -13,16 +13,9 @@ namespace cellgate::sandbox {
 
 namespace {
 
-constexpr int most_links = 40; // as the kernel's own limit
+constexpr int max_links = 40; // as the kernel's own limit
 
 } // namespace
-
-bool is_within(std::string_view path, std::string_view directory) {
-    if (directory == "/") {
-        return true;
-    }
-    return path.starts_with(directory) && (path.size() == directory.size() || path[directory.size()] == '/');
-}
 
 std::string canonical_path(const std::string& path, std::string_view what, std::map<std::string, std::string>& links) {
     namespace fs = std::filesystem;
@@ -34,7 +27,7 @@ std::string canonical_path(const std::string& path, std::string_view what, std::
     for (const fs::path& component : fs::path(path).relative_path()) {
         rest.push_back(component);
     }
-    int links_left = most_links;
+    int links_left = max_links;
     while (!rest.empty()) {
         fs::path component = std::move(rest.front());
         rest.pop_front();

@@ -1,14 +1,13 @@
 #pragma once
 // Paths as the mount table sees them: absolute, without symlinks.
 
+#include "base/paths.hpp"
+
 #include <map>
 #include <string>
 #include <string_view>
 
 namespace cellgate::sandbox {
-
-// Whether `path` is `directory` or lies below it. Both canonical.
-bool is_within(std::string_view path, std::string_view directory);
 
 // The canonical form of an absolute, existing path. Every symlink on the way is noted in `links` (where it lies, what
 // it holds), so that the path as it was given can be made to work elsewhere. Throws Error{config_invalid}; `what` names

@@ -1,6 +1,6 @@
 #include "kernel_mounts.hpp"
 #include "paths.hpp"
-#include "sandbox/lacks.hpp"
+#include "sandbox/limitations.hpp"
 
 #include <filesystem>
 
@@ -28,11 +28,11 @@ KernelMounts plan_without_mounts(const Profile& profile, const Environment& envi
             plan.remove(place);
         }
     }
-    plan.because({"the machine's own: without namespaces there are no others"});
+    plan.set_reason({"the machine's own: without namespaces there are no others"});
     for (const char* path : names_of_the_machine) {
         plan.read_only(path);
     }
-    plan.because({"the sandbox's own, empty at the start"});
+    plan.set_reason({"the sandbox's own, empty at the start"});
     const std::string session_dir = fs::canonical(profile.session_dir);
     mounts.exchangeable.push_back(session_dir);
     mounts.session_dir = session_dir;

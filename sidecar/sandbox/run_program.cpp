@@ -1,5 +1,6 @@
 #include "run_program.hpp"
 
+#include "base/unique_fd.hpp"
 #include "base/error.hpp"
 
 #include <fmt/format.h>
@@ -23,17 +24,17 @@ using Steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds patience{10};
 
-std::pair<Descriptor, Descriptor> make_pipe() {
+std::pair<UniqueFd, UniqueFd> make_pipe() {
     std::array<int, 2> ends = {};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
         throw system_error(ErrorCode::internal_error, "cannot make a pipe", errno);
     }
-    return {Descriptor(ends[0]), Descriptor(ends[1])};
+    return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
 } // namespace
 
-RunOutput run_program(std::vector<std::string> argv, const std::vector<Descriptor>& descriptors) {
+RunOutput run_program(std::vector<std::string> argv, const std::vector<UniqueFd>& descriptors) {
     auto [out_read, out_write] = make_pipe();
     auto [error_read, error_write] = make_pipe();
     posix_spawn_file_actions_t actions;
@@ -66,10 +67,10 @@ RunOutput run_program(std::vector<std::string> argv, const std::vector<Descripto
         return output;
     }
     {
-        Descriptor closed = std::move(out_write);
+        UniqueFd closed = std::move(out_write);
     }
     {
-        Descriptor closed = std::move(error_write);
+        UniqueFd closed = std::move(error_write);
     }
 
     Steady::time_point deadline = Steady::now() + patience;

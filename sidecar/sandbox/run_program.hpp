@@ -2,6 +2,7 @@
 // A program that is run to see what it says of this machine.
 
 #include "sandbox/descriptor.hpp"
+#include "base/unique_fd.hpp"
 
 #include <string>
 #include <vector>
@@ -15,6 +16,6 @@ struct RunOutput {
 };
 
 // To its end, or for ten seconds. `descriptors` are given to it from number 3 on.
-RunOutput run_program(std::vector<std::string> argv, const std::vector<Descriptor>& descriptors);
+RunOutput run_program(std::vector<std::string> argv, const std::vector<UniqueFd>& descriptors);
 
 } // namespace cellgate::sandbox

@@ -1,9 +1,9 @@
 #include "sandbox/settings.hpp"
 
 #include "base/error.hpp"
-#include "base/plain_file.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/raw_json.hpp"
-#include "base/visible_text.hpp"
+#include "base/regular_file.hpp"
 #include "sandbox/domains.hpp"
 
 #include <fmt/format.h>
@@ -18,9 +18,9 @@ namespace cellgate::sandbox {
 
 namespace {
 
-constexpr std::size_t largest_file = std::size_t{1} << 20;
-constexpr std::size_t longest_list = 1'000;
-constexpr std::size_t longest_text = 4'096; // as the system's longest path
+constexpr std::size_t max_file_bytes = std::size_t{1} << 20;
+constexpr std::size_t max_list_entries = 1'000;
+constexpr std::size_t max_text_bytes = 4'096; // as the system's longest path
 constexpr std::size_t shown_length = 100;
 
 enum class Treatment {
@@ -128,7 +128,7 @@ class Reader {
 
     Error invalid(const std::string& path, std::string_view why, std::string hint = {}) const {
         return Error(ErrorCode::config_invalid,
-                     fmt::format("{}: {}{}{}", visible_text(file_), path, path.empty() ? "" : ": ", why),
+                     fmt::format("{}: {}{}{}", escape_unprintable(file_), path, path.empty() ? "" : ": ", why),
                      std::move(hint));
     }
 
@@ -147,7 +147,7 @@ class Reader {
             value != nullptr && !boolean(*value, "network.allowLocalBinding")) {
             settings_.notices.push_back(fmt::format("{}: network.allowLocalBinding: false is not enforced: what a "
                                                     "cell binds is reached from within its own sandbox alone",
-                                                    visible_text(file_)));
+                                                    escape_unprintable(file_)));
         }
 
         const Members paths = object(filesystem, "filesystem", filesystem_keys);
@@ -200,7 +200,7 @@ class Reader {
         Members members = json_members(value);
         for (const auto& [name, member] : members) {
             const std::string at =
-                path + (path.empty() ? "" : ".") + visible_text(std::string_view(name).substr(0, shown_length));
+                path + (path.empty() ? "" : ".") + escape_unprintable(std::string_view(name).substr(0, shown_length));
             const auto key =
                 std::find_if(keys.begin(), keys.end(), [&name = name](const Key& each) { return each.name == name; });
             if (key == keys.end()) {
@@ -210,7 +210,8 @@ class Reader {
                 continue;
             }
             if (key->treatment == Treatment::refused) {
-                throw invalid(at, fmt::format("{} is not supported", visible_text(member.substr(0, shown_length))),
+                throw invalid(at,
+                              fmt::format("{} is not supported", escape_unprintable(member.substr(0, shown_length))),
                               std::string(key->word));
             }
             settings_.notices.push_back(fmt::format("{} is not used: {}", at, key->word));
@@ -235,8 +236,9 @@ class Reader {
             throw invalid(path, fmt::format("expected an array, found {} {}", article(value), json_type(value)));
         }
         std::vector<std::string_view> elements = json_elements(value);
-        if (elements.size() > longest_list) {
-            throw invalid(path, fmt::format("expected at most {} entries, found {}", longest_list, elements.size()));
+        if (elements.size() > max_list_entries) {
+            throw invalid(path,
+                          fmt::format("expected at most {} entries, found {}", max_list_entries, elements.size()));
         }
         return elements;
     }
@@ -246,8 +248,8 @@ class Reader {
             throw invalid(path, fmt::format("expected a string, found {} {}", article(value), json_type(value)));
         }
         std::string decoded = decode_json_string(value);
-        if (decoded.empty() || decoded.size() > longest_text || decoded.find('\0') != std::string::npos) {
-            throw invalid(path, fmt::format("expected a text of 1 to {} bytes without NUL", longest_text));
+        if (decoded.empty() || decoded.size() > max_text_bytes || decoded.find('\0') != std::string::npos) {
+            throw invalid(path, fmt::format("expected a text of 1 to {} bytes without NUL", max_text_bytes));
         }
         return decoded;
     }
@@ -275,7 +277,7 @@ class Reader {
             } else {
                 rule.path = text(element, at);
             }
-            rule.where = fmt::format("{} \"{}\"", at, visible_text(rule.path));
+            rule.where = fmt::format("{} \"{}\"", at, escape_unprintable(rule.path));
             result.push_back(std::move(rule));
         }
         return result;
@@ -309,7 +311,7 @@ Settings parse_settings(std::string_view text, const std::string& file) {
         throw reader.invalid("", "the file is empty", "Write the settings of a sandbox, or do not name the file.");
     }
     JsonLimits limits;
-    limits.max_bytes = largest_file;
+    limits.max_bytes = max_file_bytes;
     if (const std::optional<JsonProblem> problem = check_json(text, limits)) {
         throw reader.invalid("", fmt::format("expected JSON, found {} at byte {}", problem->what, problem->offset),
                              "It is strict JSON: no comments, and no comma before a closing bracket.");
@@ -320,8 +322,8 @@ Settings parse_settings(std::string_view text, const std::string& file) {
 }
 
 std::shared_ptr<const Settings> read_settings(const std::string& file) {
-    const PlainFile read = read_plain_file(file, largest_file + 1);
-    const std::string shown = visible_text(file);
+    const RegularFile read = read_regular_file(file, max_file_bytes + 1);
+    const std::string shown = escape_unprintable(file);
     if (read.error == EINVAL) {
         throw Error(ErrorCode::config_invalid, fmt::format("expected {} to be a file with settings", shown));
     }
@@ -329,9 +331,9 @@ std::shared_ptr<const Settings> read_settings(const std::string& file) {
         throw system_error(ErrorCode::config_invalid, "cannot read the settings of the sandbox in " + shown, read.error,
                            "Nothing was started: without the file nobody knows what it would forbid.");
     }
-    if (read.bytes.size() > largest_file) {
+    if (read.bytes.size() > max_file_bytes) {
         throw Error(ErrorCode::config_invalid,
-                    fmt::format("expected {} to have at most {} bytes", shown, largest_file));
+                    fmt::format("expected {} to have at most {} bytes", shown, max_file_bytes));
     }
     return std::make_shared<const Settings>(parse_settings(read.bytes, file));
 }
@@ -343,7 +345,8 @@ std::shared_ptr<const Settings> with_additions(std::shared_ptr<const Settings> f
     const auto all = file ? std::make_shared<Settings>(*file) : std::make_shared<Settings>();
     const auto add = [](const char* list, const std::vector<std::string>& paths, std::vector<PathRule>& rules) {
         for (const std::string& path : paths) {
-            rules.push_back({fmt::format("{} \"{}\" of the session", list, visible_text(path)), path, true, true});
+            rules.push_back(
+                {fmt::format("{} \"{}\" of the session", list, escape_unprintable(path)), path, true, true});
         }
     };
     add("allowRead", additions.allow_read, all->allow_read);

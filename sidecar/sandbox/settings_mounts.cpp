@@ -1,10 +1,10 @@
 #include "settings_mounts.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "glob.hpp"
-#include "guarded_mounts.hpp"
+#include "protected_mounts.hpp"
 #include "paths.hpp"
-#include "sandbox/guarded_files.hpp"
+#include "sandbox/protected_files.hpp"
 
 #include <fmt/format.h>
 
@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // As many as are searched for what is guarded.
-constexpr int most_entries = 200'000;
-constexpr std::size_t most_matches = 500;
+constexpr int max_entries = 200'000;
+constexpr std::size_t max_matches = 500;
 
 constexpr std::array<std::string_view, 2> own_places = {"/proc", "/dev"};
 constexpr std::array<std::string_view, 3> private_scratch = {"/tmp", "/var/tmp", "/dev/shm"};
@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 5> folders_of_the_system = {"/var", "/opt
 constexpr std::array<std::string_view, 2> run_by_jupyter = {".ipython", ".jupyter"};
 
 template <class Places>
-bool lies_in(std::string_view path, const Places& places) {
+bool is_inside(std::string_view path, const Places& places) {
     return std::any_of(places.begin(), places.end(), [&](std::string_view place) { return is_within(path, place); });
 }
 
@@ -68,22 +68,22 @@ std::string_view without_all_below(std::string_view path) {
 
 } // namespace
 
-SettingsMounts::SettingsMounts(const Settings& settings, const PrivatePlaces& places, std::string workspace)
+SettingsMounts::SettingsMounts(const Settings& settings, const ProtectedPaths& places, std::string workspace)
     : settings_(settings), places_(places), workspace_(std::move(workspace)), notices_(settings.notices),
-      entries_left_(most_entries) {
+      entries_left_(max_entries) {
     for (const PathRule& rule : settings_.allow_write) {
         allow(rule, true);
     }
     for (const PathRule& rule : settings_.allow_read) {
         allow(rule, false);
     }
-    std::vector<std::string> tops = {workspace_};
+    std::vector<std::string> writable_roots = {workspace_};
     for (const Allowed& allowed : allowed_) {
         if (allowed.writable) {
-            tops.push_back(allowed.path);
+            writable_roots.push_back(allowed.path);
         }
     }
-    for (const std::string& top : tops) {
+    for (const std::string& top : writable_roots) {
         refuse_links_in(top);
     }
     // Of one place the writable entry comes last, and wins.
@@ -111,11 +111,11 @@ SettingsMounts::Anchored SettingsMounts::anchored(const PathRule& rule) const {
 }
 
 std::string SettingsMounts::reason(const PathRule& rule) const {
-    return rule.added ? rule.where : fmt::format("{} of {}", rule.where, visible_text(settings_.file));
+    return rule.added ? rule.where : fmt::format("{} of {}", rule.where, escape_unprintable(settings_.file));
 }
 
 std::string SettingsMounts::named(const PathRule& rule) const {
-    return rule.added ? rule.where : fmt::format("{}: {}", visible_text(settings_.file), rule.where);
+    return rule.added ? rule.where : fmt::format("{}: {}", escape_unprintable(settings_.file), rule.where);
 }
 
 void SettingsMounts::notice(const PathRule& rule, const std::string& text) {
@@ -145,7 +145,7 @@ void SettingsMounts::allow(const PathRule& rule, bool writable) {
     const bool glob = !writable && !rule.literal && is_glob(where.rest);
     if (glob) {
         const auto everywhere = [](const std::string&) { return true; };
-        paths = expand_glob(where.base, where.rest, everywhere, entries_left_, most_matches);
+        paths = expand_glob(where.base, where.rest, everywhere, entries_left_, max_matches);
     }
     bool any = false;
     for (const std::string& each : paths) {
@@ -174,16 +174,16 @@ bool SettingsMounts::accepts(const Allowed& asked) {
         notice(rule, "the sandbox has an empty one of its own, writable; that of the machine is not shown");
         return false;
     }
-    if (lies_in(path, own_places)) {
+    if (is_inside(path, own_places)) {
         notice(rule, "the sandbox has its own; that of the machine is not shown");
         return false;
     }
-    if (path == "/" || lies_in(path, never_shown) || is_one_of(path, shown_in_parts)) {
+    if (path == "/" || is_inside(path, never_shown) || is_one_of(path, shown_in_parts)) {
         throw invalid(rule, "it cannot be shown to a cell", "Name the folders or files that are meant.");
     }
     const std::string what = named(rule) + ":";
     refuse_if_private(path, what, places_, "Name the folders in it that are meant.");
-    if (asked.writable && (lies_in(path, system_places) || is_one_of(path, folders_of_the_system))) {
+    if (asked.writable && (is_inside(path, system_places) || is_one_of(path, folders_of_the_system))) {
         throw invalid(rule, "it is the system's, and programs outside of the sandbox run what lies there",
                       "Name a folder that holds your own data only.");
     }
@@ -209,7 +209,7 @@ bool SettingsMounts::accepts(const Allowed& asked) {
         const std::string name = part.string();
         const bool secret = is_secret_name(name);
         if (asked.writable && (secret || is_auto_run_name(name))) {
-            notice(rule, fmt::format("{} stays guarded, so it cannot be written: {}", visible_text(name),
+            notice(rule, fmt::format("{} stays guarded, so it cannot be written: {}", escape_unprintable(name),
                                      secret ? "it is a secret, by its name"
                                             : "programs outside of the sandbox run or obey it"));
             return false;
@@ -234,12 +234,13 @@ void SettingsMounts::refuse_links_in(const std::string& top) {
             return false;
         }
         if (allowed.exact) {
-            throw invalid(
-                *allowed.rule,
-                fmt::format("it goes through the link '{}', which a cell may have made", visible_text(link->first)),
-                fmt::format("If '{}' is meant, write that.", visible_text(allowed.path)));
+            throw invalid(*allowed.rule,
+                          fmt::format("it goes through the link '{}', which a cell may have made",
+                                      escape_unprintable(link->first)),
+                          fmt::format("If '{}' is meant, write that.", escape_unprintable(allowed.path)));
         }
-        notice(*allowed.rule, fmt::format("skipped '{}': a link that a cell may have made", visible_text(link->first)));
+        notice(*allowed.rule,
+               fmt::format("skipped '{}': a link that a cell may have made", escape_unprintable(link->first)));
         return true;
     });
 }
@@ -249,12 +250,12 @@ bool SettingsMounts::workspace_is_writable() const {
                        [this](const Allowed& each) { return each.writable && is_within(workspace_, each.path); });
 }
 
-std::vector<std::string> SettingsMounts::tops() const {
-    std::vector<std::string> tops;
+std::vector<std::string> SettingsMounts::writable_roots() const {
+    std::vector<std::string> writable_roots;
     for (const Allowed& allowed : allowed_) {
-        tops.push_back(allowed.path);
+        writable_roots.push_back(allowed.path);
     }
-    return tops;
+    return writable_roots;
 }
 
 void SettingsMounts::show(MountPlan& plan) {
@@ -266,10 +267,11 @@ void SettingsMounts::show(MountPlan& plan) {
             continue;
         }
         if (shown && there->reason.cause == Cause::guard) {
-            notice(*allowed.rule, fmt::format("{} stays guarded, so it cannot be written", visible_text(there->place)));
+            notice(*allowed.rule,
+                   fmt::format("{} stays guarded, so it cannot be written", escape_unprintable(there->place)));
             continue;
         }
-        show_guarded(plan, allowed.path, allowed.writable, {reason(*allowed.rule), Cause::person}, places_.homes);
+        show_guarded(plan, allowed.path, allowed.writable, {reason(*allowed.rule), Cause::user}, places_.homes);
     }
     for (const Allowed& allowed : allowed_) {
         unhide(plan, allowed);
@@ -282,7 +284,7 @@ void SettingsMounts::unhide(MountPlan& plan, const Allowed& allowed) {
         return;
     }
     if (!allowed.exact || allowed.writable) {
-        notice(*allowed.rule, fmt::format("{} stays hidden: a secret, by its name", visible_text(there->place)));
+        notice(*allowed.rule, fmt::format("{} stays hidden: a secret, by its name", escape_unprintable(there->place)));
         return;
     }
     if (there->place == allowed.path) {
@@ -290,7 +292,7 @@ void SettingsMounts::unhide(MountPlan& plan, const Allowed& allowed) {
     } else {
         plan.open_passage(there->place);
     }
-    show_guarded(plan, allowed.path, false, {reason(*allowed.rule), Cause::person}, places_.homes);
+    show_guarded(plan, allowed.path, false, {reason(*allowed.rule), Cause::user}, places_.homes);
 }
 
 void SettingsMounts::hide(MountPlan& plan, const std::vector<std::string>& needed) {
@@ -326,7 +328,7 @@ std::vector<std::string> SettingsMounts::matches(MountPlan& plan, const PathRule
         return (there && there->kind == MountPlan::Kind::machine) ||
                std::any_of(below.begin(), below.end(), [&](const fs::path& place) { return plan.shows(place); });
     };
-    std::vector<std::string> found = expand_glob(where.base, where.rest, enter, entries_left_, most_matches);
+    std::vector<std::string> found = expand_glob(where.base, where.rest, enter, entries_left_, max_matches);
     if (left_out) {
         notice(rule, "not looked for among the files of the system and the interpreter, which stay readable");
     }
@@ -338,7 +340,7 @@ void SettingsMounts::forbid_writing(MountPlan& plan) {
         const Anchored where = anchored(rule);
         Allowed found;
         if (find(rule, where.path(), found)) {
-            plan.because({reason(rule), Cause::person});
+            plan.set_reason({reason(rule), Cause::user});
             plan.forbid_writing(found.path);
             continue;
         }
@@ -369,7 +371,7 @@ void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const Pa
                            [&](const auto& each) { return is_within(place, each.first); });
     };
     if (is_within(workspace_, path) && !stays(workspace_)) {
-        throw invalid(rule, fmt::format("it hides the workspace '{}' itself", visible_text(workspace_)),
+        throw invalid(rule, fmt::format("it hides the workspace '{}' itself", escape_unprintable(workspace_)),
                       "Add \".\" to filesystem.allowRead, or to allowWrite, if only what is around it is meant.");
     }
     std::vector<std::string> kept;
@@ -379,7 +381,7 @@ void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const Pa
         }
     }
     if (!kept.empty()) {
-        notice(rule, fmt::format("{}{} stays readable: nothing runs without it", visible_text(kept.front()),
+        notice(rule, fmt::format("{}{} stays readable: nothing runs without it", escape_unprintable(kept.front()),
                                  kept.size() == 1 ? "" : fmt::format(", as {} more,", kept.size() - 1)));
     }
     if (!plan.shows(path) || std::find(kept.begin(), kept.end(), path) != kept.end()) {
@@ -400,7 +402,7 @@ void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const Pa
             plan.remove(place);
         }
     }
-    plan.because({reason(rule), Cause::person});
+    plan.set_reason({reason(rule), Cause::user});
     if (fs::is_directory(path)) {
         plan.unreadable_directory(path);
     } else {
@@ -411,8 +413,8 @@ void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const Pa
     }
     for (const auto& [place, writable] : rebound) {
         const Allowed* allowed = inside[place];
-        plan.because(allowed == nullptr ? Reason{"needed for anything to run"}
-                                        : Reason{reason(*allowed->rule), Cause::person});
+        plan.set_reason(allowed == nullptr ? Reason{"needed for anything to run"}
+                                        : Reason{reason(*allowed->rule), Cause::user});
         if (writable) {
             plan.read_write(place);
         } else {

@@ -13,7 +13,7 @@
 
 #include "base/error.hpp"
 #include "mount_plan.hpp"
-#include "private_places.hpp"
+#include "protected_paths.hpp"
 #include "sandbox/settings.hpp"
 
 #include <map>
@@ -25,7 +25,7 @@ namespace cellgate::sandbox {
 class SettingsMounts {
   public:
     // All canonical; `settings` outlives it. Throws Error{config_invalid, sandbox_unavailable}.
-    SettingsMounts(const Settings& settings, const PrivatePlaces& places, std::string workspace);
+    SettingsMounts(const Settings& settings, const ProtectedPaths& places, std::string workspace);
 
     bool workspace_is_writable() const;
     // Once the workspace is planned. Throws as the constructor does.
@@ -35,7 +35,7 @@ class SettingsMounts {
     void hide(MountPlan& plan, const std::vector<std::string>& needed);
 
     // The places that were shown.
-    std::vector<std::string> tops() const;
+    std::vector<std::string> writable_roots() const;
     const std::vector<std::string>& notices() const { return notices_; }
     // Symlinks on the way to them: where they lie, what they hold.
     const std::map<std::string, std::string>& links() const { return links_; }
@@ -74,7 +74,7 @@ class SettingsMounts {
                   const std::vector<std::string>& needed);
 
     const Settings& settings_;
-    const PrivatePlaces& places_;
+    const ProtectedPaths& places_;
     std::string workspace_;
     std::vector<Allowed> allowed_; // parents first
     std::vector<std::string> notices_;

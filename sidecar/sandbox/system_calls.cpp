@@ -1,10 +1,11 @@
 #include "system_calls.hpp"
 
 #include "system_call_filters.hpp"
+#include "base/unique_fd.hpp"
 
 namespace cellgate::sandbox {
 
-Descriptor system_call_filter(Network network) {
+UniqueFd system_call_filter(Network network) {
     return anonymous_file(network == Network::none ? without_network_filter : with_network_filter);
 }
 

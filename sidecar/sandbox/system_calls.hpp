@@ -7,6 +7,7 @@
 
 #include "sandbox/build.hpp"
 #include "sandbox/descriptor.hpp"
+#include "base/unique_fd.hpp"
 
 namespace cellgate::sandbox {
 
@@ -14,6 +15,6 @@ namespace cellgate::sandbox {
 // we are built for; programs of another one, which would number their calls otherwise, get an error for every call.
 // With the machine's network there are no unix sockets but pairs: abstract ones (a desktop's bus, its display) belong
 // to the network and would be in reach.
-Descriptor system_call_filter(Network network);
+UniqueFd system_call_filter(Network network);
 
 } // namespace cellgate::sandbox

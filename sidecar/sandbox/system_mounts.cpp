@@ -1,6 +1,6 @@
 #include "system_mounts.hpp"
 
-#include "base/plain_file.hpp"
+#include "base/regular_file.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_of_a_table = std::size_t{1} << 20;
+constexpr std::size_t max_table_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t home_bytes = 512ULL << 20;
 constexpr std::uint64_t tmp_bytes = 1ULL << 30;
 constexpr std::uint64_t shared_memory_bytes = 512ULL << 20;
@@ -53,7 +53,7 @@ void add_as_it_is(MountPlan& plan, const fs::path& path) {
         }
         status = fs::status(path, error);
     }
-    const bool small = fs::is_regular_file(status) && fs::file_size(path, error) <= most_of_a_table;
+    const bool small = fs::is_regular_file(status) && fs::file_size(path, error) <= max_table_bytes;
     if (small && ::access(path.c_str(), R_OK) == 0) {
         plan.copy(path.string());
     } else if (fs::exists(status)) {
@@ -73,7 +73,7 @@ void add_etc(MountPlan& plan, const std::string& home) {
             add_as_it_is(plan, entry.path());
         }
     }
-    plan.because({"the sandbox's own: nobody of this machine is named"});
+    plan.set_reason({"the sandbox's own: nobody of this machine is named"});
     // The people, groups and hosts of this machine are nobody's business in there.
     const char* user = ::getuid() == 0 ? "root" : "user";
     plan.file(fmt::format("{}:x:{}:{}::{}:/bin/sh\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n", user,
@@ -88,7 +88,7 @@ void add_etc(MountPlan& plan, const std::string& home) {
 // them, only for root's id, which root keeps in here. So all of /proc is read-only, and files that not everybody may
 // read are not there at all.
 void add_proc(MountPlan& plan) {
-    plan.because({"the sandbox's own: its processes only"});
+    plan.set_reason({"the sandbox's own: its processes only"});
     plan.proc();
     std::error_code error;
     for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
@@ -108,30 +108,30 @@ void add_proc(MountPlan& plan) {
 } // namespace
 
 void add_system(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes) {
-    plan.because({"the system's programs and what they need"});
+    plan.set_reason({"the system's programs and what they need"});
     plan.read_only("/usr");
     for (const char* path : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
         add_as_it_is(plan, path);
     }
     add_etc(plan, home);
     add_proc(plan);
-    plan.because({"the sandbox's own: the harmless devices"});
+    plan.set_reason({"the sandbox's own: the harmless devices"});
     plan.devices();
-    plan.because({"the sandbox's own scratch space"});
+    plan.set_reason({"the sandbox's own scratch space"});
     plan.scratch("/dev/shm", scratch_bytes.value_or(shared_memory_bytes), "1777");
     plan.scratch("/tmp", scratch_bytes.value_or(tmp_bytes), "1777");
     plan.symlink("../tmp", "/var/tmp");
 }
 
 void add_home(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes) {
-    plan.because({"the sandbox's own home, empty at the start"});
+    plan.set_reason({"the sandbox's own home, empty at the start"});
     plan.scratch(home, scratch_bytes.value_or(home_bytes), "0700");
 }
 
 void add_names_of_the_network(MountPlan& plan) {
     // Copies: the files are often links into /run, which is not shown.
     for (const char* path : {"/etc/resolv.conf", "/etc/hosts"}) {
-        plan.file(read_plain_file(path, most_of_a_table).bytes, path);
+        plan.file(read_regular_file(path, max_table_bytes).bytes, path);
     }
 }
 

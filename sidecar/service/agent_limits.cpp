@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/json_codec.hpp"
-#include "base/plain_file.hpp"
+#include "base/regular_file.hpp"
 
 #include <fmt/format.h>
 
@@ -15,10 +15,10 @@ namespace cellgate::service {
 
 namespace {
 
-constexpr std::uint64_t most_memory = std::uint64_t{8} << 30;
-constexpr double longest = 365.0 * 24 * 3600;
-constexpr std::string_view how_to_get_more = "ask for less, or leave it out; a person can allow agents more in "
-                                             "agents.json (README, \"Limits\"), or run it in a session of theirs";
+constexpr std::uint64_t max_memory_bytes = std::uint64_t{8} << 30;
+constexpr double max_seconds = 365.0 * 24 * 3600;
+constexpr std::string_view how_to_get_more = "ask for less, or leave it out; a user can allow agents more in "
+                                             "agents.json (docs/limits.md), or run it in a session of theirs";
 
 struct File {
     static constexpr bool closed = true;
@@ -57,7 +57,7 @@ std::uint64_t whole(const std::string& path, const char* name, std::int64_t numb
 
 } // namespace
 
-AgentLimits::AgentLimits() : memory_bytes(std::min(most_memory, sandbox::default_memory_bytes())) {}
+AgentLimits::AgentLimits() : memory_bytes(std::min(max_memory_bytes, sandbox::default_memory_bytes())) {}
 
 sandbox::Limits AgentLimits::limits_of(sandbox::Limits asked) const {
     asked.memory_bytes = at_most("limits.memoryBytes", asked.memory_bytes, memory_bytes);
@@ -73,9 +73,9 @@ double AgentLimits::timeout_of(const char* name, std::optional<double> asked, st
 }
 
 AgentLimits read_agent_limits(const std::string& path) {
-    constexpr std::size_t most_bytes = 65536;
+    constexpr std::size_t max_bytes = 65536;
     AgentLimits limits;
-    const PlainFile file = read_plain_file(path, most_bytes);
+    const RegularFile file = read_regular_file(path, max_bytes);
     if (file.error == ENOENT) {
         return limits;
     }
@@ -89,7 +89,7 @@ AgentLimits read_agent_limits(const std::string& path) {
         throw invalid(path, error.message);
     }
     if (asked.timeout_seconds) {
-        if (!(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= longest)) {
+        if (!(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= max_seconds)) {
             throw invalid(path, "timeoutSeconds: expected more than 0, and at most a year");
         }
         limits.timeout_seconds = *asked.timeout_seconds;

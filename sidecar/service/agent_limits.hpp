@@ -1,6 +1,6 @@
 #pragma once
-// What an agent's sessions and executions have without being asked for, and what an agent can ask for at most. A person
-// sets it in the file `agents.json` of cellgate's configuration directory, which no cell sees.
+// `AgentLimits` is the default and the maximum of the limits of an agent's sessions and executions. A user sets them in
+// the file `agents.json` of cellgate's configuration directory, which no cell can see.
 
 #include "sandbox/limits.hpp"
 
@@ -14,18 +14,18 @@ struct AgentLimits {
     std::uint64_t memory_bytes = 0;   // of a session of the agent's own
     std::uint64_t cpu_seconds = 3600; // of each process of such a session
 
-    // At most 8 GiB of memory, and no more than holds of a person's.
+    // Memory: 8 GiB, or a user's default if that is lower.
     AgentLimits();
 
-    // What an agent asked for, with these for what it left out. Throws Error{limit_exceeded} when it is more.
+    // `asked`, with the defaults for missing fields. Throws Error{limit_exceeded} if a field exceeds the maximum.
     sandbox::Limits limits_of(sandbox::Limits asked) const;
-    // The same for an execution, whose parameter is called `name`; `of_session`: of a person's session, what the person
-    // gave each execution in it.
+    // The same for the timeout of an execution; `name`: of the parameter, for the error; `of_session`: the limit that a
+    // user gave to each execution of the session.
     double timeout_of(const char* name, std::optional<double> asked, std::optional<double> of_session) const;
 };
 
-// A file that is not there changes nothing. Throws Error{config_invalid} for one that cannot be read as
-// {"timeoutSeconds": …, "memoryBytes": …, "cpuSeconds": …}, each of them optional.
+// A missing file means the defaults. Throws Error{config_invalid} unless the file is
+// {"timeoutSeconds": …, "memoryBytes": …, "cpuSeconds": …}, each field optional.
 AgentLimits read_agent_limits(const std::string& path);
 
 } // namespace cellgate::service

@@ -1,8 +1,8 @@
 #include "client.hpp"
 
 #include "base/encoding.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
-#include "base/visible_text.hpp"
 #include "method_table.hpp"
 
 #include <fmt/format.h>
@@ -11,14 +11,14 @@ namespace cellgate::service {
 
 namespace {
 
-// An agent's name as a person sees it, in one line beside what it asks for.
+// An agent's name as a user sees it, on one line with its request.
 std::string shown_name(std::string_view name) {
-    constexpr std::size_t longest = 40; // characters
+    constexpr std::size_t max_characters = 40;
     std::size_t bytes = 0;
-    for (std::size_t count = 0; bytes < name.size() && count < longest; ++count) {
+    for (std::size_t count = 0; bytes < name.size() && count < max_characters; ++count) {
         bytes += decode_utf8(name.substr(bytes)).length;
     }
-    std::string shown = visible_text(name.substr(0, bytes));
+    std::string shown = escape_unprintable(name.substr(0, bytes));
     if (bytes < name.size()) {
         shown += "…";
     }
@@ -28,12 +28,13 @@ std::string shown_name(std::string_view name) {
 } // namespace
 
 Client::Client(session::ClientId id_, protocol::Role role_, std::shared_ptr<protocol::Connection> connection,
-               OffLoop off_loop)
-    : id(id_), role(role_), peer(std::move(connection), protocol::Dialect::editor), outputs(peer, std::move(off_loop)) {
+               RunBlocking run_blocking)
+    : id(id_), role(role_), peer(std::move(connection), protocol::Dialect::editor),
+      outputs(peer, std::move(run_blocking)) {
     peer.set_admission([this](const std::string& method, const RawJson& params) { admit(method, params); });
 }
 
-void Client::introduce(const protocol::ClientInfo& info, const protocol::ClientCapabilities& can) {
+void Client::set_identity(const protocol::ClientInfo& info, const protocol::ClientCapabilities& can) {
     name = shown_name(info.name);
     capabilities = can;
     if (role == protocol::Role::agent) {
@@ -51,16 +52,16 @@ void Client::admit(const std::string& method, const RawJson& params) const {
     if (stage == Stage::shut_down) {
         throw Error(ErrorCode::invalid_request, fmt::format("expected exit after shutdown, found {}", method));
     }
-    if (role != protocol::Role::person) {
-        if (const std::optional<std::string> widening = what_is_for_persons(method, params)) {
-            refuse(fmt::format("{} is for persons, and this client is an agent", *widening));
+    if (role != protocol::Role::user) {
+        if (const std::optional<std::string> widening = users_only_part(method, params)) {
+            refuse(fmt::format("{} is for users, and this client is an agent", *widening));
         }
     }
 }
 
 void Client::refuse(const std::string& why) const {
     log_warning("client {} ({}) was refused: {}", id, name, why);
-    throw Error(ErrorCode::forbidden, why, "leave that out, or ask the person at the editor to do it");
+    throw Error(ErrorCode::forbidden, why, "leave that out, or ask the user at the editor to do it");
 }
 
 void Client::on_requested(const protocol::Approval& approval) {

@@ -1,8 +1,8 @@
 #pragma once
-// One client of the sidecar: its conversation, its role, what it said it can do. The role comes from how it connected
-// and never changes. It shows approvals to its person once it is attached to the gate.
+// `Client` is one client of the sidecar: its conversation, its role, its capabilities. The role follows from the socket
+// that it connected to and never changes. It shows approvals to its user once it is attached to the gate.
 
-#include "base/off_loop.hpp"
+#include "base/run_blocking.hpp"
 #include "gate/gate.hpp"
 #include "output_feed.hpp"
 #include "protocol/messages/lifecycle.hpp"
@@ -15,10 +15,10 @@
 
 namespace cellgate::service {
 
-class Client final : public gate::Answerer {
+class Client final : public gate::ApprovalClient {
   public:
     Client(session::ClientId id, protocol::Role role, std::shared_ptr<protocol::Connection> connection,
-           OffLoop off_loop);
+           RunBlocking run_blocking);
     ~Client() = default;
 
     enum class Stage { connected, initialized, shut_down };
@@ -28,24 +28,24 @@ class Client final : public gate::Answerer {
     protocol::Peer peer;
     OutputFeed outputs;
     Stage stage = Stage::connected;
-    bool said_goodbye = false; // shutdown or exit
-    Duration linger{};         // how long it is waited for when it vanishes
+    bool clean_exit = false; // shutdown or exit
+    Duration linger{};       // how long to wait for it after a lost connection
     std::string name = "not initialized";
     protocol::ClientCapabilities capabilities;
-    std::set<std::string> attached;   // sessions whose executions it follows, beside its own
+    std::set<std::string> attached;   // sessions whose executions it follows, besides its own
     std::optional<gate::Agent> agent; // of role agent, once it is initialized
-    TaskScope tasks;                  // on the client's behalf; ended with it
+    TaskScope tasks;                  // on behalf of the client; ended with it
 
-    // What an agent runs is shown to every person.
+    // Every user sees the executions of agents.
     bool follows(const session::Execution& execution) const {
         return execution.client == id || attached.contains(execution.session_id) ||
-               (execution.agent && role == protocol::Role::person && stage == Stage::initialized);
+               (execution.agent && role == protocol::Role::user && stage == Stage::initialized);
     }
-    // Throws Error{forbidden}: a person would have been let. The attempt is logged.
+    // Throws Error{forbidden} for something that only a user may do, and logs the attempt.
     [[noreturn]] void refuse(const std::string& why) const;
-    // Takes what it says that it is and can do.
-    void introduce(const protocol::ClientInfo& info, const protocol::ClientCapabilities& can);
-    bool answers_approvals() const { return role == protocol::Role::person && capabilities.approvals.value_or(false); }
+    // From its `initialize`.
+    void set_identity(const protocol::ClientInfo& info, const protocol::ClientCapabilities& can);
+    bool answers_approvals() const { return role == protocol::Role::user && capabilities.approvals.value_or(false); }
 
     void on_requested(const protocol::Approval& approval) override;
     void on_resolved(const protocol::ApprovalResolvedParams& resolved) override;

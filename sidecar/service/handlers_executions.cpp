@@ -1,7 +1,7 @@
 // execute, execute/cancel, execution/get, output/read.
 
+#include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
-#include "base/visible_text.hpp"
 #include "large_data.hpp"
 #include "progress.hpp"
 #include "require.hpp"
@@ -17,16 +17,16 @@ namespace {
 
 constexpr Duration cancel_grace = std::chrono::seconds(5);
 // Code is kept as long as its execution is remembered.
-constexpr std::size_t most_code_bytes = std::size_t{4} << 20;
-constexpr std::size_t most_domains = 256;
-constexpr std::size_t longest_uri = std::size_t{64} << 10;
+constexpr std::size_t max_code_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_domains = 256;
+constexpr std::size_t max_uri_bytes = std::size_t{64} << 10;
 constexpr std::uint64_t default_read_bytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t most_read_bytes = std::uint64_t{8} << 20;
+constexpr std::uint64_t max_read_bytes = std::uint64_t{8} << 20;
 // A client that asks for more than it reads waits.
 constexpr std::size_t read_below = std::size_t{4} << 20;
 
-// What cannot be read any more, or not be sent, is skipped.
-std::vector<protocol::OutputRecord> read_page(const store::JournalPage& page, std::size_t most_inline_bytes) {
+// Records that cannot be read any more, or not be sent, are skipped.
+std::vector<protocol::OutputRecord> read_page(const store::JournalPage& page, std::size_t inline_limit) {
     std::vector<protocol::OutputRecord> records;
     for (store::JournalRecord& record : page.read()) {
         protocol::OutputRecord out;
@@ -34,7 +34,7 @@ std::vector<protocol::OutputRecord> read_page(const store::JournalPage& page, st
         out.count = record.count;
         if (record.output) {
             out.output = std::move(record.output);
-            fit_into_message(out, page.data_stem(record.seq), most_inline_bytes);
+            fit_into_message(out, page.data_stem(record.seq), inline_limit);
         } else {
             out.skipped_bytes = record.bytes;
         }
@@ -51,7 +51,7 @@ struct Executions {
 
     Sidecar::Impl& sidecar;
     Client& client;
-    bool reading = false; // one page at a time: what was read waits in memory until the client takes it
+    bool reading = false; // one page at a time: a page stays in memory until the client reads it
     Event read_ended;
 
     struct Reading {
@@ -67,21 +67,21 @@ struct Executions {
 
     Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params) {
         require(params.timeout_seconds.value_or(1) > 0, "params.timeoutSeconds: expected more than 0");
-        require(params.code.size() <= most_code_bytes, "params.code: expected at most 4194304 bytes");
+        require(params.code.size() <= max_code_bytes, "params.code: expected at most 4194304 bytes");
         // No language's source has it, and IPython fails at it without an answer.
         require(params.code.find('\0') == std::string::npos, "params.code: expected text without U+0000");
         require(!params.cell || params.cell->line >= 0, "params.cell.line: expected 0 or more");
-        require(!params.cell || params.cell->uri.size() <= longest_uri,
+        require(!params.cell || params.cell->uri.size() <= max_uri_bytes,
                 "params.cell.uri: expected at most 65536 bytes");
         if (params.allowed_domains) {
             require_hosts(*params.allowed_domains);
         }
         const std::shared_ptr<session::Session> session = co_await started_session(params);
         require_open_to(*session);
-        if (client.role != protocol::Role::person) {
-            const bool of_a_person = !session->options().agent;
+        if (client.role != protocol::Role::user) {
+            const bool of_a_user = !session->options().agent;
             params.timeout_seconds = sidecar.agent_limits.timeout_of(
-                "timeoutSeconds", params.timeout_seconds, of_a_person ? session->options().wall_seconds : std::nullopt);
+                "timeoutSeconds", params.timeout_seconds, of_a_user ? session->options().wall_seconds : std::nullopt);
         }
         if (params.execution_id) {
             sidecar.require_new_execution(*params.execution_id);
@@ -93,7 +93,7 @@ struct Executions {
             co_await execution->finished.wait();
         } catch (const Cancelled&) {
             if (client.peer.closed()) {
-                throw; // the client has gone; the execution goes on into its journal
+                throw; // the client disconnected; the execution continues into its journal
             }
             cancelled = true;
         }
@@ -104,18 +104,18 @@ struct Executions {
                             "execute/cancel with force ends its kernel");
             }
         }
-        co_await client.outputs.settled(execution->id);
+        co_await client.outputs.flushed(execution->id);
         co_return execution->result;
     }
 
     static void require_hosts(const std::vector<std::string>& domains) {
-        require(domains.size() <= most_domains, "params.allowedDomains: expected at most 256");
+        require(domains.size() <= max_domains, "params.allowedDomains: expected at most 256");
         for (std::size_t i = 0; i < domains.size(); ++i) {
             if (!parse_host_pattern(domains[i])) {
                 throw Error(ErrorCode::invalid_params,
                             fmt::format("params.allowedDomains[{}]: expected a host such as example.org, *.example.org "
                                         "or 192.0.2.1:8080, found {}",
-                                        i, visible_text(domains[i])));
+                                        i, escape_unprintable(domains[i])));
             }
         }
     }
@@ -153,7 +153,7 @@ struct Executions {
     }
 
     Task<protocol::ExecutionInfo> get_left(std::string execution_id) {
-        const store::LeftExecution left = co_await sidecar.left_work.find(std::move(execution_id));
+        const store::OrphanedExecution left = co_await sidecar.crash_recovery.find(std::move(execution_id));
         protocol::ExecutionInfo info;
         info.execution_id = left.entry.execution_id;
         info.session_id = left.entry.session_id;
@@ -162,7 +162,7 @@ struct Executions {
             info.result = from_json<protocol::ExecuteResult>(*left.entry.result, "ledger.result");
             co_return info;
         }
-        const std::shared_ptr<const store::LeftJournal> journal = co_await sidecar.left_work.journal(left);
+        const std::shared_ptr<const store::RecoveredJournal> journal = co_await sidecar.crash_recovery.journal(left);
         protocol::ExecuteResult result;
         result.execution_id = left.entry.execution_id;
         result.status = left.entry.started ? protocol::ExecutionStatus::killed : protocol::ExecutionStatus::cancelled;
@@ -187,14 +187,14 @@ struct Executions {
 
         Readable readable =
             co_await find_readable(std::move(params.execution_id), from,
-                                   std::min(params.max_bytes.value_or(default_read_bytes), most_read_bytes));
+                                   std::min(params.max_bytes.value_or(default_read_bytes), max_read_bytes));
         protocol::OutputReadResult result;
         result.dropped_bytes = readable.dropped_bytes;
         result.problem = std::move(readable.problem);
-        std::function<void()> work = [&readable, &result, limit = client.outputs.most_inline_bytes()] {
+        std::function<void()> work = [&readable, &result, limit = client.outputs.inline_limit()] {
             result.records = read_page(readable.page, limit);
         };
-        co_await sidecar.loop.off_loop(std::move(work));
+        co_await sidecar.loop.run_blocking(std::move(work));
         const bool skipped = std::any_of(result.records.begin(), result.records.end(),
                                          [](const auto& record) { return record.skipped_bytes.has_value(); });
         if (skipped && !result.problem) {
@@ -227,8 +227,8 @@ struct Executions {
             }
             co_return readable;
         }
-        const store::LeftExecution left = co_await sidecar.left_work.find(std::move(execution_id));
-        const std::shared_ptr<const store::LeftJournal> journal = co_await sidecar.left_work.journal(left);
+        const store::OrphanedExecution left = co_await sidecar.crash_recovery.find(std::move(execution_id));
+        const std::shared_ptr<const store::RecoveredJournal> journal = co_await sidecar.crash_recovery.journal(left);
         readable.page = journal->page(from, max_bytes);
         readable.end = journal->next_seq();
         if (!left.entry.result) {
@@ -237,10 +237,10 @@ struct Executions {
         co_return readable;
     }
 
-    // An agent that names a person's session shares its variables, not what was allowed in there.
+    // An agent in a user's session shares its variables, not its grants.
     void require_open_to(const session::Session& session) {
         const protocol::SessionInfo info = session.info();
-        if (client.role == protocol::Role::person || session.belongs_to(client.id)) {
+        if (client.role == protocol::Role::user || session.belongs_to(client.id)) {
             return;
         }
         if (info.agent) {
@@ -248,19 +248,19 @@ struct Executions {
         }
         if (info.sandbox == protocol::SandboxKind::none) {
             client.refuse(fmt::format("running code in the session \"{}\", which has no sandbox,", session.id()) +
-                          " is for persons, and this client is an agent");
+                          " is for users, and this client is an agent");
         }
         if (info.sandbox == protocol::SandboxKind::landlock) {
             client.refuse(fmt::format("running code in the session \"{}\", whose sandbox is the weaker one (landlock),",
                                       session.id()) +
-                          " is for persons, and this client is an agent");
+                          " is for users, and this client is an agent");
         }
     }
 
-    // Nothing when it may be the work of a sidecar that ended, which is for persons to look at.
+    // Nothing when it may be the work of a sidecar that ended, which is for users to look at.
     std::optional<Sidecar::Impl::Found> look_for_readable(const std::string& execution_id) {
-        std::optional<Sidecar::Impl::Found> found = sidecar.look_for(execution_id);
-        if (client.role != protocol::Role::person &&
+        std::optional<Sidecar::Impl::Found> found = sidecar.try_find_execution(execution_id);
+        if (client.role != protocol::Role::user &&
             (!found || (found->second->client != client.id && !found->first->belongs_to(client.id)))) {
             client.refuse(fmt::format("the execution \"{}\" is none of this agent's", execution_id));
         }
@@ -270,7 +270,7 @@ struct Executions {
     std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>
     find_own(const std::string& execution_id) {
         auto found = sidecar.find_execution(execution_id);
-        if (client.role != protocol::Role::person && found.second->client != client.id) {
+        if (client.role != protocol::Role::user && found.second->client != client.id) {
             client.refuse("an agent can cancel only what it runs itself");
         }
         return found;

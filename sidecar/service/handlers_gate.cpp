@@ -1,7 +1,7 @@
-// approval/*, policy/*: the gate's own methods, for persons.
+// approval/*, policy/*: the gate's own methods, for users.
 
 #include "base/host.hpp"
-#include "egress/reach.hpp"
+#include "egress/public_address_policy.hpp"
 #include "require.hpp"
 #include "sidecar_impl.hpp"
 

@@ -1,7 +1,7 @@
 // kernel/*.
 
 #include "jupyter/kernel_choice.hpp"
-#include "jupyter/question.hpp"
+#include "jupyter/kernel_query.hpp"
 #include "protocol/messages/kernels.hpp"
 #include "require.hpp"
 #include "sidecar_impl.hpp"
@@ -12,10 +12,10 @@ namespace cellgate::service {
 
 namespace {
 
-constexpr std::size_t most_code_bytes = std::size_t{1} << 20;
+constexpr std::size_t max_code_bytes = std::size_t{1} << 20;
 
 void require_short(const std::string& code) {
-    require(code.size() <= most_code_bytes, "params.code: expected at most 1048576 bytes");
+    require(code.size() <= max_code_bytes, "params.code: expected at most 1048576 bytes");
 }
 
 // ipykernel has no answer for a place beyond the end.
@@ -31,7 +31,7 @@ struct Kernels {
 
     Task<protocol::KernelListResult> list(Empty) {
         jupyter::KernelRequest request;
-        request.workspace = sidecar.root;
+        request.workspace = sidecar.workspace;
         request.environment = sidecar.options.environment;
         const std::vector<jupyter::KernelInfo> kernels =
             co_await jupyter::list_kernels(sidecar.loop, std::move(request));
@@ -59,8 +59,8 @@ struct Kernels {
     Task<protocol::KernelCompleteResult> complete(protocol::KernelCompleteParams params) {
         const std::int64_t cursor = place_in(params.code, params.cursor_pos);
         const std::shared_ptr<session::Session> session = find(params.session_id);
-        jupyter::Question question = jupyter::ask_completion(params.code, cursor);
-        const std::string reply = co_await session->ask(std::move(question));
+        jupyter::KernelQuery query = jupyter::completion_query(params.code, cursor);
+        const std::string reply = co_await session->ask(std::move(query));
         jupyter::Completion found = jupyter::read_completion(reply, cursor);
         co_return protocol::KernelCompleteResult{std::move(found.matches), std::move(found.types), found.cursor_start,
                                                  found.cursor_end};
@@ -71,8 +71,8 @@ struct Kernels {
         const std::int64_t level = params.detail_level.value_or(0);
         require(level == 0 || level == 1, "params.detailLevel: expected 0 or 1");
         const std::shared_ptr<session::Session> session = find(params.session_id);
-        jupyter::Question question = jupyter::ask_inspection(params.code, cursor, level);
-        const std::string reply = co_await session->ask(std::move(question));
+        jupyter::KernelQuery query = jupyter::inspection_query(params.code, cursor, level);
+        const std::string reply = co_await session->ask(std::move(query));
         std::optional<std::string> text = jupyter::read_inspection(reply);
         const bool found = text.has_value();
         co_return protocol::KernelInspectResult{found, std::move(text)};
@@ -81,16 +81,16 @@ struct Kernels {
     Task<protocol::KernelIsCompleteResult> is_complete(protocol::KernelIsCompleteParams params) {
         require_short(params.code);
         const std::shared_ptr<session::Session> session = find(params.session_id);
-        jupyter::Question question = jupyter::ask_completeness(params.code);
-        const std::string reply = co_await session->ask(std::move(question));
+        jupyter::KernelQuery query = jupyter::completeness_query(params.code);
+        const std::string reply = co_await session->ask(std::move(query));
         jupyter::Completeness completeness = jupyter::read_completeness(reply);
         co_return protocol::KernelIsCompleteResult{std::move(completeness.status), std::move(completeness.indent)};
     }
 
     Task<protocol::KernelVariablesResult> variables(protocol::KernelVariablesParams params) {
         const std::shared_ptr<session::Session> session = find(params.session_id);
-        jupyter::Question question = jupyter::ask_variables();
-        const std::string reply = co_await session->ask(std::move(question));
+        jupyter::KernelQuery query = jupyter::variables_query();
+        const std::string reply = co_await session->ask(std::move(query));
         std::optional<jupyter::Variables> found = jupyter::read_variables(reply);
         if (!found) {
             throw Error(ErrorCode::unsupported, "the kernel does not tell of its variables",

@@ -44,13 +44,13 @@ struct Lifecycle {
         if (params.initialization_options) {
             configure(std::move(*params.initialization_options));
         }
-        client.introduce(params.client_info, params.capabilities);
+        client.set_identity(params.client_info, params.capabilities);
         log_info("client {} ({}) has come", client.id, client.name);
         if (client.capabilities.images == protocol::ImageTransport::file) {
             client.outputs.use_files();
         }
         client.stage = Client::Stage::initialized;
-        // A process that is not seen from here (the client is in a container, say) cannot be watched.
+        // A process that is not visible here (the client may be in a container) cannot be watched.
         if (const std::optional<std::int64_t> pid = params.process_id.value; pid && *pid > 0 && is_running(*pid)) {
             client.tasks.spawn(close_after(&sidecar.clock, *pid, &client));
         }
@@ -58,8 +58,8 @@ struct Lifecycle {
         result.server_info = {"cellgate", CELLGATE_VERSION};
         result.protocol_version = "1";
         result.role = client.role;
-        if (client.role == protocol::Role::person && sidecar.options.outlives_clients) {
-            std::vector<protocol::LostWork> lost = co_await sidecar.left_work.lost();
+        if (client.role == protocol::Role::user && sidecar.options.outlives_clients) {
+            std::vector<protocol::LostWork> lost = co_await sidecar.crash_recovery.lost();
             if (!lost.empty()) {
                 result.lost = std::move(lost);
             }
@@ -78,17 +78,17 @@ struct Lifecycle {
     void configure(protocol::InitializationOptions given) {
         const std::vector<protocol::RuleSpec> rules = given.rules.value_or(std::vector<protocol::RuleSpec>{});
         for (const protocol::RuleSpec& rule : rules) {
-            sidecar.gate.check(rule, protocol::RuleSource::person);
+            sidecar.gate.check(rule, protocol::RuleSource::user);
         }
         if (given.mcp_servers) {
-            sidecar.add_trusted_servers(*given.mcp_servers, protocol::ToolServerSource::person);
+            sidecar.add_trusted_servers(*given.mcp_servers, protocol::ToolServerSource::user);
         }
         for (const protocol::RuleSpec& rule : rules) {
-            sidecar.gate.configure(rule, protocol::RuleSource::person);
+            sidecar.gate.configure(rule, protocol::RuleSource::user);
         }
         if (given.linger_seconds) {
             client.linger = from_seconds(*given.linger_seconds);
-            sidecar.attendance.expect_nobody(); // this is who was waited for
+            sidecar.idle_tracker.cancel_reconnect(); // this one satisfies it
         }
         if (given.output_limit_bytes) {
             sidecar.journals.set_limit_of_one(*given.output_limit_bytes);
@@ -97,15 +97,15 @@ struct Lifecycle {
 
     Task<RawJson> shutdown(Empty) {
         client.stage = Client::Stage::shut_down;
-        client.said_goodbye = true;
+        client.clean_exit = true;
         if (client.answers_approvals()) {
-            sidecar.gate.detach(client, sidecar.attendance.expected_for()); // it can answer no more
+            sidecar.gate.detach(client, sidecar.idle_tracker.reconnect_remaining()); // it can answer no more
         }
         co_return RawJson();
     }
 
     void exit() {
-        client.said_goodbye = true;
+        client.clean_exit = true;
         client.peer.close();
     }
 };

@@ -1,6 +1,6 @@
 // packages/install.
 
-#include "exec/requirements.hpp"
+#include "packages/requirements.hpp"
 #include "progress.hpp"
 #include "protocol/messages/packages.hpp"
 #include "sidecar_impl.hpp"
@@ -16,10 +16,10 @@ struct PackageMethods {
     Client& client;
 
     Task<protocol::PackagesInstallResult> install(protocol::PackagesInstallParams params) {
-        exec::InstallRequest request;
+        packages::InstallRequest request;
         request.packages = std::move(params.packages);
         request.source_builds = params.allow_source_builds.value_or(false);
-        exec::require_requirements(request.packages, request.source_builds); // before a kernel starts for it
+        packages::require_requirements(request.packages, request.source_builds); // before a kernel starts for it
         Progress progress(client.peer, std::move(params.work_done_token), "Installing packages");
         const std::shared_ptr<session::Session> session = co_await sidecar.find_or_start(std::move(params.session_id));
         if (!session->python()) {

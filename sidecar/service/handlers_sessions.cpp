@@ -1,7 +1,7 @@
 // session/*.
 
+#include "base/escape_unprintable.hpp"
 #include "base/names.hpp"
-#include "base/visible_text.hpp"
 #include "progress.hpp"
 #include "require.hpp"
 #include "sandbox/home.hpp"
@@ -19,13 +19,13 @@ namespace cellgate::service {
 namespace {
 
 constexpr std::string_view agent_prefix = "agent-";
-constexpr double most_seconds = 365.0 * 24 * 3600;
-constexpr std::ptrdiff_t most_of_an_agent = 8;
+constexpr double max_seconds = 365.0 * 24 * 3600;
+constexpr std::ptrdiff_t max_per_agent = 8;
 
 constexpr std::int64_t least_open_files = 64; // a kernel has about 50
-constexpr std::int64_t most_open_files = std::int64_t{1} << 20;
+constexpr std::int64_t max_open_files = std::int64_t{1} << 20;
 constexpr std::int64_t least_file_bytes = std::int64_t{1} << 20; // a kernel writes a few itself
-constexpr double most_cores = 1024;
+constexpr double max_cores = 1024;
 constexpr std::array limit_names = {"memoryBytes", "processCount",  "cpuCores",  "cpuSeconds",
                                     "openFiles",   "fileSizeBytes", "diskBytes", "wallSeconds"};
 
@@ -35,23 +35,23 @@ protocol::Limits read_limits(const RawJson& limits) {
         if (std::find(limit_names.begin(), limit_names.end(), name) == limit_names.end()) {
             throw Error(ErrorCode::invalid_params,
                         fmt::format("params.limits: expected {}, found {}", fmt::join(limit_names, ", "),
-                                    visible_text(name.substr(0, 60))));
+                                    escape_unprintable(name.substr(0, 60))));
         }
     }
     const auto asked = from_json<protocol::Limits>(limits, "params.limits");
     require(asked.memory_bytes.value_or(1) > 0, "params.limits.memoryBytes: expected 1 or more");
     require(asked.process_count.value_or(1) > 0, "params.limits.processCount: expected 1 or more");
-    require(asked.cpu_seconds.value_or(1) > 0 && asked.cpu_seconds.value_or(1) <= most_seconds,
+    require(asked.cpu_seconds.value_or(1) > 0 && asked.cpu_seconds.value_or(1) <= max_seconds,
             "params.limits.cpuSeconds: expected more than 0, and at most a year");
     const std::int64_t files = asked.open_files.value_or(least_open_files);
-    require(files >= least_open_files && files <= most_open_files, "params.limits.openFiles: expected 64 to 1048576");
+    require(files >= least_open_files && files <= max_open_files, "params.limits.openFiles: expected 64 to 1048576");
     require(asked.file_size_bytes.value_or(least_file_bytes) >= least_file_bytes,
             "params.limits.fileSizeBytes: expected 1048576 or more");
     require(asked.disk_bytes.value_or(least_file_bytes) >= least_file_bytes,
             "params.limits.diskBytes: expected 1048576 or more");
-    require(asked.cpu_cores.value_or(1) > 0 && asked.cpu_cores.value_or(1) <= most_cores,
+    require(asked.cpu_cores.value_or(1) > 0 && asked.cpu_cores.value_or(1) <= max_cores,
             "params.limits.cpuCores: expected more than 0, and at most 1024");
-    require(asked.wall_seconds.value_or(1) > 0 && asked.wall_seconds.value_or(1) <= most_seconds,
+    require(asked.wall_seconds.value_or(1) > 0 && asked.wall_seconds.value_or(1) <= max_seconds,
             "params.limits.wallSeconds: expected more than 0, and at most a year");
     return asked;
 }
@@ -70,7 +70,7 @@ sandbox::Limits for_sandbox(const protocol::Limits& asked) {
     return limits;
 }
 
-constexpr std::size_t most_added_paths = 100;
+constexpr std::size_t max_added_paths = 100;
 
 void add_paths(std::vector<std::string>& paths, const std::optional<std::vector<std::string>>& more, const char* name) {
     for (const std::string& path : more.value_or(std::vector<std::string>{})) {
@@ -79,8 +79,8 @@ void add_paths(std::vector<std::string>& paths, const std::optional<std::vector<
             paths.push_back(path);
         }
     }
-    require(paths.size() <= most_added_paths, fmt::format("params.sandbox.{}: expected at most {} paths, found {}",
-                                                          name, most_added_paths, paths.size()));
+    require(paths.size() <= max_added_paths,
+            fmt::format("params.sandbox.{}: expected at most {} paths, found {}", name, max_added_paths, paths.size()));
 }
 
 void add(sandbox::Additions& additions, const protocol::SandboxAdditions& more) {
@@ -94,12 +94,12 @@ struct Sessions {
     Client& client;
 
     std::string new_id() const {
-        return client.role == protocol::Role::person ? random_id() : std::string(agent_prefix) + random_id();
+        return client.role == protocol::Role::user ? random_id() : std::string(agent_prefix) + random_id();
     }
 
-    // A person who finds the id of a session must not find an agent's kernel behind it.
+    // A user who finds the id of a session must not find an agent's kernel behind it.
     void require_room_for_agent(const std::string& id) const {
-        if (client.role == protocol::Role::person) {
+        if (client.role == protocol::Role::user) {
             return;
         }
         if (!id.starts_with(agent_prefix)) {
@@ -109,9 +109,9 @@ struct Sessions {
         const std::vector<std::shared_ptr<session::Session>> all = sidecar.sessions();
         const auto own = std::count_if(all.begin(), all.end(),
                                        [this](const auto& session) { return session->belongs_to(client.id); });
-        if (own >= most_of_an_agent) {
+        if (own >= max_per_agent) {
             throw Error(ErrorCode::limit_exceeded,
-                        fmt::format("expected at most {} sessions of one agent, found {}", most_of_an_agent, own),
+                        fmt::format("expected at most {} sessions of one agent, found {}", max_per_agent, own),
                         "use one of those that are there");
         }
     }
@@ -156,7 +156,7 @@ struct Sessions {
             options.limits = for_sandbox(asked);
             options.wall_seconds = asked.wall_seconds;
         }
-        if (client.role != protocol::Role::person) {
+        if (client.role != protocol::Role::user) {
             options.limits = sidecar.agent_limits.limits_of(options.limits);
             options.wall_seconds =
                 sidecar.agent_limits.timeout_of("limits.wallSeconds", options.wall_seconds, std::nullopt);
@@ -191,7 +191,7 @@ struct Sessions {
     }
 
     Task<protocol::SessionInfo> restart(protocol::SessionRestartParams params) {
-        if (client.role != protocol::Role::person && !sidecar.find(params.session_id)->belongs_to(client.id)) {
+        if (client.role != protocol::Role::user && !sidecar.find(params.session_id)->belongs_to(client.id)) {
             client.refuse("an agent can restart only a session that it created");
         }
         Progress progress(client.peer, params.work_done_token, "Restarting the kernel");
@@ -199,7 +199,7 @@ struct Sessions {
         const std::shared_ptr<session::Session> session = co_await sidecar.find_or_start(std::move(id));
         std::shared_ptr<const sandbox::Settings> settings = session->options().settings;
         sandbox::Additions additions = session->options().additions;
-        if (settings && client.role == protocol::Role::person) {
+        if (settings && client.role == protocol::Role::user) {
             std::string file = settings->file;
             settings = co_await sidecar.read_settings(std::move(file));
         }
@@ -216,7 +216,7 @@ struct Sessions {
 
     Task<Empty> interrupt(protocol::SessionParams params) {
         const std::shared_ptr<session::Session> session = sidecar.find(params.session_id);
-        if (client.role != protocol::Role::person && !session->runs_for(client.id)) {
+        if (client.role != protocol::Role::user && !session->runs_for(client.id)) {
             client.refuse("an agent can interrupt only what it runs itself");
         }
         session->interrupt();

@@ -26,7 +26,7 @@ struct Tools {
         protocol::ToolServersListResult result;
         result.servers = sidecar.registry.list();
         if (client.role == protocol::Role::agent) {
-            // Arguments and URLs of a person's servers may hold what is not the agent's to know.
+            // Arguments and URLs of a user's servers may contain secrets.
             for (protocol::ToolServerInfo& server : result.servers) {
                 server.command.reset();
                 server.url.reset();
@@ -38,12 +38,12 @@ struct Tools {
     }
 
     void trust(const std::string& server, const protocol::McpServerConfig& config) {
-        sidecar.add_trusted_servers({{server, config}}, protocol::ToolServerSource::person);
+        sidecar.add_trusted_servers({{server, config}}, protocol::ToolServerSource::user);
     }
 
-    // A person's word is enough; what an agent names starts only after a person agreed to it.
+    // A user's server may start; an agent's starts only after an approval.
     void configure(const std::string& server, const protocol::McpServerConfig& config) {
-        if (client.role == protocol::Role::person) {
+        if (client.role == protocol::Role::user) {
             trust(server, config);
         } else {
             sidecar.registry.add_from_agent(
@@ -82,7 +82,7 @@ struct Tools {
         if (params.session_id) {
             context.session_id = sidecar.find(*params.session_id)->id();
         }
-        co_return co_await sidecar.door.call(std::move(context), std::move(params.server), std::move(params.tool),
+        co_return co_await sidecar.dispatcher.call(std::move(context), std::move(params.server), std::move(params.tool),
                                              std::move(params.arguments));
     }
 
@@ -101,7 +101,7 @@ struct Tools {
             wrappers::write_package(package, out_dir);
             return package;
         };
-        const wrappers::Package package = co_await sidecar.loop.off_loop(std::move(work));
+        const wrappers::Package package = co_await sidecar.loop.run_blocking(std::move(work));
         protocol::WrappersGenerateResult result;
         result.package = "mcptools." + package.package;
         for (const wrappers::Module& module : package.modules) {

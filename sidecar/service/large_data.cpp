@@ -1,5 +1,6 @@
 #include "large_data.hpp"
 
+#include "base/files.hpp"
 #include "base/encoding.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
@@ -53,20 +54,6 @@ std::string content_of(std::string_view mime, std::string_view value) {
     return text;
 }
 
-bool write_all(int fd, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t count = ::write(fd, bytes.data(), bytes.size());
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            return false;
-        }
-        bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return true;
-}
-
 // The size of the file at `path`, which is written if it is not there. Nothing when it cannot be written.
 std::optional<std::uint64_t> write_once(const std::string& path, std::string_view mime, std::string_view value) {
     struct stat found{};
@@ -75,18 +62,9 @@ std::optional<std::uint64_t> write_once(const std::string& path, std::string_vie
     }
     const std::string bytes = content_of(mime, value);
     // Two clients may get the same record at once.
-    const std::string aside = fmt::format("{}.{}", path, random_id());
-    const int fd = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    const bool written = fd >= 0 && write_all(fd, bytes) && ::rename(aside.c_str(), path.c_str()) == 0;
-    const int error = errno;
-    if (fd >= 0) {
-        ::close(fd);
-        if (!written) {
-            ::unlink(aside.c_str());
-        }
-    }
-    if (!written) {
-        log_warning("cannot write {}: {}", path, std::strerror(error));
+    ReplacementFile file(AT_FDCWD, path + ".", 0600);
+    if (!file.valid() || !write_all(file.fd(), bytes) || !file.commit(path)) {
+        log_warning("cannot write {}: {}", path, std::strerror(errno));
         return std::nullopt;
     }
     return bytes.size();
@@ -99,7 +77,7 @@ void append_member(std::string& object, std::string_view key, std::string_view v
     object += value;
 }
 
-// `data` without what went into files.
+// `data` without the parts that were written to files.
 std::string small_data(std::string_view data, const std::string& stem, std::vector<protocol::LargeDatum>& files) {
     std::string small = "{";
     for (const auto& [mime, value] : json_members(data)) {
@@ -147,7 +125,7 @@ void fit_into_message(protocol::OutputRecord& record, const std::optional<std::s
     if (stem) {
         move_large_data_to_files(record, *stem);
     }
-    if (const std::size_t bytes = record.output->text().size(); bytes > most_message_bytes) {
+    if (const std::size_t bytes = record.output->text().size(); bytes > max_message_bytes) {
         record.output.reset();
         record.files.reset();
         record.skipped_bytes = bytes;

@@ -1,7 +1,7 @@
 #pragma once
-// What is for persons only, from schemas/methods.json: whole methods by their `roles`, and of others what `personOnly`
-// names, a parameter or a value of one. The one place where roles are enforced on what a client says; what only its
-// owner may touch is judged where the owner is known, by Client::refuse().
+// `users_only_part` is the check of roles by schemas/methods.json: whole methods by their `roles`, and in others the
+// parameters, or values of parameters, that `userOnly` names. The only place that enforces roles on requests;
+// Client::refuse() is for objects that only their owner may use.
 
 #include "base/raw_json.hpp"
 
@@ -11,10 +11,10 @@
 
 namespace cellgate::service {
 
-extern const std::string_view methods_text; // schemas/methods.json, as it was when the sidecar was built
+extern const std::string_view methods_text; // schemas/methods.json, embedded at build time
 
-// Which part of the call an agent may not make, in words; nothing when it may. A method that the table does not have
+// Describes the part of the call that an agent may not make; nothing if it may. A method that the table does not have
 // passes: the peer answers that it does not exist.
-std::optional<std::string> what_is_for_persons(const std::string& method, const RawJson& params);
+std::optional<std::string> users_only_part(const std::string& method, const RawJson& params);
 
 } // namespace cellgate::service

@@ -1,10 +1,10 @@
 #pragma once
-// Output on its way to one client. What a client has not read costs bounded memory: past a first limit of queued bytes
-// records wait here, and adjacent ones of a stream are joined; past a second one they are not sent but announced as
-// skipped, in their place, and are in the journal (output/read). The records of an execution keep their order; large
-// display data is written into files off the loop, and what comes behind it waits.
+// `OutputFeed` is the queue of output to one client. A client that does not read costs bounded memory: past a first
+// limit of queued bytes, records wait in the backlog and adjacent ones of a stream are joined; past a second one they
+// are not sent but announced as skipped, in order, and stay in the journal (output/read). The records of an execution
+// keep their order; large display data is written to files on the thread pool, and later records wait for it.
 
-#include "base/off_loop.hpp"
+#include "base/run_blocking.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/peer.hpp"
 #include "session/execution.hpp"
@@ -17,23 +17,23 @@ namespace cellgate::service {
 
 class OutputFeed {
   public:
-    OutputFeed(protocol::Peer& peer, OffLoop off_loop) : peer_(peer), off_loop_(std::move(off_loop)) {}
+    OutputFeed(protocol::Peer& peer, RunBlocking run_blocking) : peer_(peer), run_blocking_(std::move(run_blocking)) {}
 
-    // The client takes large display data as files.
+    // The client accepts large display data as files.
     void use_files() { files_ = true; }
-    // A larger record is not sent as it is.
-    std::size_t most_inline_bytes() const;
+    // A larger record is not sent inline.
+    std::size_t inline_limit() const;
 
     void send(const session::Execution& execution, const protocol::OutputRecord& record);
-    // The first of an execution's records that was not sent yet, or announced; `next` when all before that were.
+    // The first record of an execution that was neither sent nor announced; `next` if there is none before that.
     std::int64_t first_unsent(const std::string& execution_id, std::int64_t next) const;
-    // When everything so far of an execution was sent or announced: its reply follows.
-    Task<void> settled(std::string execution_id);
+    // Returns when all records so far of an execution were sent or announced: its reply follows.
+    Task<void> flushed(std::string execution_id);
     // Cancels the wait for the client to read.
     Task<void> close();
 
   private:
-    struct Held {
+    struct QueuedRecord {
         std::string execution_id;
         protocol::OutputRecord record;   // without its output
         std::string output;              // empty: skipped
@@ -42,23 +42,23 @@ class OutputFeed {
         std::size_t cost() const;
     };
 
-    void hold(const session::Execution& execution, const protocol::OutputRecord& record);
-    bool join(Held& last, const protocol::OutputRecord& record);
-    Held* last_of(const std::string& execution_id);
+    void enqueue(const session::Execution& execution, const protocol::OutputRecord& record);
+    bool join(QueuedRecord& last, const protocol::OutputRecord& record);
+    QueuedRecord* last_of(const std::string& execution_id);
     Task<void> pump();
-    Task<void> fit(std::shared_ptr<Held> held);
+    Task<void> fit(std::shared_ptr<QueuedRecord> queued);
     void notify(const std::string& execution_id, const protocol::OutputRecord& record);
 
     protocol::Peer& peer_;
-    OffLoop off_loop_;
+    RunBlocking run_blocking_;
     bool files_ = false;
-    std::deque<Held> held_;
-    std::size_t held_bytes_ = 0;
+    std::deque<QueuedRecord> backlog_;
+    std::size_t backlog_bytes_ = 0;
     bool skipping_ = false;
     bool pumping_ = false;
-    std::string in_hand_; // the execution whose record the pump has
-    std::int64_t seq_in_hand_ = 0;
-    Event moved_;
+    std::string in_flight_; // the execution whose record pump() is sending
+    std::int64_t seq_in_flight_ = 0;
+    Event sent_;
     TaskScope tasks_;
 };
 

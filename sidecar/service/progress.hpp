@@ -1,6 +1,6 @@
 #pragma once
-// $/progress of a request that carried a workDoneToken: it begins here and ends with the object. Without a token,
-// nothing is told. Reports are left out while a client does not read.
+// `Progress` is the $/progress of a request with a workDoneToken: it begins with the object and ends with it. Without a
+// token, nothing is sent. Reports are dropped while the client does not read.
 
 #include "protocol/messages/lifecycle.hpp"
 
@@ -13,21 +13,21 @@ class Progress {
   public:
     Progress(protocol::Peer& peer, std::optional<RawJson> token, std::string title)
         : peer_(peer), token_(std::move(token)) {
-        tell({protocol::ProgressKind::begin, std::move(title), std::nullopt});
+        send({protocol::ProgressKind::begin, std::move(title), std::nullopt});
     }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
-    ~Progress() { tell({protocol::ProgressKind::end, std::nullopt, std::nullopt}); }
+    ~Progress() { send({protocol::ProgressKind::end, std::nullopt, std::nullopt}); }
 
     void report(std::string message) {
-        constexpr std::size_t most_queued = std::size_t{64} << 10;
-        if (peer_.connection().queued_bytes() <= most_queued) {
-            tell({protocol::ProgressKind::report, std::nullopt, std::move(message)});
+        constexpr std::size_t max_queued = std::size_t{64} << 10;
+        if (peer_.connection().queued_bytes() <= max_queued) {
+            send({protocol::ProgressKind::report, std::nullopt, std::move(message)});
         }
     }
 
   private:
-    void tell(protocol::ProgressValue value) {
+    void send(protocol::ProgressValue value) {
         if (token_) {
             const protocol::ProgressParams params{*token_, std::move(value)};
             peer_.notify<protocol::Progress>(params);

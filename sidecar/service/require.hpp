@@ -1,5 +1,5 @@
 #pragma once
-// What the contract asks of a parameter beyond its type.
+// `require` is a check of a parameter beyond its type.
 
 #include "base/error.hpp"
 

@@ -1,10 +1,10 @@
 #include "server_sandbox.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "egress/proxy.hpp"
 #include "egress/settings_rules.hpp"
 #include "sandbox/explain.hpp"
-#include "store/owned_directory.hpp"
+#include "store/locked_temp_dir.hpp"
 
 #include <fmt/format.h>
 
@@ -13,17 +13,17 @@
 
 namespace cellgate::service {
 
-class ServerSandbox::Start final : public tools::SandboxedStart {
+class ServerSandbox::Instance final : public tools::SandboxedStart {
   public:
-    explicit Start(ServerSandbox& sandbox)
+    explicit Instance(ServerSandbox& sandbox)
         : sandbox_(sandbox), launcher_(sandbox::make_launcher(sandbox::Isolation::bwrap, sandbox.environment_)) {}
 
     Task<void> prepare(tools::SandboxedServer server) {
-        std::function<store::OwnedDirectory()> make = [this] {
-            return store::make_owned_directory(sandbox_.directories_.runtime, "t-");
+        std::function<store::LockedTempDir()> make = [this] {
+            return store::make_locked_temp_dir(sandbox_.directories_.runtime, "t-");
         };
-        directory_ = co_await sandbox_.loop_.off_loop(std::move(make));
-        profile_.workspace = sandbox_.root_;
+        directory_ = co_await sandbox_.loop_.run_blocking(std::move(make));
+        profile_.workspace = sandbox_.workspace_;
         profile_.session_dir = directory_.path;
         profile_.read_only = std::move(server.folders);
         profile_.hidden = sandbox_.directories_.all();
@@ -33,7 +33,7 @@ class ServerSandbox::Start final : public tools::SandboxedStart {
         std::function<sandbox::Launch()> wrap = [this, &server] {
             return launcher_->wrap(std::move(server.command), profile_);
         };
-        launch = co_await sandbox_.loop_.off_loop(std::move(wrap));
+        launch = co_await sandbox_.loop_.run_blocking(std::move(wrap));
     }
 
     async::ExitStatus exit_of(async::ExitStatus outer) const override { return launcher_->exit_of(outer); }
@@ -42,11 +42,11 @@ class ServerSandbox::Start final : public tools::SandboxedStart {
         std::function<sandbox::Explained()> explain = [this, &paths] {
             return sandbox::explain_paths(profile_, sandbox_.environment_, paths);
         };
-        const sandbox::Explained explained = co_await sandbox_.loop_.off_loop(std::move(explain));
+        const sandbox::Explained explained = co_await sandbox_.loop_.run_blocking(std::move(explain));
         std::vector<std::string> unseen;
         for (std::size_t i = 0; i < paths.size(); ++i) {
-            const sandbox::Sight sight = explained.paths[i].sight;
-            if (sight == sandbox::Sight::absent || sight == sandbox::Sight::unreadable) {
+            const sandbox::Visibility visibility = explained.paths[i].visibility;
+            if (visibility == sandbox::Visibility::absent || visibility == sandbox::Visibility::unreadable) {
                 unseen.push_back(paths[i]);
             }
         }
@@ -67,15 +67,14 @@ class ServerSandbox::Start final : public tools::SandboxedStart {
                 store::remove_tree(directory_.path);
             }
         };
-        co_await sandbox_.loop_.off_loop(std::move(remove));
+        co_await sandbox_.loop_.run_blocking(std::move(remove));
     }
 
   private:
     void open_proxy(const tools::SandboxedServer& server) {
         for (protocol::RuleSpec& rule : egress::rules_of(profile_.settings.get())) {
             rule.server = server.name;
-            rules_.push_back(
-                sandbox_.gate_.configure(std::move(rule), protocol::RuleSource::person, server.identity).id);
+            rules_.push_back(sandbox_.gate_.configure(std::move(rule), protocol::RuleSource::user, server.identity).id);
         }
         gate::Request request;
         request.action.server = server.name;
@@ -83,8 +82,8 @@ class ServerSandbox::Start final : public tools::SandboxedStart {
         request.agent = server.agent;
         egress::ProxyOptions options;
         options.path = profile_.proxy;
-        options.name = fmt::format("the tool server \"{}\"", visible_text(server.name));
-        options.asker = [request](const egress::Caller& caller) {
+        options.name = fmt::format("the tool server \"{}\"", escape_unprintable(server.name));
+        options.asker = [request](const egress::ConnectionSource& caller) {
             gate::Request asked = request;
             asked.action.program = egress::shown_program(caller, "the server");
             return asked;
@@ -96,7 +95,7 @@ class ServerSandbox::Start final : public tools::SandboxedStart {
 
     ServerSandbox& sandbox_;
     std::unique_ptr<sandbox::Launcher> launcher_;
-    store::OwnedDirectory directory_;
+    store::LockedTempDir directory_;
     sandbox::Profile profile_;
     std::vector<std::string> rules_; // of the settings
     std::unique_ptr<egress::Proxy> proxy_;
@@ -104,7 +103,7 @@ class ServerSandbox::Start final : public tools::SandboxedStart {
 };
 
 Task<std::shared_ptr<tools::SandboxedStart>> ServerSandbox::prepare(tools::SandboxedServer server) {
-    const auto start = std::make_shared<Start>(*this);
+    const auto start = std::make_shared<Instance>(*this);
     std::exception_ptr error;
     try {
         co_await start->prepare(std::move(server));

@@ -1,7 +1,7 @@
 #pragma once
-// The sandbox of tool servers: a kernel's, by the same profile, with a proxy of each server's own. What the proxy is
-// asked for is asked by that server, of no session; what its settings file says about hosts are rules for it alone, for
-// as long as it runs.
+// `ServerSandbox` is the sandbox of tool servers: the same profile as a kernel's, with a proxy for each server. A
+// request of the proxy belongs to that server and to no session; the hosts in its settings file are rules for this
+// server alone, while it runs.
 
 #include "async/loop.hpp"
 #include "egress/network.hpp"
@@ -15,23 +15,23 @@ namespace cellgate::service {
 
 class ServerSandbox final : public tools::ServerSandbox {
   public:
-    // All stay as long as it.
+    // All must outlive it.
     ServerSandbox(async::Loop& loop, gate::Gate& gate, egress::Network& network, const store::Directories& directories,
-                  const std::string& root, const sandbox::Environment& environment)
-        : loop_(loop), gate_(gate), network_(network), directories_(directories), root_(root),
+                  const std::string& workspace, const Environment& environment)
+        : loop_(loop), gate_(gate), network_(network), directories_(directories), workspace_(workspace),
           environment_(environment) {}
 
     Task<std::shared_ptr<tools::SandboxedStart>> prepare(tools::SandboxedServer server) override;
 
   private:
-    class Start;
+    class Instance;
 
     async::Loop& loop_;
     gate::Gate& gate_;
     egress::Network& network_;
     const store::Directories& directories_;
-    const std::string& root_; // the workspace, canonical
-    const sandbox::Environment& environment_;
+    const std::string& workspace_; // the workspace, canonical
+    const Environment& environment_;
 };
 
 } // namespace cellgate::service

@@ -11,12 +11,12 @@
 
 namespace cellgate::service {
 
-std::string canonical_root(const std::string& root) {
+std::string canonical_workspace(const std::string& workspace) {
     std::error_code error;
-    const std::filesystem::path path = std::filesystem::canonical(root, error);
+    const std::filesystem::path path = std::filesystem::canonical(workspace, error);
     if (error || !std::filesystem::is_directory(path)) {
-        throw Error(ErrorCode::config_invalid, fmt::format("expected the root to be a directory, found {}: {}", root,
-                                                           error ? error.message() : "it is none"));
+        throw Error(ErrorCode::config_invalid, fmt::format("expected the workspace to be a directory, found {}: {}",
+                                                           workspace, error ? error.message() : "it is none"));
     }
     return path;
 }
@@ -31,25 +31,25 @@ store::Directories private_directories(const std::map<std::string, std::string>&
     return directories;
 }
 
-// Of the sidecars of this root.
-std::string journal_directory(const store::Directories& directories, const std::string& root) {
+// For the journals of this workspace's sidecars.
+std::string journal_directory(const store::Directories& directories, const std::string& workspace) {
     store::make_private_directory(directories.state + "/journals");
-    const std::string of_root = fmt::format("{}/journals/{}", directories.state, store::key_of_root(root));
-    store::make_private_directory(of_root);
-    return of_root;
+    const std::string of_workspace = fmt::format("{}/journals/{}", directories.state, store::key_of_root(workspace));
+    store::make_private_directory(of_workspace);
+    return of_workspace;
 }
 
-OffLoop off_loop(async::Loop& loop) {
-    return [&loop](std::function<void()> work) { return loop.off_loop(std::move(work)); };
+RunBlocking run_blocking(async::Loop& loop) {
+    return [&loop](std::function<void()> work) { return loop.run_blocking(std::move(work)); };
 }
 
-gate::GateOptions gate_options(async::Loop& loop, const std::string& root, const store::Directories& directories,
+gate::GateOptions gate_options(async::Loop& loop, const std::string& workspace, const store::Directories& directories,
                                gate::Elicitor* elicitor) {
     gate::GateOptions options;
     options.elicitor = elicitor;
-    options.root = root;
+    options.root = workspace;
     options.policy_directory = directories.config + "/policy";
-    options.off_loop = off_loop(loop);
+    options.run_blocking = run_blocking(loop);
     return options;
 }
 
@@ -57,16 +57,16 @@ gate::GateOptions gate_options(async::Loop& loop, const std::string& root, const
 
 Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
     : loop(loop_), clock(loop_.clock()), options(std::move(options_)),
-      directories(private_directories(options.environment)), root(canonical_root(options.root)),
-      journals(journal_directory(directories, root), off_loop(loop)),
-      left_work(loop, {journal_directory(directories, root), directories.state + "/journals"}),
-      gate(clock, gate_options(loop, root, directories, this)), network(egress::make_system_network(loop)),
-      server_sandbox(loop, gate, *network, directories, root, options.environment),
+      directories(private_directories(options.environment)), workspace(canonical_workspace(options.workspace)),
+      journals(journal_directory(directories, workspace), run_blocking(loop)),
+      crash_recovery(loop, {journal_directory(directories, workspace), directories.state + "/journals"}),
+      gate(clock, gate_options(loop, workspace, directories, this)), network(egress::make_system_network(loop)),
+      server_sandbox(loop, gate, *network, directories, workspace, options.environment),
       registry(loop, clock, gate,
-               tools::RegistryOptions{root, options.environment, {"cellgate", CELLGATE_VERSION}, &server_sandbox}),
-      door(gate, registry), installs(loop, gate, directories, root, options.environment),
-      house{loop, clock, gate, door, *network, *this, directories, journals, root, options.environment},
-      attendance(clock) {
+               tools::RegistryOptions{workspace, options.environment, {"cellgate", CELLGATE_VERSION}, &server_sandbox}),
+      dispatcher(gate, registry), installs(loop, gate, directories, workspace, options.environment),
+      session_services{loop, clock, gate, dispatcher, *network, *this, directories, journals, workspace, options.environment},
+      idle_tracker(clock) {
     if (options.outlives_clients) {
         ledger.emplace(journals.directory());
     }
@@ -101,7 +101,7 @@ void Sidecar::Impl::add_trusted_servers(const std::map<std::string, protocol::Mc
         rule.kind = protocol::ActionKind::server;
         rule.server = spec.name;
         const auto rule_source = source == protocol::ToolServerSource::command_line ? protocol::RuleSource::command_line
-                                                                                    : protocol::RuleSource::person;
+                                                                                    : protocol::RuleSource::user;
         start_rules_[spec.name] = gate.configure(std::move(rule), rule_source, registry.info(spec.name).identity).id;
     }
 }
@@ -117,26 +117,26 @@ std::string Sidecar::Impl::resolve_path(const std::string& path) const {
     if (path.empty() || path.find('\0') != std::string::npos) {
         throw Error(ErrorCode::invalid_params, "expected a path, found an empty one or one with a NUL");
     }
-    return (std::filesystem::path(root) / path).lexically_normal();
+    return (std::filesystem::path(workspace) / path).lexically_normal();
 }
 
 session::SessionOptions Sidecar::Impl::default_session() const {
     session::SessionOptions session_options;
     session_options.id = default_session_id;
-    session_options.cwd = root;
+    session_options.cwd = workspace;
     session_options.settings = settings;
     return session_options;
 }
 
 Task<std::shared_ptr<const sandbox::Settings>> Sidecar::Impl::read_settings(std::string file) {
     std::function<std::shared_ptr<const sandbox::Settings>()> work = [&file] { return sandbox::read_settings(file); };
-    co_return co_await loop.off_loop(std::move(work));
+    co_return co_await loop.run_blocking(std::move(work));
 }
 
 std::shared_ptr<Sidecar::Impl::Entry> Sidecar::Impl::add(session::SessionOptions session_options) {
     auto entry = std::make_shared<Entry>();
     const std::string id = session_options.id;
-    entry->session = std::make_shared<session::Session>(house, std::move(session_options));
+    entry->session = std::make_shared<session::Session>(session_services, std::move(session_options));
     sessions_[id] = entry;
     if (ledger) {
         ledger->session_opened(id);
@@ -212,7 +212,7 @@ std::shared_ptr<session::Session> Sidecar::Impl::find(const std::string& session
     return found->second->session;
 }
 
-std::optional<Sidecar::Impl::Found> Sidecar::Impl::look_for(const std::string& execution_id) const {
+std::optional<Sidecar::Impl::Found> Sidecar::Impl::try_find_execution(const std::string& execution_id) const {
     for (const auto& [id, entry] : sessions_) {
         if (std::shared_ptr<session::Execution> execution = entry->session->find(execution_id)) {
             return Found{entry->session, std::move(execution)};
@@ -222,7 +222,7 @@ std::optional<Sidecar::Impl::Found> Sidecar::Impl::look_for(const std::string& e
 }
 
 Sidecar::Impl::Found Sidecar::Impl::find_execution(const std::string& execution_id) const {
-    std::optional<Found> found = look_for(execution_id);
+    std::optional<Found> found = try_find_execution(execution_id);
     if (!found) {
         throw Error(ErrorCode::execution_not_found, fmt::format("there is no execution \"{}\"", execution_id));
     }
@@ -230,7 +230,7 @@ Sidecar::Impl::Found Sidecar::Impl::find_execution(const std::string& execution_
 }
 
 void Sidecar::Impl::require_new_execution(const std::string& execution_id) const {
-    if (look_for(execution_id)) {
+    if (try_find_execution(execution_id)) {
         throw Error(ErrorCode::execution_exists,
                     fmt::format("expected a new execution id, found \"{}\", which was used", execution_id));
     }
@@ -258,17 +258,17 @@ Task<void> Sidecar::Impl::close_session(std::string session_id, std::string reas
 
 void Sidecar::Impl::on_session_changed(const protocol::SessionChangedParams& changed) {
     for (const auto& [id, client] : clients) {
-        if (client->role == protocol::Role::person && client->stage == Client::Stage::initialized) {
+        if (client->role == protocol::Role::user && client->stage == Client::Stage::initialized) {
             client->peer.notify<protocol::SessionChanged>(changed);
         }
     }
 }
 
-void Sidecar::Impl::note(const session::Execution& execution) {
+void Sidecar::Impl::record(const session::Execution& execution) {
     if (execution.state == protocol::ExecutionState::queued) {
-        attendance.execution_began();
+        idle_tracker.execution_began();
     } else if (execution.state == protocol::ExecutionState::finished) {
-        attendance.execution_ended();
+        idle_tracker.execution_ended();
     }
     if (!ledger) {
         return;
@@ -289,7 +289,7 @@ void Sidecar::Impl::note(const session::Execution& execution) {
 }
 
 void Sidecar::Impl::on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) {
-    note(execution);
+    record(execution);
     protocol::ExecuteChangedParams changed;
     changed.execution_id = execution.id;
     changed.state = execution.state;
@@ -304,16 +304,16 @@ void Sidecar::Impl::on_execution_changed(const session::Execution& execution, st
             continue;
         }
         if (client->outputs.first_unsent(execution.id, records) < records) {
-            client->tasks.spawn(tell_finished(client, changed));
+            client->tasks.spawn(notify_finished(client, changed));
         } else {
             client->peer.notify<protocol::ExecuteChanged>(changed);
         }
     }
 }
 
-Task<void> Sidecar::Impl::tell_finished(std::shared_ptr<Client> client, protocol::ExecuteChangedParams changed) {
+Task<void> Sidecar::Impl::notify_finished(std::shared_ptr<Client> client, protocol::ExecuteChangedParams changed) {
     std::string execution_id = changed.execution_id;
-    co_await client->outputs.settled(std::move(execution_id));
+    co_await client->outputs.flushed(std::move(execution_id));
     client->peer.notify<protocol::ExecuteChanged>(changed);
 }
 
@@ -352,12 +352,12 @@ Task<bool> Sidecar::Impl::elicit(gate::Agent agent, protocol::Approval approval)
 Task<void> Sidecar::Impl::close_sessions_of(session::ClientId agent) {
     for (const std::shared_ptr<session::Session>& session : sessions()) {
         if (session->belongs_to(agent)) {
-            std::string reason = "its agent has gone";
+            std::string reason = "its agent disconnected";
             std::string id = session->id();
             try {
                 co_await close_session(std::move(id), std::move(reason));
             } catch (const Error& error) {
-                log_info("a session of an agent that has gone: {}", error.message); // closed by somebody else
+                log_info("a session of an agent that disconnected: {}", error.message); // closed by another client
             }
         }
     }
@@ -371,14 +371,14 @@ void Sidecar::Impl::warm_up() {
         try {
             sandbox::make_launcher(sandbox::Isolation::bwrap, options.environment)->check();
         } catch (const Error&) {
-            // Who starts a kernel is told.
+            // Reported at the start of a kernel.
         }
     };
-    warming_.spawn(loop.off_loop(std::move(work)));
+    warming_.spawn(loop.run_blocking(std::move(work)));
 }
 
 Task<void> Sidecar::Impl::close() {
-    co_await left_work.close();
+    co_await crash_recovery.close();
     co_await warming_.join();
     starting_.cancel();
     co_await starting_.join();
@@ -400,8 +400,8 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     if (impl_->trace) {
         connection = std::make_shared<TracedConnection>(std::move(connection), impl_->trace, id);
     }
-    const auto client = std::make_shared<Client>(id, role, std::move(connection), off_loop(impl_->loop));
-    impl_->left_work.look();
+    const auto client = std::make_shared<Client>(id, role, std::move(connection), run_blocking(impl_->loop));
+    impl_->crash_recovery.scan();
     impl_->warm_up();
     add_lifecycle_handlers(*impl_, *client);
     add_session_handlers(*impl_, *client);
@@ -411,7 +411,7 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
     add_tool_handlers(*impl_, *client);
     add_package_handlers(*impl_, *client);
     impl_->clients[id] = client;
-    impl_->attendance.joined();
+    impl_->idle_tracker.client_connected();
     std::exception_ptr error;
     try {
         co_await client->peer.run();
@@ -419,15 +419,16 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
         error = std::current_exception();
     }
     impl_->clients.erase(id);
-    impl_->attendance.left(client->said_goodbye ? Duration::zero() : client->linger);
-    log_info("client {} ({}) {}", id, client->name, client->said_goodbye ? "has said goodbye" : "has vanished");
+    impl_->idle_tracker.client_left(client->clean_exit ? Duration::zero() : client->linger);
+    log_info("client {} ({}) {}", id, client->name,
+             client->clean_exit ? "has disconnected" : "has lost its connection");
     if (client->answers_approvals()) {
-        impl_->gate.detach(*client, impl_->attendance.expected_for());
+        impl_->gate.detach(*client, impl_->idle_tracker.reconnect_remaining());
     }
     client->tasks.cancel();
     co_await shielded(client->tasks.join());
     co_await shielded(client->outputs.close());
-    impl_->registry.agent_has_gone(id);
+    impl_->registry.on_agent_disconnected(id);
     co_await shielded(impl_->close_sessions_of(id));
     if (error) {
         std::rethrow_exception(error);
@@ -436,19 +437,19 @@ Task<bool> Sidecar::serve(std::shared_ptr<protocol::Connection> connection, prot
 }
 
 bool Sidecar::needed() const {
-    return impl_->attendance.needed();
+    return impl_->idle_tracker.needed();
 }
 
-Task<void> Sidecar::unneeded() {
-    return impl_->attendance.over();
+Task<void> Sidecar::wait_idle() {
+    return impl_->idle_tracker.wait_idle();
 }
 
 void Sidecar::expect_client(Duration within) {
-    impl_->attendance.expect(within);
+    impl_->idle_tracker.expect_reconnect(within);
 }
 
 void Sidecar::drain() {
-    impl_->attendance.drain();
+    impl_->idle_tracker.drain();
 }
 
 Task<void> Sidecar::close() {

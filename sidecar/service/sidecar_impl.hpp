@@ -1,20 +1,20 @@
 #pragma once
-// What the handlers of all method families work on. Private to the service.
+// `Sidecar::Impl` is the state that the handlers of all method families share. Private to the service.
 
 #include "agent_limits.hpp"
 #include "async/loop.hpp"
-#include "attendance.hpp"
 #include "client.hpp"
-#include "exec/installs.hpp"
+#include "crash_recovery.hpp"
+#include "packages/installs.hpp"
 #include "gate/gate.hpp"
-#include "left_work.hpp"
+#include "idle_tracker.hpp"
 #include "server_sandbox.hpp"
 #include "service/sidecar.hpp"
 #include "session/session.hpp"
 #include "store/directories.hpp"
 #include "store/journals.hpp"
 #include "store/ledger.hpp"
-#include "tools/door.hpp"
+#include "tools/tool_call_dispatcher.hpp"
 #include "tools/registry.hpp"
 #include "traced_connection.hpp"
 
@@ -29,8 +29,8 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     Impl(async::Loop& loop, SidecarOptions options);
     ~Impl() override = default;
 
-    // The session of that id, or the root's default one, which is started if need be. Throws Error{session_not_found},
-    // and what starting throws.
+    // The session of that id, or the workspace's default one, which is started if need be. Throws
+    // Error{session_not_found}, and what starting throws.
     Task<std::shared_ptr<session::Session>> find_or_start(std::optional<std::string> session_id);
     // Throws Error{session_exists}, and what starting throws.
     Task<std::shared_ptr<session::Session>> create(session::SessionOptions options);
@@ -39,26 +39,26 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     using Found = std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>;
     // Throws Error{execution_not_found}.
     Found find_execution(const std::string& execution_id) const;
-    std::optional<Found> look_for(const std::string& execution_id) const;
-    // In no session. Throws Error{execution_exists}.
+    std::optional<Found> try_find_execution(const std::string& execution_id) const;
+    // Throws Error{execution_exists} if any session has it.
     void require_new_execution(const std::string& execution_id) const;
     // Also one that is starting. Throws Error{session_not_found}.
     Task<void> close_session(std::string session_id, std::string reason);
     std::vector<std::shared_ptr<session::Session>> sessions() const;
-    // Finds out, beside everything else and once, what the first kernel would have to wait for.
+    // Probes the sandbox once, in the background, so that the first kernel does not have to wait for it.
     void warm_up();
     Task<void> close();
 
     session::SessionOptions default_session() const;
     // Off the loop. Throws Error{config_invalid}.
     Task<std::shared_ptr<const sandbox::Settings>> read_settings(std::string file);
-    // Tool servers that a person gave: starting them needs no further yes. Throws Error{config_invalid}; then none was
-    // added. A server of the same name is replaced.
+    // Tool servers from a user: their start needs no approval. Throws Error{config_invalid}; then none was added. A
+    // server of the same name is replaced.
     void add_trusted_servers(const std::map<std::string, protocol::McpServerConfig>& servers,
                              protocol::ToolServerSource source);
-    // The yes of a server that was given before ends.
+    // Withdraws the start permission of a server that a user added before.
     void forget_start_rule(const std::string& server);
-    // Absolute, with a relative path taken from the root.
+    // Absolute; a relative path is relative to the workspace.
     std::string resolve_path(const std::string& path) const;
 
     void on_session_changed(const protocol::SessionChangedParams& changed) override;
@@ -66,7 +66,7 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     void on_output(const session::Execution& execution, const protocol::OutputRecord& record) override;
     bool can_elicit(const gate::Agent& agent) const override;
     Task<bool> elicit(gate::Agent agent, protocol::Approval approval) override;
-    // Nobody but the agent could use them.
+    // Only the agent could use them.
     Task<void> close_sessions_of(session::ClientId agent);
     Task<std::optional<std::string>> ask_input(session::ClientId client, protocol::InputRequestParams params) override;
 
@@ -74,33 +74,33 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     Clock& clock;
     SidecarOptions options;
     store::Directories directories;
-    std::string root;
+    std::string workspace;
     store::Journals journals;
     std::optional<store::Ledger> ledger;
-    LeftWork left_work;
+    CrashRecovery crash_recovery;
     gate::Gate gate;
     std::unique_ptr<egress::Network> network;
     ServerSandbox server_sandbox;
     tools::Registry registry;
-    tools::Door door;
-    exec::Installs installs;
-    session::House house;
+    tools::ToolCallDispatcher dispatcher;
+    packages::Installs installs;
+    session::SessionServices session_services;
     std::shared_ptr<Trace> trace;
-    Attendance attendance;
+    IdleTracker idle_tracker;
 
-    std::shared_ptr<const sandbox::Settings> settings; // of sessions that name none
+    std::shared_ptr<const sandbox::Settings> settings; // for sessions that name none
     AgentLimits agent_limits;
 
     std::map<session::ClientId, std::shared_ptr<Client>> clients;
     session::ClientId next_client = 1;
 
   private:
-    // For who asks later: how long the sidecar is needed, and what it was doing if it is not there any more.
-    void note(const session::Execution& execution);
-    // After all of its output has been sent to the client.
-    static Task<void> tell_finished(std::shared_ptr<Client> client, protocol::ExecuteChangedParams changed);
+    // Into the idle tracker, and into the ledger for recovery after a crash.
+    void record(const session::Execution& execution);
+    // After all output of the execution was sent to the client.
+    static Task<void> notify_finished(std::shared_ptr<Client> client, protocol::ExecuteChangedParams changed);
 
-    // A session is in the map from when it begins to start, so that two who need it start it once.
+    // A session is in the map while it starts, so that concurrent requests start it once.
     struct Entry {
         std::shared_ptr<session::Session> session;
         std::shared_ptr<CancelState> starting;
@@ -114,13 +114,13 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     void forget(const std::shared_ptr<Entry>& entry);
 
     std::map<std::string, std::shared_ptr<Entry>> sessions_;
-    std::map<std::string, std::string> start_rules_; // of servers that a person gave
+    std::map<std::string, std::string> start_rules_; // of servers from a user
     TaskScope starting_;
     bool warm_ = false;
     TaskScope warming_;
 };
 
-// One family of methods each.
+// Each registers one family of methods.
 void add_lifecycle_handlers(Sidecar::Impl& sidecar, Client& client);
 void add_session_handlers(Sidecar::Impl& sidecar, Client& client);
 void add_kernel_handlers(Sidecar::Impl& sidecar, Client& client);

@@ -20,7 +20,7 @@ Trace::Trace(Clock& clock, const std::string& path) : clock_(clock), file_(nullp
 void Trace::write(std::uint64_t client, std::string_view direction, const std::string& message) {
     std::string line = fmt::format(R"({{"time":"{}","client":"{}","direction":"{}","message":)",
                                    to_rfc3339(clock_.wall()), client, direction);
-    // What is no JSON is kept as text: a trace is read when something is wrong.
+    // Invalid JSON is kept as text: a trace is for debugging.
     if (check_json(message)) {
         append_json_string(line, message);
     } else {
@@ -40,7 +40,7 @@ Task<std::optional<protocol::Frame>> TracedConnection::receive() {
 }
 
 void TracedConnection::send(std::string message) {
-    connection_->send(message); // or throws: what was not sent is not in the trace
+    connection_->send(message); // may throw: an unsent message is not in the trace
     trace_->write(client_, "out", message);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A connection whose messages are written to a file as well, one JSON object a line: {"time", "client", "direction":
-// "in"|"out", "message"}. For finding faults (`--trace FILE`) and for checking conversations against the schemas.
+// `TracedConnection` is a connection whose messages are also written to a file, one JSON object a line: {"time",
+// "client", "direction": "in"|"out", "message"}. For debugging (`--trace FILE`) and for checks against the schemas.
 
 #include "base/clock.hpp"
 #include "protocol/connection.hpp"

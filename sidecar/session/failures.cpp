@@ -13,9 +13,9 @@ namespace cellgate::session {
 
 namespace {
 
-constexpr std::size_t most_paths = 4;
-constexpr std::size_t longest_line = 10'000; // two paths of the system's longest
-constexpr std::size_t most_looked_at = std::size_t{64} << 10;
+constexpr std::size_t max_paths = 4;
+constexpr std::size_t max_line_bytes = 10'000; // two paths of the system's longest
+constexpr std::size_t max_inspected_bytes = std::size_t{64} << 10;
 
 // Text without the colours of a terminal ("\x1b[0;31m").
 std::string without_colours(std::string_view text) {
@@ -32,10 +32,10 @@ std::string without_colours(std::string_view text) {
 
 template <class Take>
 void for_lines(std::string_view text, const Take& take) {
-    text = text.substr(0, most_looked_at);
+    text = text.substr(0, max_inspected_bytes);
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
-        if (end <= longest_line) {
+        if (end <= max_line_bytes) {
             take(text.substr(0, end));
         }
         text.remove_prefix(std::min(end + 1, text.size()));
@@ -64,9 +64,9 @@ class Finder {
     // An absolute path alone, or any.
     void add(std::string_view path, int error) {
         const bool known = std::any_of(found_.begin(), found_.end(), [path](const auto& f) { return f.path == path; });
-        const bool plain = !path.empty() && path.size() <= longest_line / 2 &&
+        const bool plain = !path.empty() && path.size() <= max_line_bytes / 2 &&
                            path.find_first_of(std::string_view("\n\\\0", 3)) == std::string_view::npos;
-        if (plain && !known && found_.size() < most_paths) {
+        if (plain && !known && found_.size() < max_paths) {
             found_.push_back({std::string(path), error});
         }
     }
@@ -81,7 +81,7 @@ class Finder {
         static const std::regex os_error(
             R"re(\[Errno (\d{1,4})\] [^:'"]+: (?:'([^'\\]+)'|"([^"\\]+)")(?: -> (?:'([^'\\]+)'|"([^"\\]+)"))?)re");
         std::match_results<std::string_view::const_iterator> found;
-        if (text.size() > longest_line || !text.starts_with("[Errno ") ||
+        if (text.size() > max_line_bytes || !text.starts_with("[Errno ") ||
             !std::regex_match(text.begin(), text.end(), found, os_error)) {
             return;
         }
@@ -133,11 +133,11 @@ class Finder {
 // The texts of the exceptions in a traceback, "NAME: TEXT", those that others came from too.
 template <class Take>
 void for_exceptions(const protocol::ExecutionError& error, const Take& take) {
-    take(std::string_view(error.evalue).substr(0, most_looked_at));
+    take(std::string_view(error.evalue).substr(0, max_inspected_bytes));
     std::size_t looked_at = 0;
     for (const std::string& part : error.traceback) {
         looked_at += part.size();
-        if (looked_at > most_looked_at) {
+        if (looked_at > max_inspected_bytes) {
             return;
         }
         const std::string plain = without_colours(part);
@@ -181,7 +181,7 @@ std::vector<FailedPath> failed_paths(const Failure& failure) {
     for_exceptions(failure.error, [&finder](std::string_view text) { finder.read_os_error(text); });
     if (failure.error.ename == "CalledProcessError") {
         for_lines(failure.printed, [&finder](std::string_view line) { finder.read_complaint(line); });
-        finder.read_command(std::string_view(failure.error.evalue).substr(0, longest_line));
+        finder.read_command(std::string_view(failure.error.evalue).substr(0, max_line_bytes));
     }
     if (failure.error.ename == "OperationalError") {
         const bool cannot_write = failure.error.evalue == "attempt to write a readonly database";
@@ -195,7 +195,7 @@ std::vector<FailedPath> failed_paths(const Failure& failure) {
     return finder.take();
 }
 
-bool connected_by_itself(const Failure& failure) {
+bool bypassed_proxy(const Failure& failure) {
     constexpr std::array texts = {"[Errno 101] Network is unreachable",
                                   "[Errno -3] Temporary failure in name resolution"};
     constexpr std::array complaints = {"Network is unreachable", "emporary failure in name resolution",

@@ -1,8 +1,8 @@
 #include "install_notes.hpp"
 
+#include "base/escape_unprintable.hpp"
 #include "base/shell_words.hpp"
-#include "base/visible_text.hpp"
-#include "exec/requirements.hpp"
+#include "packages/requirements.hpp"
 
 #include <fmt/format.h>
 
@@ -17,9 +17,9 @@ namespace cellgate::session {
 namespace {
 
 // Of the code that is looked at: a regular expression takes its time.
-constexpr std::size_t longest_line = 300;
-constexpr int most_lines = 16;
-constexpr std::size_t longest_quote = 80;
+constexpr std::size_t max_line_bytes = 300;
+constexpr int max_lines = 16;
+constexpr std::size_t max_quote_bytes = 80;
 
 // What the arguments of pip's `install` ask for.
 struct Asked {
@@ -59,18 +59,18 @@ Asked read_arguments(std::string_view arguments) {
         return asked;
     }
     for (const std::string& word : *words) {
-        const std::string shown = visible_text(word.substr(0, longest_quote));
+        const std::string shown = escape_unprintable(word.substr(0, max_quote_bytes));
         if (word.starts_with('-')) {
             if (!changes_nothing(word)) {
                 asked.problem = fmt::format("the option {}", shown);
                 return asked;
             }
-        } else if (!exec::problem_of_requirement(word, false)) {
+        } else if (!packages::problem_of_requirement(word, false)) {
             asked.packages.push_back(word);
         } else if (word.find("://") != std::string::npos && word.find('@') > word.find("://")) {
             asked.problem = fmt::format("\"{}\", a URL without a name before it ('NAME @ URL')", shown);
             return asked;
-        } else if (const std::optional<std::string> problem = exec::problem_of_requirement(word, true)) {
+        } else if (const std::optional<std::string> problem = packages::problem_of_requirement(word, true)) {
             asked.problem = fmt::format("\"{}\", {}", shown, *problem);
             return asked;
         } else {
@@ -86,14 +86,14 @@ std::string remedy_of(const Asked& asked, const std::optional<std::string>& outs
         outside ? "to have a package, in a terminal: " : "to have a package in every session of this workspace: ";
     std::string command = outside ? shell_word(*outside) + " -m pip install" : "cellgate install";
     if (!asked.problem.empty() || asked.packages.empty()) {
-        const std::string names = visible_text(command) + ", with names and versions of packages";
+        const std::string names = escape_unprintable(command) + ", with names and versions of packages";
         return where + names +
                (asked.problem.empty() ? "" : fmt::format("; not taken over from the cell: {}", asked.problem));
     }
     if (asked.source_builds && !outside) {
         command += " --allow-source-builds";
     }
-    return where + visible_text(command + " " + shell_words(asked.packages));
+    return where + escape_unprintable(command + " " + shell_words(asked.packages));
 }
 
 } // namespace
@@ -101,9 +101,9 @@ std::string remedy_of(const Asked& asked, const std::optional<std::string>& outs
 std::optional<protocol::Note> note_of_install(const std::string& code, const std::optional<std::string>& outside) {
     static const std::regex pip(R"(^\s*[%!]\s*(?:\S*python\S*\s+-m\s+)?pip3?\s+install(?:\s+(.*))?$)");
     int looked_at = 0;
-    for (std::size_t at = 0; at < code.size() && looked_at < most_lines;) {
+    for (std::size_t at = 0; at < code.size() && looked_at < max_lines;) {
         const std::size_t end = std::min(code.find('\n', at), code.size());
-        const std::string line = code.substr(at, std::min(end - at, longest_line));
+        const std::string line = code.substr(at, std::min(end - at, max_line_bytes));
         const bool whole = line.size() == end - at;
         at = end + 1;
         const std::size_t first = line.find_first_not_of(" \t");

@@ -1,5 +1,6 @@
 #pragma once
-// The note beside a cell that calls pip: which command of a person's has the packages for good.
+// `note_of_install` is the note for a cell that calls pip: it names the command with which a user installs the packages
+// permanently.
 
 #include "protocol/messages/executions.hpp"
 
@@ -8,9 +9,9 @@
 
 namespace cellgate::session {
 
-// Of code with a line such as `%pip install requests` or `!pip install requests`. The command names exactly the
-// packages that the line names; where they cannot be had so, the note says what of the line stands against it.
-// `outside`: the interpreter, where cellgate cannot install for it, but the person can.
+// For code with a line such as `%pip install requests` or `!pip install requests`. The command names exactly the
+// packages of the line; if cellgate cannot install them that way, the note names the part of the line that prevents it.
+// `outside`: the interpreter, if cellgate cannot install for it but the user can.
 std::optional<protocol::Note> note_of_install(const std::string& code, const std::optional<std::string>& outside = {});
 
 } // namespace cellgate::session

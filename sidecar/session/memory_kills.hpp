@@ -1,14 +1,14 @@
 #pragma once
-// Why a process was killed is told to nobody; the system only counts, for the whole machine and for each control group,
-// how often it ended one for want of memory. A kernel that dies of SIGKILL, sent by nobody here, while that count
-// rises, died of it. This is the count of the machine, for kernels without a group (sandbox/control_group.hpp).
+// `memory_kills` is the number of processes that the system killed because memory ran out, on the whole machine. The
+// system does not report why it killed a process. A kernel that dies of a SIGKILL which cellgate did not send, while
+// this number rises, died of it. For kernels without a control group (sandbox/control_group.hpp), which counts its own.
 
 #include <cstdint>
 #include <string>
 
 namespace cellgate::session {
 
-// 0 when the system does not say.
+// 0 if the system does not report it.
 std::uint64_t memory_kills(const std::string& vmstat);
 
 } // namespace cellgate::session

@@ -1,6 +1,6 @@
 #include "notes.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "sandbox/explain.hpp"
 
 #include <fmt/format.h>
@@ -11,9 +11,9 @@ namespace cellgate::session {
 
 namespace {
 
-constexpr std::size_t most_notes = 8;
+constexpr std::size_t max_notes = 8;
 
-// The line of the settings that a denial comes from; a session's other rules that deny are a person's.
+// The line of the settings that a denial comes from; a session's other rules that deny are a user's.
 std::optional<sandbox::HostExplanation> line_of(const Endpoint& endpoint, const gate::Decision& decision,
                                                 const sandbox::Settings* settings) {
     if (!decision.rule || decision.rule->source != protocol::RuleSource::session) {
@@ -29,13 +29,14 @@ protocol::Note note_of_refusal(const Endpoint& endpoint, const gate::Decision& d
                                const sandbox::Settings* settings) {
     const std::string host = to_string(endpoint);
     protocol::Note note;
-    note.text = visible_text(fmt::format("the connection to {} was refused: {}", host, decision.reason));
+    note.text = escape_unprintable(fmt::format("the connection to {} was refused: {}", host, decision.reason));
     if (decision.rule && decision.rule->effect == protocol::Effect::deny) { // no other rule is stronger
         if (const std::optional<sandbox::HostExplanation> line = line_of(endpoint, decision, settings)) {
-            note.text = visible_text(fmt::format("the connection to {} was refused by {}", host, line->reason));
-            note.remedy = visible_text(fmt::format("to allow it, remove {}, and restart the session", line->reason));
+            note.text = escape_unprintable(fmt::format("the connection to {} was refused by {}", host, line->reason));
+            note.remedy =
+                escape_unprintable(fmt::format("to allow it, remove {}, and restart the session", line->reason));
         } else {
-            note.remedy = visible_text(fmt::format("to allow it, revoke rule {}", decision.rule->id));
+            note.remedy = escape_unprintable(fmt::format("to allow it, revoke rule {}", decision.rule->id));
         }
         return note;
     }
@@ -59,7 +60,7 @@ protocol::Note note_of_direct_connection() {
 void add_note(std::optional<std::vector<protocol::Note>>& notes, protocol::Note note) {
     std::vector<protocol::Note>& all = notes ? *notes : notes.emplace();
     const bool known = std::any_of(all.begin(), all.end(), [&](const auto& each) { return each.text == note.text; });
-    if (!known && all.size() < most_notes) {
+    if (!known && all.size() < max_notes) {
         all.push_back(std::move(note));
     }
 }

@@ -1,7 +1,7 @@
 #include "path_notes.hpp"
 
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -30,8 +30,8 @@ bool would_be_granted(const StartedSandbox& sandbox, Use use, const std::string&
     sandbox::Profile profile = sandbox.profile;
     profile.settings = sandbox::with_additions(sandbox.file, additions);
     try {
-        const sandbox::Sight sight = sandbox::explain_paths(profile, sandbox.environment, {path}).paths.front().sight;
-        return sight == sandbox::Sight::read_write || (use == Use::reading && sight == sandbox::Sight::read_only);
+        const sandbox::Visibility visibility = sandbox::explain_paths(profile, sandbox.environment, {path}).paths.front().visibility;
+        return visibility == sandbox::Visibility::read_write || (use == Use::reading && visibility == sandbox::Visibility::read_only);
     } catch (const Error&) {
         return false;
     }
@@ -42,7 +42,7 @@ bool offer(const StartedSandbox& sandbox, protocol::Note& note, Use use, const s
         return false;
     }
     note.remedy = fmt::format("allow {} {}: restarts the kernel", use == Use::reading ? "reading" : "writing",
-                              visible_text(path));
+                              escape_unprintable(path));
     protocol::SandboxAdditions& additions = note.sandbox.emplace();
     (use == Use::reading ? additions.allow_read : additions.allow_write) = std::vector<std::string>{path};
     return true;
@@ -53,18 +53,18 @@ std::optional<protocol::Note> note_of_absent(const StartedSandbox& sandbox, cons
     const fs::path path = explained.path;
     protocol::Note note;
     if (is_there(path)) {
-        note.text = fmt::format("{} is not shown in the sandbox: {}", visible_text(path.string()),
-                                visible_text(explained.reason));
+        note.text = fmt::format("{} is not shown in the sandbox: {}", escape_unprintable(path.string()),
+                                escape_unprintable(explained.reason));
         return offer(sandbox, note, Use::reading, path) ? std::optional(std::move(note)) : std::nullopt;
     }
     const std::string folder = path.parent_path();
     const bool hidden =
-        sandbox::explain_path(*sandbox.mounts, sandbox.environment, folder).sight == sandbox::Sight::absent;
+        sandbox::explain_path(*sandbox.mounts, sandbox.environment, folder).visibility == sandbox::Visibility::absent;
     if (!hidden || !is_there(folder)) {
         return std::nullopt;
     }
     note.text = fmt::format("{} does not exist, and its folder is not shown in the sandbox: {}",
-                            visible_text(path.string()), visible_text(explained.reason));
+                            escape_unprintable(path.string()), escape_unprintable(explained.reason));
     note.remedy = "check the name; what a cell makes belongs into the workspace";
     return note;
 }
@@ -73,12 +73,12 @@ std::optional<protocol::Note> note_of_absent(const StartedSandbox& sandbox, cons
 std::optional<protocol::Note> note_of_new(const StartedSandbox& sandbox, const sandbox::PathExplanation& explained) {
     const sandbox::PathExplanation folder =
         sandbox::explain_path(*sandbox.mounts, sandbox.environment, fs::path(explained.path).parent_path());
-    if (folder.sight != sandbox::Sight::read_only || folder.cause == sandbox::Cause::machine) {
+    if (folder.visibility != sandbox::Visibility::read_only || folder.cause == sandbox::Cause::machine) {
         return std::nullopt;
     }
     protocol::Note note;
     note.text = fmt::format("{} cannot be made in the sandbox, where its folder can be read, not written: {}",
-                            visible_text(explained.path), visible_text(folder.reason));
+                            escape_unprintable(explained.path), escape_unprintable(folder.reason));
     note.remedy = can_write_instead;
     return note;
 }
@@ -86,15 +86,15 @@ std::optional<protocol::Note> note_of_new(const StartedSandbox& sandbox, const s
 protocol::Note note_of_guarded_name(const sandbox::PathExplanation& explained) {
     protocol::Note note;
     note.text = fmt::format("{} cannot be made in the sandbox: programs outside of it would run or obey it",
-                            visible_text(explained.path));
+                            escape_unprintable(explained.path));
     note.remedy = "make it outside of the sandbox";
     return note;
 }
 
 protocol::Note note_of_unreadable(const StartedSandbox& sandbox, const sandbox::PathExplanation& explained) {
     protocol::Note note;
-    note.text = fmt::format("{} cannot be read in the sandbox: {}", visible_text(explained.path),
-                            visible_text(explained.reason));
+    note.text = fmt::format("{} cannot be read in the sandbox: {}", escape_unprintable(explained.path),
+                            escape_unprintable(explained.reason));
     if (!offer(sandbox, note, Use::reading, explained.path)) {
         note.remedy = "change that line of the settings, and restart the session";
     }
@@ -103,9 +103,9 @@ protocol::Note note_of_unreadable(const StartedSandbox& sandbox, const sandbox::
 
 protocol::Note note_of_read_only(const StartedSandbox& sandbox, const sandbox::PathExplanation& explained) {
     protocol::Note note;
-    note.text = fmt::format("{} can be read in the sandbox, not written: {}", visible_text(explained.path),
-                            visible_text(explained.reason));
-    if (explained.cause == sandbox::Cause::house) {
+    note.text = fmt::format("{} can be read in the sandbox, not written: {}", escape_unprintable(explained.path),
+                            escape_unprintable(explained.reason));
+    if (explained.cause == sandbox::Cause::baseline) {
         note.remedy = can_write_instead;
     } else if (!offer(sandbox, note, Use::writing, explained.path)) {
         note.remedy = "change it outside of the sandbox";
@@ -115,22 +115,22 @@ protocol::Note note_of_read_only(const StartedSandbox& sandbox, const sandbox::P
 
 } // namespace
 
-std::optional<protocol::Note> note_of_path(const StartedSandbox& sandbox, const FailedPath& failed, bool for_person) {
+std::optional<protocol::Note> note_of_path(const StartedSandbox& sandbox, const FailedPath& failed, bool for_user) {
     const sandbox::PathExplanation explained = sandbox::explain_path(*sandbox.mounts, sandbox.environment, failed.path);
     const bool wrote = failed.error == EROFS || failed.error == EACCES || failed.error == EPERM;
-    switch (explained.sight) {
-    case sandbox::Sight::absent:
+    switch (explained.visibility) {
+    case sandbox::Visibility::absent:
         if (explained.cause == sandbox::Cause::guard) {
             return wrote ? std::optional(note_of_guarded_name(explained)) : std::nullopt;
         }
         if (explained.cause == sandbox::Cause::machine) {
             return wrote ? note_of_new(sandbox, explained) : std::nullopt;
         }
-        return for_person ? note_of_absent(sandbox, explained) : std::nullopt;
-    case sandbox::Sight::unreadable:
+        return for_user ? note_of_absent(sandbox, explained) : std::nullopt;
+    case sandbox::Visibility::unreadable:
         return explained.cause == sandbox::Cause::machine ? std::nullopt
                                                           : std::optional(note_of_unreadable(sandbox, explained));
-    case sandbox::Sight::read_only:
+    case sandbox::Visibility::read_only:
         return wrote && explained.cause != sandbox::Cause::machine
                    ? std::optional(note_of_read_only(sandbox, explained))
                    : std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-// Notes about files: a cell failed on a path, and the sandbox is why.
+// `note_of_path` is the note for a cell that failed on a path because of the sandbox.
 
 #include "protocol/messages/executions.hpp"
 #include "sandbox/explain.hpp"
@@ -12,19 +12,19 @@
 
 namespace cellgate::session {
 
-// Of a kernel that was started.
+// The sandbox of a kernel that was started.
 struct StartedSandbox {
     sandbox::Profile profile;
     std::shared_ptr<const sandbox::Settings> file; // without what was added
     sandbox::Additions additions;
-    sandbox::Environment environment;
+    Environment environment;
     std::shared_ptr<const sandbox::KernelMounts> mounts;
 };
 
-// Nothing where the sandbox is not what stood in the way. What is offered is the path itself, which exists outside, for
-// what was refused (to write it only where the error is one of writing), and would be granted. Its `path` is absolute.
-// Whether a path that is not shown exists on this machine is for persons only: an agent could list your files with it.
-// Looks at files, so it may block.
-std::optional<protocol::Note> note_of_path(const StartedSandbox& sandbox, const FailedPath& failed, bool for_person);
+// Nothing if the sandbox is not the cause. The note offers access to the path itself if it exists outside and the
+// access would be granted: writing only for an error of writing, else reading. `failed.path` is absolute. Only a user
+// is told whether a hidden path exists on this machine: an agent could list your files with it. May block (file
+// system).
+std::optional<protocol::Note> note_of_path(const StartedSandbox& sandbox, const FailedPath& failed, bool for_user);
 
 } // namespace cellgate::session

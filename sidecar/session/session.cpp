@@ -1,15 +1,15 @@
 #include "session/session.hpp"
 
 #include "base/encoding.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
-#include "base/visible_text.hpp"
 #include "install_notes.hpp"
+#include "kernel_instance.hpp"
 #include "memory_kills.hpp"
 #include "notes.hpp"
 #include "output_records.hpp"
 #include "path_notes.hpp"
-#include "session_start.hpp"
 
 #include <fmt/format.h>
 
@@ -20,11 +20,11 @@ namespace cellgate::session {
 
 namespace {
 
-// Finished executions that can still be asked for. A journal goes with its execution.
+// Finished executions that are kept; a journal is removed with its execution.
 constexpr std::size_t max_remembered = 1000;
 constexpr std::size_t max_remembered_code = std::size_t{32} << 20;
 
-// Waiting; what a client piles up without bound is a fault of the client.
+// Queued executions; a client that exceeds this is faulty.
 constexpr std::size_t max_queued = 10'000;
 constexpr std::size_t max_queued_code = std::size_t{32} << 20;
 
@@ -32,15 +32,15 @@ constexpr Duration timeout_grace = std::chrono::seconds(5);
 
 // An interrupt that comes before the code has begun is lost. So when the execution is this young, a second one follows
 // after as long; later ones are left alone, they may be cleaning up.
-constexpr Duration begun_after = std::chrono::seconds(1);
+constexpr Duration interrupt_retry_delay = std::chrono::seconds(1);
 
-constexpr Duration patience_with_paths = std::chrono::seconds(1);
+constexpr Duration path_inspection_timeout = std::chrono::seconds(1);
 
-// A kernel that does not answer questions is asked no more than these.
+// Queries that a kernel may leave unanswered before further ones are refused.
 constexpr std::size_t max_unanswered = 8;
-constexpr Duration patience_with_answers = std::chrono::seconds(10);
+constexpr Duration query_timeout = std::chrono::seconds(10);
 
-constexpr Duration look_at_memory_every = std::chrono::seconds(1);
+constexpr Duration memory_inspection_interval = std::chrono::seconds(1);
 
 // "512 MiB"
 std::string describe_bytes(std::uint64_t bytes) {
@@ -63,15 +63,15 @@ protocol::SandboxAdditions to_protocol(const sandbox::Additions& additions) {
 }
 
 std::optional<std::string> line_of(const std::string& code, std::int64_t line) {
-    std::size_t start = 0;
+    std::size_t begin = 0;
     for (; line > 0; --line) {
-        start = code.find('\n', start);
-        if (start == std::string::npos) {
+        begin = code.find('\n', begin);
+        if (begin == std::string::npos) {
             return std::nullopt;
         }
-        ++start;
+        ++begin;
     }
-    return line < 0 ? std::nullopt : std::optional(code.substr(start, code.find('\n', start) - start));
+    return line < 0 ? std::nullopt : std::optional(code.substr(begin, code.find('\n', begin) - begin));
 }
 
 protocol::SandboxKind kind_of(sandbox::Isolation isolation) {
@@ -88,9 +88,9 @@ protocol::SandboxKind kind_of(sandbox::Isolation isolation) {
 
 } // namespace
 
-Session::Session(House& house, SessionOptions options)
-    : house_(house), options_(std::move(options)), clock_(house.clock), created_at_(clock_.wall()),
-      launcher_(sandbox::make_launcher(options_.isolation, house.environment)) {}
+Session::Session(SessionServices& services, SessionOptions options)
+    : services_(services), options_(std::move(options)), clock_(services.clock), created_at_(clock_.wall()),
+      launcher_(sandbox::make_launcher(options_.isolation, services.environment)) {}
 
 Session::~Session() = default;
 
@@ -144,7 +144,7 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
                     "wait for some to finish, or cancel them");
     }
     if (agent && !options_.agent) {
-        require_only_guest(*agent);
+        require_single_agent(*agent);
     }
     if (queued_code_ + params.code.size() > max_queued_code) {
         throw Error(ErrorCode::busy,
@@ -155,26 +155,27 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
         params.timeout_seconds =
             std::min(params.timeout_seconds.value_or(*options_.wall_seconds), *options_.wall_seconds);
     }
-    auto execution = std::make_shared<Execution>(id, std::move(params), client, options_.id, house_.journals, clock_);
+    auto execution =
+        std::make_shared<Execution>(id, std::move(params), client, options_.id, services_.journals, clock_);
     execution->agent = std::move(agent);
     executions_[id] = execution;
     queue_.push_back(execution);
     queued_code_ += execution->params.code.size();
     const std::size_t before = queue_.size() - 1 + (running_ ? 1 : 0);
-    house_.observer.on_execution_changed(*execution, static_cast<std::int64_t>(before));
+    services_.observer.on_execution_changed(*execution, static_cast<std::int64_t>(before));
     queue_changed_.set();
     return execution;
 }
 
-void Session::require_only_guest(const gate::Agent& agent) const {
+void Session::require_single_agent(const gate::Agent& agent) const {
     const auto is_other = [&agent](const std::optional<gate::Agent>& one) {
         return one && one->client != agent.client;
     };
-    if (is_other(guest_) || (running_ && is_other(running_->agent)) ||
+    if (is_other(borrowing_agent_) || (running_ && is_other(running_->agent)) ||
         std::any_of(queue_.begin(), queue_.end(), [&](const auto& waiting) { return is_other(waiting->agent); })) {
         throw Error(ErrorCode::busy,
                     fmt::format("code of another agent is in the kernel of the session \"{}\"", options_.id),
-                    "use a session of your own, or have the person restart this one");
+                    "use a session of your own, or have the user restart this one");
     }
 }
 
@@ -224,30 +225,30 @@ Task<void> Session::run_queue() {
 Task<void> Session::run(std::shared_ptr<Execution> execution) {
     execution->state = protocol::ExecutionState::running;
     execution->clock.start();
-    house_.observer.on_execution_changed(*execution, std::nullopt);
+    services_.observer.on_execution_changed(*execution, std::nullopt);
     set_status(protocol::SessionStatus::busy);
-    note_memory_kills(*start_);
+    record_memory_kills(*instance_);
 
     if (execution->agent && !options_.agent) {
-        if (!guest_ && start_->proxy) {
-            start_->proxy->hang_up(); // a person's connections are not for an agent's code
+        if (!borrowing_agent_ && instance_->proxy) {
+            instance_->proxy->close_all(); // a user's connections are not for an agent's code
         }
-        guest_ = execution->agent;
+        borrowing_agent_ = execution->agent;
     }
-    gate::RunningExecution running;
+    gate::ExecutionGrants running;
     running.session_id = options_.id;
     running.execution_id = execution->id;
     running.mode = execution->params.approvals.value_or(protocol::ApprovalMode::ask);
     running.hosts = execution->params.allowed_domains.value_or(std::vector<std::string>{});
     running.on_pending = [execution](std::size_t pending) { execution->clock.set_pending(pending); };
-    house_.gate.begin_execution(std::move(running));
+    services_.gate.begin_execution(std::move(running));
 
     takes_input_ = true;
     last_printed_ = {};
     if (execution->params.timeout_seconds) {
         helpers_.spawn(enforce_timeout(execution, from_seconds(*execution->params.timeout_seconds)));
     }
-    const std::shared_ptr<Start> start = start_;
+    const std::shared_ptr<KernelInstance> instance = instance_;
     jupyter::ExecuteRequest request;
     request.msg_id = execution->id;
     request.code = execution->params.code;
@@ -259,7 +260,7 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     std::optional<std::string> failure;
     bool exits = false;
     try {
-        jupyter::ExecuteReply reply = co_await start->kernel->client().execute(std::move(request));
+        jupyter::ExecuteReply reply = co_await instance->kernel->client().execute(std::move(request));
         result = result_of(*execution, reply);
         exits = reply.asks_exit;
         for (jupyter::Output& output : reply.outputs) {
@@ -270,13 +271,13 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     }
     takes_input_ = false;
     if (failure) {
-        result = co_await shielded(end_with_kernel(execution, start, std::move(*failure)));
+        result = co_await shielded(end_with_kernel(execution, instance, std::move(*failure)));
     } else if (exits) {
-        std::string reason = co_await end_by_exit(start);
+        std::string reason = co_await end_by_exit(instance);
         result.reason = result.reason ? *result.reason + "; " + reason : std::move(reason);
     } else if (options_.restore_cwd) {
         try {
-            co_await restore_cwd(start);
+            co_await restore_cwd(instance);
         } catch (const Cancelled&) {
             // The session is being closed; the code itself had ended before.
         }
@@ -285,7 +286,7 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     co_await shielded(helpers_.join());
     const bool stop_others =
         result.status == protocol::ExecutionStatus::error && execution->params.stop_on_error.value_or(true);
-    if (start->mounts) {
+    if (instance->mounts) {
         const bool is_weaker = options_.isolation == sandbox::Isolation::landlock; // installs are not held by that one
         if (std::optional<protocol::Note> note =
                 note_of_install(execution->params.code, is_weaker ? kernel_.interpreter : std::nullopt)) {
@@ -293,10 +294,10 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
         }
         if (result.error) {
             Failure failure{*result.error, execution->params.code, last_printed_.text()};
-            if (start->proxy && connected_by_itself(failure)) {
+            if (instance->proxy && bypassed_proxy(failure)) {
                 add_note(execution->notes, note_of_direct_connection());
             }
-            co_await note_paths(execution, start, failed_paths(failure));
+            co_await add_path_notes(execution, instance, failed_paths(failure));
         }
     }
     result.notes = std::move(execution->notes);
@@ -311,116 +312,120 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
 }
 
 Task<protocol::ExecuteResult> Session::end_with_kernel(std::shared_ptr<Execution> execution,
-                                                       std::shared_ptr<Start> start, std::string failure) {
+                                                       std::shared_ptr<KernelInstance> instance, std::string failure) {
     protocol::ExecutionStatus status = protocol::ExecutionStatus::killed;
     std::string reason = std::move(failure);
-    if (start->lost) { // who ended the kernel has said why
-        reason = *start->lost;
+    if (instance->lost) { // set by the code that ended the kernel
+        reason = *instance->lost;
     } else if (execution->stop == StopReason::timeout) {
         reason = fmt::format("after {:.2f}s it was interrupted and did not stop: its kernel was ended",
                              *execution->params.timeout_seconds);
     } else if (execution->stop == StopReason::cancelled) {
         reason = "it did not stop when it was interrupted: its kernel was ended";
-    } else if (start->kernel->has_died()) {
-        const jupyter::Death death = co_await start->kernel->died();
-        if (std::optional<LimitMet> met = limit_met(*start, death)) {
-            status = met->status;
-            reason = std::move(met->reason);
+    } else if (instance->kernel->has_exited()) {
+        const jupyter::KernelExit kernel_exit = co_await instance->kernel->exited();
+        if (std::optional<LimitExceeded> exceeded = limit_exceeded(*instance, kernel_exit)) {
+            status = exceeded->status;
+            reason = std::move(exceeded->reason);
         }
     }
-    lose_kernel(reason);
+    mark_kernel_lost(reason);
     protocol::ExecuteResult result = result_of(*execution, status, std::move(reason));
-    co_await start->kernel->stop(Duration::zero());
+    co_await instance->kernel->stop(Duration::zero());
     co_return result;
 }
 
 // Shared with the thread that looks: a file system may not answer.
-struct Session::PathsLook {
+struct Session::PathInspection {
     StartedSandbox sandbox;
     std::vector<FailedPath> paths;
-    bool for_person = false;
+    bool for_user = false;
     std::vector<protocol::Note> notes;
     Event done;
 };
 
-Task<void> Session::look_at_paths(std::shared_ptr<PathsLook> look) {
-    std::function<void()> work = [look] {
-        for (const FailedPath& failed : look->paths) {
-            if (std::optional<protocol::Note> note = note_of_path(look->sandbox, failed, look->for_person)) {
-                look->notes.push_back(std::move(*note));
+Task<void> Session::inspect_paths(std::shared_ptr<PathInspection> inspection) {
+    std::function<void()> work = [inspection] {
+        for (const FailedPath& failed : inspection->paths) {
+            if (std::optional<protocol::Note> note = note_of_path(inspection->sandbox, failed, inspection->for_user)) {
+                inspection->notes.push_back(std::move(*note));
             }
         }
     };
-    co_await house_.loop.off_loop(std::move(work));
-    look->done.set();
+    co_await services_.loop.run_blocking(std::move(work));
+    inspection->done.set();
 }
 
-Task<void> Session::note_paths(std::shared_ptr<Execution> execution, std::shared_ptr<Start> start,
-                               std::vector<FailedPath> paths) {
-    const auto look = std::make_shared<PathsLook>();
-    look->sandbox = {start->profile, options_.settings, options_.additions, house_.environment, start->mounts};
-    look->for_person = !execution->agent;
-    look->paths = std::move(paths);
-    for (FailedPath& failed : look->paths) {
+Task<void> Session::add_path_notes(std::shared_ptr<Execution> execution, std::shared_ptr<KernelInstance> instance,
+                                   std::vector<FailedPath> paths) {
+    const auto inspection = std::make_shared<PathInspection>();
+    inspection->sandbox = {instance->profile, options_.settings, options_.additions, services_.environment,
+                           instance->mounts};
+    inspection->for_user = !execution->agent;
+    inspection->paths = std::move(paths);
+    for (FailedPath& failed : inspection->paths) {
         if (!failed.path.starts_with('/')) {
             failed.path = options_.cwd + "/" + failed.path;
         }
     }
-    if (look->paths.empty()) {
+    if (inspection->paths.empty()) {
         co_return;
     }
-    tasks_.spawn(look_at_paths(look));
+    tasks_.spawn(inspect_paths(inspection));
     bool done = false;
     try {
-        done = co_await wait_until(house_.loop.clock(), look->done, house_.loop.clock().now() + patience_with_paths);
+        done = co_await wait_until(services_.loop.clock(), inspection->done,
+                                   services_.loop.clock().now() + path_inspection_timeout);
     } catch (const Cancelled&) {
         // The session is being closed; the code itself had ended before.
     }
     if (done) {
-        for (protocol::Note& note : look->notes) {
+        for (protocol::Note& note : inspection->notes) {
             add_note(execution->notes, std::move(note));
         }
     }
 }
 
 // Part of the execution, so that it can be interrupted, and its kernel be ended, as the code itself.
-Task<void> Session::restore_cwd(std::shared_ptr<Start> start) {
-    co_await go_back_to_cwd();
-    if (start->kernel->has_died()) {
-        lose_kernel("the kernel ended while it went back to its working directory");
-        co_await start->kernel->stop(Duration::zero());
+Task<void> Session::restore_cwd(std::shared_ptr<KernelInstance> instance) {
+    co_await send_chdir();
+    if (instance->kernel->has_exited()) {
+        mark_kernel_lost("the kernel ended while it went back to its working directory");
+        co_await instance->kernel->stop(Duration::zero());
     }
 }
 
-void Session::note_memory_kills(const Start& start) {
-    if (!memory_looked_at_ || clock_.now() - *memory_looked_at_ > look_at_memory_every) {
-        memory_looked_at_ = clock_.now();
-        memory_kills_ = memory_kills(start);
+void Session::record_memory_kills(const KernelInstance& instance) {
+    if (!memory_inspected_at_ || clock_.now() - *memory_inspected_at_ > memory_inspection_interval) {
+        memory_inspected_at_ = clock_.now();
+        memory_kills_ = memory_kills(instance);
     }
 }
 
-std::uint64_t Session::memory_kills(const Start& start) const {
-    const bool counts = start.group && start.group->holds().memory_bytes;
-    return counts ? start.group->memory_kills() : session::memory_kills(house_.vmstat);
+std::uint64_t Session::memory_kills(const KernelInstance& instance) const {
+    const bool counts = instance.group && instance.group->holds().memory_bytes;
+    return counts ? instance.group->memory_kills() : session::memory_kills(services_.vmstat);
 }
 
-std::optional<Session::LimitMet> Session::limit_met(const Start& start, const jupyter::Death& death) const {
-    if (death.status.signal == SIGXCPU && options_.limits.cpu_seconds) {
-        return LimitMet{protocol::ExecutionStatus::killed,
-                        fmt::format("the kernel met the limit of processor time, {} s, and the system ended it; its "
-                                    "variables are gone",
-                                    *options_.limits.cpu_seconds)};
+std::optional<Session::LimitExceeded> Session::limit_exceeded(const KernelInstance& instance,
+                                                              const jupyter::KernelExit& kernel_exit) const {
+    if (kernel_exit.status.signal == SIGXCPU && options_.limits.cpu_seconds) {
+        return LimitExceeded{
+            protocol::ExecutionStatus::killed,
+            fmt::format("the kernel exceeded the limit of processor time, {} s, and the system ended it; its "
+                        "variables are gone",
+                        *options_.limits.cpu_seconds)};
     }
-    if (death.status.signal != SIGKILL || memory_kills(start) <= memory_kills_) {
+    if (kernel_exit.status.signal != SIGKILL || memory_kills(instance) <= memory_kills_) {
         return std::nullopt;
     }
     std::string reason = "the memory ran out, and the system ended the kernel; its variables are gone";
-    if (start.group && start.group->memory_limit_was_met()) {
-        reason = fmt::format("the kernel and what it started met the limit of memory, {}, and the system ended the "
+    if (instance.group && instance.group->memory_limit_was_met()) {
+        reason = fmt::format("the kernel and its processes exceeded the limit of memory, {}, and the system ended the "
                              "kernel; its variables are gone",
-                             describe_bytes(*start.group->holds().memory_bytes));
+                             describe_bytes(*instance.group->holds().memory_bytes));
     }
-    return LimitMet{protocol::ExecutionStatus::oom, std::move(reason)};
+    return LimitExceeded{protocol::ExecutionStatus::oom, std::move(reason)};
 }
 
 protocol::ExecuteResult Session::result_of(const Execution& execution, const jupyter::ExecuteReply& reply) {
@@ -454,26 +459,26 @@ Task<void> Session::enforce_timeout(std::shared_ptr<Execution> execution, Durati
         co_return;
     }
     execution->stop = StopReason::timeout;
-    const std::shared_ptr<Start> start = start_;
+    const std::shared_ptr<KernelInstance> instance = instance_;
     const bool stopped = co_await interrupt_and_wait(execution, timeout_grace);
     if (!stopped) {
         // Who waits for the kernel's answer sees its end, and then cancels this task.
-        co_await shielded(start->kernel->stop(Duration::zero()));
+        co_await shielded(instance->kernel->stop(Duration::zero()));
     }
 }
 
 Task<bool> Session::interrupt_and_wait(std::shared_ptr<Execution> execution, Duration grace) {
     const Instant deadline = clock_.now() + grace;
-    const Instant again = clock_.now() + begun_after;
-    const std::shared_ptr<Start> start = start_;
-    const bool young = execution->clock.total() < begun_after;
-    interrupt(*start);
+    const Instant again = clock_.now() + interrupt_retry_delay;
+    const std::shared_ptr<KernelInstance> instance = instance_;
+    const bool young = execution->clock.total() < interrupt_retry_delay;
+    interrupt(*instance);
     if (young && again < deadline) {
         const bool stopped = co_await wait_until(clock_, execution->finished, again);
         if (stopped) {
             co_return true;
         }
-        interrupt(*start);
+        interrupt(*instance);
     }
     co_return co_await wait_until(clock_, execution->finished, deadline);
 }
@@ -491,28 +496,28 @@ Task<bool> Session::cancel(std::shared_ptr<Execution> execution, Duration grace,
     if (execution->stop == StopReason::none) {
         execution->stop = StopReason::cancelled;
     }
-    const std::shared_ptr<Start> start = start_;
+    const std::shared_ptr<KernelInstance> instance = instance_;
     const bool stopped = co_await interrupt_and_wait(execution, grace);
     if (stopped || !force) {
         co_return !stopped;
     }
-    co_await shielded(start->kernel->stop(Duration::zero()));
+    co_await shielded(instance->kernel->stop(Duration::zero()));
     co_await execution->finished.wait();
     co_return false;
 }
 
 void Session::interrupt() {
-    if (start_ && running_) {
-        interrupt(*start_);
+    if (instance_ && running_) {
+        interrupt(*instance_);
     }
 }
 
-void Session::interrupt(Start& start) {
-    start.channel->cancel_calls();
-    if (start.interrupt_by_signal) {
-        start.kernel->interrupt_by_signal();
+void Session::interrupt(KernelInstance& instance) {
+    instance.channel->cancel_calls();
+    if (instance.interrupt_by_signal) {
+        instance.kernel->interrupt_by_signal();
     } else {
-        start.kernel->client().interrupt();
+        instance.kernel->client().interrupt();
     }
 }
 
@@ -554,13 +559,13 @@ void Session::finish(const std::shared_ptr<Execution>& execution, protocol::Exec
     result.waited_seconds = to_seconds(execution->clock.waited());
     execution->result = std::move(result);
     execution->state = protocol::ExecutionState::finished;
-    execution->journal.rest();
-    house_.gate.end_execution(execution->id);
-    if (start_ && start_->proxy) {
-        start_->proxy->end_execution(execution->id);
+    execution->journal.retire();
+    services_.gate.end_execution(execution->id);
+    if (instance_ && instance_->proxy) {
+        instance_->proxy->end_execution(execution->id);
     }
     remember(*execution);
-    house_.observer.on_execution_changed(*execution, std::nullopt);
+    services_.observer.on_execution_changed(*execution, std::nullopt);
     execution->finished.set();
 }
 
@@ -622,7 +627,7 @@ void Session::record(Execution& execution, RawJson output) {
     if (late) {
         record.late = true;
     }
-    house_.observer.on_output(execution, record);
+    services_.observer.on_output(execution, record);
 }
 
 void Session::on_input_request(jupyter::InputRequest request) {
@@ -637,43 +642,42 @@ void Session::on_input_request(jupyter::InputRequest request) {
 }
 
 Task<void> Session::answer_input(jupyter::InputRequest request, std::shared_ptr<Execution> execution) {
-    const std::shared_ptr<Start> start = start_;
+    const std::shared_ptr<KernelInstance> instance = instance_;
     const std::uint64_t id = request.id;
     protocol::InputRequestParams params{execution->id, std::move(request.prompt), request.password};
     std::optional<std::string> answer;
     try {
-        answer = co_await house_.observer.ask_input(execution->client, std::move(params));
+        answer = co_await services_.observer.ask_input(execution->client, std::move(params));
     } catch (const Cancelled&) {
         throw;
     } catch (const Error& error) {
-        log_info("session {}: nobody answered a prompt: {}", options_.id, error.message);
+        log_info("session {}: a prompt was not answered: {}", options_.id, error.message);
     }
-    start->kernel->client().reply_input(id, std::move(answer));
+    instance->kernel->client().reply_input(id, std::move(answer));
 }
 
-Task<std::string> Session::ask(jupyter::Question question) {
+Task<std::string> Session::ask(jupyter::KernelQuery query) {
     const std::string advice = "ask again when it has finished";
     if (!kernel_ready_.is_set() || running_ || !queue_.empty()) {
         throw Error(ErrorCode::busy, fmt::format("the kernel of the session \"{}\" has something to run", options_.id),
                     advice);
     }
-    const std::shared_ptr<Start> start = start_;
-    if (start->kernel->client().unanswered() >= max_unanswered) {
+    const std::shared_ptr<KernelInstance> instance = instance_;
+    if (instance->kernel->client().unanswered() >= max_unanswered) {
         throw Error(
             ErrorCode::busy,
             fmt::format("{} questions wait for the kernel of the session \"{}\" already", max_unanswered, options_.id),
             advice);
     }
-    co_return co_await start->kernel->client().ask(std::move(question),
-                                                   house_.loop.clock().now() + patience_with_answers);
+    co_return co_await instance->kernel->client().ask(std::move(query), services_.loop.clock().now() + query_timeout);
 }
 
 tools::CallContext Session::current_call(std::optional<std::int64_t> reported_line) {
     tools::CallContext context;
     context.session_id = options_.id;
     context.servers = options_.tool_servers;
-    // Whoever runs something in there: a thread of the agent's code may make the call.
-    context.agent = options_.agent ? options_.agent : guest_;
+    // Also after the agent's execution ended: a thread of its code may make the call.
+    context.agent = options_.agent ? options_.agent : borrowing_agent_;
     if (!running_) {
         return context;
     }
@@ -683,7 +687,7 @@ tools::CallContext Session::current_call(std::optional<std::int64_t> reported_li
         if (const std::optional<std::string> text = line_of(params.code, *reported_line)) {
             protocol::Origin origin;
             origin.line = *reported_line + (params.cell ? params.cell->line : 0);
-            origin.text = visible_text(*text);
+            origin.text = escape_unprintable(*text);
             if (params.cell) {
                 origin.uri = params.cell->uri;
             }
@@ -693,15 +697,15 @@ tools::CallContext Session::current_call(std::optional<std::int64_t> reported_li
     return context;
 }
 
-void Session::note_origin(protocol::ChannelOriginParams told) {
-    if (start_) {
-        start_->origins.add(std::move(told), running_ ? std::optional(running_->id) : std::nullopt);
+void Session::record_origin(protocol::ChannelOriginParams told) {
+    if (instance_) {
+        instance_->attribution.add(std::move(told), running_ ? std::optional(running_->id) : std::nullopt);
     }
 }
 
-void Session::forget_origins() {
-    if (start_) {
-        start_->origins.forget();
+void Session::clear_origins() {
+    if (instance_) {
+        instance_->attribution.clear();
     }
 }
 
@@ -711,7 +715,7 @@ void Session::set_status(protocol::SessionStatus status, std::optional<std::stri
     }
     status_ = status;
     const protocol::SessionChangedParams changed{options_.id, status, std::move(reason)};
-    house_.observer.on_session_changed(changed);
+    services_.observer.on_session_changed(changed);
 }
 
 } // namespace cellgate::session

@@ -50,12 +50,12 @@ class Directory {
     ~Directory() { ::closedir(stream_); }
 
     int fd() const { return ::dirfd(stream_); }
-    // From the start, as there may be too many to hold.
+    // Restarts the listing, as there may be too many names for memory.
     std::vector<std::string> some_names() const {
-        constexpr std::size_t most = 1000;
+        constexpr std::size_t max_names = 1000;
         std::vector<std::string> names;
         ::rewinddir(stream_);
-        while (names.size() < most) {
+        while (names.size() < max_names) {
             const dirent* entry = ::readdir(stream_);
             if (entry == nullptr) {
                 break;
@@ -72,8 +72,8 @@ class Directory {
     DIR* stream_;
 };
 
-// A directory that its owner may not write can be neither emptied nor moved. Who put it there may have another thing
-// there by now, such as a link.
+// A directory that its owner may not write can be neither emptied nor moved. Its creator may have replaced it
+// meanwhile, for example by a link.
 void open_up(int parent, const std::string& name) {
     const int fd = ::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat found{};
@@ -85,7 +85,7 @@ void open_up(int parent, const std::string& name) {
     }
 }
 
-// Removes some of what lies in `directory`, if anything does. Directories below it are moved up into `top` first, so
+// Removes some of the entries of `directory`, if it has any. Directories below it are moved up into `top` first, so
 // that a tree of any depth takes two descriptors and no stack.
 bool remove_some(const Directory& directory, const Directory& top) {
     const std::vector<std::string> names = directory.some_names();
@@ -127,7 +127,7 @@ Directories find_directories(const std::map<std::string, std::string>& environme
 }
 
 std::string key_of_root(const std::string& root) {
-    constexpr std::size_t digits = 16; // of paths that belong to one person; sockets need short ones
+    constexpr std::size_t digits = 16; // of paths that belong to one user; sockets need short ones
     return sha256(root).substr(0, digits);
 }
 

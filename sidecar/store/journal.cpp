@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t block_bytes = std::uint64_t{64} << 10;
 // The tail is dropped in steps of a part of the whole.
 constexpr std::uint64_t segments_in_all = 16;
-// A stream record is never larger, so what is may have files.
+// A stream record is never larger, so a larger record may have files.
 constexpr std::uint64_t large_bytes = std::uint64_t{256} << 10;
 
 using Parts = std::array<std::string_view, 4>;
@@ -107,8 +107,9 @@ std::string JournalPage::data_stem(std::int64_t seq) const {
     return fmt::format("{}.{}", stem_, seq);
 }
 
-Journal::Journal(Journals& house, JournalTitle title)
-    : house_(house), title_(std::move(title)), stem_(house.files().new_stem()), max_bytes_(house.limits().of_one) {}
+Journal::Journal(Journals& journals, JournalTitle title)
+    : journals_(journals), title_(std::move(title)), stem_(journals.files().new_stem()),
+      max_bytes_(journals.limits().of_one) {}
 
 Journal::~Journal() {
     close_file();
@@ -117,8 +118,8 @@ Journal::~Journal() {
             remove(segment);
         }
     }
-    if (resting_) {
-        house_.forget(*resting_);
+    if (retired_) {
+        journals_.erase(*retired_);
     }
 }
 
@@ -128,10 +129,10 @@ void Journal::close_file() {
     }
 }
 
-void Journal::rest() {
+void Journal::retire() {
     close_file();
-    if (!resting_) {
-        resting_ = house_.rests(*this);
+    if (!retired_) {
+        retired_ = journals_.retire(*this);
     }
 }
 
@@ -150,10 +151,10 @@ void Journal::fail(std::string problem) {
 }
 
 void Journal::remove(const Segment& segment) {
-    house_.shrank(segment.size);
-    house_.files().remove(segment.path, segment.size);
+    journals_.remove_bytes(segment.size);
+    journals_.files().remove(segment.path, segment.size);
     for (const std::int64_t seq : segment.large) {
-        house_.files().remove_numbered(fmt::format("{}.{}", stem_, seq));
+        journals_.files().remove_numbered(fmt::format("{}.{}", stem_, seq));
     }
 }
 
@@ -181,7 +182,7 @@ void Journal::drop_all(const std::string& why) {
 
 Journal::Segment* Journal::open_segment(std::deque<Segment>& part) {
     close_file();
-    JournalFiles::File file = house_.files().take();
+    JournalFiles::File file = journals_.files().take();
     if (file.fd < 0) {
         fail(fmt::format("cannot create the journal {}: {}", file.path, std::strerror(file.error)));
         return nullptr;
@@ -253,7 +254,7 @@ bool Journal::write(Segment& segment, std::int64_t seq, const std::string& outpu
     if (output.size() > large_bytes) {
         segment.large.push_back(seq);
     }
-    house_.grew(heading.size() + bytes);
+    journals_.add_bytes(heading.size() + bytes);
     return true;
 }
 
@@ -261,16 +262,16 @@ std::int64_t Journal::append(const RawJson& output, bool late) {
     const std::string& text = output.text();
     const std::int64_t seq = next_seq_++;
     constexpr std::uint64_t around = 512; // the line's own fields, and the heading
-    house_.make_room(text.size() + around);
+    journals_.evict(text.size() + around);
     Segment* segment = failed_ ? nullptr : segment_for(text.size() + around);
     const bool kept = segment != nullptr && write(*segment, seq, text, late);
     if (!kept) {
-        // Without a failure it was too large; nothing is left of the tail, so it joins what was dropped before.
-        Dropped& dropped = failed_ ? rest_ : middle_;
+        // Without a failure the record was too large; the tail is empty, so it joins the records dropped before.
+        Dropped& dropped = failed_ ? after_failure_ : middle_;
         dropped.count += 1;
         dropped.bytes += text.size();
     }
-    if (resting_) {
+    if (retired_) {
         close_file();
     }
     output_bytes_ += text.size();
@@ -315,7 +316,7 @@ JournalPage Journal::page(std::int64_t from, std::uint64_t max_bytes) const {
     if (!add_kept(tail_)) {
         return page;
     }
-    add_dropped(rest_);
+    add_dropped(after_failure_);
     return page;
 }
 

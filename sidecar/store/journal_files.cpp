@@ -15,9 +15,9 @@ namespace cellgate::store {
 
 namespace {
 
-constexpr std::size_t most_ahead = 32;
+constexpr std::size_t max_ahead = 32;
 constexpr std::size_t least_ahead = 16;
-// A batch of less waits for more.
+// A smaller batch waits for more.
 constexpr std::size_t worthwhile_removals = 16;
 constexpr std::uint64_t worthwhile_bytes = std::uint64_t{64} << 10;
 
@@ -29,7 +29,7 @@ JournalFiles::File create(std::string path) {
     return file;
 }
 
-// Somebody may have removed it since it was made.
+// It may have been removed by others since its creation.
 bool is_there(const JournalFiles::File& file) {
     struct stat found{};
     return ::fstat(file.fd, &found) == 0 && found.st_nlink > 0;
@@ -46,7 +46,7 @@ struct JournalFiles::Batch {
         for (std::string& path : to_create) {
             File file = create(std::move(path));
             if (file.fd < 0) {
-                break; // take() will say why, if it is still so then
+                break; // take() reports the error, if it persists
             }
             created.push_back(std::move(file));
         }
@@ -60,8 +60,8 @@ struct JournalFiles::Batch {
     }
 };
 
-JournalFiles::JournalFiles(std::string directory, OffLoop off_loop)
-    : directory_(std::move(directory)), off_loop_(std::move(off_loop)) {}
+JournalFiles::JournalFiles(std::string directory, RunBlocking run_blocking)
+    : directory_(std::move(directory)), run_blocking_(std::move(run_blocking)) {}
 
 JournalFiles::~JournalFiles() {
     for (const File& file : ahead_) {
@@ -115,13 +115,13 @@ void JournalFiles::work_if_worthwhile() {
 Task<void> JournalFiles::work() {
     do {
         const auto batch = std::make_shared<Batch>();
-        for (std::size_t i = ahead_.size(); i < most_ahead; ++i) {
+        for (std::size_t i = ahead_.size(); i < max_ahead; ++i) {
             batch->to_create.push_back(new_stem() + ".jsonl");
         }
         batch->to_remove = std::exchange(removals_, {});
         removable_bytes_ = 0;
         std::function<void()> run = [batch] { batch->run(); };
-        co_await off_loop_(std::move(run));
+        co_await run_blocking_(std::move(run));
         for (File& file : batch->created) {
             ahead_.push_back(std::move(file));
         }
@@ -133,7 +133,7 @@ Task<void> JournalFiles::close() {
     closed_ = true;
     co_await tasks_.join();
     std::function<void()> remove_all = [directory = directory_] { remove_tree(directory); };
-    co_await off_loop_(std::move(remove_all));
+    co_await run_blocking_(std::move(remove_all));
 }
 
 } // namespace cellgate::store

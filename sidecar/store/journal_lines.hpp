@@ -1,5 +1,6 @@
 #pragma once
-// How a journal's file is written: a heading, then one record a line. Private to the room.
+// `JournalHeading` and the functions below are the format of a journal's file: a heading, then one record a line.
+// Private to the module.
 
 #include "base/json_codec.hpp"
 #include "store/journal.hpp"
@@ -24,18 +25,18 @@ struct JournalHeading {
     }
 };
 
-// What stands around a record's output in its line.
+// The text before and after a record's output in its line.
 std::string journal_line_start(std::int64_t seq);
 std::string_view journal_line_end(bool late);
-// An output is an object: no other line ends so.
+// An output is an object, so no other line ends like this.
 bool is_late_journal_line(std::string_view line);
 
-// The files are the person's own, but may have been changed or cut off since: nothing for what is no line of ours.
+// The files belong to the user, but may have been changed or truncated: nothing for a line of another format.
 std::optional<JournalHeading> read_journal_heading(std::string_view line);
 std::optional<std::int64_t> read_journal_seq(std::string_view line);
 std::optional<JournalRecord> read_journal_line(std::string_view line, std::int64_t seq);
 
-// Empty when it cannot be read whole.
+// Empty when it cannot be read completely.
 std::string read_file_part(const std::string& path, std::int64_t offset, std::uint64_t length);
 
 } // namespace cellgate::store

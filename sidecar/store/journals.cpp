@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Left {
+struct StaleRun {
     std::string path;
     std::int64_t age = 0;
     std::uint64_t bytes = 0;
 };
 
-// Without its modification time a directory is not judged.
+// A directory without a readable modification time counts as new.
 std::int64_t age_of(const std::string& path) {
     struct stat found{};
     return ::lstat(path.c_str(), &found) == 0 ? std::time(nullptr) - found.st_mtime : 0;
@@ -45,8 +45,8 @@ std::uint64_t size_of(const std::string& directory) {
     return bytes;
 }
 
-std::vector<Left> left_in(const std::string& parent, std::int64_t safe_seconds) {
-    std::vector<Left> all;
+std::vector<StaleRun> stale_runs_in(const std::string& parent, std::int64_t safe_seconds) {
+    std::vector<StaleRun> all;
     std::error_code error;
     for (fs::directory_iterator root(parent, error), end; !error && root != end; root.increment(error)) {
         std::error_code inner;
@@ -61,14 +61,14 @@ std::vector<Left> left_in(const std::string& parent, std::int64_t safe_seconds) 
             }
         }
     }
-    std::sort(all.begin(), all.end(), [](const Left& a, const Left& b) { return a.age < b.age; });
+    std::sort(all.begin(), all.end(), [](const StaleRun& a, const StaleRun& b) { return a.age < b.age; });
     return all;
 }
 
 } // namespace
 
-Journals::Journals(const std::string& parent, OffLoop off_loop, JournalLimits limits)
-    : files_(make_unique_directory(parent, "run-"), std::move(off_loop)), limits_(limits), lock_(directory()) {
+Journals::Journals(const std::string& parent, RunBlocking run_blocking, JournalLimits limits)
+    : files_(make_unique_directory(parent, "run-"), std::move(run_blocking)), limits_(limits), lock_(directory()) {
     if (!lock_.held()) {
         throw system_error(ErrorCode::store_failed, fmt::format("cannot lock the directory {}", directory()), errno);
     }
@@ -78,30 +78,30 @@ Journals::~Journals() {
     remove_tree(directory());
 }
 
-std::uint64_t Journals::rests(Journal& journal) {
-    resting_.emplace(++rested_, &journal);
-    return rested_;
+std::uint64_t Journals::retire(Journal& journal) {
+    retired_.emplace(++retired_count_, &journal);
+    return retired_count_;
 }
 
-void Journals::make_room(std::uint64_t bytes) {
-    while (bytes_ + bytes > limits_.of_all && !resting_.empty()) {
-        Journal& oldest = *resting_.begin()->second;
-        resting_.erase(resting_.begin());
+void Journals::evict(std::uint64_t bytes) {
+    while (bytes_ + bytes > limits_.of_all && !retired_.empty()) {
+        Journal& oldest = *retired_.begin()->second;
+        retired_.erase(retired_.begin());
         oldest.drop_all(fmt::format("the output of all executions has reached {} bytes: that of the oldest was dropped",
                                     limits_.of_all));
     }
 }
 
-void sweep_journals(const std::string& parent, const LeftJournals& left) {
+void remove_stale_journals(const std::string& parent, const JournalRetention& retention) {
     std::uint64_t kept = 0;
-    for (Left& run : left_in(parent, left.safe_seconds)) { // the youngest first
+    for (StaleRun& run : stale_runs_in(parent, retention.safe_seconds)) { // the youngest first
         const DirectoryLock lock(run.path);
         if (!lock.held()) {
-            continue; // its sidecar lives
+            continue; // its sidecar is running
         }
         run.bytes = size_of(run.path);
-        if (run.age > left.kept_seconds || kept + run.bytes > left.kept_bytes) {
-            log_info("removing the journals of a sidecar that is gone: {}", run.path);
+        if (run.age > retention.kept_seconds || kept + run.bytes > retention.kept_bytes) {
+            log_info("removing the journals of a sidecar that has ended: {}", run.path);
             remove_tree(run.path);
         } else {
             kept += run.bytes;

@@ -18,7 +18,7 @@ namespace cellgate::store {
 
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t max_bytes = std::uint64_t{32} << 20;
 
 struct Queued {
     std::string execution_id;
@@ -86,7 +86,7 @@ std::string started_line(const std::string& execution_id) {
 }
 
 std::optional<Line> read_line(const std::string& text) {
-    constexpr JsonLimits limits{260, most_bytes};
+    constexpr JsonLimits limits{260, max_bytes};
     if (check_json(text, limits)) {
         return std::nullopt;
     }
@@ -105,7 +105,7 @@ int open_new(const std::string& path) {
 
 Ledger::Ledger(const std::string& directory) : path_(path_in(directory)), fd_(open_new(path_)) {
     if (fd_ < 0) {
-        give_up();
+        disable();
     }
 }
 
@@ -152,14 +152,14 @@ void Ledger::append(std::string line) {
     if (fd_ < 0) {
         return;
     }
-    if (size_ + line.size() > most_bytes) {
-        begin_anew(); // with what this line says, too
-        if (size_ + line.size() > most_bytes) {
+    if (size_ + line.size() > max_bytes) {
+        rewrite(); // including this line
+        if (size_ + line.size() > max_bytes) {
             return;
         }
     }
     if (!write(line)) {
-        give_up();
+        disable();
     }
 }
 
@@ -168,7 +168,7 @@ bool Ledger::write(const std::string& text) {
     return ::write(fd_, text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-void Ledger::begin_anew() {
+void Ledger::rewrite() {
     std::string text;
     for (const std::string& session_id : sessions_) {
         text += opened_line(session_id);
@@ -183,12 +183,12 @@ void Ledger::begin_anew() {
     ::close(std::exchange(fd_, open_new(aside)));
     size_ = 0;
     if (fd_ < 0 || !write(text) || std::rename(aside.c_str(), path_.c_str()) != 0) {
-        give_up();
+        disable();
     }
 }
 
-void Ledger::give_up() {
-    log_warning("cannot write {}: {}. If this cellgate ends unexpectedly, nothing will say what it was doing", path_,
+void Ledger::disable() {
+    log_warning("cannot write {}: {}. If this cellgate crashes, its lost work cannot be reported", path_,
                 std::strerror(errno));
     if (fd_ >= 0) {
         ::close(std::exchange(fd_, -1));

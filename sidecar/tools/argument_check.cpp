@@ -1,9 +1,8 @@
 #include "tools/argument_check.hpp"
 
+#include "base/json_value.hpp"
 #include "base/encoding.hpp"
-#include "base/visible_text.hpp"
-#include "decimal.hpp"
-#include "json_tree.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -14,17 +13,17 @@ namespace cellgate::tools {
 
 namespace {
 
-using Type = JsonTree::Type;
+using Type = JsonValue::Type;
 using Problem = std::optional<std::string>;
 
-constexpr int most_steps = 100'000;
+constexpr int max_steps = 100'000;
 // Of what is taken apart; a tree takes a hundred bytes for each.
-constexpr std::ptrdiff_t most_commas = 200'000;
-constexpr std::size_t largest_compared = 4096; // of objects and arrays that stand in a schema
-constexpr std::size_t longest_problem = 1000;
+constexpr std::ptrdiff_t max_commas = 200'000;
+constexpr std::size_t max_compared_bytes = 4096; // of objects and arrays that stand in a schema
+constexpr std::size_t max_problem_bytes = 1000;
 constexpr int deepest = 400; // of schemas applied within each other; the arguments alone may take 256
-constexpr std::size_t most_forms_told = 4;
-constexpr std::size_t longest_excerpt = 60;
+constexpr std::size_t max_reported_forms = 4;
+constexpr std::size_t max_excerpt_bytes = 60;
 
 std::string_view article(Type type) {
     switch (type) {
@@ -45,16 +44,16 @@ std::string_view article(Type type) {
 }
 
 std::string excerpt(std::string_view text) {
-    std::string shown = visible_text(text.substr(0, longest_excerpt));
-    return text.size() > longest_excerpt ? shown + "…" : shown;
+    std::string shown = escape_unprintable(text.substr(0, max_excerpt_bytes));
+    return text.size() > max_excerpt_bytes ? shown + "…" : shown;
 }
 
-std::string what_it_is(const JsonTree& value) {
+std::string what_it_is(const JsonValue& value) {
     const bool is_scalar = value.type == Type::number || value.type == Type::string || value.type == Type::boolean;
     return is_scalar ? excerpt(value.text) : std::string(article(value.type));
 }
 
-std::optional<bool> has_type(const JsonTree& value, std::string_view type) {
+std::optional<bool> has_type(const JsonValue& value, std::string_view type) {
     if (type == "integer") {
         return value.type == Type::number && Decimal(value.text).is_integer();
     }
@@ -67,7 +66,7 @@ std::optional<bool> has_type(const JsonTree& value, std::string_view type) {
 }
 
 // Of a schema's bound; nothing when it is no number of things.
-std::optional<std::size_t> as_count(const JsonTree* bound) {
+std::optional<std::size_t> as_count(const JsonValue* bound) {
     std::size_t count = 0;
     if (bound == nullptr || bound->type != Type::number ||
         std::from_chars(bound->text.data(), bound->text.data() + bound->text.size(), count).ptr !=
@@ -113,23 +112,23 @@ std::string pointer_part(std::string_view part) {
 // One check of one value. Running out of steps ends it as "nothing certain".
 class Check {
   public:
-    explicit Check(const JsonTree& root) : root_(root) {}
+    explicit Check(const JsonValue& root) : root_(root) {}
 
-    Problem run(const JsonTree& arguments) {
+    Problem run(const JsonValue& arguments) {
         Problem problem = check(root_, arguments, "arguments", 0);
         return exhausted() ? std::nullopt : problem;
     }
 
   private:
-    bool exhausted() const { return steps_ > most_steps; }
+    bool exhausted() const { return steps_ > max_steps; }
 
     // Where a reference of this schema leads; null when it leads outside, or nowhere.
-    const JsonTree* resolve(std::string_view reference) {
+    const JsonValue* resolve(std::string_view reference) {
         if (!reference.starts_with('#')) {
             return nullptr;
         }
         std::string_view rest = reference.substr(1);
-        const JsonTree* found = &root_;
+        const JsonValue* found = &root_;
         while (!rest.empty() && found != nullptr) {
             if (rest.front() != '/') {
                 return nullptr; // an anchor
@@ -143,9 +142,9 @@ class Check {
         return found;
     }
 
-    Problem check(const JsonTree& schema, const JsonTree& value, const std::string& path, int depth) {
+    Problem check(const JsonValue& schema, const JsonValue& value, const std::string& path, int depth) {
         if (exhausted() || depth > deepest) {
-            steps_ = most_steps + 1;
+            steps_ = max_steps + 1;
             return std::nullopt;
         }
         spend(schema.members.size());
@@ -156,9 +155,9 @@ class Check {
         if (schema.type != Type::object || (&schema != &root_ && schema.find("$id") != nullptr)) {
             return std::nullopt;
         }
-        if (const JsonTree* reference = schema.find("$ref")) {
+        if (const JsonValue* reference = schema.find("$ref")) {
             // Before 2019-09 what stands beside a reference does not count, so nothing there is certain.
-            const JsonTree* target = reference->type == Type::string ? resolve(reference->string) : nullptr;
+            const JsonValue* target = reference->type == Type::string ? resolve(reference->string) : nullptr;
             return target == nullptr ? std::nullopt : check(*target, value, path, depth + 1);
         }
         if (value.type == Type::null && is_true(schema.find("nullable"))) {
@@ -182,10 +181,10 @@ class Check {
         return check_combinations(schema, value, path, depth);
     }
 
-    static bool is_true(const JsonTree* tree) { return tree != nullptr && tree->text == "true"; }
+    static bool is_true(const JsonValue* tree) { return tree != nullptr && tree->text == "true"; }
 
-    Problem check_type(const JsonTree& schema, const JsonTree& value, const std::string& path) {
-        const JsonTree* type = schema.find("type");
+    Problem check_type(const JsonValue& schema, const JsonValue& value, const std::string& path) {
+        const JsonValue* type = schema.find("type");
         if (type == nullptr) {
             return std::nullopt;
         }
@@ -193,7 +192,7 @@ class Check {
         if (type->type == Type::string) {
             names.push_back(type->string);
         }
-        for (const JsonTree& each : type->elements) {
+        for (const JsonValue& each : type->elements) {
             if (each.type != Type::string) {
                 return std::nullopt;
             }
@@ -218,26 +217,26 @@ class Check {
         return fmt::format("{}: expected {}, found {}", path, expected, what_it_is(value));
     }
 
-    Problem check_values(const JsonTree& schema, const JsonTree& value, const std::string& path) {
-        const JsonTree* constant = schema.find("const");
+    Problem check_values(const JsonValue& schema, const JsonValue& value, const std::string& path) {
+        const JsonValue* constant = schema.find("const");
         if (constant != nullptr) {
             if (!may_compare(*constant)) {
                 return std::nullopt;
             }
-            if (!equal(*constant, value)) {
+            if (compare(*constant, value) == Equality::different) {
                 return fmt::format("{}: expected {}, found {}", path, excerpt(constant->text), what_it_is(value));
             }
         }
-        const JsonTree* choices = schema.find("enum");
+        const JsonValue* choices = schema.find("enum");
         if (choices == nullptr || choices->type != Type::array || choices->elements.empty()) {
             return std::nullopt;
         }
         std::string known;
-        for (const JsonTree& choice : choices->elements) {
-            if (!may_compare(choice) || equal(choice, value)) {
+        for (const JsonValue& choice : choices->elements) {
+            if (!may_compare(choice) || compare(choice, value) != Equality::different) {
                 return std::nullopt;
             }
-            if (known.size() < 4 * longest_excerpt) {
+            if (known.size() < 4 * max_excerpt_bytes) {
                 known += (known.empty() ? "" : ", ") + excerpt(choice.text);
             } else if (!known.ends_with("…")) {
                 known += ", …";
@@ -248,16 +247,16 @@ class Check {
 
     void spend(std::size_t work) {
         if (!exhausted()) {
-            steps_ += 1 + static_cast<int>(std::min<std::size_t>(work / 16, most_steps));
+            steps_ += 1 + static_cast<int>(std::min<std::size_t>(work / 16, max_steps));
         }
     }
     // Objects cost the square of their size.
-    bool may_compare(const JsonTree& constant) {
+    bool may_compare(const JsonValue& constant) {
         spend(2 * constant.text.size());
         const bool is_scalar = constant.type != Type::object && constant.type != Type::array;
-        return !exhausted() && (is_scalar || constant.text.size() <= largest_compared);
+        return !exhausted() && (is_scalar || constant.text.size() <= max_compared_bytes);
     }
-    const JsonTree* member(const JsonTree& value, std::string_view name) {
+    const JsonValue* member(const JsonValue& value, std::string_view name) {
         spend(value.members.size());
         return exhausted() ? nullptr : value.find(name);
     }
@@ -267,7 +266,7 @@ class Check {
         return fmt::format("{}: expected {} {} {}, found {}", path, expected, bound, unit, found);
     }
 
-    Problem check_bounds(const JsonTree& schema, const JsonTree& value, const std::string& path) {
+    Problem check_bounds(const JsonValue& schema, const JsonValue& value, const std::string& path) {
         if (value.type == Type::number) {
             return check_number(schema, value, path);
         }
@@ -291,14 +290,15 @@ class Check {
         return std::nullopt;
     }
 
-    static Problem check_number(const JsonTree& schema, const JsonTree& value, const std::string& path) {
+    static Problem check_number(const JsonValue& schema, const JsonValue& value, const std::string& path) {
         const Decimal number(value.text);
         const auto order = [&](std::string_view keyword) -> std::optional<int> {
-            const JsonTree* bound = schema.find(keyword);
+            const JsonValue* bound = schema.find(keyword);
             if (bound == nullptr || bound->type != Type::number) {
                 return std::nullopt;
             }
-            return number.compare(Decimal(bound->text));
+            const Decimal limit(bound->text);
+            return number.is_exact() && limit.is_exact() ? std::optional(number.compare(limit)) : std::nullopt;
         };
         struct Bound {
             std::string_view keyword;
@@ -322,23 +322,23 @@ class Check {
         return fmt::format("{}.{}", path, excerpt(name));
     }
 
-    Problem check_members(const JsonTree& schema, const JsonTree& value, const std::string& path, int depth) {
+    Problem check_members(const JsonValue& schema, const JsonValue& value, const std::string& path, int depth) {
         if (value.type != Type::object) {
             return std::nullopt;
         }
-        if (const JsonTree* required = schema.find("required")) {
-            for (const JsonTree& name : required->elements) {
+        if (const JsonValue* required = schema.find("required")) {
+            for (const JsonValue& name : required->elements) {
                 if (name.type == Type::string && member(value, name.string) == nullptr) {
                     return fmt::format("{}: is required and was not given", member_path(path, name.string));
                 }
             }
         }
-        const JsonTree* properties = schema.find("properties");
+        const JsonValue* properties = schema.find("properties");
         if (properties == nullptr) {
             return std::nullopt;
         }
         for (const auto& [name, property] : properties->members) {
-            const JsonTree* found = member(value, name);
+            const JsonValue* found = member(value, name);
             if (found == nullptr) {
                 continue;
             }
@@ -349,8 +349,8 @@ class Check {
         return std::nullopt;
     }
 
-    Problem check_elements(const JsonTree& schema, const JsonTree& value, const std::string& path, int depth) {
-        const JsonTree* items = schema.find("items");
+    Problem check_elements(const JsonValue& schema, const JsonValue& value, const std::string& path, int depth) {
+        const JsonValue* items = schema.find("items");
         // In older drafts an array of schemas, in newer ones what comes after prefixItems.
         if (value.type != Type::array || items == nullptr || items->type != Type::object ||
             schema.find("prefixItems") != nullptr) {
@@ -364,27 +364,27 @@ class Check {
         return std::nullopt;
     }
 
-    Problem check_combinations(const JsonTree& schema, const JsonTree& value, const std::string& path, int depth) {
-        if (const JsonTree* all = schema.find("allOf")) {
-            for (const JsonTree& each : all->elements) {
+    Problem check_combinations(const JsonValue& schema, const JsonValue& value, const std::string& path, int depth) {
+        if (const JsonValue* all = schema.find("allOf")) {
+            for (const JsonValue& each : all->elements) {
                 if (Problem problem = check(each, value, path, depth + 1)) {
                     return problem;
                 }
             }
         }
         for (const std::string_view keyword : {"anyOf", "oneOf"}) {
-            const JsonTree* forms = schema.find(keyword);
+            const JsonValue* forms = schema.find(keyword);
             if (forms == nullptr || forms->elements.empty()) {
                 continue;
             }
             std::string problems;
             std::size_t failed = 0;
-            for (const JsonTree& form : forms->elements) {
+            for (const JsonValue& form : forms->elements) {
                 const Problem problem = check(form, value, path, depth + 1);
                 if (!problem) {
                     break;
                 }
-                if (++failed <= most_forms_told && problems.size() < longest_problem) {
+                if (++failed <= max_reported_forms && problems.size() < max_problem_bytes) {
                     problems += (failed == 1 ? "" : "; or ") + *problem;
                 }
             }
@@ -395,7 +395,7 @@ class Check {
         return std::nullopt;
     }
 
-    const JsonTree& root_;
+    const JsonValue& root_;
     int steps_ = 0;
 };
 
@@ -403,12 +403,12 @@ class Check {
 
 std::optional<std::string> check_arguments(const RawJson& schema, const RawJson& arguments) {
     for (const RawJson* each : {&schema, &arguments}) {
-        if (std::count(each->text().begin(), each->text().end(), ',') > most_commas) {
+        if (std::count(each->text().begin(), each->text().end(), ',') > max_commas) {
             return std::nullopt;
         }
     }
-    const JsonTree root = parse_json_tree(schema.text());
-    return Check(root).run(parse_json_tree(arguments.text()));
+    const JsonValue root = parse_json_value(schema.text());
+    return Check(root).run(parse_json_value(arguments.text()));
 }
 
 } // namespace cellgate::tools

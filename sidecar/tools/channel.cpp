@@ -1,7 +1,7 @@
 #include "tools/channel.hpp"
 
-#include "async/alertness.hpp"
-#include "async/descriptor_share.hpp"
+#include "async/busy_poll.hpp"
+#include "async/fd_reservation.hpp"
 #include "base/log.hpp"
 #include "protocol/peer.hpp"
 
@@ -16,15 +16,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_connections = 64;
+constexpr std::size_t max_connections = 64;
 // Arguments have at most 8 MiB; the rest is for what surrounds them.
-constexpr std::size_t longest_line = (std::size_t{8} << 20) + (std::size_t{64} << 10);
+constexpr std::size_t max_line_bytes = (std::size_t{8} << 20) + (std::size_t{64} << 10);
 // What code in a kernel may make the sidecar hold.
-constexpr std::size_t most_calls = 4096;
-constexpr std::size_t most_waiting_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_calls = 4096;
+constexpr std::size_t max_waiting_bytes = std::size_t{64} << 20;
 // After a call that took no longer, the answer to the next one is waited for awake, and so is the next one after it.
-constexpr Duration quick_call = 2 * async::Alertness::moment;
-constexpr std::size_t most_unread_bytes = std::size_t{64} << 20; // of all connections together
+constexpr Duration quick_call = 2 * async::BusyPoll::window;
+constexpr std::size_t max_unread_bytes = std::size_t{64} << 20; // of all connections together
 
 // What the code has not read yet of all answers to it.
 class Unread {
@@ -35,7 +35,7 @@ class Unread {
         for (const protocol::Connection* connection : connections_) {
             unread += connection->queued_bytes();
         }
-        if (unread > 0 && unread + bytes > most_unread_bytes) {
+        if (unread > 0 && unread + bytes > max_unread_bytes) {
             throw Error(ErrorCode::limit_exceeded,
                         fmt::format("expected the code to read its answers, found {} bytes of them unread", unread));
         }
@@ -51,7 +51,7 @@ class Unread {
 class CodeConnection final : public protocol::Connection {
   public:
     CodeConnection(std::unique_ptr<ByteStream> stream, Unread& unread)
-        : framed_(std::move(stream), protocol::Framing::lines, longest_line), unread_(unread) {
+        : framed_(std::move(stream), protocol::Framing::lines, max_line_bytes), unread_(unread) {
         unread_.add(framed_);
     }
     CodeConnection(const CodeConnection&) = delete;
@@ -86,15 +86,15 @@ Task<void> wait_for(std::shared_ptr<Call> call) {
 
 // Its tasks point at it: run() has it as long as they live.
 struct Channel::Impl {
-    Impl(async::Loop& loop_, std::string path, Door& door_, RunningExecution& running_)
-        : loop(loop_), alertness(loop_), listener(loop_, std::move(path)), door(door_), running(running_) {}
+    Impl(async::Loop& loop_, std::string path, ToolCallDispatcher& dispatcher_, CallerIdentity& running_)
+        : loop(loop_), busy_poll(loop_), listener(loop_, std::move(path)), dispatcher(dispatcher_), running(running_) {}
 
     async::Loop& loop;
-    async::Alertness alertness;
+    async::BusyPoll busy_poll;
     bool calls_are_quick = false;
     async::UnixListener listener;
-    Door& door;
-    RunningExecution& running;
+    ToolCallDispatcher& dispatcher;
+    CallerIdentity& running;
     Unread unread;
     std::size_t waiting_bytes = 0;
     std::size_t open = 0; // connections
@@ -104,12 +104,12 @@ struct Channel::Impl {
 
     static Task<void> run(std::shared_ptr<Impl> self);
     Task<void> accept();
-    Task<void> serve(std::unique_ptr<ByteStream> stream, async::DescriptorShare share);
+    Task<void> serve(std::unique_ptr<ByteStream> stream, async::FdReservation reservation);
     Task<protocol::CallToolResult> call(protocol::ChannelCallParams params);
     Task<void> call_into(std::shared_ptr<Call> call, protocol::ChannelCallParams params);
     void stay_awake_if_quick() {
         if (calls_are_quick) {
-            alertness.expect_something();
+            busy_poll.arm();
         }
     }
 };
@@ -131,7 +131,7 @@ Task<void> Channel::Impl::run(std::shared_ptr<Impl> self) {
 
 Task<void> Channel::Impl::accept() {
     while (true) {
-        while (open >= most_connections) {
+        while (open >= max_connections) {
             connection_ended.reset();
             co_await connection_ended.wait();
         }
@@ -141,15 +141,15 @@ Task<void> Channel::Impl::accept() {
             if (!stream) {
                 co_return;
             }
-            std::optional<async::DescriptorShare> share = async::DescriptorShare::take(1);
-            if (!share) {
+            std::optional<async::FdReservation> reservation = async::FdReservation::take(1);
+            if (!reservation) {
                 stream->write(
                     protocol::error_text(RawJson(), Error(ErrorCode::limit_exceeded, async::no_descriptor_left)) +
                     "\n");
                 continue; // what does not go at once is lost with the stream
             }
             ++open;
-            connections.spawn(serve(std::move(stream), std::move(*share)));
+            connections.spawn(serve(std::move(stream), std::move(*reservation)));
         } catch (const Cancelled&) {
             throw;
         } catch (const Error& error) {
@@ -162,7 +162,7 @@ Task<void> Channel::Impl::accept() {
     }
 }
 
-Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream, async::DescriptorShare /*while it is open*/) {
+Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream, async::FdReservation /*while it is open*/) {
     const auto connection = std::make_shared<CodeConnection>(std::move(stream), unread);
     protocol::Peer peer(connection, protocol::Dialect::editor);
     peer.on_request<protocol::ChannelCall>(
@@ -170,7 +170,7 @@ Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream, async::Descr
     bool told_origins = false;
     peer.on_notification<protocol::ChannelOrigin>([this, &told_origins](protocol::ChannelOriginParams told) {
         told_origins = true;
-        running.note_origin(std::move(told));
+        running.record_origin(std::move(told));
     });
     std::exception_ptr error;
     try {
@@ -179,7 +179,7 @@ Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream, async::Descr
         error = std::current_exception();
     }
     if (told_origins) {
-        running.forget_origins();
+        running.clear_origins();
     }
     // What it has not read takes its place until it is read, or thrown away since nothing of it is.
     co_await shielded(connection->drained(0));
@@ -192,10 +192,10 @@ Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream, async::Descr
 
 Task<protocol::CallToolResult> Channel::Impl::call(protocol::ChannelCallParams params) {
     const std::size_t bytes = params.arguments.text().size();
-    if (calls.running() >= most_calls || waiting_bytes + bytes > most_waiting_bytes) {
+    if (calls.running() >= max_calls || waiting_bytes + bytes > max_waiting_bytes) {
         throw Error(ErrorCode::limit_exceeded,
-                    fmt::format("expected at most {} calls at a time with {} bytes of arguments, found more",
-                                most_calls, most_waiting_bytes),
+                    fmt::format("expected at most {} calls at a time with {} bytes of arguments, found more", max_calls,
+                                max_waiting_bytes),
                     "Wait for some of them before making the next ones.");
     }
     waiting_bytes += bytes;
@@ -226,7 +226,7 @@ Task<void> Channel::Impl::call_into(std::shared_ptr<Call> call, protocol::Channe
     try {
         CallContext context = running.current_call(params.line);
         context.from_code = true;
-        call->result = co_await door.call(std::move(context), std::move(params.server), std::move(params.tool),
+        call->result = co_await dispatcher.call(std::move(context), std::move(params.server), std::move(params.tool),
                                           std::move(params.arguments));
     } catch (const std::exception&) {
         call->error = std::current_exception();
@@ -234,8 +234,8 @@ Task<void> Channel::Impl::call_into(std::shared_ptr<Call> call, protocol::Channe
     call->done.set();
 }
 
-Channel::Channel(async::Loop& loop, std::string path, Door& door, RunningExecution& running)
-    : impl_(std::make_shared<Impl>(loop, std::move(path), door, running)) {}
+Channel::Channel(async::Loop& loop, std::string path, ToolCallDispatcher& dispatcher, CallerIdentity& running)
+    : impl_(std::make_shared<Impl>(loop, std::move(path), dispatcher, running)) {}
 
 Channel::~Channel() {
     close();

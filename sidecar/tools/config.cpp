@@ -1,9 +1,9 @@
 #include "tools/config.hpp"
 
-#include "base/identity_text.hpp"
-#include "base/plain_file.hpp"
-#include "base/visible_text.hpp"
-#include "find_program.hpp"
+#include "base/environment.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/fingerprint.hpp"
+#include "base/regular_file.hpp"
 #include "json_with_comments.hpp"
 #include "program_folders.hpp"
 #include "sandbox/home.hpp"
@@ -26,19 +26,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t longest_name = 128;
+constexpr std::size_t max_name_bytes = 128;
 // As questions about the start of a kernel name it.
 constexpr std::string_view kernel_server_name = "kernel";
-constexpr std::size_t largest_file = std::size_t{1} << 20;
+constexpr std::size_t max_file_bytes = std::size_t{1} << 20;
 constexpr std::array files_of_a_workspace = {".mcp.json", ".vscode/mcp.json"};
 constexpr std::array<std::string_view, 7> inherited = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG"};
 constexpr std::array<std::string_view, 4> url_types = {"http", "sse", "streamable-http", "streamableHttp"};
 
 Error invalid(const std::string& server, const std::string& why, std::string hint = {}) {
-    return Error(
-        ErrorCode::config_invalid,
-        fmt::format("the tool server \"{}\" cannot be used: {}", visible_text(server.substr(0, longest_name)), why),
-        std::move(hint));
+    return Error(ErrorCode::config_invalid,
+                 fmt::format("the tool server \"{}\" cannot be used: {}",
+                             escape_unprintable(server.substr(0, max_name_bytes)), why),
+                 std::move(hint));
 }
 
 bool has_nul(const std::string& text) {
@@ -51,8 +51,8 @@ bool is_control(char c) {
 }
 
 void require_name(const std::string& name) {
-    if (name.empty() || name.size() > longest_name || std::any_of(name.begin(), name.end(), is_control)) {
-        throw invalid(name, fmt::format("expected a name of 1 to {} bytes without control characters", longest_name));
+    if (name.empty() || name.size() > max_name_bytes || std::any_of(name.begin(), name.end(), is_control)) {
+        throw invalid(name, fmt::format("expected a name of 1 to {} bytes without control characters", max_name_bytes));
     }
     if (name == host_server_name) {
         throw invalid(name, "the name belongs to the built-in server", "Give it another name.");
@@ -68,7 +68,7 @@ void require_command(const std::string& name, const protocol::McpServerConfig& c
     }
     if (config.type && *config.type != "stdio") {
         throw invalid(name, fmt::format("expected the type \"stdio\" beside a command, found \"{}\"",
-                                        visible_text(config.type->substr(0, 40))));
+                                        escape_unprintable(config.type->substr(0, 40))));
     }
     bool nul = has_nul(*config.command) || has_nul(config.cwd.value_or(""));
     for (const std::string& argument : config.args.value_or(std::vector<std::string>{})) {
@@ -77,7 +77,8 @@ void require_command(const std::string& name, const protocol::McpServerConfig& c
     for (const auto& [variable, value] : config.env.value_or(Environment{})) {
         nul = nul || has_nul(value);
         if (variable.empty() || variable.find('=') != std::string::npos || has_nul(variable)) {
-            throw invalid(name, fmt::format("expected the name of a variable, found \"{}\"", visible_text(variable)));
+            throw invalid(name,
+                          fmt::format("expected the name of a variable, found \"{}\"", escape_unprintable(variable)));
         }
     }
     if (nul) {
@@ -88,11 +89,11 @@ void require_command(const std::string& name, const protocol::McpServerConfig& c
 void require_url(const std::string& name, const protocol::McpServerConfig& config) {
     if (!config.url->starts_with("http://") && !config.url->starts_with("https://")) {
         throw invalid(name, fmt::format("expected a URL that starts with http:// or https://, found \"{}\"",
-                                        visible_text(config.url->substr(0, 200))));
+                                        escape_unprintable(config.url->substr(0, 200))));
     }
     if (config.type && std::find(url_types.begin(), url_types.end(), *config.type) == url_types.end()) {
         throw invalid(name, fmt::format("expected the type \"http\" or \"sse\" beside a URL, found \"{}\"",
-                                        visible_text(config.type->substr(0, 40))));
+                                        escape_unprintable(config.type->substr(0, 40))));
     }
     if (config.sandbox) {
         throw invalid(name, "expected a \"sandbox\" beside a command only: what is at a URL runs elsewhere");
@@ -220,7 +221,7 @@ std::vector<std::string> names_of(const protocol::McpServerConfig& config) {
 
 // The text of a file that may not be there. Throws Error{config_invalid}.
 std::optional<std::string> read_file(const std::string& path) {
-    PlainFile file = read_plain_file(path, largest_file + 1);
+    RegularFile file = read_regular_file(path, max_file_bytes + 1);
     if (file.error == ENOENT || file.error == ENOTDIR) {
         return std::nullopt;
     }
@@ -230,14 +231,15 @@ std::optional<std::string> read_file(const std::string& path) {
     if (file.error != 0) {
         throw system_error(ErrorCode::config_invalid, "cannot read " + path, file.error);
     }
-    if (file.bytes.size() > largest_file) {
-        throw Error(ErrorCode::config_invalid, fmt::format("expected {} to have at most {} bytes", path, largest_file));
+    if (file.bytes.size() > max_file_bytes) {
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("expected {} to have at most {} bytes", path, max_file_bytes));
     }
     return std::move(file.bytes);
 }
 
 std::string identity_of(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace) {
-    IdentityText text;
+    Fingerprint text;
     if (spec.config.url) {
         text.add("url");
         text.add(*spec.config.url);
@@ -254,7 +256,7 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
         text.add(described.sandbox->settings ? described.sandbox->settings->text : "");
         text.add_all(described.sandbox->folders);
     }
-    if (needs_a_yes(spec.source)) {
+    if (requires_approval(spec.source)) {
         // Another value is another program as soon as the name is NODE_OPTIONS.
         for (const auto& [name, value] : spec.config.env.value_or(Environment{})) {
             text.add(name);
@@ -265,7 +267,7 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
 }
 
 Error unknown_variable(const Variable& variable, const std::string& server) {
-    return invalid(server, fmt::format("{} is not supported", visible_text(variable.source.substr(0, 200))),
+    return invalid(server, fmt::format("{} is not supported", escape_unprintable(variable.source.substr(0, 200))),
                    "Use a variable of the environment: ${VAR} or ${env:VAR}.");
 }
 
@@ -308,8 +310,8 @@ std::shared_ptr<const sandbox::Settings> settings_of(const Form& form, const std
         return sandbox::read_settings(file);
     }
     auto settings = std::make_shared<sandbox::Settings>(sandbox::parse_settings(srt_settings, file));
-    settings->notices.push_back(
-        fmt::format("{} does not exist: srt's own settings hold, by which it can write nothing", visible_text(file)));
+    settings->notices.push_back(fmt::format("{} does not exist: srt's own settings hold, by which it can write nothing",
+                                            escape_unprintable(file)));
     return settings;
 }
 
@@ -330,7 +332,7 @@ void require_usable(const ServerSpec& spec) {
         if (form.sandboxed && has_variables(with_workspace(*form.config.command, {}))) {
             throw invalid(spec.name,
                           fmt::format("in the sandbox, what is shown depends on its program, and {} is not known yet",
-                                      visible_text(form.config.command->substr(0, longest_name))),
+                                      escape_unprintable(form.config.command->substr(0, max_name_bytes))),
                           "Write the program's name or path without variables; its arguments may have some.");
         }
     } else {
@@ -343,12 +345,12 @@ ConfigFile parse_config(std::string_view text, const std::string& file) {
     try {
         raw = RawJson::parse(strip_comments(text));
     } catch (const Error& error) {
-        throw Error(ErrorCode::config_invalid, fmt::format("{}: {}", visible_text(file), error.message));
+        throw Error(ErrorCode::config_invalid, fmt::format("{}: {}", escape_unprintable(file), error.message));
     }
     if (!raw.is_object()) {
-        throw Error(
-            ErrorCode::config_invalid,
-            fmt::format("{}: expected an object with mcpServers or servers, found {}", visible_text(file), raw.type()));
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("{}: expected an object with mcpServers or servers, found {}", escape_unprintable(file),
+                                raw.type()));
     }
     ConfigFile found;
     std::set<std::string> names;
@@ -357,8 +359,8 @@ ConfigFile parse_config(std::string_view text, const std::string& file) {
             continue;
         }
         if (json_type(value) != "object") {
-            found.problems.push_back(
-                fmt::format("{}: expected {} to be an object, found {}", visible_text(file), key, json_type(value)));
+            found.problems.push_back(fmt::format("{}: expected {} to be an object, found {}", escape_unprintable(file),
+                                                 key, json_type(value)));
             continue;
         }
         for (const auto& [name, server] : json_members(value)) {
@@ -368,7 +370,7 @@ ConfigFile parse_config(std::string_view text, const std::string& file) {
                 }
                 found.servers.push_back(read_server(name, server, file));
             } catch (const Error& error) {
-                found.problems.push_back(fmt::format("{}: {}{}{}", visible_text(file), error.message,
+                found.problems.push_back(fmt::format("{}: {}{}{}", escape_unprintable(file), error.message,
                                                      error.hint.empty() ? "" : ". ", error.hint));
             }
         }
@@ -393,7 +395,7 @@ ConfigFile read_workspace_config(const std::string& workspace) {
                 } else {
                     all.problems.push_back(
                         fmt::format("{}: another file names the tool server \"{}\", too; that one counts",
-                                    visible_text(path), visible_text(spec.name)));
+                                    escape_unprintable(path), escape_unprintable(spec.name)));
                 }
             }
             all.problems.insert(all.problems.end(), found.problems.begin(), found.problems.end());
@@ -436,7 +438,7 @@ ServerDescription describe(const ServerSpec& spec, const std::string& workspace,
         described.cwd = absolute(described.cwd, workspace);
     }
     described.environment_names = names_of(form.config);
-    if (needs_a_yes(spec.source)) {
+    if (requires_approval(spec.source)) {
         described.environment = form.config.env;
     }
     if (form.config.command) {
@@ -483,7 +485,7 @@ ServerCommand expand(const ServerSpec& spec, const ServerDescription& described,
     if (!command.argv.front().starts_with('/')) {
         throw Error(ErrorCode::tool_server_failed,
                     fmt::format("the tool server \"{}\" cannot be started: there is no program \"{}\" in PATH",
-                                visible_text(spec.name), visible_text(command.argv.front())),
+                                escape_unprintable(spec.name), escape_unprintable(command.argv.front())),
                     "Install it, or write its whole path.");
     }
     return command;

@@ -1,8 +1,11 @@
 #include "tools/host.hpp"
 
 #include "async/process.hpp"
+#include "base/environment.hpp"
+#include "base/paths.hpp"
+#include "base/unique_fd.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
-#include "base/visible_text.hpp"
 #include "tools/config.hpp"
 #include "workspace_files.hpp"
 
@@ -21,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_output = std::size_t{1} << 20;
+constexpr std::size_t max_output_bytes = std::size_t{1} << 20;
 
 struct PathParams {
     std::string path;
@@ -175,29 +178,19 @@ protocol::CallToolResult make_result(std::string_view text, std::optional<RawJso
     return {RawJson::checked(content), std::move(structured), is_error};
 }
 
-bool is_inside(const fs::path& path, const std::string& workspace) {
-    return path == workspace || path.string().starts_with(workspace + "/");
-}
-
-// Where a program of this name is in `path`, which is as in PATH. Neither its directory nor what it leads to may lie in
-// the workspace, whatever links lead there; the directory is named as it really is, so that no link can be swapped.
-std::optional<std::string> find_program(const std::string& name, std::string_view path, const std::string& workspace) {
-    while (!name.empty() && !path.empty()) {
-        const std::size_t end = std::min(path.find(':'), path.size());
-        const fs::path entry(path.substr(0, end));
-        path.remove_prefix(std::min(end + 1, path.size()));
-        if (!entry.is_absolute()) {
-            continue;
-        }
+// Where a program of this name is in PATH. Neither its directory nor what it resolves to may be in the workspace, whatever
+// links there are; the directory is named as it really is, so that no link can be swapped.
+std::optional<std::string> find_host_program(const std::string& name, const Environment& environment,
+                                             const std::string& workspace) {
+    for (const std::string& entry : search_path(environment)) {
         std::error_code error;
         const fs::path directory = fs::canonical(entry, error);
-        if (error || is_inside(directory, workspace)) {
+        if (name.empty() || error || is_within(directory.native(), workspace)) {
             continue;
         }
         const fs::path program = directory / name;
         const fs::path file = fs::canonical(program, error);
-        if (!error && !is_inside(file, workspace) && fs::is_regular_file(file, error) &&
-            ::access(file.c_str(), X_OK) == 0) {
+        if (!error && !is_within(file.native(), workspace) && is_program(file)) {
             return program.string();
         }
     }
@@ -218,7 +211,7 @@ Task<void> read_output(std::shared_ptr<RunningCommand> command) {
             break;
         }
         std::string& kept = command->result.standard_output;
-        const std::size_t room = most_output - kept.size();
+        const std::size_t room = max_output_bytes - kept.size();
         kept += bytes.substr(0, room);
         command->result.truncated = command->result.truncated || bytes.size() > room;
     }
@@ -302,7 +295,7 @@ Task<void> HostTools::check(std::string tool, RawJson arguments) {
             // What fails in the world may be otherwise by the time of the call, which tells it.
         }
     };
-    co_await loop_.off_loop(std::move(work));
+    co_await loop_.run_blocking(std::move(work));
 }
 
 std::optional<std::vector<std::string>> HostTools::command_of(const std::string& tool, const RawJson& arguments) const {
@@ -311,10 +304,7 @@ std::optional<std::vector<std::string>> HostTools::command_of(const std::string&
     }
     std::vector<std::string> argv = from_json<RunCommandParams>(arguments, "arguments").argv;
     if (argv.front().find('/') == std::string::npos) {
-        const auto path = environment_.find("PATH");
-        argv.front() =
-            find_program(argv.front(), path == environment_.end() ? std::string_view() : path->second, workspace_)
-                .value_or(argv.front());
+        argv.front() = find_host_program(argv.front(), environment_, workspace_).value_or(argv.front());
     }
     return argv;
 }
@@ -329,7 +319,7 @@ Task<protocol::CallToolResult> HostTools::call(std::string tool, RawJson argumen
         std::function<protocol::CallToolResult()> work = [this, &tool, &arguments] {
             return work_on_file(tool, arguments);
         };
-        co_return co_await loop_.off_loop(std::move(work));
+        co_return co_await loop_.run_blocking(std::move(work));
     } catch (const Error& error) {
         if (error.code == ErrorCode::denied || error.code == ErrorCode::request_cancelled) {
             throw;
@@ -358,7 +348,7 @@ protocol::CallToolResult HostTools::work_on_file(const std::string& tool, const 
     WriteFileResult result;
     result.created = files.write(params.path, params.content);
     result.bytes = static_cast<std::int64_t>(params.content.size());
-    return make_result(fmt::format("{} bytes written to {}", result.bytes, visible_text(params.path)),
+    return make_result(fmt::format("{} bytes written to {}", result.bytes, escape_unprintable(params.path)),
                        to_raw_json(result), false);
 }
 
@@ -368,9 +358,9 @@ Task<protocol::CallToolResult> HostTools::run(std::vector<std::string> argv, std
         throw Error(ErrorCode::internal_error,
                     fmt::format("there is no program \"{}\" in PATH outside the workspace; one inside is named by its "
                                 "path, with a slash",
-                                visible_text(argv.front())));
+                                escape_unprintable(argv.front())));
     }
-    const sandbox::Descriptor directory = WorkspaceFiles(workspace_).open_directory(cwd);
+    const UniqueFd directory = WorkspaceFiles(workspace_).open_directory(cwd);
     async::Command command;
     command.argv = std::move(argv);
     command.environment = environment_;

@@ -1,7 +1,8 @@
 #include "program_folders.hpp"
 
-#include "base/plain_file.hpp"
-#include "find_program.hpp"
+#include "base/environment.hpp"
+#include "base/paths.hpp"
+#include "base/regular_file.hpp"
 #include "jupyter/interpreter.hpp"
 
 #include <algorithm>
@@ -17,15 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Environment = std::map<std::string, std::string>;
-
-constexpr std::size_t longest_first_line = 4096;
-constexpr int most_interpreters = 4; // of a script, its interpreter, and so on
+constexpr std::size_t max_first_line_bytes = 4096;
+constexpr int max_interpreters = 4; // of a script, its interpreter, and so on
 constexpr std::array<std::string_view, 6> system_folders = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"};
-
-bool is_within(const std::string& path, std::string_view folder) {
-    return path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
-}
 
 bool is_the_systems(const std::string& path) {
     return std::any_of(system_folders.begin(), system_folders.end(),
@@ -49,10 +44,10 @@ class Search {
     // `only_python`: a cell may have written what names it.
     void program(const std::string& path, bool only_python = false, int depth = 0) {
         const std::optional<std::string> real = real_path(path);
-        if (!real || depth == most_interpreters) {
+        if (!real || depth == max_interpreters) {
             return;
         }
-        const jupyter::Interpreter python = jupyter::look_at_interpreter(path);
+        const jupyter::Interpreter python = jupyter::inspect_interpreter(path);
         if (!python.prefix.empty()) {
             add(python.prefix);
             add(python.base_prefix);
@@ -60,7 +55,7 @@ class Search {
         }
         const bool of_workspace = is_within(*real, workspace_);
         if (!of_workspace) {
-            if (only_python || jupyter::lies_in(path, workspace_)) {
+            if (only_python || jupyter::is_inside(path, workspace_)) {
                 return;
             }
             installation(*real); // links to it are made anew in the sandbox
@@ -102,7 +97,7 @@ class Search {
 
     // Of "#!/usr/bin/env -S node", node.
     std::optional<std::string> interpreter_of(const std::string& script) const {
-        const PlainFile file = read_plain_file(script, longest_first_line);
+        const RegularFile file = read_regular_file(script, max_first_line_bytes);
         const std::string_view text = file.bytes;
         if (!text.starts_with("#!")) {
             return std::nullopt;
@@ -134,15 +129,13 @@ std::vector<std::string> program_folders(const std::string& program, const Envir
 }
 
 std::string path_in_sandbox(const Environment& environment, const std::vector<std::string>& folders) {
-    const auto path = environment.find("PATH");
-    std::istringstream entries(path == environment.end() ? std::string() : path->second);
     std::string shown;
-    for (std::string entry; std::getline(entries, entry, ':');) {
+    for (const std::string& entry : search_path(environment)) {
         const std::string real = real_path(entry).value_or(std::string());
         const bool seen =
             is_the_systems(real) || std::any_of(folders.begin(), folders.end(),
                                                 [&](const std::string& folder) { return is_within(real, folder); });
-        if (seen && entry.starts_with('/')) {
+        if (seen) {
             shown += (shown.empty() ? "" : ":") + entry;
         }
     }

@@ -1,12 +1,12 @@
 #include "tools/registry.hpp"
 
 #include "async/process.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
-#include "base/visible_text.hpp"
 #include "gate/gate.hpp"
-#include "near_names.hpp"
+#include "suggest.hpp"
 #include "wrappers/generate.hpp"
 
 #include <fmt/format.h>
@@ -27,10 +27,10 @@ using protocol::ToolServerState;
 constexpr Duration start_time = 30s;
 constexpr Duration stop_grace = 2s;
 constexpr std::size_t told_stderr = 2000;
-constexpr std::size_t longest_title = 200;
-constexpr std::size_t longest_description = std::size_t{16} << 10;
-// Code that writes a server's program anew each time would have a person asked without end.
-constexpr int most_start_decisions = 3;
+constexpr std::size_t max_title_bytes = 200;
+constexpr std::size_t max_description_bytes = std::size_t{16} << 10;
+// Code that writes a server's program anew each time would have a user asked without end.
+constexpr int max_start_decisions = 3;
 
 // The pipes of a process, for whoever speaks with it while somebody else watches it.
 class ProcessStream final : public ByteStream {
@@ -48,12 +48,12 @@ class ProcessStream final : public ByteStream {
 
 // Made visible, and cut with a mark.
 std::string shortened(std::string_view text, std::size_t longest, bool keep_lines = false) {
-    const std::string start = visible_text(text.substr(0, longest), keep_lines);
+    const std::string start = escape_unprintable(text.substr(0, longest), keep_lines);
     return text.size() > longest ? fmt::format("{}… ({} bytes in all)", start, text.size()) : start;
 }
 
 std::string in_quotes(const std::string& name) {
-    return fmt::format("\"{}\"", visible_text(name.substr(0, 128)));
+    return fmt::format("\"{}\"", escape_unprintable(name.substr(0, 128)));
 }
 
 std::string stderr_of(const async::Process& process) {
@@ -66,7 +66,7 @@ std::string stderr_of(const async::Process& process) {
     }
     const bool cut = text.size() > told_stderr;
     return fmt::format("; its stderr ends with:\n{}{}", cut ? "…" : "",
-                       visible_text(text.substr(cut ? text.size() - told_stderr : 0), true));
+                       escape_unprintable(text.substr(cut ? text.size() - told_stderr : 0), true));
 }
 
 Error failed(const std::string& server, const std::string& what, std::string hint = {}) {
@@ -88,7 +88,7 @@ Error changed_meanwhile(const std::string& server) {
 
 Error not_found(const std::string& server, const std::vector<std::string>& names) {
     return Error(ErrorCode::tool_server_not_found, fmt::format("there is no tool server {}", in_quotes(server)),
-                 tell_names(server, names) +
+                 did_you_mean(server, names) +
                      " Others are named in .mcp.json of the workspace, by the editor, or on the "
                      "command line: --server NAME -- COMMAND, or --mcp-config FILE.");
 }
@@ -98,7 +98,7 @@ void require_allowed(const CallContext& context, const std::string& server) {
         std::find(context.servers->begin(), context.servers->end(), server) == context.servers->end()) {
         throw Error(ErrorCode::tool_server_not_found,
                     fmt::format("this session may not use the tool server {}", in_quotes(server)),
-                    "A person names the tool servers of a session when it is created.");
+                    "A user names the tool servers of a session when it is created.");
     }
 }
 
@@ -109,7 +109,7 @@ std::exception_ptr current_error() {
     } catch (const Error&) {
         return std::current_exception();
     } catch (const std::exception& error) {
-        return std::make_exception_ptr(Error(ErrorCode::internal_error, visible_text(error.what())));
+        return std::make_exception_ptr(Error(ErrorCode::internal_error, escape_unprintable(error.what())));
     } catch (...) {
         return std::make_exception_ptr(Error(ErrorCode::internal_error, "something unknown was thrown"));
     }
@@ -130,10 +130,10 @@ protocol::ToolInfo info_of_tool(const protocol::ToolSpec& spec) {
     info.output_schema = spec.output_schema;
     const std::optional<std::string> title = spec.title || !spec.annotations ? spec.title : spec.annotations->title;
     if (title) {
-        info.hints.title = shortened(*title, longest_title);
+        info.hints.title = shortened(*title, max_title_bytes);
     }
     if (spec.description) {
-        info.hints.description = shortened(*spec.description, longest_description, true);
+        info.hints.description = shortened(*spec.description, max_description_bytes, true);
     }
     if (spec.annotations) {
         info.hints.read_only_hint = spec.annotations->read_only_hint;
@@ -212,7 +212,7 @@ struct Registry::Start {
 
 struct Registry::Server {
     ServerSpec spec;
-    std::vector<gate::Agent> also_of; // other agents that named exactly this one, in turn
+    std::vector<gate::Agent> co_owners; // other agents that named exactly this one, in turn
     ServerDescription described;
     bool allowed = false; // once, as it is described
     bool removed = false;
@@ -252,7 +252,7 @@ void Registry::add(const std::vector<ServerSpec>& specs) {
     }
     for (std::size_t i = 0; i < specs.size(); ++i) {
         while (const std::optional<std::string> other = same_package(specs[i].name, false)) {
-            drop(*other, "a person gave another server whose wrappers are the same package");
+            drop(*other, "a user gave another server whose wrappers are the same package");
         }
         put(specs[i], std::move(described[i]));
     }
@@ -262,11 +262,11 @@ void Registry::add_from_agent(ServerSpec spec) {
     try {
         require_identifier(spec.name, "server name");
     } catch (const Error& error) {
-        throw Error(ErrorCode::config_invalid, error.message); // the contract allows a person more
+        throw Error(ErrorCode::config_invalid, error.message); // the contract allows a user more
     }
     require_usable(spec);
     if (names_settings(spec)) {
-        throw Error(ErrorCode::forbidden, "by which settings a tool server runs in the sandbox is for a person to say",
+        throw Error(ErrorCode::forbidden, "by which settings a tool server runs in the sandbox is for a user to say",
                     "ask for \"sandbox\": true, or for none");
     }
     if (spec.config.url) {
@@ -281,11 +281,11 @@ void Registry::add_from_agent(ServerSpec spec) {
     const auto entry = servers_.find(spec.name);
     if (entry != servers_.end() && entry->second->spec.source != ToolServerSource::agent) {
         if (to_json(entry->second->spec.config) == to_json(spec.config)) {
-            return; // what the person means by the name
+            return; // what the user means by the name
         }
         throw Error(
             ErrorCode::forbidden,
-            fmt::format("there is a tool server {} already, and only a person can change it", in_quotes(spec.name)),
+            fmt::format("there is a tool server {} already, and only a user can change it", in_quotes(spec.name)),
             "use that one, or give yours another name");
     }
     if (entry != servers_.end()) {
@@ -294,17 +294,17 @@ void Registry::add_from_agent(ServerSpec spec) {
         const bool same =
             to_json(server.spec.config) == to_json(spec.config) && server.described.identity == described.identity;
         // The calls of another agent's code would be another program's.
-        if (!same && !(is_first && server.also_of.empty())) {
+        if (!same && !(is_first && server.co_owners.empty())) {
             throw Error(
                 ErrorCode::forbidden,
                 fmt::format("there is a tool server {} already, which another agent named", in_quotes(spec.name)),
                 "give yours another name");
         }
         const bool is_known =
-            is_first || std::any_of(server.also_of.begin(), server.also_of.end(),
+            is_first || std::any_of(server.co_owners.begin(), server.co_owners.end(),
                                     [&](const auto& each) { return each.client == spec.agent->client; });
         if (same && !is_known) {
-            server.also_of.push_back(*spec.agent);
+            server.co_owners.push_back(*spec.agent);
         }
         if (same) {
             return;
@@ -313,20 +313,20 @@ void Registry::add_from_agent(ServerSpec spec) {
     put(std::move(spec), std::move(described));
 }
 
-void Registry::agent_has_gone(std::uint64_t client) {
+void Registry::on_agent_disconnected(std::uint64_t client) {
     for (auto entry = servers_.begin(); entry != servers_.end();) {
         const std::string name = entry->first;
         Server& server = *entry->second;
         ++entry;
-        std::erase_if(server.also_of, [&](const gate::Agent& each) { return each.client == client; });
+        std::erase_if(server.co_owners, [&](const gate::Agent& each) { return each.client == client; });
         if (!server.spec.agent || server.spec.agent->client != client) {
             continue;
         }
-        if (server.also_of.empty()) {
+        if (server.co_owners.empty()) {
             drop(name, "its agent has gone");
         } else {
-            server.spec.agent = server.also_of.front();
-            server.also_of.erase(server.also_of.begin());
+            server.spec.agent = server.co_owners.front();
+            server.co_owners.erase(server.co_owners.begin());
         }
     }
 }
@@ -337,7 +337,7 @@ std::optional<std::string> Registry::same_package(const std::string& name, bool 
         return std::string(host_server_name);
     }
     for (const auto& [other, server] : servers_) {
-        const bool counts = !only_given || !needs_a_yes(server->spec.source);
+        const bool counts = !only_given || !requires_approval(server->spec.source);
         if (other != name && counts && package_of(other) == package) {
             return other;
         }
@@ -396,7 +396,7 @@ std::vector<std::string> Registry::read_workspace_files() {
     }
     for (const ServerSpec& spec : found.servers) {
         const auto entry = servers_.find(spec.name);
-        if (entry == servers_.end() || needs_a_yes(entry->second->spec.source)) {
+        if (entry == servers_.end() || requires_approval(entry->second->spec.source)) {
             try {
                 put_from_file(spec);
             } catch (const Error& error) { // a program in the workspace that cannot be read
@@ -470,7 +470,7 @@ std::string Registry::log(const std::string& server) const {
     const std::shared_ptr<Server> found = find(server);
     const std::shared_ptr<async::Process>& process =
         found->starting && found->starting->process ? found->starting->process : found->last_process;
-    return process ? visible_text(process->stderr_tail(), true) : std::string();
+    return process ? escape_unprintable(process->stderr_tail(), true) : std::string();
 }
 
 protocol::ToolServerInfo Registry::info_of(const Server& server) const {
@@ -500,7 +500,7 @@ protocol::ToolServerInfo Registry::info_of(const Server& server) const {
     } else if (!server.error.empty()) {
         info.state = ToolServerState::failed;
         info.error = server.error;
-    } else if (needs_a_yes(server.spec.source) && !server.allowed) {
+    } else if (requires_approval(server.spec.source) && !server.allowed) {
         info.state = ToolServerState::pending;
     }
     return info;
@@ -530,7 +530,7 @@ Task<std::shared_ptr<Registry::Running>> Registry::running(CallContext context, 
                 co_await allow_start(context, start);
             } catch (const Cancelled&) {
                 start->abandoned = true;
-                refused = server->also_of.empty(); // another agent that named it may ask for itself
+                refused = server->co_owners.empty(); // another agent that named it may ask for itself
                 error = std::current_exception();
             } catch (const Error& problem) {
                 refused = problem.code == ErrorCode::denied;
@@ -571,7 +571,7 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<Start> sta
         throw no_http(start->spec.name);
     }
     require_known_variables(start->spec); // nobody is asked about what cannot be started
-    for (int decisions = 0; decisions < most_start_decisions; ++decisions) {
+    for (int decisions = 0; decisions < max_start_decisions; ++decisions) {
         gate::Request request;
         request.action.kind = protocol::ActionKind::server;
         request.action.server = start->spec.name;
@@ -591,14 +591,14 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<Start> sta
         request.session_id = context.session_id;
         request.execution_id = context.execution_id;
         request.from_code = context.from_code;
-        // Who starts it may be a person who does not know that an agent wrote this.
+        // Who starts it may be a user who does not know that an agent wrote this.
         request.agent = start->spec.agent ? start->spec.agent : context.agent;
         request.origin = context.origin;
         const gate::Decision decision = co_await gate_.decide(std::move(request));
         if (!decision.allowed) {
             throw Error(ErrorCode::denied, decision.reason);
         }
-        // A cell can write a program of the workspace anew while a person thinks about it.
+        // A cell can write a program of the workspace anew while a user thinks about it.
         ServerDescription now = describe(start->spec, options_.workspace, options_.environment);
         if (now.identity == start->described.identity) {
             co_return;
@@ -714,7 +714,7 @@ Task<void> Registry::prepare_sandbox(std::shared_ptr<Start> start, std::shared_p
     *command = std::move(running->sandbox->launch.command);
     running->layers = running->sandbox->launch.layers;
     for (const std::string& notice : running->sandbox->launch.notices) {
-        running->sandbox_notices.push_back(visible_text(notice));
+        running->sandbox_notices.push_back(escape_unprintable(notice));
         log_warning("the tool server {}: {}", in_quotes(running->name), running->sandbox_notices.back());
     }
 }
@@ -751,7 +751,7 @@ Task<std::string> Registry::sandbox_hint(std::shared_ptr<Running> running, std::
     }
     co_return fmt::format("It runs in the sandbox, where {} cannot be seen: allow it in a settings file "
                           "(filesystem.allowRead), or put it into the workspace.",
-                          visible_text(unseen.front()));
+                          escape_unprintable(unseen.front()));
 }
 
 Task<void> Registry::watch(std::shared_ptr<Server> server, std::shared_ptr<Running> running) {
@@ -861,7 +861,7 @@ Task<std::shared_ptr<const Registry::Tool>> Registry::find_tool(CallContext cont
     if (!found) {
         throw Error(ErrorCode::tool_not_found,
                     fmt::format("the tool server {} has no tool {}", in_quotes(server), in_quotes(tool)),
-                    tell_names(tool, names));
+                    did_you_mean(tool, names));
     }
     co_return found;
 }

@@ -1,7 +1,7 @@
 #include "srt_command.hpp"
 
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -65,7 +65,7 @@ class Options {
             throw invalid(
                 fmt::format("expected an option of srt that cellgate knows (-s, --settings, -c, -d, --debug), "
                             "found {}",
-                            visible_text(word.substr(0, 100))),
+                            escape_unprintable(word.substr(0, 100))),
                 "Leave it out. To run srt itself, write the path of its program.");
         }
     }

@@ -1,10 +1,12 @@
 #include "workspace_files.hpp"
 
+#include "base/files.hpp"
+#include "base/unique_fd.hpp"
 #include "base/encoding.hpp"
 #include "base/error.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/names.hpp"
-#include "base/visible_text.hpp"
-#include "sandbox/guarded_files.hpp"
+#include "sandbox/protected_files.hpp"
 
 #include <fmt/format.h>
 
@@ -24,13 +26,12 @@ namespace cellgate::tools {
 
 namespace {
 
-using sandbox::Descriptor;
 
 constexpr std::string_view wrappers_folder = "mcptools";
 constexpr std::string_view virtual_environment_mark = "pyvenv.cfg";
 
 Error refused(const std::string& path, std::string_view why) {
-    return Error(ErrorCode::denied, fmt::format("{}: {}", visible_text(path), why));
+    return Error(ErrorCode::denied, fmt::format("{}: {}", escape_unprintable(path), why));
 }
 
 Error failed(const std::string& what) {
@@ -38,7 +39,7 @@ Error failed(const std::string& what) {
 }
 
 Error failed(const std::string& path, int error_number) {
-    return system_error(ErrorCode::internal_error, visible_text(path), error_number);
+    return system_error(ErrorCode::internal_error, escape_unprintable(path), error_number);
 }
 
 std::vector<std::string> components(const std::string& path) {
@@ -78,8 +79,8 @@ struct stat status_of(int fd, const std::string& path) {
 void require_no_secret(const std::string& place, const std::string& path) {
     for (const std::string& part : components(place)) {
         if (sandbox::is_secret_name(part)) {
-            throw refused(path,
-                          fmt::format("files like {} hold secrets and are not given to code", visible_text(part)));
+            throw refused(
+                path, fmt::format("files like {} hold secrets and are not given to code", escape_unprintable(part)));
         }
     }
 }
@@ -88,7 +89,7 @@ void require_not_obeyed(const std::string& place, const std::string& path) {
     for (const std::string& part : components(place)) {
         if (sandbox::is_auto_run_name(part)) {
             throw refused(path, fmt::format("what lies in {} is run or obeyed by programs outside the sandbox",
-                                            visible_text(part)));
+                                            escape_unprintable(part)));
         }
     }
 }
@@ -113,51 +114,6 @@ std::string read_all(int fd, const std::string& path, std::size_t most) {
     return text;
 }
 
-void write_all(int fd, std::string_view content, const std::string& path) {
-    while (!content.empty()) {
-        const ssize_t count = ::write(fd, content.data(), content.size());
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count < 0) {
-            throw failed(path, errno);
-        }
-        content.remove_prefix(static_cast<std::size_t>(count));
-    }
-}
-
-// A file beside the one that it will replace; gone again unless it was put in its place.
-class NewFile {
-  public:
-    NewFile(int directory, const std::string& path)
-        : directory_(directory), name_(".cellgate-" + random_id()),
-          fd_(::openat(directory, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)) {
-        if (fd_.get() < 0) {
-            throw failed(path, errno);
-        }
-    }
-    NewFile(const NewFile&) = delete;
-    NewFile& operator=(const NewFile&) = delete;
-    ~NewFile() {
-        if (!name_.empty()) {
-            ::unlinkat(directory_, name_.c_str(), 0);
-        }
-    }
-    int fd() const { return fd_.get(); }
-    void put_in_place(const std::string& name, const std::string& path) {
-        if (::fsync(fd_.get()) != 0 || ::renameat(directory_, name_.c_str(), directory_, name.c_str()) != 0) {
-            throw failed(path, errno);
-        }
-        name_.clear();
-        ::fsync(directory_);
-    }
-
-  private:
-    int directory_;
-    std::string name_;
-    Descriptor fd_;
-};
-
 std::string_view type_of(unsigned mode) {
     return S_ISREG(mode) ? "file" : S_ISDIR(mode) ? "directory" : S_ISLNK(mode) ? "symlink" : "other";
 }
@@ -166,7 +122,7 @@ std::string_view type_of(unsigned mode) {
 
 // Where a file is to be written.
 struct WorkspaceFiles::Target {
-    Descriptor directory;
+    UniqueFd directory;
     std::string name;
     std::optional<unsigned> mode; // of the file that is there
 };
@@ -195,7 +151,7 @@ std::string WorkspaceFiles::relative(const std::string& path) const {
     return path.empty() ? "." : path;
 }
 
-Descriptor WorkspaceFiles::open(const std::string& path, int flags) const {
+UniqueFd WorkspaceFiles::open(const std::string& path, int flags) const {
     struct open_how how{};
     how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
@@ -209,7 +165,7 @@ Descriptor WorkspaceFiles::open(const std::string& path, int flags) const {
         }
     }
     if (fd >= 0) {
-        return Descriptor(static_cast<int>(fd));
+        return UniqueFd(static_cast<int>(fd));
     }
     if (errno == EXDEV) {
         throw refused(path, "it leads outside the workspace");
@@ -232,19 +188,19 @@ std::string WorkspaceFiles::place_of(int fd) const {
     return place.substr(root_place_.size() + 1);
 }
 
-Descriptor WorkspaceFiles::open_readable(const std::string& path) const {
+UniqueFd WorkspaceFiles::open_readable(const std::string& path) const {
     // Without opening it for reading, which would already act on a device or a fifo.
-    Descriptor file = open(path, O_PATH);
+    UniqueFd file = open(path, O_PATH);
     const struct stat status = status_of(file.get(), path);
     // As it was asked, too: a guarded name may be a link to an innocent one.
     require_no_secret(relative(path), path);
     require_no_secret(place_of(file.get()), path);
     if (!S_ISREG(status.st_mode)) {
-        throw failed(fmt::format("{}: expected a file, found a {}", visible_text(path), type_of(status.st_mode)));
+        throw failed(fmt::format("{}: expected a file, found a {}", escape_unprintable(path), type_of(status.st_mode)));
     }
-    if (status.st_size > static_cast<off_t>(largest_file)) {
+    if (status.st_size > static_cast<off_t>(max_file_bytes)) {
         throw failed(fmt::format("{}: expected at most {} bytes, found {}; read it from the cell itself, in parts",
-                                 visible_text(path), largest_file, status.st_size));
+                                 escape_unprintable(path), max_file_bytes, status.st_size));
     }
     return file;
 }
@@ -254,31 +210,32 @@ void WorkspaceFiles::check_read(const std::string& path) const {
 }
 
 std::string WorkspaceFiles::read_text(const std::string& path) const {
-    const Descriptor file = open_readable(path);
-    const Descriptor readable(::open(link_of(file.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    const UniqueFd file = open_readable(path);
+    const UniqueFd readable(::open(link_of(file.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (readable.get() < 0) {
         throw failed(path, errno);
     }
-    std::string text = read_all(readable.get(), path, largest_file);
-    if (text.size() > largest_file) {
-        throw failed(fmt::format("{}: expected at most {} bytes, found more", visible_text(path), largest_file));
+    std::string text = read_all(readable.get(), path, max_file_bytes);
+    if (text.size() > max_file_bytes) {
+        throw failed(
+            fmt::format("{}: expected at most {} bytes, found more", escape_unprintable(path), max_file_bytes));
     }
     if (!is_utf8(text)) {
         throw failed(fmt::format("{}: expected text in UTF-8, found other bytes; read it from the cell itself",
-                                 visible_text(path)));
+                                 escape_unprintable(path)));
     }
     return text;
 }
 
-Descriptor WorkspaceFiles::open_directory(const std::string& path) const {
-    Descriptor directory = open(path, O_RDONLY | O_DIRECTORY);
+UniqueFd WorkspaceFiles::open_directory(const std::string& path) const {
+    UniqueFd directory = open(path, O_RDONLY | O_DIRECTORY);
     require_no_secret(relative(path), path);
     require_no_secret(place_of(directory.get()), path);
     return directory;
 }
 
 std::vector<DirectoryEntry> WorkspaceFiles::list(const std::string& path) const {
-    const Descriptor directory = open_directory(path);
+    const UniqueFd directory = open_directory(path);
     // The stream closes its descriptor.
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(::fcntl(directory.get(), F_DUPFD_CLOEXEC, 0)),
                                                      ::closedir);
@@ -293,9 +250,9 @@ std::vector<DirectoryEntry> WorkspaceFiles::list(const std::string& path) const 
             ::fstatat(directory.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
             continue;
         }
-        if (entries.size() == most_entries) {
+        if (entries.size() == max_entries) {
             throw failed(fmt::format("{}: expected at most {} entries, found more; list it from the cell itself",
-                                     visible_text(path), most_entries));
+                                     escape_unprintable(path), max_entries));
         }
         std::optional<std::int64_t> size;
         if (S_ISREG(status.st_mode)) {
@@ -313,7 +270,7 @@ WorkspaceFiles::Target WorkspaceFiles::open_target(const std::string& path) cons
     const std::size_t slash = inside.rfind('/');
     std::string name = slash == std::string::npos ? inside : inside.substr(slash + 1);
     if (name.empty() || name == "." || name == "..") {
-        throw failed(fmt::format("{}: expected the name of a file", visible_text(path)));
+        throw failed(fmt::format("{}: expected the name of a file", escape_unprintable(path)));
     }
     Target target{open(slash == std::string::npos ? "." : inside.substr(0, slash + 1), O_RDONLY | O_DIRECTORY),
                   std::move(name), std::nullopt};
@@ -341,7 +298,8 @@ WorkspaceFiles::Target WorkspaceFiles::open_target(const std::string& path) cons
             throw refused(path, "it is a symbolic link; name the file that it leads to");
         }
         if (!S_ISREG(status.st_mode)) {
-            throw failed(fmt::format("{}: expected a file, found a {}", visible_text(path), type_of(status.st_mode)));
+            throw failed(
+                fmt::format("{}: expected a file, found a {}", escape_unprintable(path), type_of(status.st_mode)));
         }
         target.mode = status.st_mode & 07777U;
     } else if (errno != ENOENT) {
@@ -356,12 +314,13 @@ void WorkspaceFiles::check_write(const std::string& path) const {
 
 bool WorkspaceFiles::write(const std::string& path, std::string_view content) const {
     const Target target = open_target(path);
-    NewFile file(target.directory.get(), path);
-    write_all(file.fd(), content, path);
-    if (target.mode && ::fchmod(file.fd(), *target.mode & 0777U) != 0) {
+    ReplacementFile file(target.directory.get(), ".cellgate-", 0666);
+    if (!file.valid() || !write_all(file.fd(), content) ||
+        (target.mode && ::fchmod(file.fd(), *target.mode & 0777U) != 0) || ::fsync(file.fd()) != 0 ||
+        !file.commit(target.name)) {
         throw failed(path, errno);
     }
-    file.put_in_place(target.name, path);
+    ::fsync(target.directory.get());
     return !target.mode;
 }
 

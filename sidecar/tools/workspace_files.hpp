@@ -8,6 +8,7 @@
 // What must not be touched is refused with Error{denied}; what fails in the world throws Error{internal_error}.
 
 #include "sandbox/descriptor.hpp"
+#include "base/unique_fd.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -25,8 +26,8 @@ struct DirectoryEntry {
 
 class WorkspaceFiles {
   public:
-    static constexpr std::size_t largest_file = std::size_t{4} << 20;
-    static constexpr std::size_t most_entries = 10'000;
+    static constexpr std::size_t max_file_bytes = std::size_t{4} << 20;
+    static constexpr std::size_t max_entries = 10'000;
 
     // `workspace`: a canonical path.
     explicit WorkspaceFiles(const std::string& workspace);
@@ -42,19 +43,19 @@ class WorkspaceFiles {
     // Replaces the file in one step, or makes it; true when it was made. The directory has to be there.
     bool write(const std::string& path, std::string_view content) const;
     // Of a directory to work in.
-    sandbox::Descriptor open_directory(const std::string& path) const;
+    UniqueFd open_directory(const std::string& path) const;
 
   private:
     struct Target;
 
     std::string relative(const std::string& path) const;
-    sandbox::Descriptor open(const std::string& path, int flags) const;
+    UniqueFd open(const std::string& path, int flags) const;
     std::string place_of(int fd) const;
-    sandbox::Descriptor open_readable(const std::string& path) const;
+    UniqueFd open_readable(const std::string& path) const;
     Target open_target(const std::string& path) const;
 
     std::string workspace_;
-    sandbox::Descriptor root_;
+    UniqueFd root_;
     std::string root_place_;
 };
 

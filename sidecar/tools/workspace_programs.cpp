@@ -1,7 +1,7 @@
 #include "tools/workspace_programs.hpp"
 
 #include "base/error.hpp"
-#include "base/plain_file.hpp"
+#include "base/regular_file.hpp"
 
 #include <fmt/format.h>
 
@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t largest_program = std::size_t{64} << 20;
+constexpr std::size_t max_program_bytes = std::size_t{64} << 20;
 
 // Whether a file that a command names is what runs, rather than what it works on (a database, say).
-bool is_program(const fs::path& path) {
+bool looks_like_program(const fs::path& path) {
     constexpr std::array<std::string_view, 16> endings{".py",  ".js",  ".mjs",  ".cjs", ".ts", ".mts",
                                                        ".cts", ".sh",  ".bash", ".rb",  ".pl", ".php",
                                                        ".lua", ".jar", ".wasm", ".json"};
@@ -32,25 +32,25 @@ bool is_program(const fs::path& path) {
 
 } // namespace
 
-void add_workspace_programs(IdentityText& text, const std::vector<std::string>& command, const std::string& cwd,
+void add_workspace_programs(Fingerprint& text, const std::vector<std::string>& command, const std::string& cwd,
                             const std::string& workspace) {
     for (const std::string& argument : command) {
         std::error_code error;
         const fs::path path = fs::canonical(fs::path(cwd) / argument, error);
         if (error || !path.string().starts_with(workspace + "/") || fs::is_directory(path, error) ||
-            !is_program(path)) {
+            !looks_like_program(path)) {
             continue;
         }
-        const PlainFile file = read_plain_file(path, largest_program + 1);
+        const RegularFile file = read_regular_file(path, max_program_bytes + 1);
         if (file.error == ENOENT || file.error == ENOTDIR) {
             continue;
         }
         if (file.error != 0) {
             throw system_error(ErrorCode::config_invalid, "cannot read " + path.string(), file.error);
         }
-        if (file.bytes.size() > largest_program) {
+        if (file.bytes.size() > max_program_bytes) {
             throw Error(ErrorCode::config_invalid,
-                        fmt::format("expected {} to have at most {} bytes", path.string(), largest_program));
+                        fmt::format("expected {} to have at most {} bytes", path.string(), max_program_bytes));
         }
         text.add(path.string());
         text.add(sha256(file.bytes));

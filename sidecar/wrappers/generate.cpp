@@ -49,7 +49,7 @@ __all__ = [
 ]
 )";
 
-// Names are told apart without regard to case, as some file systems do.
+// Names are compared without case, as on some file systems.
 std::string lower(std::string_view name) {
     std::string out(name.substr(0, max_name));
     std::transform(out.begin(), out.end(), out.begin(),

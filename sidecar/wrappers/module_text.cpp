@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 8> typing_names{"Any",     "Coroutine", "
 constexpr std::array<std::string_view, 3> runtime_names{"UNSET", "Content", "Unset"};
 constexpr std::array<std::string_view, 10> private_names{"Struct",       "Tool",   "dict_of",    "first_of", "list_of",
                                                          "read_content", "struct", "structured", "tuple_of", "variant"};
-// Facts of a schema that a type does not show.
+// Constraints of a schema that are not part of the type.
 constexpr std::array<std::string_view, 12> facts{"default",   "format",           "pattern",          "minimum",
                                                  "maximum",   "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
                                                  "minLength", "maxLength",        "minItems",         "maxItems"};
@@ -51,7 +51,7 @@ std::string field_annotation(const Field& field) {
     return field.required ? field.type.annotation : optional_annotation(field.type.annotation);
 }
 
-// What the tool says about each of the values that it offers: `"kg" (Kilogram)`; "" when it says nothing.
+// The descriptions of the values that the tool offers: `"kg" (Kilogram)`; "" if there are none.
 std::string describe_choices(const SchemaNode& schema) {
     std::string out;
     for (const std::string_view keyword : {"anyOf", "oneOf"}) {

@@ -1,5 +1,5 @@
 #pragma once
-// The text of one tool's Python module.
+// `module_text` is the text of one tool's Python module.
 
 #include "protocol/tool_spec.hpp"
 
@@ -7,11 +7,11 @@
 
 namespace cellgate::wrappers {
 
-// The first line of every file that we make. It keeps the first two lines, where Python looks for an encoding, ours.
+// The first line of every generated file. It occupies the first two lines, where Python looks for an encoding.
 inline constexpr const char* file_header =
     "# Made by cellgate from what a tool server says about its tools; changes are overwritten.\n\n";
 
-// What follows the header in a package's __init__.py: the server that it is of.
+// The line after the header in a package's __init__.py: its server.
 std::string server_record(const std::string& server);
 
 // Throws Error{wrapper_failed} when a schema cannot be used.

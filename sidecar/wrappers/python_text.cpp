@@ -1,7 +1,7 @@
 #include "python_text.hpp"
 
 #include "base/encoding.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ std::string string_literal(std::string_view text) {
             out += bytes;
         } else if (code_point == '\n') {
             out += "\\n";
-        } else if (decoded.valid && visible_text(bytes) == bytes) {
+        } else if (decoded.valid && escape_unprintable(bytes) == bytes) {
             out += bytes;
         } else if (code_point < 0x80) {
             out += fmt::format("\\x{:02x}", code_point);
@@ -64,7 +64,7 @@ std::string string_literal(std::string_view text) {
 }
 
 std::string docstring(std::string_view text, int indent) {
-    const std::string visible = visible_text(trim(text), true);
+    const std::string visible = escape_unprintable(trim(text), true);
     std::string out;
     for (std::size_t i = 0; i < visible.size(); ++i) {
         const char c = visible[i];

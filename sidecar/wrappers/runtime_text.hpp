@@ -1,5 +1,5 @@
 #pragma once
-// The text of sidecar/kernel/_runtime.py, as it is written into every package folder.
+// `runtime_text` is the text of sidecar/kernel/_runtime.py, which is written into every package folder.
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 #pragma once
-// A JSON Schema as a tree that keeps the order of properties and the text of numbers, with what the wrappers need to
-// ask of it. The schema comes from a tool server: it is refused when it is too large to be honest, and every walk over
-// it ends, whatever its references say.
+// `SchemaDocument` is a JSON Schema as a tree that keeps the order of properties and the text of numbers. The schema
+// comes from a tool server: a schema over the size limits is refused, and every walk over it ends, whatever its
+// references are.
 
 #include "base/raw_json.hpp"
 
@@ -16,7 +16,7 @@ namespace cellgate::wrappers {
 struct SchemaMember;
 
 struct SchemaNode {
-    std::string_view text; // part of the document's
+    std::string_view text; // a slice of the document's text
     std::string_view type; // of the JSON value
     std::vector<SchemaMember> members;
     std::vector<SchemaNode> elements;
@@ -34,8 +34,8 @@ struct SchemaMember {
     SchemaNode value;
 };
 
-// All that a schema says about one value: itself, what it refers to and the parts of its allOf. Never empty; what comes
-// first was nearer.
+// All schemas of one value: the schema itself, its reference targets and the parts of its allOf. Never empty; the
+// closest come first.
 using SchemaParts = std::vector<const SchemaNode*>;
 
 class SchemaDocument {
@@ -46,11 +46,11 @@ class SchemaDocument {
     SchemaDocument& operator=(const SchemaDocument&) = delete;
 
     const SchemaNode& root() const { return root_; }
-    // Follows references as long as they say all that there is; the last one may lead nowhere, then it stays.
+    // Follows references that have no other members; an unresolvable one is returned itself.
     const SchemaNode& resolve(const SchemaNode& node) const;
     SchemaParts parts(const SchemaNode& node) const;
-    // Everything that is done with the document spends steps. Throws Error{wrapper_failed} when it has cost more than
-    // any honest one: a few references can ask for endless work.
+    // Every operation on the document spends steps. Throws Error{wrapper_failed} above the limit: a few references can
+    // cause endless work.
     void spend(std::size_t steps) const;
 
   private:

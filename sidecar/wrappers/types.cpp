@@ -44,7 +44,7 @@ std::string python_type_of_value(const SchemaNode& value) {
     return value.type == "array" ? "List[Any]" : "Dict[str, Any]";
 }
 
-// "" when the value cannot stand in a Literal.
+// "" when the value cannot be part of a Literal.
 std::string literal_of(const SchemaNode& value) {
     if (value.type == "string") {
         return string_literal(decode_json_string(value.text));
@@ -95,7 +95,7 @@ PythonType one_of_values(const std::vector<const SchemaNode*>& values) {
     return {union_annotation(types), "", ""};
 }
 
-// The values that an enum or a const leaves; empty when there is neither.
+// The values allowed by an enum or a const; empty if there is neither.
 std::vector<const SchemaNode*> allowed_values(const SchemaParts& parts) {
     if (const SchemaNode* value = find_in(parts, "const")) {
         return {value};
@@ -150,7 +150,7 @@ std::string description_of(const SchemaParts& parts) {
     return "";
 }
 
-// What one of several is called: entities, entity.
+// The singular of a name: entities, entity.
 std::string singular(const std::string& name) {
     if (name.size() > 3 && name.ends_with("ies")) {
         return name.substr(0, name.size() - 3) + 'y';

@@ -1,7 +1,7 @@
 #pragma once
-// Schemas as Python types: annotations, the classes that they name, and the readers that make typed values of plain
-// ones. What a schema says beyond what Python can express becomes wider, up to Any, never narrower: a type checker
-// must not forbid what the tool allows.
+// `TypeBuilder` turns schemas into Python types: annotations, the classes that they name, and the readers that make
+// typed values of plain ones. A constraint that Python cannot express makes the type wider, up to Any, never narrower:
+// a type checker must not forbid a valid call.
 
 #include "python_text.hpp"
 #include "schema.hpp"
@@ -16,8 +16,8 @@ namespace cellgate::wrappers {
 
 struct PythonType {
     std::string annotation = "Any";
-    std::string reader;  // an expression, empty when plain values are the typed ones
-    std::string variant; // the reader to use beside others, when it differs: it takes only what fits
+    std::string reader;  // an expression; empty if plain values need no conversion
+    std::string variant; // the reader inside a union, if different: it accepts only matching values
 };
 
 struct Field {
@@ -32,21 +32,22 @@ struct Class {
     std::string name;
     std::string description;
     std::vector<Field> fields;
-    std::optional<PythonType> extra; // of properties without a name; nullopt when the schema allows none
-    bool is_input;                   // made by callers, too; others are only read
+    std::optional<PythonType> extra; // of additional properties; nullopt if the schema allows none
+    bool is_input;                   // callers create it; others are only read
 };
 
 class TypeBuilder {
   public:
-    // Class names will be none of `taken`.
+    // Class names avoid `taken`.
     explicit TypeBuilder(std::set<std::string> taken);
 
-    // Adds the class Params and those that it needs. Throws Error{wrapper_failed} when it is no schema of an object.
+    // Adds the class Params and the classes that it needs. Throws Error{wrapper_failed} when it is not the schema of an
+    // object.
     void add_params(const SchemaDocument& schema);
-    // The type called Result: a class of that name, or what an alias of that name stands for.
+    // The type of Result: a class of that name, or the target of an alias of that name.
     PythonType add_result(const SchemaDocument& schema);
 
-    // A class stands before those that have fields of it, as far as they do not refer to each other.
+    // A class comes before those that have fields of it, unless they refer to each other.
     const std::vector<Class>& classes() const { return classes_; }
 
   private:
@@ -54,7 +55,7 @@ class TypeBuilder {
         std::vector<std::pair<std::string, SchemaParts>> properties;
         std::set<std::string> required;
         const SchemaNode* additional = nullptr;
-        bool closed = false; // nothing beyond the properties
+        bool closed = false; // no additional properties
     };
 
     PythonType type_of(const SchemaNode& given, const std::string& hint);
@@ -80,7 +81,7 @@ class TypeBuilder {
     int depth_ = 0;
 };
 
-// What the classes call themselves and their fields must not hide: names that annotations and __init__ use.
+// Names that annotations and __init__ use, which classes and fields must not shadow.
 const std::set<std::string>& reserved_names();
 
 } // namespace cellgate::wrappers

@@ -1,5 +1,6 @@
 #include "wrappers/write_package.hpp"
 
+#include "base/files.hpp"
 #include "base/names.hpp"
 #include "module_text.hpp"
 #include "python_text.hpp"
@@ -24,32 +25,16 @@ namespace {
 
 constexpr std::string_view aside_prefix = ".cellgate-";
 
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Descriptor& operator=(Descriptor&&) = delete;
-    ~Descriptor() {
-        if (fd_ >= 0) {
-            close(fd_);
-        }
-    }
-    int get() const { return fd_; }
-
-  private:
-    int fd_;
-};
-
 [[noreturn]] void fail(const std::string& what, int error_number) {
     throw system_error(ErrorCode::wrapper_failed, what, error_number);
 }
 
-// A folder in a folder, made when it is missing. A link in its place is refused, wherever it leads.
-Descriptor open_folder(const Descriptor& parent, const std::string& name) {
+// Opens a folder in a folder, created if missing. A link in its place is refused, whatever its target.
+UniqueFd open_folder(const UniqueFd& parent, const std::string& name) {
     if (mkdirat(parent.get(), name.c_str(), 0755) != 0 && errno != EEXIST) {
         fail(fmt::format("cannot make the folder {}", name), errno);
     }
-    Descriptor folder(openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    UniqueFd folder(openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (folder.get() < 0) {
         const int error_number = errno;
         if (error_number == ELOOP || error_number == ENOTDIR) {
@@ -61,10 +46,10 @@ Descriptor open_folder(const Descriptor& parent, const std::string& name) {
     return folder;
 }
 
-// The first bytes of a regular file, at most `most`; nothing when there is none of this name. Another kind of file is
-// refused. Code in a sandbox may have put it there, of any size, so that no caller wants more than it compares with.
-std::optional<std::string> read_start(const Descriptor& folder, const std::string& name, std::size_t most) {
-    const Descriptor file(openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+// The first bytes of a regular file, at most `most`; nothing if it does not exist. Another kind of file is refused.
+// Code in a sandbox may have created it with any size, so callers read no more than they compare.
+std::optional<std::string> read_start(const UniqueFd& folder, const std::string& name, std::size_t most) {
+    const UniqueFd file(openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status{};
     if (file.get() < 0 && errno == ENOENT) {
         return std::nullopt;
@@ -95,44 +80,25 @@ std::optional<std::string> read_start(const Descriptor& folder, const std::strin
     return text;
 }
 
-void write_all(const Descriptor& file, std::string_view text, const std::string& name) {
-    while (!text.empty()) {
-        const ssize_t count = write(file.get(), text.data(), text.size());
-        if (count < 0 && errno != EINTR) {
-            fail(fmt::format("cannot write {}", name), errno);
-        }
-        text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    }
-}
-
-// Files that are written beside those that they will replace. All of them reach the disk by one flush before the first
-// takes its place: a flush for each file takes most of the time that a large package takes.
+// Temporary files next to the files that they will replace. One flush writes all of them to disk before the first
+// rename: a flush for each file would dominate the time of a large package.
 class Replacements {
   public:
-    Replacements() = default;
-    Replacements(const Replacements&) = delete;
-    Replacements& operator=(const Replacements&) = delete;
-    ~Replacements() {
-        for (const Replacement& each : waiting_) {
-            unlinkat(each.folder, each.aside.c_str(), 0);
-        }
-    }
-
     // `folder` outlives this.
-    void add(const Descriptor& folder, const std::string& name, const std::string& text);
-    void put_in_place();
+    void add(const UniqueFd& folder, const std::string& name, const std::string& text);
+    void commit();
 
   private:
     struct Replacement {
         int folder;
-        std::string aside;
         std::string name;
+        ReplacementFile file;
     };
 
     std::vector<Replacement> waiting_;
 };
 
-void Replacements::add(const Descriptor& folder, const std::string& name, const std::string& text) {
+void Replacements::add(const UniqueFd& folder, const std::string& name, const std::string& text) {
     const std::optional<std::string> present = read_start(folder, name, text.size() + 1); // one more is another file
     if (present == text) {
         return;
@@ -141,31 +107,29 @@ void Replacements::add(const Descriptor& folder, const std::string& name, const 
         throw Error(ErrorCode::wrapper_failed, fmt::format("{} is there already and was not made by cellgate", name),
                     "move it away, or name another outDir");
     }
-    const std::string aside = fmt::format("{}{}", aside_prefix, random_id());
-    const Descriptor file(
-        openat(folder.get(), aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-    if (file.get() < 0) {
+    ReplacementFile file(folder.get(), aside_prefix, 0644);
+    if (!file.valid() || !write_all(file.fd(), text)) {
         fail(fmt::format("cannot write {}", name), errno);
     }
-    waiting_.push_back({folder.get(), aside, name});
-    write_all(file, text, name);
+    file.close();
+    waiting_.push_back({folder.get(), name, std::move(file)});
 }
 
-void Replacements::put_in_place() {
+void Replacements::commit() {
     if (!waiting_.empty() && syncfs(waiting_.front().folder) != 0) {
         fail("cannot write the package", errno);
     }
     while (!waiting_.empty()) {
-        const Replacement& next = waiting_.back();
-        if (renameat(next.folder, next.aside.c_str(), next.folder, next.name.c_str()) != 0) {
+        Replacement& next = waiting_.back();
+        if (!next.file.commit(next.name)) {
             fail(fmt::format("cannot replace {}", next.name), errno);
         }
         waiting_.pop_back();
     }
 }
 
-// The folder of a package that was made for another server is not ours, though the names look alike to Python.
-void require_own(const Descriptor& folder, const Package& package) {
+// The folder of a package made for another server is not ours, though both names give the same Python name.
+void require_own(const UniqueFd& folder, const Package& package) {
     const std::string expected = file_header + server_record(package.server);
     const std::optional<std::string> present = read_start(folder, "__init__.py", expected.size());
     if (present && present->starts_with(file_header) && present != expected) {
@@ -177,8 +141,8 @@ void require_own(const Descriptor& folder, const Package& package) {
     }
 }
 
-// Files that we made and that are not of this package any more, and what a crash left half written.
-void remove_stale(const Descriptor& folder, const std::set<std::string>& kept) {
+// Removes generated files that are not part of this package any more, and half-written files left over from a crash.
+void remove_stale(const UniqueFd& folder, const std::set<std::string>& kept) {
     const int copy = dup(folder.get());
     DIR* entries = copy < 0 ? nullptr : fdopendir(copy);
     if (entries == nullptr) {
@@ -206,12 +170,12 @@ void remove_stale(const Descriptor& folder, const std::set<std::string>& kept) {
 } // namespace
 
 void write_package(const Package& package, const std::filesystem::path& out_dir) {
-    const Descriptor top(open(out_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const UniqueFd top(open(out_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (top.get() < 0) {
         fail(fmt::format("cannot open the folder {}", out_dir.string()), errno);
     }
-    const Descriptor shared = open_folder(top, "mcptools");
-    const Descriptor own = open_folder(shared, package.package);
+    const UniqueFd shared = open_folder(top, "mcptools");
+    const UniqueFd own = open_folder(shared, package.package);
     require_own(own, package);
     const std::string own_prefix = fmt::format("mcptools/{}/", package.package);
     std::set<std::string> kept;
@@ -224,9 +188,9 @@ void write_package(const Package& package, const std::filesystem::path& out_dir)
             kept.insert(name);
         }
     }
-    replacements.put_in_place();
+    replacements.commit();
     remove_stale(own, kept);
-    for (const Descriptor* folder : {&own, &shared, &top}) {
+    for (const UniqueFd* folder : {&own, &shared, &top}) {
         if (fsync(folder->get()) != 0 && errno != EINVAL) {
             fail("cannot write the package's folder", errno);
         }

@@ -1,6 +1,6 @@
 """Finds what g++ 12 miscompiles around co_await. It says nothing when it does: temporaries are destroyed twice, or the
-coroutine's frame is laid out wrong and nothing of its body runs. Looked at is the whole expression that a co_await
-stands in, and these are not to be in it:
+coroutine's frame is laid out wrong and nothing of its body runs. The whole expression around a co_await is examined,
+and these must not be in it:
 
 - a braced list, or a temporary of an aggregate (`f({1})`, `f(Point{1})`, `f(Point(1))`, `Point p{co_await f()}`);
 - a lambda that captures by value;
@@ -73,7 +73,7 @@ def aggregates(texts):
 
 
 def expression_around(text, offset):
-    """(start, faults) of the expression that the co_await at `offset` stands in."""
+    """(start, faults) of the expression around the co_await at `offset`."""
     found = []
     at = offset - 1
     while at >= 0:
@@ -166,3 +166,8 @@ def faults(source, aggregate_names=frozenset()):
         found.update(around)
         found.update(expression_faults(text, start, aggregate_names))
     return [(line_of(text, offset), what) for offset, what in sorted(found)]
+
+
+def explained_faults(source, aggregate_names):
+    for line, what in faults(source, aggregate_names):
+        yield line, f"{what} around a co_await (g++ 12 miscompiles it): see tests/architecture/co_await.py"

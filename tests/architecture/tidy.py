@@ -1,5 +1,5 @@
 """clang-tidy over the product's sources: `tidy.py BUILD CLANG_TIDY`, with the compile commands of that build. A source
-that passed is not looked at again until it, a header of the house that it includes, or the checks have changed."""
+that passed is not looked at again until it, a header of the project that it includes, or the checks have changed."""
 
 import hashlib
 import json

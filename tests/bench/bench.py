@@ -1,6 +1,6 @@
 """`./dev bench`: cellgate beside its peers, in one interleaved run.
 
-Every case is a worker process that takes samples when it is told to (worker.hpp, peer_worker.py). The cases of a group
+Every case is a worker process that takes samples on request (worker.hpp, peer_worker.py). The cases of a group
 take turns, round by round and in changing order, so that what the machine does besides hits all of them; a line of the
 table is the ratio of two medians of the same group.
 """
@@ -25,6 +25,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+from bench_lines import GROUPS, LINES, PEERS
+
 HERE = Path(__file__).resolve().parent
 PYTHON = "/usr/bin/python3"
 EVERYTHING = HERE.parent / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
@@ -43,7 +45,7 @@ MESSAGE = "a message of a usual length for a tool's argument, " * 4
 PATH = os.pathsep.join(dict.fromkeys([*(os.path.dirname(node) for node in [shutil.which("node")] if node),
                                       "/usr/local/bin", "/usr/bin", "/bin"]))
 BUSY = 0.5  # processes that run besides us, for each core
-PATIENCE = 300
+TIMEOUT = 300
 
 # Where the ends of a tool call run, in all cases: who calls at the first, the server at the second; cellgate is free.
 # Left to the system, a direct call takes 17 µs when both ends happen to share a processor, and 100 µs when one has to
@@ -97,105 +99,11 @@ def printed(pieces):
     return digest.hexdigest()
 
 
-# --- what is measured -------------------------------------------------------------------------------------------------
-
-
-class Group:
-    """Cases that are measured side by side: `rounds` rounds, in each `count` samples of each case."""
-
-    def __init__(self, name, rounds, count, warm_up=1, slow=(), settle=0):
-        self.name = name
-        self.rounds = rounds
-        self.count = count
-        self.warm_up = warm_up
-        self.slow = slow  # cases that take a fifth as many samples
-        self.settle = settle  # seconds before each sample, in which the machine does away with what the last one left
-
-    def samples(self, case):
-        return max(1, self.count // 5) if case in self.slow else self.count
-
-
-GROUPS = [
-    # Two kernels of the same kind, of which one is in a sandbox: their starts vary by more than what is between them.
-    Group("cold stock", 80, 1, settle=0.1),
-    Group("cold", 21, 1, settle=0.1),
-    Group("ready", 80, 1, settle=0.1),  # as the first: what is between them is little
-    Group("execute", 10, 50, 20, slow=["server"]),
-    Group("fake", 10, 200, 50),
-    Group("flood", 9, 1),
-    Group("picture", 9, 3),
-    Group("tool", 10, 200, 50),
-    Group("launch", 60, 1),
-    Group("start", 20, 1),
-    Group("relay", 10, 100, 50),
-    Group("idle", 3, 1, 0),
-    Group("unread", 1, 1, 0),
-    Group("stalls", 1, 100, 0),
-    Group("editor", 10, 20),
-]
-
-
-class Line:
-    """One goal: `case` (without what `bare` takes) against `peer` of the same group, or against nothing, is `at_most`.
-
-    What counts is the median, or what `percent` of the samples are not above.
-    """
-
-    def __init__(self, group, work, case, peer, at_most, unit="s", bare=None, percent=50):
-        self.group = group
-        self.work = work
-        self.case = case
-        self.peer = peer
-        self.at_most = at_most
-        self.unit = unit
-        self.bare = bare
-        self.percent = percent
-
-    def name(self):
-        return f"{self.work} / {PEERS[self.peer]}" if self.peer else self.work
-
-
-PEERS = {
-    "floor": "floor",
-    "jupyter": "jupyter_client",
-    "server": "Jupyter Server",
-    "nodelay": "Jupyter Server with TCP_NODELAY",
-    "http": "HTTP POST to FastAPI",
-    "direct": "direct MCP call",
-    "srt": "srt",
-    "unsandboxed": "the same without a sandbox",
-}
-SHIPPED = "round trip of 1, as shipped"
-LINES = [
-    Line("cold stock", "cold session, stock kernel", "stock", "floor", 1.05),
-    Line("cold", "cold session, as shipped", "shipped", "jupyter", 0.4),
-    Line("cold", "cold session, as shipped", "shipped", "server", 0.65),
-    Line("ready", "kernel ready, in the sandbox", "sandboxed", "unsandboxed", 1.05),
-    Line("execute", "round trip of 1, stock kernel", "stock", "floor", 1.1),
-    Line("execute", "round trip of 1, stock kernel", "stock", "jupyter", 1.05),
-    Line("execute", SHIPPED, "shipped", "floor", 0.85),
-    Line("execute", SHIPPED, "shipped", "server", 0.1),
-    Line("execute", SHIPPED, "shipped", "nodelay", 0.9),
-    Line("fake", "own cost of an execution", "fake", "jupyter", 0.3),
-    Line("flood", "100 MB flushed, to the last byte", "shipped", "jupyter", 1.0),
-    Line("picture", "5 MB PNG, to the last byte", "shipped", "jupyter", 1.0),
-    Line("tool", "tool call from a cell", "shipped", "http", 0.25),
-    Line("tool", "tool call from a cell", "shipped", "direct", 2),
-    Line("idle", "idle memory", "shipped", "server", 0.2, "B"),
-    Line("launch", "what the sandbox adds to /bin/true", "sandbox", None, 0.015, bare="bare"),
-    Line("launch", "/bin/true in the sandbox", "sandbox", "srt", 1),
-    Line("start", "initialize after process start", "shipped", None, 0.020),
-    Line("relay", "what connect adds to a message", "shipped", None, 50e-6),
-    Line("unread", "memory growth while 1 GB is not read", "shipped", None, 64e6, "B"),
-    Line("stalls", "stalls in 100,000 mixed sends", "shipped", None, 0, ""),
-    Line("editor", "kernel timestamp to DOM in VS Code, p95", "vscode", None, 0.1, percent=95),
-    Line("turns", "loop turns over 50 ms in all of this", "shipped", None, 0, ""),
-]
 # Where the loop's turns are watched: all work, but not what is so short that loading the watch would count.
 WATCHED = ["cold stock", "cold", "execute", "fake", "flood", "picture", "tool", "unread"]
 
 
-class Place:
+class BenchWorkspace:
     """The folders, files and commands of all cases."""
 
     def __init__(self, programs, cellgate, quick):
@@ -203,11 +111,11 @@ class Place:
         self.cellgate = cellgate
         self.quick = quick
         self.base = Path(tempfile.mkdtemp(prefix="cgb", dir="/tmp"))
-        self.root = self.base / "w"
+        self.path = self.base / "w"
         self.home = self.base / "h"
         self.turns = self.base / "turns"  # a file for each group
         self.session = self.base / "s"
-        for folder in (self.root, self.home, self.base / "r", self.session, self.turns):
+        for folder in (self.path, self.home, self.base / "r", self.session, self.turns):
             folder.mkdir(mode=0o700)
         self.srt_settings = self.cell("srt.json", json.dumps(SRT_SETTINGS))
         self.kernelspec("stock", [PYTHON, "-mipykernel_launcher", "-f", "{connection_file}"])
@@ -219,7 +127,7 @@ class Place:
         self.flood = self.cell("flood.py", PRINT.format(pieces=pieces, size=FLOOD_PIECE, after="sys.stdout.flush()"))
         self.flood_hash = printed(pieces)
         pieces = 160 if quick else 15259
-        self.mark = self.root / "done"
+        self.mark = self.path / "done"
         end = f"\nsys.stdout.flush()\nopen({str(self.mark)!r}, 'w').close()\n"
         self.unread = self.cell("unread.py", PRINT.format(pieces=pieces, size=FLOOD_PIECE, after="pass") + end)
         self.unread_hash = printed(pieces)
@@ -254,7 +162,7 @@ class Place:
     def commands(self):
         """The command of each case, by group and case, and what it needs (`missing`)."""
         floor = [self.programs / "floor"]
-        client = [self.programs / "client", self.cellgate, self.root]
+        client = [self.programs / "client", self.cellgate, self.path]
         jupyter = [PYTHON, "-B", HERE / "peer_jupyter.py"]
         server = [PYTHON, "-B", HERE / "peer_server.py"]
         flood = [self.flood, self.flood_hash]
@@ -286,7 +194,7 @@ class Place:
                                   json.dumps({"message": MESSAGE}), "taskset", "-c", SERVER, "node", EVERYTHING,
                                   "stdio"], [EVERYTHING]),
             ("launch", "bare"): ([self.programs / "launch", "-", "-", "/bin/true"], None),
-            ("launch", "sandbox"): ([self.programs / "launch", self.root, self.session, "/bin/true"], None),
+            ("launch", "sandbox"): ([self.programs / "launch", self.path, self.session, "/bin/true"], None),
             ("launch", "srt"): ([self.programs / "launch", "-", "-", SRT_NODE, SRT, "--settings", self.srt_settings,
                                  "/bin/true"], [SRT, SRT_NODE, "bwrap", "socat", "rg"]),
             ("start", "shipped"): ([*client, "start"], None),
@@ -318,7 +226,7 @@ class Worker:
         self.selector.register(self.process.stdout, selectors.EVENT_READ)
 
     def line(self):
-        text = self.process.stdout.readline() if self.selector.select(PATIENCE) else ""
+        text = self.process.stdout.readline() if self.selector.select(TIMEOUT) else ""
         if not text:
             self.log.seek(0)
             words = self.log.read().decode(errors="replace")[-2000:]
@@ -363,7 +271,7 @@ def missing(need):
     return None
 
 
-def measure(group, cases, place, commands):
+def measure(group, cases, workspace, commands):
     """All samples of each case of the group. A case that fails has its reason instead."""
     samples, workers = {}, {}
     with contextlib.ExitStack() as stack:
@@ -378,19 +286,19 @@ def measure(group, cases, place, commands):
             command, need = commands[group.name, case]
             samples[case] = missing(need) or []
             if not samples[case]:
-                workers[case] = Worker(command, place.environment(case, group.name), place.root)
+                workers[case] = Worker(command, workspace.environment(case, group.name), workspace.root)
                 stack.callback(workers[case].close)
                 attempt(case, workers[case].ready)
         for case in list(workers):
-            if group.warm_up and not place.quick:
+            if group.warm_up and not workspace.quick:
                 attempt(case, lambda case=case: workers[case].take(group.warm_up))
-        for turn in range(1 if place.quick else group.rounds):
+        for turn in range(1 if workspace.quick else group.rounds):
             # What a sample leaves behind (a kernel that ends, a namespace that is taken down) falls on the next one.
             order = random.Random(f"{group.name} {turn}").sample(list(workers), len(workers))
             for case in order:
-                if not place.quick:
+                if not workspace.quick:
                     time.sleep(group.settle)
-                count = min(2, group.samples(case)) if place.quick else group.samples(case)
+                count = min(2, group.samples(case)) if workspace.quick else group.samples(case)
                 taken = attempt(case, lambda case=case, count=count: workers[case].take(count))
                 if taken is not None:
                     samples[case] += taken
@@ -426,12 +334,12 @@ def percentile(samples, percent):
     return statistics.quantiles(samples, n=100, method="inclusive")[percent - 1]
 
 
-def judged(line, results, place):
+def judged(line, results, workspace):
     """A line of the table, and of the JSON."""
     record = {"line": line.name(), "work": line.work, "against": PEERS.get(line.peer), "unit": line.unit,
               "atMost": line.at_most, "met": None}
     if line.group == "turns":
-        groups = read_turns(place.turns)
+        groups = read_turns(workspace.turns)
         if not groups:
             return record | {"problem": "no turn was watched"}
         long_ones = sum(group[1] for group in groups.values())
@@ -517,20 +425,20 @@ def main():
     busy = load[0] > BUSY * os.cpu_count()
     if busy:
         print("WARNING: other programs keep this machine busy: ratios say less than they should, times say nothing")
-    place = Place(options.build.resolve() / "bench", options.build.resolve() / "cellgate", options.quick)
+    workspace = BenchWorkspace(options.build.resolve() / "bench", options.build.resolve() / "cellgate", options.quick)
     results = {}
     begun = time.monotonic()
     try:
-        commands = place.commands()
+        commands = workspace.commands()
         for group in GROUPS:
             if group.name in cases:
                 print(f"  {group.name} … ", end="", flush=True)
                 start = time.monotonic()
-                results[group.name] = measure(group, cases[group.name], place, commands)
+                results[group.name] = measure(group, cases[group.name], workspace, commands)
                 print(f"{time.monotonic() - start:.0f} s")
-        records = [judged(line, results, place) for line in lines]
+        records = [judged(line, results, workspace) for line in lines]
     finally:
-        place.remove()
+        workspace.remove()
     print()
     print_table(records)
     problems = {record["problem"] for record in records if "problem" in record}

@@ -276,6 +276,20 @@ void serve_cell(Cellgate& cellgate, const std::string& code) {
     }
 }
 
+// What it takes to `make` a session; it is closed again outside of that time.
+template <class Make>
+void serve_sessions(Cellgate& cellgate, const Make& make) {
+    int sessions = 0;
+    serve([&] {
+        const std::string id = "s" + std::to_string(++sessions);
+        const double start = now();
+        make(id);
+        const double seconds = now() - start;
+        cellgate.request("session/close", R"({"sessionId":")" + id + "\"}");
+        return seconds;
+    });
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -306,25 +320,13 @@ int main(int argc, char** argv) {
     } else if (is("idle", 0)) {
         serve([&] { return static_cast<double>(memory_of(cellgate.pid(), "VmRSS")); });
     } else if (is("cold", 1)) {
-        int sessions = 0;
-        serve([&] {
-            const std::string id = "s" + std::to_string(++sessions);
-            const double start = now();
+        serve_sessions(cellgate, [&](const std::string& id) {
             cellgate.create_session(id, arguments[3]);
             cellgate.execute(id, "1+1");
-            const double seconds = now() - start;
-            cellgate.request("session/close", R"({"sessionId":")" + id + "\"}");
-            return seconds;
         });
     } else if (is("ready", 1)) {
-        int sessions = 0;
-        serve([&] {
-            const std::string id = "s" + std::to_string(++sessions);
-            const double start = now();
+        serve_sessions(cellgate, [&](const std::string& id) {
             cellgate.request("session/create", R"({"sessionId":")" + id + R"(","sandbox":)" + arguments[3] + "}");
-            const double seconds = now() - start;
-            cellgate.request("session/close", R"({"sessionId":")" + id + "\"}");
-            return seconds;
         });
     } else if (is("execute", 2)) {
         cellgate.create_session("s", arguments[3]);

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 process.env.CELLGATE_E2E_VSCODE ??= "1.139";
 const { Editor } = await import("../e2e/vscode/driver/editor.mjs");
 const { end } = await import("../e2e/vscode/driver/end.mjs");
-const { Place } = await import("../e2e/vscode/driver/place.mjs");
+const { TestWorkspace } = await import("../e2e/vscode/driver/workspace.mjs");
 const { Server } = await import("../e2e/vscode/driver/server.mjs");
 const { until } = await import("../e2e/vscode/driver/wait.mjs");
 
@@ -36,11 +36,11 @@ function observe() {
     new MutationObserver(look).observe(document.body, { childList: true, characterData: true, subtree: true });
 }
 
-const place = await Place.make({ "plan.py": cell });
+const workspace = await TestWorkspace.make({ "plan.py": cell });
 let server, editor;
 try {
-    server = await Server.start(place);
-    editor = await Editor.open(server, place.root);
+    server = await Server.start(workspace);
+    editor = await Editor.open(server, workspace.base);
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").click();
     const frame = await editor.frame("text=begun");
@@ -52,7 +52,7 @@ try {
     console.log("ready");
     for await (const line of createInterface({ input: process.stdin })) {
         const count = Number(line);
-        await place.write(`take-${turn++}`, line);
+        await workspace.write(`take-${turn++}`, line);
         await until(async () => (await samples()).length >= taken + count, async () => `${count} lines; there are ${(await samples()).length - taken}`);
         console.log(JSON.stringify((await samples()).slice(taken)));
         taken += count;
@@ -60,6 +60,6 @@ try {
 } finally {
     await editor?.close();
     await server?.stop();
-    await place.remove();
+    await workspace.remove();
     await end();
 }

@@ -37,9 +37,9 @@ Sockets bind_all(const char* file) {
                    bind(ZMQ_PUB, "iopub_port"), bind(ZMQ_ROUTER, "stdin_port"), bind(ZMQ_ROUTER, "hb_port")};
 }
 
-class Answerer {
+class ApprovalClient {
   public:
-    explicit Answerer(const Sockets& sockets) : sockets_(sockets) {}
+    explicit ApprovalClient(const Sockets& sockets) : sockets_(sockets) {}
 
     void answer(void* socket, const Message& request) {
         const std::string_view type = member(request.header, "msg_type");
@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
         bench::die("usage: fake_kernel CONNECTION_FILE");
     }
     const Sockets sockets = bind_all(argv[1]);
-    Answerer answerer(sockets);
+    ApprovalClient client(sockets);
     std::array<zmq_pollitem_t, 3> items{{{sockets.shell, 0, ZMQ_POLLIN, 0},
                                          {sockets.control, 0, ZMQ_POLLIN, 0},
                                          {sockets.heartbeat, 0, ZMQ_POLLIN, 0}}};
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
         zmq_poll(items.data(), static_cast<int>(items.size()), -1);
         for (void* socket : {sockets.shell, sockets.control}) {
             for (Message message; receive_message(socket, message);) {
-                answerer.answer(socket, message);
+                client.answer(socket, message);
             }
         }
         for (std::vector<std::string> beat = receive_frames(sockets.heartbeat); !beat.empty();

@@ -1,5 +1,6 @@
 #pragma once
-// Jupyter's wire protocol as plainly as it can be spoken: for the floor and for the fake kernel. Trusts the other side.
+// `raw_jupyter` is Jupyter's wire protocol without any checks, for the floor and for the fake kernel. It trusts the other
+// side.
 
 #include "worker.hpp"
 

@@ -20,7 +20,7 @@ using namespace cellgate;
 using namespace std::chrono_literals;
 
 constexpr int sends_per_sample = 1000;
-constexpr std::size_t most_bytes = 1 << 20;
+constexpr std::size_t max_bytes = 1 << 20;
 
 void echo(void* router) {
     while (true) {
@@ -99,7 +99,7 @@ struct Mix {
 };
 
 Task<void> run(async::Loop* loop, std::string endpoint) {
-    async::ZmqSocket socket(*loop, async::ZmqType::dealer, {}, most_bytes);
+    async::ZmqSocket socket(*loop, async::ZmqType::dealer, {}, max_bytes);
     socket.connect(endpoint);
     Mix mix(*loop, socket);
     TaskScope receiver;

@@ -1,7 +1,7 @@
 #pragma once
-// What the C++ workers of the bench share. A worker is a process that prepares one case, says "ready", and for each
-// line "N" on its stdin takes N samples and answers with one JSON array of numbers. So bench.py can interleave the
-// cases of all peers sample by sample, whatever they are written in. Nothing of cellgate is in here.
+// `worker` is the part that the bench's C++ workers share. A worker is a process that prepares one case, says "ready",
+// and for each line "N" on its stdin takes N samples and answers with one JSON array of numbers. So bench.py can
+// interleave the cases of all peers sample by sample, whatever they are written in. Nothing of cellgate is in here.
 
 #include <nlohmann/json.hpp>
 

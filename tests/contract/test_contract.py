@@ -11,9 +11,11 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import check_schemas
+import contract
 import validate
 
-CONTRACT = validate.Contract()
+CONTRACT = contract.Contract()
 LAYERS = ["bwrap", "netns"]
 
 
@@ -43,7 +45,7 @@ CLIENT = {"clientInfo": {"name": "test"}, "processId": None, "rootUri": None, "c
 INITIALIZE = request(1, "initialize", CLIENT)
 
 
-def initialized(role="person"):
+def initialized(role="user"):
     server = {"name": "cellgate", "version": "0"}
     answer = {"serverInfo": server, "protocolVersion": "1", "role": role, "capabilities": {}}
     return [("in", INITIALIZE), ("out", result(1, answer)), ("in", notification("initialized", {}))]
@@ -77,10 +79,10 @@ class ContractTest(unittest.TestCase):
 
 class TheSchemas(ContractTest):
     def test_hold_together_with_their_examples_and_the_transcript(self):
-        self.assertEqual(validate.check_contract(), [])
+        self.assertEqual(check_schemas.check_contract(), [])
 
     def test_the_transcript_shows_the_main_job(self):
-        text = (validate.SCHEMAS / "transcript.md").read_text(encoding="utf-8")
+        text = (contract.SCHEMAS / "transcript.md").read_text(encoding="utf-8")
         for method in ("initialize", "wrappers/generate", "execute", "tools/call", "approval/requested",
                        "approval/respond", "approval/resolved", "execute/output", "shutdown", "exit"):
             self.assertIn(f'"method": "{method}"', text)
@@ -88,7 +90,7 @@ class TheSchemas(ContractTest):
     def test_an_agent_has_no_method_that_widens(self):
         for method, entry in CONTRACT.protocol_methods.items():
             if method.split("/")[0] in ("approval", "policy") or method.startswith("toolServers/"):
-                allowed = ["person", "agent"] if method == "toolServers/list" else ["person"]
+                allowed = ["user", "agent"] if method == "toolServers/list" else ["user"]
                 if method == "approval/elicit":  # asked by the sidecar: an agent has no way to begin it
                     self.assertEqual(entry["direction"], "serverToClient")
                     allowed = ["agent"]
@@ -101,7 +103,7 @@ class BrokenSchemas(unittest.TestCase):
     def found(self, name, change):
         with tempfile.TemporaryDirectory() as folder:
             schemas = Path(folder) / "schemas"
-            shutil.copytree(validate.SCHEMAS, schemas)
+            shutil.copytree(contract.SCHEMAS, schemas)
             path = schemas / name
             before = path.read_text(encoding="utf-8")
             if isinstance(change, tuple):
@@ -111,7 +113,7 @@ class BrokenSchemas(unittest.TestCase):
                 document = json.loads(before)
                 change(document)
                 path.write_text(json.dumps(document), encoding="utf-8")
-            return "\n".join(validate.check_contract(schemas))
+            return "\n".join(check_schemas.check_contract(schemas))
 
     def test_a_method_without_examples(self):
         def add(table):
@@ -125,9 +127,9 @@ class BrokenSchemas(unittest.TestCase):
 
         self.assertIn("Nothing: is referred to, but not there", self.found("methods.json", rename))
 
-    def test_a_parameter_for_persons_that_is_not_there(self):
+    def test_a_parameter_for_users_that_is_not_there(self):
         for change in (("kernel.interpreter", "kernel.path"), ('"param": "outDir"', '"param": ""')):
-            self.assertIn("personOnly names no parameter", self.found("methods.json", change))
+            self.assertIn("userOnly names no parameter", self.found("methods.json", change))
 
     def test_a_definition_that_nothing_uses(self):
         def add(document):
@@ -244,11 +246,11 @@ class Traces(ContractTest):
         self.assert_violation("malformed message", *initialized(), ("out", {**output(0), "time": 1}))
 
     def test_two_answers_to_one_request(self):
-        self.assert_violation("which nobody waits for", *initialized(), EXECUTE, ("out", result(2, FINISHED)),
+        self.assert_violation("which answers no request", *initialized(), EXECUTE, ("out", result(2, FINISHED)),
                               ("out", result(2, FINISHED)))
 
     def test_an_answer_to_another_client(self):
-        self.assert_violation("which nobody waits for", *initialized(), EXECUTE,
+        self.assert_violation("which answers no request", *initialized(), EXECUTE,
                               ("out", result(2, FINISHED), "2"))
 
     def test_an_unknown_error_code(self):
@@ -296,8 +298,8 @@ class Traces(ContractTest):
                               ("out", error(None, 1001, "sessionNotFound")))
 
     def test_an_approval_that_reaches_an_agent(self):
-        resolved = notification("approval/resolved", {"approvalId": "a", "decision": "deny", "by": "person"})
-        self.assert_passes(*initialized("person"), ("out", resolved))
+        resolved = notification("approval/resolved", {"approvalId": "a", "decision": "deny", "by": "user"})
+        self.assert_passes(*initialized("user"), ("out", resolved))
         self.assert_violation("not for the role agent", *initialized("agent"), ("out", resolved))
 
     def test_an_agent_whose_answer_was_taken(self):
@@ -312,7 +314,7 @@ class Traces(ContractTest):
     def test_late_output_that_does_not_say_so(self):
         self.assert_violation("/params/late", *initialized(), EXECUTE, ("out", result(2, FINISHED)), ("out", output(0)))
 
-    def test_a_reversing_character_in_what_a_person_reads(self):
+    def test_a_reversing_character_in_what_a_user_reads(self):
         approval = {"approvalId": "a", "action": {"kind": "network", "host": "example.org"}, "hints": {},
                     "display": ["connect to gro.elpmaxe"], "choices": [{"label": "this call", "scope": "once"}],
                     "createdAt": "2026-01-05T09:30:00Z"}

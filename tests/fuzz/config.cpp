@@ -1,4 +1,4 @@
-// A configuration of tool servers as a cloned repository brings it, up to the command that a person would be asked
+// A configuration of tool servers as a cloned repository brings it, up to the command that a user would be asked
 // about. Nothing is started. Input: the file.
 
 #include "tools/config.hpp"
@@ -16,7 +16,7 @@ using cellgate::fuzz::require;
 namespace {
 
 void check_server(const tools::ServerSpec& spec) {
-    const tools::Environment environment{{"HOME", "/nowhere"}, {"PATH", "/nowhere"}, {"NAME", "value"}};
+    const Environment environment{{"HOME", "/nowhere"}, {"PATH", "/nowhere"}, {"NAME", "value"}};
     try {
         tools::require_usable(spec);
         const tools::ServerDescription described = tools::describe(spec, "/nowhere/workspace", environment);

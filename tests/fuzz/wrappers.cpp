@@ -2,7 +2,7 @@
 // a JSON array. The text is read as Python's tokenizer would: literals and docstrings end where the generator wanted
 // them to, and outside of them stands nothing but what the generator writes.
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "fuzzing.hpp"
 #include "wrappers/generate.hpp"
 
@@ -107,7 +107,7 @@ void check_lines(std::string_view code) {
 }
 
 void check_file(const wrappers::File& file) {
-    require(visible_text(file.text, true) == file.text, "nothing in a file is invisible or reorders it");
+    require(escape_unprintable(file.text, true) == file.text, "nothing in a file is invisible or reorders it");
     const std::string code = code_of(file.text);
     check_calls(code);
     check_lines(code);

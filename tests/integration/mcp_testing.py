@@ -6,7 +6,9 @@ import subprocess
 import threading
 
 import mcp_wire
-from cellgate_client import CELLGATE, OWN, PATIENCE, RootTest, RpcError, start_process
+from cellgate_client import CELLGATE, WorkspaceSidecarTest
+from executions import RpcError
+from processes import OWN, TIMEOUT, start_process
 
 MODERN = "2026-07-28"
 
@@ -14,8 +16,8 @@ MODERN = "2026-07-28"
 class McpClient:
     """`elicit`: what the client's user answers to a question, a function of its message; None: it cannot be asked."""
 
-    def __init__(self, place, name="test-agent", *, modern=False, elicit=None, environment=None, arguments=()):
-        self.place = place
+    def __init__(self, workspace, name="test-agent", *, modern=False, elicit=None, environment=None, arguments=()):
+        self.workspace = workspace
         self.name = name
         self.modern = modern
         self.elicit = elicit
@@ -29,12 +31,12 @@ class McpClient:
         self._next_id = 0
         self._asked = {}  # methods by the id of the request
         self._write_lock = threading.Lock()
-        trace = place.new_trace()
+        trace = workspace.new_trace()
         self.log_path = trace.with_suffix(".log")
         with open(self.log_path, "wb") as log:
-            self.process = start_process([CELLGATE, "mcp", "--root", str(place.root), "--trace", str(trace),
+            self.process = start_process([CELLGATE, "mcp", "--root", str(workspace.path), "--trace", str(trace),
                                           *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-                                         cwd=place.root, env=environment or place.environment(), bufsize=0)
+                                         cwd=workspace.path, env=environment or workspace.environment(), bufsize=0)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -73,10 +75,10 @@ class McpClient:
         self.send({"id": request_id, "method": method, "params": params})
         return request_id
 
-    def answer(self, request_id, timeout=PATIENCE):
+    def answer(self, request_id, timeout=TIMEOUT):
         with self.changed:
             if not self.changed.wait_for(lambda: request_id in self.answers or self.ended, timeout):
-                raise AssertionError(f"waited {timeout} s in vain for an answer. The log:\n{self.log()}")
+                raise AssertionError(f"waited {timeout} s for an answer. The log:\n{self.log()}")
             if request_id not in self.answers:
                 raise AssertionError(f"it ended before it answered. The log:\n{self.log()}")
             message = self.answers[request_id]
@@ -85,7 +87,7 @@ class McpClient:
             raise RpcError(error["code"], error["message"], error.get("data"))
         return message["result"]
 
-    def request(self, method, params=None, timeout=PATIENCE):
+    def request(self, method, params=None, timeout=TIMEOUT):
         return self.answer(self.start(method, params), timeout)
 
     def start_call(self, tool, /, progress=None, **arguments):
@@ -107,10 +109,10 @@ class McpClient:
     def call(self, tool, /, **arguments):
         return self.finish_call(self.start_call(tool, **arguments), tool, **arguments)
 
-    def wait(self, condition, what, timeout=PATIENCE):
+    def wait(self, condition, what, timeout=TIMEOUT):
         with self.changed:
             if not self.changed.wait_for(condition, timeout):
-                raise AssertionError(f"waited {timeout} s in vain for {what}. The log:\n{self.log()}")
+                raise AssertionError(f"waited {timeout} s for {what}. The log:\n{self.log()}")
 
     # --- hearing
 
@@ -157,13 +159,13 @@ class McpClient:
         with contextlib.suppress(OSError):
             self.process.stdin.close()
         try:
-            code = self.process.wait(PATIENCE)
+            code = self.process.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
             raise AssertionError(f"it did not end with its stdin. The log:\n{self.log()}") from None
         OWN.discard(self.process.pid)
-        self._reader.join(PATIENCE)
+        self._reader.join(TIMEOUT)
         self.process.stdout.close()
         assert not self.broken, f"stdout carried what is no message of MCP: {self.broken[:3]}"
         return code
@@ -181,11 +183,11 @@ def text_of(result):
     return "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
 
 
-class McpTest(RootTest):
-    """Agents over MCP, and editors, of one root."""
+class McpTest(WorkspaceSidecarTest):
+    """Agents over MCP, and editors, of one workspace."""
 
     def mcp(self, name="test-agent", initialize=True, **options):
-        client = McpClient(self.place, name, **options)
+        client = McpClient(self.workspace, name, **options)
         self.addCleanup(client.close)
         if initialize and not client.modern:
             client.initialize()

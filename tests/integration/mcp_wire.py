@@ -9,7 +9,8 @@ import subprocess
 
 import jsonschema
 
-from cellgate_client import REPOSITORY, SYSTEM_PATH
+from cellgate_client import REPOSITORY
+from workspaces import SYSTEM_PATH
 
 BUNDLE = REPOSITORY / "tests/node_modules/@modelcontextprotocol/conformance/dist/index.js"
 NODE = shutil.which("node") or shutil.which("node", path=SYSTEM_PATH)

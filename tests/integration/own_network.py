@@ -1,4 +1,4 @@
-"""A network of the test's own, in which names of the public network lead to this machine: a namespace with one public
+"""A network of the test's own, in which names of the public network resolve to this machine: a namespace with one public
 address on its loopback interface, and a hosts file over the system's. Nothing in the product knows of it."""
 
 import fcntl
@@ -32,7 +32,7 @@ def _set_address(interface, address, mask):
 
 
 def enter():
-    """Starts the test file anew inside, unless it is there already."""
+    """Starts the test file again inside, unless it is there already."""
     if MARK not in os.environ:
         user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
         os.environ[MARK] = "1"

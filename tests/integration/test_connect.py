@@ -1,4 +1,4 @@
-"""One sidecar for a root: clients find it, start it, leave it and come back."""
+"""One sidecar for a workspace: clients find it, start it, leave it and come back."""
 
 import contextlib
 import json
@@ -11,17 +11,18 @@ import sys
 import unittest
 from pathlib import Path
 
-from cellgate_client import (CELLGATE, Editor, Place, PlaceTest, RootTest, descendants, root_sidecar, root_sidecars,
-                             start_process, stat_of, wait_until)
+from cellgate_client import CELLGATE, Editor, WorkspaceSidecarTest, WorkspaceTest
+from processes import descendants, start_process, stat_of, wait_until, workspace_sidecar, workspace_sidecars
+from workspaces import TestWorkspace
 
 
-class Joining(RootTest):
+class Joining(WorkspaceSidecarTest):
     def test_two_editors_share_a_sidecar_and_its_sessions(self):
         one = self.editor()
         one.run("x = 41")
         pid = self.sidecar_pid()
         two = self.editor()
-        self.assertEqual(two.info["role"], "person")
+        self.assertEqual(two.info["role"], "user")
         self.assertEqual(self.sidecar_pid(), pid)
         self.assertEqual(two.run("x + 1").data()["text/plain"], "42")
 
@@ -34,7 +35,7 @@ class Joining(RootTest):
         self.assertTrue(os.readlink(f"/proc/{pid}/fd/2").endswith(".log"))
 
     def test_what_an_editor_leaks_is_not_kept_open(self):
-        pipe = self.place.base / "pipe"
+        pipe = self.workspace.base / "pipe"
         os.mkfifo(pipe)
         read = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         self.addCleanup(os.close, read)
@@ -46,22 +47,24 @@ class Joining(RootTest):
         self.assertEqual(os.read(read, 1), b"")
 
     def test_roots_do_not_share(self):
-        other = Place()
+        other = TestWorkspace()
         self.addCleanup(other.remove)
         self.editor().run("1")
-        second = Editor(other, environment=self.place.environment())
+        second = Editor(other, environment=self.workspace.environment())
         self.assertEqual(second.request("session/list"), {"sessions": []})
         second.close()
-        wait_until(lambda: not root_sidecars(other), "the end of the other root's sidecar")
+        wait_until(lambda: not workspace_sidecars(other), "the end of the other workspace's sidecar")
 
     def test_an_agent_is_one_by_its_socket(self):
         self.assertEqual(self.agent().info["role"], "agent")
 
     def test_a_runtime_directory_with_too_long_a_name_is_an_error_that_says_so(self):
-        deep = self.place.base / ("d" * 100)
+        deep = self.workspace.base / ("d" * 100)
         deep.mkdir(mode=0o700)
-        ended = subprocess.run([CELLGATE, "connect", "--root", self.place.root], stdin=subprocess.DEVNULL, timeout=60,
-                               env=self.place.environment(XDG_RUNTIME_DIR=str(deep)), capture_output=True, text=True)
+        ended = subprocess.run([CELLGATE, "connect", "--root", self.workspace.path],
+                               stdin=subprocess.DEVNULL, timeout=60,
+                               env=self.workspace.environment(XDG_RUNTIME_DIR=str(deep)), capture_output=True,
+                               text=True)
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))
         self.assertIn("at most 107 bytes", ended.stderr)
         self.assertIn("XDG_RUNTIME_DIR", ended.stderr)
@@ -69,8 +72,8 @@ class Joining(RootTest):
 
     def test_a_sidecar_that_cannot_start_says_why_as_the_answer_to_initialize(self):
         # A workspace that holds its own rules: they are in XDG_CONFIG_HOME.
-        environment = self.place.environment(XDG_CONFIG_HOME=str(self.place.root / "config"))
-        process = start_process([CELLGATE, "connect", "--root", self.place.root], stdin=subprocess.PIPE,
+        environment = self.workspace.environment(XDG_CONFIG_HOME=str(self.workspace.path / "config"))
+        process = start_process([CELLGATE, "connect", "--root", self.workspace.path], stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
         message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}).encode()
         out, err = process.communicate(b"Content-Length: %d\r\n\r\n%s" % (len(message), message), timeout=60)
@@ -80,11 +83,11 @@ class Joining(RootTest):
         self.assertIn("a folder of its own", answer["error"]["data"]["hint"])
         self.assertEqual(process.returncode, 1)
         self.assertIn(b"it holds the stored rules", err)
-        self.assertEqual(root_sidecars(self.place), set())
+        self.assertEqual(workspace_sidecars(self.workspace), set())
 
 
-class Leaving(RootTest):
-    def test_the_last_one_who_says_goodbye_ends_it(self):
+class Leaving(WorkspaceSidecarTest):
+    def test_the_last_client_that_disconnects_ends_it(self):
         one, two = self.editor(), self.editor()
         one.run("x = 1")
         self.assertEqual(one.close(), 0)
@@ -95,7 +98,7 @@ class Leaving(RootTest):
     def test_one_who_vanishes_is_waited_for_as_long_as_it_asked(self):
         self.editor(linger=1).vanish()
         self.wait_for_the_end_of_the_sidecar()
-        self.assertIn("nobody needs it", self.log_of_the_sidecar())
+        self.assertIn("no client needs it", self.log_of_the_sidecar())
 
     def test_one_who_asked_for_nothing_is_not_waited_for(self):
         editor = self.editor(linger=0)
@@ -103,7 +106,7 @@ class Leaving(RootTest):
         editor.vanish()
         self.wait_for_the_end_of_the_sidecar()
 
-    def test_a_client_that_ends_its_stdin_has_vanished(self):
+    def test_a_client_that_ends_its_stdin_counts_as_lost(self):
         editor = self.editor()
         editor.process.stdin.close()
         self.assertEqual(editor.wait_end(), 1)
@@ -128,7 +131,7 @@ class Leaving(RootTest):
 
     def test_a_cell_that_runs_is_not_cut_off_by_the_linger_time(self):
         editor = self.editor(linger=0.2)
-        mark = self.place.root / "mark"
+        mark = self.workspace.path / "mark"
         editor.execute("import time; time.sleep(2); open('mark', 'w').close()").wait_running()
         editor.vanish()
         self.wait_for_the_end_of_the_sidecar()
@@ -140,13 +143,13 @@ class Leaving(RootTest):
         os.kill(self.sidecar_pid(), signal.SIGTERM)
         self.assertEqual(editor.wait_end(), 1)
         (line,) = editor.log().splitlines()
-        self.assertIn(f"the sidecar of {self.place.root} ended", line)
+        self.assertIn(f"the sidecar of {self.workspace.path} ended", line)
         self.assertIn("connect again", line)
 
 
-class Stale(RootTest):
+class Stale(WorkspaceSidecarTest):
     def sockets(self):
-        return sorted(path for path in (self.place.runtime / "cellgate/roots").rglob("*.sock"))
+        return sorted(path for path in (self.workspace.runtime / "cellgate/roots").rglob("*.sock"))
 
     def test_sockets_of_a_killed_sidecar_are_in_nobodys_way(self):
         editor = self.editor()
@@ -163,33 +166,34 @@ class Stale(RootTest):
     def test_a_file_in_the_place_of_a_socket_is_replaced(self):
         self.editor().close()
         self.wait_for_the_end_of_the_sidecar()
-        (folder,) = (self.place.runtime / "cellgate/roots").iterdir()
-        (folder / "person.sock").write_text("in the way")
-        self.assertEqual(self.editor().info["role"], "person")
+        (folder,) = (self.workspace.runtime / "cellgate/roots").iterdir()
+        (folder / "user.sock").write_text("in the way")
+        self.assertEqual(self.editor().info["role"], "user")
 
     def test_the_folder_of_another_user_is_refused(self):
         if os.getuid() != 0:
             self.skipTest("only root can give a folder to somebody else")
-        folder = self.place.runtime / "cellgate"
+        folder = self.workspace.runtime / "cellgate"
         folder.mkdir(mode=0o700)
         os.chown(folder, 65534, 65534)
-        ended = subprocess.run([CELLGATE, "connect", "--root", self.place.root], stdin=subprocess.DEVNULL, timeout=60,
-                               env=self.place.environment(), capture_output=True, text=True)
+        ended = subprocess.run([CELLGATE, "connect", "--root", self.workspace.path],
+                               stdin=subprocess.DEVNULL, timeout=60,
+                               env=self.workspace.environment(), capture_output=True, text=True)
         self.assertEqual(ended.returncode, 1)
         self.assertIn("expected", ended.stderr)
         os.chown(folder, 0, 0)
 
 
-class Commands(RootTest):
+class Commands(WorkspaceSidecarTest):
     def cellgate(self, *words):
-        return subprocess.run([CELLGATE, *words, "--root", self.place.root], stdin=subprocess.DEVNULL, timeout=100,
-                              env=self.place.environment(), capture_output=True, text=True)
+        return subprocess.run([CELLGATE, *words, "--root", self.workspace.path], stdin=subprocess.DEVNULL, timeout=100,
+                              env=self.workspace.environment(), capture_output=True, text=True)
 
     def test_without_a_sidecar_they_say_so_and_start_none(self):
         status, stop = self.cellgate("status"), self.cellgate("stop")
         self.assertEqual((status.returncode, stop.returncode), (1, 0))
-        self.assertEqual({status.stdout, stop.stdout}, {f"no sidecar runs for {self.place.root}\n"})
-        self.assertEqual(root_sidecars(self.place), set())
+        self.assertEqual({status.stdout, stop.stdout}, {f"no sidecar runs for {self.workspace.path}\n"})
+        self.assertEqual(workspace_sidecars(self.workspace), set())
 
     def test_status_tells_of_the_sidecar_and_keeps_nobody(self):
         editor = self.editor()
@@ -216,7 +220,7 @@ class Commands(RootTest):
         stop = self.cellgate("stop")
         self.assertEqual(stop.returncode, 0, stop.stderr)
         self.assertIn("ended cellgate", stop.stdout)
-        self.assertEqual(root_sidecars(self.place), set())
+        self.assertEqual(workspace_sidecars(self.workspace), set())
         self.assertEqual(editor.wait_end(), 1)
 
 
@@ -231,16 +235,16 @@ class Commands(RootTest):
         other = self.editor(initialize=False)
         status = self.cellgate("status")
         self.assertEqual((status.returncode, status.stdout), (1, ""))
-        self.assertIn(f"the sidecar of {self.place.root} (process {pid}) does not answer", status.stderr)
+        self.assertIn(f"the sidecar of {self.workspace.path} (process {pid}) does not answer", status.stderr)
         self.assertIn("cellgate stop", status.stderr)
         self.assertEqual(other.wait_end(), 1)
         self.assertIn(f"(process {pid}) does not answer", other.log())
         self.assertIn("cellgate stop", other.log())
-        self.assertEqual(root_sidecars(self.place), {pid})
+        self.assertEqual(workspace_sidecars(self.workspace), {pid})
         stop = self.cellgate("stop")
         self.assertEqual(stop.returncode, 0, stop.stderr)
         self.assertEqual(stop.stdout,
-                         f"killed the sidecar of {self.place.root} (process {pid}), which did not answer\n")
+                         f"killed the sidecar of {self.workspace.path} (process {pid}), which did not answer\n")
         self.assertEqual(editor.wait_end(), 1)
         wait_until(lambda: not below & descendants(os.getpid()), "the end of what it ran")
         self.assertEqual(self.editor().run("6 * 7").data()["text/plain"], "42")
@@ -250,7 +254,7 @@ class Commands(RootTest):
             os.kill(pid, signal.SIGKILL)
 
 
-class Races(PlaceTest):
+class Races(WorkspaceTest):
     """Seeded; CELLGATE_RACES says how many."""
 
     def test_of_those_who_start_one_at_once_all_get_the_same(self):
@@ -261,23 +265,23 @@ class Races(PlaceTest):
 
     def race(self, count, before):
         if before != "none":
-            first = Editor(self.place, linger=600)
-            os.kill(root_sidecar(self.place), signal.SIGKILL if before == "stale" else signal.SIGTERM)
-            if before == "ending":  # who came before it knew would be told that it ends
-                wait_until(lambda: not any((self.place.runtime / "cellgate/roots").rglob("*.sock")), "its leaving")
+            first = Editor(self.workspace, linger=600)
+            os.kill(workspace_sidecar(self.workspace), signal.SIGKILL if before == "stale" else signal.SIGTERM)
+            if before == "ending":  # a client from before that would be notified of the end
+                wait_until(lambda: not any((self.workspace.runtime / "cellgate/roots").rglob("*.sock")), "its leaving")
             first.kill()
-        editors = [Editor(self.place, initialize=False) for _ in range(count)]
+        editors = [Editor(self.workspace, initialize=False) for _ in range(count)]
         try:
             for editor in editors:
                 editor.initialize(options={"lingerSeconds": 600})
-            # Those who lost end by themselves; a sidecar that was told to end has as long as its kernels need.
-            wait_until(lambda: len(root_sidecars(self.place)) == 1, "one sidecar")
+            # Those who lost end by themselves; a sidecar that received the signal to end has as long as its kernels need.
+            wait_until(lambda: len(workspace_sidecars(self.workspace)) == 1, "one sidecar")
             for editor in editors:
                 self.assertEqual(editor.request("session/list"), {"sessions": []})
         finally:
             for editor in editors:
                 editor.close()
-        wait_until(lambda: not root_sidecars(self.place), "the end of the sidecar")
+        wait_until(lambda: not workspace_sidecars(self.workspace), "the end of the sidecar")
 
 
 # Connects as another user, in a process of its own, and says what it got.
@@ -296,13 +300,13 @@ except OSError as error:
 """
 
 
-class Strangers(RootTest):
+class Strangers(WorkspaceSidecarTest):
     """Even where the modes of all files would let them."""
 
     def answer_to(self, uid):
-        (path,) = (self.place.runtime / "cellgate/roots").rglob("person.sock")
-        for opened in (self.place.base, self.place.runtime, *path.parents):
-            if self.place.base in (opened, *opened.parents):
+        (path,) = (self.workspace.runtime / "cellgate/roots").rglob("user.sock")
+        for opened in (self.workspace.base, self.workspace.runtime, *path.parents):
+            if self.workspace.base in (opened, *opened.parents):
                 opened.chmod(0o755)
         path.chmod(0o666)
         ended = subprocess.run([sys.executable, "-c", STRANGER, str(path), str(uid)], capture_output=True, text=True,
@@ -323,11 +327,11 @@ class Strangers(RootTest):
         self.assertTrue(self.answer_to(0).startswith("cellgate "))
 
 
-class Versions(RootTest):
+class Versions(WorkspaceSidecarTest):
     """The line that comes before the protocol."""
 
-    def greet(self, line, role="person"):
-        (path,) = (self.place.runtime / "cellgate/roots").rglob(f"{role}.sock")
+    def greet(self, line, role="user"):
+        (path,) = (self.workspace.runtime / "cellgate/roots").rglob(f"{role}.sock")
         with socket.socket(socket.AF_UNIX) as stream:
             stream.connect(str(path))
             stream.settimeout(30)
@@ -347,16 +351,16 @@ class Versions(RootTest):
         version = old.info["serverInfo"]["version"]
         self.assertEqual(self.greet(b"cellgate 99.0\n"), ["cellgate", version, str(pid), "leaving"])
         new = self.editor()
-        wait_until(lambda: len(root_sidecars(self.place)) == 2, "the old one and the new one")
+        wait_until(lambda: len(workspace_sidecars(self.workspace)) == 2, "the old one and the new one")
         self.assertEqual(new.request("session/list"), {"sessions": []})
         self.assertEqual(old.run("x").data()["text/plain"], "'old'")
         old.vanish()  # it asked for ten minutes, but cannot come back
-        wait_until(lambda: pid not in root_sidecars(self.place), "the end of the old one")
+        wait_until(lambda: pid not in workspace_sidecars(self.workspace), "the end of the old one")
         self.assertEqual(new.run("1").result()["status"], "ok")
 
     def test_what_runs_in_an_old_one_ends_first(self):
         old = self.editor()
-        mark = self.place.root / "mark"
+        mark = self.workspace.path / "mark"
         old.execute("import time; time.sleep(2); open('mark', 'w').close()").wait_running()
         self.greet(b"cellgate 99.0\n")
         old.vanish()
@@ -365,10 +369,10 @@ class Versions(RootTest):
 
     def test_older_ones_and_agents_of_any_version_join(self):
         self.editor()
-        for version, role in ((b"0.0.9", "person"), (b"99.0", "agent"), (b"nightly", "person")):
+        for version, role in ((b"0.0.9", "user"), (b"99.0", "agent"), (b"nightly", "user")):
             self.assertEqual(self.greet(b"cellgate %s\n" % version, role)[3], "serving", version)
 
-    def test_what_is_no_greeting_gets_no_answer(self):
+    def test_an_invalid_handshake_gets_no_answer(self):
         self.editor()
         for line in (b"hello\n", b"Content-Length: 2\r\n\r\n{}", b"cellgate 1 2\n", b"cellgate 1.0\nContent-",
                      b"x" * 1000):
@@ -378,7 +382,7 @@ class Versions(RootTest):
         """Against a sidecar of an older version that is none."""
         self.editor().close()
         self.wait_for_the_end_of_the_sidecar()
-        (folder,) = (self.place.runtime / "cellgate/roots").iterdir()
+        (folder,) = (self.workspace.runtime / "cellgate/roots").iterdir()
         old = start_process([sys.executable, "-c", OLD_SIDECAR, str(folder)], stdout=subprocess.PIPE, text=True)
         self.addCleanup(old.stdout.close)
         self.assertEqual(old.stdout.readline(), "listens\n")
@@ -395,12 +399,12 @@ os.chdir(sys.argv[1])
 lock = open("lock", "w")
 fcntl.flock(lock, fcntl.LOCK_EX)
 listener = socket.socket(socket.AF_UNIX)
-listener.bind("person.sock")
+listener.bind("user.sock")
 listener.listen()
 print("listens", flush=True)
 line, _ = listener.accept()
 assert line.recv(1000).startswith(b"cellgate ")
-os.unlink("person.sock")
+os.unlink("user.sock")
 listener.close()
 lock.close()
 line.sendall(b"cellgate 0.0.1 1 leaving\\n")

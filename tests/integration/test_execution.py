@@ -1,332 +1,18 @@
-"""Cells: what they print and show, how they end, in which order they run, and what is left of them."""
+"""Cells: in which order they run, how they end, and what is left of them."""
 
 import json
 import os
 import shutil
 import signal
 import subprocess
-import threading
 import unittest
 from importlib.util import find_spec
 
 from jupyter_client.manager import start_new_kernel
 
-from cellgate_client import FIXTURES, PATIENCE, PlaceTest, RpcError, SharedSidecarTest
-
-
-class Output(SharedSidecarTest):
-    def test_printed_text_comes_before_the_answer(self):
-        execution = self.cellgate.execute("print('hello world')")
-        result = execution.result()
-        self.assertEqual(execution.text(), "hello world\n")
-        self.assertEqual(result["status"], "ok")
-        self.assertEqual(result["executionId"], execution.id)
-        self.assertEqual(result["outputBytes"],
-                         sum(len(json.dumps(output, separators=(",", ":"))) for output in execution.outputs()))
-        self.assertFalse(result["truncated"])
-        self.assertEqual(result["waitedSeconds"], 0)
-        self.assertGreater(result["durationSeconds"], 0)
-
-    def test_the_last_value_is_the_result(self):
-        self.assertEqual(self.run_ok("2 + 2").data()["text/plain"], "4")
-        self.assertEqual(self.run_ok("x = 42").outputs(), [])
-        self.assertEqual(self.run_ok("").outputs(), [])
-        self.assertEqual(self.run_ok("total = 0\nfor i in range(6):\n    total += i\ntotal").data()["text/plain"], "15")
-
-    def test_a_result_carries_every_mime_type_it_has(self):
-        data = self.run_ok("""
-            class Rich:
-                def _repr_mimebundle_(self, include=None, exclude=None):
-                    return {"text/plain": "p", "text/html": "<b>é</b>", "application/json": {"a": [1, None, 1.5]},
-                            "image/png": "iVBORw0KGgo="}
-            Rich()
-        """.replace("\n            ", "\n")).data()
-        self.assertEqual(data["text/html"], "<b>é</b>")
-        self.assertEqual(data["application/json"], {"a": [1, None, 1.5]})
-        self.assertEqual(data["image/png"].strip(), "iVBORw0KGgo=")
-
-    def test_a_display_is_updated_by_its_id(self):
-        outputs = self.run_ok(
-            "from IPython.display import display, update_display\n"
-            "display({'text/plain': 'one'}, raw=True, display_id='d')\n"
-            "update_display({'text/plain': 'two'}, raw=True, display_id='d')").outputs()
-        self.assertEqual([o["output_type"] for o in outputs], ["display_data", "update_display_data"])
-        self.assertEqual(outputs[0]["transient"]["display_id"], "d")
-        self.assertEqual(outputs[1]["transient"]["display_id"], "d")
-        self.assertEqual(outputs[1]["data"], {"text/plain": "two"})
-
-    def test_clear_output_is_told_in_its_place(self):
-        outputs = self.run_ok(
-            "from IPython.display import clear_output\nprint('old', flush=True)\nclear_output(wait=True)\n"
-            "print('new')").outputs()
-        self.assertEqual([o["output_type"] for o in outputs], ["stream", "clear_output", "stream"])
-        self.assertTrue(outputs[1]["wait"])
-
-    def test_standard_error_is_told_apart(self):
-        execution = self.run_ok("import sys\nprint('out')\nprint('err', file=sys.stderr)")
-        self.assertEqual((execution.text(), execution.text("stderr")), ("out\n", "err\n"))
-
-    def test_programs_that_the_cell_starts_are_heard(self):
-        execution = self.run_ok("import subprocess\nsubprocess.run(['sh', '-c', 'echo out; echo err >&2'])\n!echo bang")
-        self.assertIn("out\n", execution.text())
-        self.assertIn("err\n", execution.text() + execution.text("stderr"))
-        self.assertIn("bang", execution.text())
-
-    def test_output_arrives_while_the_cell_runs(self):
-        self.cellgate.handlers["input/request"] = lambda params: {"value": ""}
-        execution = self.cellgate.execute("print('before', flush=True)\nimport os\n"
-                                          "while not os.path.exists('go'): pass\nprint('after')")
-        execution.wait_for_text("before")
-        self.assertFalse(execution.pending.done)
-        self.place.write("go", "")
-        self.assertEqual(execution.result()["status"], "ok")
-        self.assertEqual(execution.text(), "before\nafter\n")
-
-    def test_any_character_survives(self):
-        text = "é😀\u202e\x00\x1b[31m\x7f\ud7ff\ue000\U0010ffff\r\t"
-        self.assertEqual(self.run_ok(f"print({text!r}, end='')").text(), text)
-
-    def test_half_a_surrogate_pair_takes_nothing_else_with_it(self):
-        execution = self.run_ok("print('before')\nprint('a\\ud800b')\nprint('after')\n'\\ud800'")
-        self.assertEqual(execution.text(), "before\na\ufffdb\nafter\n")
-        self.assertEqual(execution.data()["text/plain"], "'\\ud800'")
-        error = self.cellgate.run("raise ValueError('\\udfff!')").result()["error"]
-        self.assertEqual(error["evalue"], "\ufffd!")
-        self.assertEqual(self.run_ok("print('next')").text(), "next\n")
-
-    def test_what_a_pager_would_show_is_output(self):
-        self.place.write("loaded.py", "x = 'loaded'\n")
-        for code, words in (("print?", "Docstring"), ("%load loaded.py", "x = 'loaded'")):
-            shown, = self.run_ok(code).outputs()
-            self.assertEqual(shown["output_type"], "display_data")
-            self.assertIn(words, shown["data"]["text/plain"])
-
-    def test_a_thread_that_prints_after_the_end_is_marked_late(self):
-        execution = self.run_ok(
-            "import threading, os\n"
-            "def later():\n    while not os.path.exists('later'): pass\n    print('late', flush=True)\n"
-            "threading.Thread(target=later).start()\nprint('in time')")
-        self.place.write("later", "")
-        execution.wait_for_text("late\n")
-        last = execution.notifications()[-1]
-        self.assertTrue(last["late"])
-        self.assertEqual(execution.text(), "in time\nlate\n")
-
-    def test_silent_cells_count_and_show_no_result(self):
-        before = self.run_ok("1").result()["executionCount"]
-        execution = self.run_ok("1 + 1", silent=True)
-        self.assertEqual(execution.outputs(), [])
-        self.assertEqual(self.run_ok("1").result()["executionCount"], before + 1)
-
-    def test_history_works_as_in_a_stock_kernel(self):
-        self.run_ok("remembered = 'by In'")
-        self.run_ok("'by Out'")
-        execution = self.run_ok("print(In[-2], Out[max(Out)])")
-        self.assertIn("by Out", execution.text())
-        self.assertIn("by In", self.run_ok("%history").text())
-
-    def test_a_figure_is_a_picture(self):
-        code = "import importlib.util\nprint(importlib.util.find_spec('matplotlib') is not None)"
-        if self.run_ok(code).text() != "True\n":
-            self.skipTest("matplotlib is not installed")
-        execution = self.run_ok("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
-        self.assertTrue(any("image/png" in o.get("data", {}) for o in execution.outputs()))
-
-
-class LargeOutput(SharedSidecarTest):
-    def test_fifty_thousand_lines_are_complete_and_in_order(self):
-        execution = self.run_ok("for i in range(50_000): print(i)")
-        self.assertEqual(execution.text(), "".join(f"{i}\n" for i in range(50_000)))
-        self.assertTrue(all(len(n["output"]["text"].encode()) <= 256 * 1024 for n in execution.notifications()))
-
-    def test_fifty_thousand_unbuffered_lines_are_complete_and_in_order(self):
-        execution = self.run_ok("for i in range(5_000): print(i, flush=True)")
-        self.assertEqual(execution.text(), "".join(f"{i}\n" for i in range(5_000)))
-
-    def test_one_long_line_is_cut_into_records_and_not_between_bytes(self):
-        execution = self.run_ok("print('é' * 500_000, end='')")
-        self.assertEqual(execution.text(), "é" * 500_000)
-        self.assertGreater(len(execution.notifications()), 3)
-
-    def test_the_journal_can_be_read_in_pages(self):
-        execution = self.run_ok("for i in range(20_000): print(f'{i:060d}')")
-        whole = execution.text()
-        text, seq, pages = "", 0, 0
-        while True:
-            page = self.cellgate.request("output/read",
-                                         {"executionId": execution.id, "fromSeq": seq, "maxBytes": 100_000})
-            pages += 1
-            self.assertEqual([r["seq"] for r in page["records"]][:1], [seq] if page["records"] else [])
-            text += "".join(r["output"]["text"] for r in page["records"])
-            self.assertLess(len(json.dumps(page)), 1_000_000)
-            self.assertEqual(page["droppedBytes"], 0)
-            if page["complete"]:
-                break
-            self.assertGreater(page["nextSeq"], seq)
-            seq = page["nextSeq"]
-        self.assertEqual(text, whole)
-        self.assertGreater(pages, 2)
-        past_the_end = self.cellgate.request("output/read", {"executionId": execution.id, "fromSeq": page["nextSeq"]})
-        self.assertEqual((past_the_end["records"], past_the_end["complete"]), ([], True))
-
-    def test_at_least_one_record_comes_however_small_the_page(self):
-        execution = self.run_ok("print('x' * 10_000)\n'result'")
-        page = self.cellgate.request("output/read", {"executionId": execution.id, "maxBytes": 1})
-        self.assertEqual(len(page["records"]), 1)
-        self.assertFalse(page["complete"])
-
-    def test_large_data_reaches_a_client_that_takes_it_in_the_message(self):
-        data = self.run_ok("class Big:\n    def _repr_html_(self): return 'h' * 1_000_000\nBig()").data()
-        self.assertEqual(data["text/html"], "h" * 1_000_000)
-
-
-class LargeDataInFiles(SharedSidecarTest):
-    capabilities = {"approvals": True, "images": "file"}
-
-    def test_a_large_picture_is_a_file_and_a_small_one_is_not(self):
-        code = ("class P:\n    def _repr_mimebundle_(self, **k):\n"
-                "        return {{'text/plain': 'p', 'image/png': 'QUJD' * {}}}\nP()")
-        small = self.run_ok(code.format(10))
-        self.assertEqual(small.data()["image/png"].strip(), "QUJD" * 10)
-        execution = self.run_ok(code.format(200_000))
-        self.assertEqual(set(execution.data()), {"text/plain"})
-        [file] = execution.notifications()[-1]["files"]
-        self.assertEqual(file["mime"], "image/png")
-        self.assertEqual(file["bytes"], 600_000)
-        with open(file["path"], "rb") as stream:
-            self.assertEqual(stream.read(), b"ABC" * 200_000)
-        self.assertFalse(file["path"].startswith(str(self.place.root)))
-        [record] = self.cellgate.request("output/read", {"executionId": execution.id})["records"]
-        self.assertEqual(record["files"], [file])
-
-
-class Errors(SharedSidecarTest):
-    CELL = {"uri": "file:///home/ada/plan.py", "line": 10}
-
-    def error_of(self, code, **params):
-        execution = self.cellgate.run(code, **params)
-        result = execution.result()
-        self.assertEqual(result["status"], "error", result)
-        shown = [o for o in execution.outputs() if o["output_type"] == "error"]
-        self.assertEqual(len(shown), 1)
-        self.assertEqual(shown[0]["ename"], result["error"]["ename"])
-        return result["error"]
-
-    def test_an_exception_has_its_type_its_message_and_its_frames_in_the_editors_lines(self):
-        error = self.error_of("def inner():\n    raise ValueError('no')\n\ndef outer():\n    inner()\nouter()",
-                              cell=self.CELL)
-        self.assertEqual((error["ename"], error["evalue"]), ("ValueError", "no"))
-        uri = self.CELL["uri"]
-        self.assertEqual([(f["uri"], f["line"], f["function"]) for f in error["frames"]],
-                         [(uri, 15, "<module>"), (uri, 14, "outer"), (uri, 11, "inner")])
-        self.assertIn("ValueError", "\n".join(error["traceback"]))
-
-    def test_without_a_document_lines_count_from_the_start_of_the_code(self):
-        [frame] = self.error_of("\n\n1 / 0")["frames"]
-        self.assertEqual(frame["line"], 2)
-        self.assertNotIn("uri", frame)
-
-    def test_a_function_of_an_earlier_cell_keeps_that_cells_place(self):
-        self.run_ok("def earlier():\n    raise KeyError('k')", cell={"uri": "file:///a.py", "line": 100})
-        frames = self.error_of("earlier()", cell=self.CELL)["frames"]
-        self.assertEqual([(f.get("uri"), f["line"]) for f in frames], [(self.CELL["uri"], 10), ("file:///a.py", 101)])
-
-    def test_a_library_in_the_middle_keeps_its_own_file(self):
-        frames = self.error_of("import json\njson.loads('{')", cell=self.CELL)["frames"]
-        self.assertEqual((frames[0]["uri"], frames[0]["line"]), (self.CELL["uri"], 11))
-        self.assertTrue(frames[-1]["uri"].startswith("file:///"), frames)
-        self.assertTrue(frames[-1]["uri"].endswith("json/decoder.py"), frames)
-
-    def test_a_syntax_error_names_its_line(self):
-        error = self.error_of("x = 1\nif x\n    pass", cell=self.CELL)
-        self.assertEqual(error["ename"], "SyntaxError")
-        self.assertEqual([(f["uri"], f["line"]) for f in error["frames"]], [(self.CELL["uri"], 11)])
-
-    def test_exit_codes_and_interrupts_are_errors_of_the_cell_alone(self):
-        self.assertEqual(self.error_of("raise SystemExit(3)")["ename"], "SystemExit")
-        self.assertEqual(self.error_of("raise KeyboardInterrupt")["ename"], "KeyboardInterrupt")
-        self.assertEqual(self.run_ok("1 + 1").data()["text/plain"], "2")
-
-    def test_code_that_no_kernel_takes_is_refused(self):
-        self.assert_error(-32602, self.cellgate.run, "print(1)\x00")
-
-    def test_an_error_that_only_the_reply_tells_of_is_shown(self):
-        self.cellgate.session("odd")
-        # As kernels do that are no ipykernel.
-        execution = self.cellgate.run(
-            "get_ipython().kernel.do_execute = (lambda kernel: lambda *a, **k: {'status': 'error', 'ename': 'Odd', "
-            "'evalue': 'no traceback', 'traceback': [], 'execution_count': 5})(get_ipython().kernel)", sessionId="odd")
-        self.assertEqual(execution.result()["status"], "ok")
-        told = self.cellgate.run("anything", sessionId="odd")
-        self.assertEqual(told.result()["status"], "error")
-        self.assertEqual([(o["ename"], o["traceback"]) for o in told.outputs()], [("Odd", ["Odd: no traceback"])])
-        self.cellgate.request("session/close", {"sessionId": "odd"})
-
-    def test_an_error_that_the_kernel_printed_is_shown_once(self):
-        self.assertIn("ZeroDivisionError", str(self.cellgate.run("get_ipython().run_cell('1/0')").outputs()))
-        for code in ("%nosuchmagic", "import asyncio\nawait asyncio.sleep(0)\n%nosuchmagic"):
-            told = self.cellgate.run(code)
-            self.assertEqual(told.result()["error"]["ename"], "UsageError")
-            self.assertEqual(told.text("stderr").count("nosuchmagic"), 1)
-            self.assertNotIn("error", [o["output_type"] for o in told.outputs()])
-            self.assertNotIn("ZeroDivisionError", str(told.result()))
-
-    def test_what_was_printed_before_the_error_is_there(self):
-        execution = self.cellgate.run("print('so far')\n1 / 0")
-        self.assertEqual(execution.text(), "so far\n")
-
-    def test_an_error_nobody_can_print_breaks_nothing(self):
-        execution = self.cellgate.run("class E(Exception):\n    def __str__(self): raise RuntimeError('again')\n"
-                                      "raise E")
-        self.assertEqual(execution.result()["status"], "error")
-        self.assertEqual(self.run_ok("1 + 1").data()["text/plain"], "2")
-
-
-class Input(SharedSidecarTest):
-    def setUp(self):
-        self.answers = []
-        self.cellgate.handlers["input/request"] = lambda params: {"value": self.answers.pop(0)}
-
-    def test_the_code_reads_what_the_person_types(self):
-        self.answers = ["Ada", "s3cret é"]
-        execution = self.run_ok("import getpass\nname = input('Name: ')\nword = getpass.getpass('Word: ')\n"
-                                "print(name, word)")
-        self.assertEqual(execution.text(), "Ada s3cret é\n")
-        first, second = self.cellgate.requests["input/request"][-2:]
-        self.assertEqual((first["prompt"], first["password"], first["executionId"]), ("Name: ", False, execution.id))
-        self.assertEqual((second["prompt"], second["password"]), ("Word: ", True))
-
-    def test_a_client_that_refuses_is_the_end_of_the_file(self):
-        def refuse(params):
-            raise RpcError(-32800, "closed the box")
-        self.cellgate.handlers["input/request"] = refuse
-        result = self.cellgate.run("input()").result()
-        self.assertEqual(result["error"]["ename"], "EOFError")
-
-    def test_a_cell_that_waits_for_input_can_be_cancelled(self):
-        released = threading.Event()
-        self.addCleanup(released.set)
-
-        def wait(params):
-            released.wait(PATIENCE)
-            return {"value": "too late"}
-        self.cellgate.handlers["input/request"] = wait
-        before = len(self.cellgate.requests["input/request"])
-        execution = self.cellgate.execute("input('forever')")
-        self.cellgate.wait(lambda: len(self.cellgate.requests["input/request"]) > before, "the question")
-        self.cellgate.request("execute/cancel", {"executionId": execution.id})
-        self.assertEqual(execution.result()["status"], "cancelled")
-        released.set()
-        self.assertEqual(self.run_ok("1 + 1").data()["text/plain"], "2")
-
-
-class NoInput(SharedSidecarTest):
-    capabilities = {}
-
-    def test_a_client_that_cannot_be_asked_is_the_end_of_the_file(self):
-        result = self.cellgate.run("input('anyone?')").result()
-        self.assertEqual((result["status"], result["error"]["ename"]), ("error", "EOFError"))
-        self.assertEqual(self.cellgate.requests["input/request"], [])
+from cellgate_client import FIXTURES, SharedSidecarTest, WorkspaceTest
+from executions import RpcError
+from processes import TIMEOUT
 
 
 class Queue(SharedSidecarTest):
@@ -349,7 +35,7 @@ class Queue(SharedSidecarTest):
         self.assertEqual(self.cellgate.request("execution/get", {"executionId": first.id})["state"], "running")
         [session] = self.cellgate.request("session/list")["sessions"]
         self.assertEqual((session["queueLength"], session["status"]), (3, "busy"))
-        self.place.write("queue1", "")
+        self.workspace.write("queue1", "")
         counts = [execution.result()["executionCount"] for execution in (first, *others)]
         self.assertEqual(counts, sorted(counts))
         for position, execution in enumerate(others, 1):
@@ -374,9 +60,9 @@ class Queue(SharedSidecarTest):
         self.assertFalse(first.pending.done)
         info = self.cellgate.request("execution/get", {"executionId": third.id})
         self.assertEqual(info["position"], 1)
-        self.place.write("queue2", "")
+        self.workspace.write("queue2", "")
         self.assertEqual(third.result()["status"], "ok")
-        self.assertFalse((self.place.root / "ran").exists())
+        self.assertFalse((self.workspace.path / "ran").exists())
 
     def test_a_running_cell_that_is_cancelled_is_interrupted(self):
         self.run_ok("kept = 5")
@@ -428,17 +114,17 @@ class Queue(SharedSidecarTest):
         first = self.blocked("queue3")
         broken = self.cellgate.execute("1 / 0")
         behind = self.cellgate.execute("open('behind', 'w')")
-        self.place.write("queue3", "")
+        self.workspace.write("queue3", "")
         self.assertEqual(first.result()["status"], "ok")
         self.assertEqual(broken.result()["status"], "error")
         self.assertEqual(behind.result()["status"], "cancelled")
-        self.assertFalse((self.place.root / "behind").exists())
+        self.assertFalse((self.workspace.path / "behind").exists())
 
     def test_an_error_cancels_nothing_when_that_was_wanted(self):
         first = self.blocked("queue4")
         broken = self.cellgate.execute("1 / 0", stopOnError=False)
         behind = self.cellgate.execute("print('still')")
-        self.place.write("queue4", "")
+        self.workspace.write("queue4", "")
         self.assertEqual([e.result()["status"] for e in (first, broken, behind)], ["ok", "error", "ok"])
 
     def test_ids_are_taken_once(self):
@@ -463,15 +149,16 @@ class Queue(SharedSidecarTest):
         self.assert_error(1001, self.cellgate.request, "session/interrupt", {"sessionId": "nobody"})
 
 
-class KernelsThatWantASignal(PlaceTest):
+class KernelsThatWantASignal(WorkspaceTest):
     def test_an_interrupt_reaches_a_kernel_in_its_sandbox_by_signal_and_nothing_else(self):
-        folder = self.place.home / "jupyter/kernels/fake"
+        folder = self.workspace.home / "jupyter/kernels/fake"
         folder.mkdir(parents=True)
         shutil.copy(FIXTURES / "fake_kernel.py", folder)
         (folder / "kernel.json").write_text(json.dumps({
             "argv": ["/usr/bin/python3", "{resource_dir}/fake_kernel.py", "{connection_file}", "--signal"],
             "display_name": "Fake", "language": "fake"}))
-        cellgate = self.sidecar(environment=self.place.environment(JUPYTER_PATH=str(self.place.home / "jupyter")))
+        cellgate = self.sidecar(
+            environment=self.workspace.environment(JUPYTER_PATH=str(self.workspace.home / "jupyter")))
         for sandbox in (True, False):
             with self.subTest(sandbox=sandbox):
                 cellgate.session("s", kernel={"name": "fake"}, sandbox=sandbox)
@@ -517,7 +204,7 @@ class State(SharedSidecarTest):
         manager, client = start_new_kernel(kernel_name="python3", stderr=subprocess.DEVNULL)
         try:
             stock = []
-            client.execute_interactive(names, timeout=PATIENCE,
+            client.execute_interactive(names, timeout=TIMEOUT,
                                        output_hook=lambda m: stock.append(m["content"].get("text", "")))
         finally:
             client.stop_channels()
@@ -579,12 +266,12 @@ class State(SharedSidecarTest):
         self.assertIn("2", self.run_ok("%%time\nprint(1 + 1)").text())
 
     def test_a_session_starts_where_it_was_told_and_goes_back_there(self):
-        (self.place.root / "sub").mkdir()
+        (self.workspace.path / "sub").mkdir()
         info = self.cellgate.session("placed", cwd="sub", restoreCwd=True, env={"COLOUR": "blue"})
-        self.assertEqual(info["cwd"], str(self.place.root / "sub"))
+        self.assertEqual(info["cwd"], str(self.workspace.path / "sub"))
         code = "import os\nprint(os.getcwd(), os.environ['COLOUR'])\nos.chdir('/')"
         for _ in range(2):
-            self.assertEqual(self.cellgate.run(code, sessionId="placed").text(), f"{self.place.root}/sub blue\n")
+            self.assertEqual(self.cellgate.run(code, sessionId="placed").text(), f"{self.workspace.path}/sub blue\n")
         self.cellgate.request("session/close", {"sessionId": "placed"})
         # Also that can be hung by the code, and then be interrupted.
         self.cellgate.session("hung", cwd="sub", restoreCwd=True)
@@ -606,7 +293,7 @@ class State(SharedSidecarTest):
         kernels = self.cellgate.request("kernel/list")["kernels"]
         self.assertTrue(any(k["language"] == "python" and "problem" not in k for k in kernels), kernels)
         self.assert_error(1008, self.cellgate.session, "wrong", kernel={"name": "no-such-kernel"})
-        self.place.write("fake/python3", "#!/bin/sh\nexec /usr/bin/python3 -S \"$@\"\n").chmod(0o755)
+        self.workspace.write("fake/python3", "#!/bin/sh\nexec /usr/bin/python3 -S \"$@\"\n").chmod(0o755)
         with self.assertRaises(RpcError):
             self.cellgate.session("wrong2", kernel={"interpreter": "/nonexistent/python"})
         self.assertNotIn("wrong", [s["sessionId"] for s in self.cellgate.request("session/list")["sessions"]])
@@ -626,7 +313,7 @@ class Death(SharedSidecarTest):
             self.assertEqual(queued.result()["status"], "cancelled")
             after = self.run_ok("print('again')")
             self.assertEqual((after.text(), after.result()["executionCount"]), ("again\n", 1))
-            self.assertFalse((self.place.root / "ran").exists())
+            self.assertFalse((self.workspace.path / "ran").exists())
             reasons = [c.get("reason", "") for c in self.cellgate.received("session/changed")]
             self.assertTrue(any(all(word in reason for word in words) for reason in reasons), reasons)
 
@@ -646,7 +333,7 @@ class Exit(SharedSidecarTest):
         leaving = self.cellgate.execute("import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)\n"
                                         f"os.remove('go')\nprint('leaves')\n{code}")
         queued = self.cellgate.execute("open('ran', 'w')").wait_queued()
-        self.place.write("go", "")
+        self.workspace.write("go", "")
         return leaving, queued
 
     def test_the_code_that_quits_ends_well_and_what_waits_for_its_kernel_is_told(self):
@@ -658,20 +345,20 @@ class Exit(SharedSidecarTest):
                 self.assertIn("ended its kernel", result["reason"])
                 self.assertEqual(queued.result()["status"], "cancelled")
                 self.assertIn("ended its kernel", queued.result()["reason"])
-                self.assertFalse((self.place.root / "ran").exists())
+                self.assertFalse((self.workspace.path / "ran").exists())
                 self.assertEqual(self.run_ok("print('again')").result()["executionCount"], 1)
         # What the code does at its exit it does to the end.
         leaving, queued = self.leaves("import atexit\natexit.register(lambda: (time.sleep(1.5), open('left', 'w')))\nquit()")
         self.assertEqual(leaving.result()["status"], "ok")
         self.assertEqual(queued.result()["status"], "cancelled")
-        self.assertTrue((self.place.root / "left").exists())
+        self.assertTrue((self.workspace.path / "left").exists())
         # The control: a kernel that is to stay does.
         leaving, queued = self.leaves("quit(keep_kernel=True)")
         self.assertNotIn("reason", leaving.result())
         self.assertEqual(queued.result()["status"], "ok")
 
 
-class NothingRuns(PlaceTest):
+class NothingRuns(WorkspaceTest):
     def test_a_kernel_that_dies_between_cells_is_noticed(self):
         cellgate = self.sidecar()
         cellgate.session("s", sandbox=False)

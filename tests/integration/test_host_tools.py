@@ -5,7 +5,8 @@ import os
 import stat
 import unittest
 
-from cellgate_client import RpcError, processes_with, wait_until
+from executions import RpcError
+from processes import processes_with, wait_until
 from tools_testing import ToolsTest, text_of
 
 
@@ -15,15 +16,15 @@ class Host(ToolsTest):
 
     @classmethod
     def prepare(cls):
-        cls.place.write("data/notes.txt", "first\nsecond é\n")
-        cls.place.write(".env", "TOKEN=hidden")
-        cls.place.write("key.pem", "-----BEGIN PRIVATE KEY-----")
-        cls.place.write(".git/config", "[core]\n")
-        (cls.place.root / ".git/hooks").mkdir()
-        (cls.place.base / "outside.txt").write_text("outside")
-        (cls.place.root / "link").symlink_to(cls.place.base / "outside.txt")
-        (cls.place.root / "linkdir").symlink_to(cls.place.base)
-        (cls.place.root / "envlink").symlink_to(".env")
+        cls.workspace.write("data/notes.txt", "first\nsecond é\n")
+        cls.workspace.write(".env", "TOKEN=hidden")
+        cls.workspace.write("key.pem", "-----BEGIN PRIVATE KEY-----")
+        cls.workspace.write(".git/config", "[core]\n")
+        (cls.workspace.path / ".git/hooks").mkdir()
+        (cls.workspace.base / "outside.txt").write_text("outside")
+        (cls.workspace.path / "link").symlink_to(cls.workspace.base / "outside.txt")
+        (cls.workspace.path / "linkdir").symlink_to(cls.workspace.base)
+        (cls.workspace.path / "envlink").symlink_to(".env")
 
     def assert_refused(self, outcome, *secrets):
         if isinstance(outcome, RpcError):
@@ -52,7 +53,7 @@ class Host(ToolsTest):
         self.assertIn("second é", execution.text(), execution.outputs())
 
     def test_nothing_outside_the_workspace_is_read(self):
-        for path in ("../outside.txt", str(self.place.base / "outside.txt"), "data/../../outside.txt", "link",
+        for path in ("../outside.txt", str(self.workspace.base / "outside.txt"), "data/../../outside.txt", "link",
                      "linkdir/outside.txt",
                      "/etc/passwd", "/proc/self/environ"):
             with self.subTest(path):
@@ -64,8 +65,8 @@ class Host(ToolsTest):
                 self.assert_refused(self.call("host", "read_file", {"path": path}), "hidden", "PRIVATE")
 
     def test_what_is_no_file_is_an_error_and_no_hang(self):
-        os.mkfifo(self.place.root / "pipe")
-        self.addCleanup(os.remove, self.place.root / "pipe")
+        os.mkfifo(self.workspace.path / "pipe")
+        self.addCleanup(os.remove, self.workspace.path / "pipe")
         for path in ("pipe", "data", "missing.txt", ""):
             with self.subTest(path):
                 self.assert_refused(self.call("host", "read_file", {"path": path}))
@@ -74,7 +75,7 @@ class Host(ToolsTest):
 
     def write(self, path, content, decision="allow", **answer):
         outcome = self.call("host", "write_file", {"path": path, "content": content}, decision, **answer)
-        target = self.place.root / path
+        target = self.workspace.path / path
         return outcome, target.read_bytes() if target.is_file() else None
 
     def test_a_write_shows_the_exact_bytes_and_writes_them(self):
@@ -89,7 +90,7 @@ class Host(ToolsTest):
     def test_a_denied_write_leaves_no_file(self):
         error, written = self.write("denied.txt", "x", "deny", reason="no")
         self.assertEqual((error.code, written), (1014, None))
-        self.place.write("old.txt", "old")
+        self.workspace.write("old.txt", "old")
         _, written = self.write("old.txt", "new", "deny")
         self.assertEqual(written, b"old")
 
@@ -114,8 +115,8 @@ class Host(ToolsTest):
             self.assert_refused(pending.result())
         except RpcError as error:
             self.assert_refused(error)
-        self.assertFalse((self.place.base / "escaped.txt").exists())
-        self.assertFalse((self.place.root / ".git/hooks/pre-commit").exists())
+        self.assertFalse((self.workspace.base / "escaped.txt").exists())
+        self.assertFalse((self.workspace.path / ".git/hooks/pre-commit").exists())
 
     def test_every_write_asks_whatever_was_allowed_before(self):
         for i in range(2):
@@ -132,22 +133,22 @@ class Host(ToolsTest):
         except RpcError as error:
             self.assertEqual(error.code, 1015)
         self.write("ruled.txt", "x")
-        self.assertIsNotNone(self.approval, "a write that nobody was asked about")
+        self.assertIsNotNone(self.approval, "a write that no user was asked about")
 
     def test_what_a_program_would_run_or_obey_later_is_not_written(self):
         for path in (".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", ".envrc", ".mcp.json", ".env",
                      "data/.git/hooks/x", "linkdir/outside.txt", "link", "../x.txt", "/tmp/x.txt",
                      "mcptools/host/read_file.py"):
             with self.subTest(path):
-                before = self.place.root.joinpath(path)
+                before = self.workspace.path.joinpath(path)
                 before = before.read_bytes() if before.is_file() else None
                 outcome, written = self.write(path, "evil")
                 self.assert_refused(outcome)
                 self.assertEqual(written, before)
-        self.assertEqual((self.place.base / "outside.txt").read_text(), "outside")
+        self.assertEqual((self.workspace.base / "outside.txt").read_text(), "outside")
 
     def test_folders_are_made_as_needed_and_modes_kept(self):
-        script = self.place.write("script.sh", "old")
+        script = self.workspace.write("script.sh", "old")
         script.chmod(0o750)
         self.write("script.sh", "new")
         self.assertEqual(stat.S_IMODE(script.stat().st_mode), 0o750)
@@ -172,7 +173,7 @@ class Host(ToolsTest):
             self.assertIn(part, shown)
 
     def test_it_runs_in_the_workspace_and_its_failure_is_told(self):
-        self.assertIn(str(self.place.root), json.dumps(self.run_command(["pwd"])))
+        self.assertIn(str(self.workspace.path), json.dumps(self.run_command(["pwd"])))
         result = self.run_command(["sh", "-c", "echo spoken; echo failed >&2; exit 3"])
         text = json.dumps(result)
         for part in ("spoken", "failed", "3"):
@@ -181,7 +182,7 @@ class Host(ToolsTest):
     def test_a_denied_command_does_not_run(self):
         error = self.run_command(["touch", "ran"], "deny", reason="no commands")
         self.assertEqual(error.code, 1014)
-        self.assertFalse((self.place.root / "ran").exists())
+        self.assertFalse((self.workspace.path / "ran").exists())
 
     def test_every_command_asks(self):
         for _ in range(2):

@@ -2,37 +2,20 @@
 from an index of this test; nothing is downloaded from elsewhere."""
 
 import contextlib
-import http.server
-import io
 import json
 import os
 import subprocess
-import tarfile
-import threading
 import unittest
-import zipfile
 from pathlib import Path
 
-from cellgate_client import PATIENCE, PlaceTest, RpcError, Sidecar, assert_no_strays, descendants, wait_until
+from cellgate_client import Sidecar
+from cli_testing import CliTest, Terminal
+from executions import RpcError
+from install_testing import BUILDING_PIP, BUILDS, LEAKY, PIP, WHEELS, WITHOUT_BUILDS, InstallTest, sdist, wheel
 from mcp_testing import McpTest, accept, text_of
-from test_cli import CliTest, Terminal
+from processes import TIMEOUT, assert_no_orphans, descendants, wait_until
 
-BUILDING_PIP = ["-I", "-m", "pip"]
-WITHOUT_BUILDS = """import runpy, sys
-def refuse(event, _):
-    if event in ("os.exec", "os.fork", "os.forkpty", "os.posix_spawn",
-                 "os.system", "pty.spawn", "subprocess.Popen"):
-        raise OSError("a package wanted to run code to be built: "
-                      "only wheels are taken; "
-                      "a person can allow source builds")
-sys.addaudithook(refuse)
-"""
 LIMIT_EXCEEDED = 1024
-PIP = ["-I", "-c", WITHOUT_BUILDS + 'runpy.run_module("pip", run_name="__main__", alter_sys=True)']
-WHEELS = ["install", "--target", "/cellgate/packages", "--only-binary", ":all:", "--no-input",
-          "--disable-pip-version-check", "--no-cache-dir", "--"]
-BUILDS = [part for part in WHEELS if part not in ("--only-binary", ":all:")]
-
 REFUSED = ["pkg; id", "--index-url=http://127.0.0.1/", "-r file", "-rfile", "-e .", "-", "../x", "./x", "/tmp/x", "a b",
            "tiny\n", "ti\nny", "tiny\0", "ti\u202eny", "ti\u200bny", "\u0455ix", "", "tiny[", "tiny==", "tiny==1;id",
            "tiny.whl", "tiny-1.0.tar.gz", "TINY.ZIP", "tiny==1.0.whl", "tiny===1.0.Zip", "file:///tmp/x",
@@ -43,190 +26,23 @@ REFUSED_BUILDS = ["pkg; id", "--pre", "../x", "tiny @ http://example.org/x", "ti
                   "tiny @ git+ssh://example.org/x", "tiny @ https://example.org/x; id",
                   "tiny @ git+https://example.org/x@--upload-pack=id", "tiny @ https://example.org/\u202ex"]
 
-# A build backend that does what a hostile one would: it looks around, plants things, tells who listens that it ran, and
-# writes down what it found in the package that it makes.
-SETUP = '''
-import io, os, urllib.request, zipfile
-HERE = {here!r}
-def attempt(what):
-    try:
-        return what()
-    except Exception as error:
-        return type(error).__name__
-def read(path):
-    with open(path) as file:
-        return file.read()
-def write(path):
-    with open(path, "w") as file:
-        return file.write("planted") and "planted"
-def build_wheel(directory, config_settings=None, metadata_directory=None):
-    urllib.request.urlopen(HERE["ran"], timeout=60).read()
-    found = {{"secret": attempt(lambda: read(HERE["secret"])), "workspace": attempt(lambda: read(HERE["notes"])),
-             "environment": dict(os.environ).get("CLOUD_TOKEN"), "outside": attempt(lambda: write(HERE["outside"])),
-             "planted": attempt(lambda: write(HERE["planted"])), "installed": attempt(lambda: os.listdir(HERE["data"]))}}
-    with zipfile.ZipFile(os.path.join(directory, "evil-1.0-py3-none-any.whl"), "w") as wheel:
-        for name, text in {files!r}:
-            wheel.writestr(name, text)
-        wheel.writestr("evil.py", "FOUND = %r\\n" % found)
-    return "evil-1.0-py3-none-any.whl"
-'''
-
-
-# One that tells what it can read of pip's own settings, and fails.
-LEAKY = '''
-import os
-def build_wheel(directory, config_settings=None, metadata_directory=None):
-    raise ValueError("found " + os.environ["PIP_INDEX_URL"])
-'''
-
-
-def metadata(name, version, *more):
-    info = f"{name}-{version}.dist-info"
-    lines = [f"Name: {name}", f"Version: {version}", *more]
-    return [(f"{info}/METADATA", "Metadata-Version: 2.1\n" + "".join(line + "\n" for line in lines)),
-            (f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
-            (f"{info}/RECORD", f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")]
-
-
-def wheel(name, version, module, *more):
-    """`more`: lines of its metadata."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for file, text in [(f"{name}.py", module), *metadata(name, version, *more)]:
-            archive.writestr(file, text)
-    return f"{name}-{version}-py3-none-any.whl", made.getvalue()
-
-
-def sdist(setup, name="evil"):
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w:gz") as archive:
-        for file, text in (("setup.py", setup), ("PKG-INFO", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"),
-                           ("pyproject.toml", "[build-system]\nrequires = []\nbuild-backend = 'setup'\n"
-                                              "backend-path = ['.']\n")):
-            entry = tarfile.TarInfo(f"{name}-1.0/{file}")
-            entry.size = len(text.encode())
-            archive.addfile(entry, io.BytesIO(text.encode()))
-    return f"{name}-1.0.tar.gz", made.getvalue()
-
-
-class Index:
-    """A package index. `hold`: names of packages whose files are not handed out before it is `released`."""
-
-    def __init__(self):
-        self.files = {}  # of each package: its files by their names
-        self.asked = []
-        self.hold = set()
-        self.released = threading.Event()
-        index = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                index.asked.append(self.path)
-                kind, _, rest = self.path.strip("/").partition("/")
-                package, _, file = rest.partition("/")
-                body = b""
-                if kind == "simple" and package in index.files:
-                    body = "".join(f'<a href="/files/{package}/{name}">{name}</a>\n'
-                                   for name in index.files[package]).encode()
-                elif kind == "files":
-                    if package in index.hold:
-                        index.released.wait(PATIENCE)
-                    body = index.files[package][file]
-                with contextlib.suppress(OSError):
-                    self.send_response(200 if body or kind == "ran" else 404)
-                    self.send_header("Content-Type", "text/html" if kind == "simple" else "application/octet-stream")
-                    self.send_header("Content-Length", str(len(body)))
-                    self.end_headers()
-                    self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def add(self, package, made):
-        self.files.setdefault(package, {})[made[0]] = made[1]
-
-    def ran(self):
-        return self.asked.count("/ran")
-
-    def close(self):
-        self.released.set()
-        self.server.shutdown()
-        self.server.server_close()
-
-
-class InstallTest(PlaceTest):
-    def setUp(self):
-        super().setUp()
-        self.index = Index()
-        self.addCleanup(self.index.close)
-        self.index.add("tiny", wheel("tiny", "1.0", "SIZE = 'tiny'\n"))
-        self.index.add("other", wheel("other", "2.0", "SIZE = 'other'\n"))
-        (self.place.home / ".ssh").mkdir()
-        (self.place.home / ".ssh/id_ed25519").write_text("PRIVATE KEY")
-        self.place.write("notes.txt", "the notes")
-        self.data = self.place.home / ".local/share/cellgate"
-        self.outside = self.place.base / "outside.txt"
-        here = {"ran": self.index.url + "/ran", "secret": str(self.place.home / ".ssh/id_ed25519"),
-                "notes": str(self.place.root / "notes.txt"), "outside": str(self.outside),
-                "planted": str(self.place.root / "planted.txt"), "data": str(self.data)}
-        self.index.add("evil", sdist(SETUP.format(here=here, files=metadata("evil", "1.0"))))
-
-    def environment(self, **more):
-        return self.place.environment(**{"PIP_INDEX_URL": self.index.url + "/simple/", "CLOUD_TOKEN": "s3cret", **more})
-
-    def person(self, **options):
-        return self.sidecar(environment=self.environment(), **options)
-
-    @staticmethod
-    def start(client, *packages, **more):
-        return client.start("packages/install", {"packages": list(packages), **more})
-
-    def install(self, client, *packages, **more):
-        """With a person's yes."""
-        pending = self.start(client, *packages, **more)
-        client.allow(client.approval())
-        return pending.result()
-
-    def failed(self, pending, code):
-        with self.assertRaises(RpcError) as caught:
-            pending.result()
-        self.assertEqual(caught.exception.code, code, caught.exception)
-        return caught.exception
-
-    def value(self, client, expression, **params):
-        """What the kernel gives for it, or the name of the error."""
-        execution = client.run(expression, **params)
-        result = execution.result()
-        return result["error"]["ename"] if result["status"] == "error" else execution.data()["text/plain"]
-
-    def folders(self):
-        """What lies beside and in what kernels see."""
-        return sorted(str(path.relative_to(self.data / "packages")).split("/", 2)[2]
-                      for path in (self.data / "packages").glob("*/*/**/*") if len(path.relative_to(
-                          self.data / "packages").parts) in (3, 4))
-
 
 class Asking(InstallTest):
     def test_a_no_installs_nothing_and_downloads_nothing(self):
-        person = self.person()
-        pending = self.start(person, "tiny")
-        person.deny(person.approval(), reason="not today")
+        user = self.user()
+        pending = self.start(user, "tiny")
+        user.deny(user.approval(), reason="not today")
         denied = self.failed(pending, 1014)
-        self.assertIn("a person said no: not today", denied.message)
+        self.assertIn("a user said no: not today", denied.message)
         self.assertEqual(self.index.asked, [])
-        self.assertEqual(self.value(person, "import tiny"), "ModuleNotFoundError")
+        self.assertEqual(self.value(user, "import tiny"), "ModuleNotFoundError")
         self.assertEqual(self.folders(), ["installed"])
 
     def test_what_is_shown_is_pips_whole_command(self):
-        person = self.person()
-        pending = self.start(person, "tiny", "other>=2, <3")
-        asked = person.approval()
-        session = person.request("session/list")["sessions"][0]
+        user = self.user()
+        pending = self.start(user, "tiny", "other>=2, <3")
+        asked = user.approval()
+        session = user.request("session/list")["sessions"][0]
         command = [session["kernel"]["interpreter"], *PIP, *WHEELS, "tiny", "other>=2, <3"]
         self.assertEqual(asked["action"], {"kind": "install", "command": command, "environmentNames": ["PIP_INDEX_URL"]})
         self.assertEqual(asked["sessionId"], "default")
@@ -238,81 +54,81 @@ class Asking(InstallTest):
             if part == PIP[-1] else [f"argument: {json.dumps(part)}"])])
         self.assertEqual(asked["display"][-1], "with the variables: PIP_INDEX_URL")
         self.assertEqual([choice.get("rule") for choice in asked["choices"]], [None] * len(asked["choices"]))
-        person.deny(asked)
+        user.deny(asked)
         self.failed(pending, 1014)
 
     def test_a_yes_for_the_session_covers_the_same_packages_only(self):
-        person = self.person()
-        pending = self.start(person, "tiny")
-        person.allow(person.approval(), scope="session")
+        user = self.user()
+        pending = self.start(user, "tiny")
+        user.allow(user.approval(), scope="session")
         self.assertEqual(pending.result()["status"], "ok")
-        self.assertEqual(self.start(person, "tiny").result()["status"], "ok")
-        self.assertEqual(person.asked(), 1)
-        pending = self.start(person, "tiny", "other")
-        person.deny(person.approval())
+        self.assertEqual(self.start(user, "tiny").result()["status"], "ok")
+        self.assertEqual(user.asked(), 1)
+        pending = self.start(user, "tiny", "other")
+        user.deny(user.approval())
         self.failed(pending, 1014)
 
     def test_no_rule_is_wide_enough_for_installs(self):
-        person = self.person()
+        user = self.user()
         with self.assertRaises(RpcError) as refused:
-            person.request("policy/add", {"rule": {"effect": "allow", "kind": "install"}, "scope": "workspace"})
+            user.request("policy/add", {"rule": {"effect": "allow", "kind": "install"}, "scope": "workspace"})
         self.assertEqual(refused.exception.code, 1015)
-        person.request("policy/add", {"rule": {"effect": "deny", "kind": "install"}, "scope": "workspace"})
-        self.assertIn("denied by rule", self.failed(self.start(person, "tiny"), 1014).message)
-        self.assertEqual(person.asked(), 0)
+        user.request("policy/add", {"rule": {"effect": "deny", "kind": "install"}, "scope": "workspace"})
+        self.assertIn("denied by rule", self.failed(self.start(user, "tiny"), 1014).message)
+        self.assertEqual(user.asked(), 0)
 
     def test_what_pip_would_take_for_something_else_is_refused_before_anybody_is_asked(self):
-        person = self.person()
+        user = self.user()
         for text in REFUSED:
             with self.subTest(text):
-                refused = self.failed(self.start(person, text), -32602)
+                refused = self.failed(self.start(user, text), -32602)
                 self.assertIn("params.packages[0]: expected a package as pip names it", refused.message)
         for text in REFUSED_BUILDS:
             with self.subTest(text, builds=True):
-                self.failed(self.start(person, "tiny", text, allowSourceBuilds=True), -32602)
-        self.assertEqual(person.asked(), 0)
+                self.failed(self.start(user, "tiny", text, allowSourceBuilds=True), -32602)
+        self.assertEqual(user.asked(), 0)
         self.assertEqual(self.index.asked, [])
-        self.assertEqual(person.request("session/list")["sessions"], [])  # no kernel was started for it
-        self.assertEqual(self.install(person, "tiny == 1.*")["status"], "ok")  # the control
-        self.assertEqual(len(person.request("session/list")["sessions"]), 1)
+        self.assertEqual(user.request("session/list")["sessions"], [])  # no kernel was started for it
+        self.assertEqual(self.install(user, "tiny == 1.*")["status"], "ok")  # the control
+        self.assertEqual(len(user.request("session/list")["sessions"]), 1)
 
 
 class Installed(InstallTest):
     def test_it_can_be_imported_at_once_and_after_a_restart_and_in_other_sessions(self):
-        person = self.person()
-        self.assertEqual(self.value(person, "import tiny; tiny.SIZE"), "ModuleNotFoundError")
-        pending = self.start(person, "tiny", workDoneToken="w")
-        person.allow(person.approval())
+        user = self.user()
+        self.assertEqual(self.value(user, "import tiny; tiny.SIZE"), "ModuleNotFoundError")
+        pending = self.start(user, "tiny", workDoneToken="w")
+        user.allow(user.approval())
         result = pending.result()
         self.assertEqual((result["status"], result["installed"]), ("ok", [{"name": "tiny", "version": "1.0"}]))
         self.assertIn("Successfully installed tiny-1.0", result["output"])
         self.assertIn("bwrap", result["layers"])
         self.assertNotIn("network-namespace", result["layers"])
-        told = [p["value"] for p in person.received("$/progress") if p["token"] == "w"]
+        told = [p["value"] for p in user.received("$/progress") if p["token"] == "w"]
         self.assertEqual((told[0]["kind"], told[-1]["kind"]), ("begin", "end"))
         self.assertIn("report", {value["kind"] for value in told})
-        self.assertEqual(self.value(person, "import tiny; tiny.SIZE"), "'tiny'")
-        self.assertEqual(self.value(person, "import importlib.metadata as m; m.version('tiny')"), "'1.0'")
-        person.request("session/restart", {"sessionId": "default"})
-        self.assertEqual(self.value(person, "import tiny; tiny.SIZE"), "'tiny'")
-        person.session("second")
-        self.assertEqual(self.value(person, "import tiny; tiny.SIZE", sessionId="second"), "'tiny'")
+        self.assertEqual(self.value(user, "import tiny; tiny.SIZE"), "'tiny'")
+        self.assertEqual(self.value(user, "import importlib.metadata as m; m.version('tiny')"), "'1.0'")
+        user.request("session/restart", {"sessionId": "default"})
+        self.assertEqual(self.value(user, "import tiny; tiny.SIZE"), "'tiny'")
+        user.session("second")
+        self.assertEqual(self.value(user, "import tiny; tiny.SIZE", sessionId="second"), "'tiny'")
 
     def test_the_newest_goes_first_and_what_the_interpreter_has_goes_before_both(self):
-        person = self.person()
-        self.install(person, "tiny")
+        user = self.user()
+        self.install(user, "tiny")
         self.index.add("tiny", wheel("tiny", "1.1", "SIZE = 'small'\n"))
         self.index.add("json", wheel("json", "9.0", "SIZE = 'planted'\n"))
-        self.install(person, "tiny==1.1", "json")
-        self.assertEqual(self.value(person, "import tiny; tiny.SIZE"), "'small'")
-        self.assertEqual(self.value(person, "import importlib.metadata as m; m.version('tiny')"), "'1.1'")
-        self.assertEqual(self.value(person, "import json; hasattr(json, 'SIZE')"), "False")
+        self.install(user, "tiny==1.1", "json")
+        self.assertEqual(self.value(user, "import tiny; tiny.SIZE"), "'small'")
+        self.assertEqual(self.value(user, "import importlib.metadata as m; m.version('tiny')"), "'1.1'")
+        self.assertEqual(self.value(user, "import json; hasattr(json, 'SIZE')"), "False")
         self.assertEqual(self.folders(), ["installed", "installed/000001", "installed/000002"])
 
     def test_a_cell_cannot_change_what_is_installed(self):
-        person = self.person()
-        self.install(person, "tiny")
-        person.session("open", sandbox=False)
+        user = self.user()
+        self.install(user, "tiny")
+        user.session("open", sandbox=False)
         # The control comes last: it does change it.
         for session, outcome in (("default", "'OSError'"), ("open", "'changed'")):
             code = ("import tiny, os\n"
@@ -322,56 +138,56 @@ class Installed(InstallTest):
                     "            attempt(lambda: open(folder + '/json.py', 'w')),\n"
                     "            attempt(lambda: os.mkdir(folder + '/../999999'))}\n"
                     "outcomes.pop() if len(outcomes) == 1 else outcomes")
-            self.assertEqual(self.value(person, code, sessionId=session), outcome)
+            self.assertEqual(self.value(user, code, sessionId=session), outcome)
 
     def test_a_package_that_is_not_there_fails_in_pips_words_and_leaves_all_as_it_was(self):
-        person = self.person()
-        self.install(person, "tiny")
+        user = self.user()
+        self.install(user, "tiny")
         before = self.folders()
-        result = self.install(person, "other", "missing")
+        result = self.install(user, "other", "missing")
         self.assertEqual((result["status"], result["installed"]), ("failed", []))
         self.assertIn("No matching distribution found for missing", result["reason"])
         self.assertIn("No matching distribution found for missing", result["output"])
         self.assertEqual(self.folders(), before)
-        self.assertEqual(self.value(person, "import tiny; tiny.SIZE"), "'tiny'")
-        self.assertEqual(self.value(person, "import other"), "ModuleNotFoundError")
+        self.assertEqual(self.value(user, "import tiny; tiny.SIZE"), "'tiny'")
+        self.assertEqual(self.value(user, "import other"), "ModuleNotFoundError")
 
     def test_an_interpreter_without_pip_is_served_by_the_systems(self):
-        environment = self.place.base / "venv"
+        environment = self.workspace.base / "venv"
         subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", str(environment)], check=True)
         site = next(environment.glob("lib/python3*/site-packages"))
         for package in Path("/usr/lib/python3/dist-packages").iterdir():  # ipykernel and what it needs
             if not package.name.startswith("pip"):
                 (site / package.name).symlink_to(package)
-        person = self.person()
-        person.session("venv", kernel={"interpreter": str(environment)})
-        pending = self.start(person, "tiny", sessionId="venv")
-        asked = person.approval()
+        user = self.user()
+        user.session("venv", kernel={"interpreter": str(environment)})
+        pending = self.start(user, "tiny", sessionId="venv")
+        asked = user.approval()
         python = str(environment / "bin/python")
         self.assertEqual(asked["action"]["command"],
                          [python, "-I", "-c", WITHOUT_BUILDS + 'runpy.run_path(sys.argv.pop(1), run_name="__main__")',
                           "/usr/lib/python3/dist-packages/pip/__pip-runner__.py", *WHEELS, "tiny"])
-        person.allow(asked)
+        user.allow(asked)
         self.assertEqual(pending.result()["status"], "ok", pending.result())
-        self.assertEqual(self.value(person, "import tiny; tiny.SIZE", sessionId="venv"), "'tiny'")
+        self.assertEqual(self.value(user, "import tiny; tiny.SIZE", sessionId="venv"), "'tiny'")
         self.index.add("sly", wheel("sly", "1.0", "", f"Requires-Dist: evil @ {self.index.url}/files/evil/evil-1.0.tar.gz"))
-        result = self.install(person, "sly", sessionId="venv")
+        result = self.install(user, "sly", sessionId="venv")
         self.assertIn("a package wanted to run code to be built", result["reason"])
         self.assertEqual(self.index.ran(), 0)
-        pending = self.start(person, "evil", sessionId="venv", allowSourceBuilds=True)
-        asked = person.approval()
+        pending = self.start(user, "evil", sessionId="venv", allowSourceBuilds=True)
+        asked = user.approval()
         self.assertEqual(asked["action"]["command"],
                          ["/usr/bin/python3", *BUILDING_PIP, "--python", python, *BUILDS, "evil"])
-        person.deny(asked)
+        user.deny(asked)
         self.failed(pending, 1014)
 
 
 class Cancelling(InstallTest):
-    def waiting_for_a_download(self, person):
+    def waiting_for_a_download(self, user):
         self.index.hold = {"other"}
-        pending = self.start(person, "other")
-        asked = person.approval()
-        person.allow(asked)
+        pending = self.start(user, "other")
+        asked = user.approval()
+        user.allow(asked)
         wait_until(lambda: any(path.startswith("/files/other") for path in self.index.asked), "pip's download")
         return pending, asked["action"]["command"]
 
@@ -387,42 +203,42 @@ class Cancelling(InstallTest):
         return found
 
     def test_what_was_shown_runs_and_ends_when_it_is_cancelled(self):
-        person = self.person()
-        self.install(person, "tiny")
+        user = self.user()
+        self.install(user, "tiny")
         before = self.folders()
-        pending, command = self.waiting_for_a_download(person)
+        pending, command = self.waiting_for_a_download(user)
         self.assertEqual(len(self.running(command)), 1)
         self.assertNotEqual(self.folders(), before)
-        person.notify("$/cancelRequest", {"id": pending.id})
+        user.notify("$/cancelRequest", {"id": pending.id})
         self.failed(pending, -32800)
         self.assertEqual(self.running(command), set())
         self.assertEqual(self.folders(), before)
-        self.assertEqual(self.value(person, "import tiny; tiny.SIZE"), "'tiny'")
-        self.assertEqual(self.value(person, "import other"), "ModuleNotFoundError")
+        self.assertEqual(self.value(user, "import tiny; tiny.SIZE"), "'tiny'")
+        self.assertEqual(self.value(user, "import other"), "ModuleNotFoundError")
         self.index.released.set()
-        self.assertEqual(self.install(person, "other")["status"], "ok")
-        self.assertEqual(self.value(person, "import other; other.SIZE"), "'other'")
+        self.assertEqual(self.install(user, "other")["status"], "ok")
+        self.assertEqual(self.value(user, "import other; other.SIZE"), "'other'")
 
     def test_a_question_that_is_cancelled_is_taken_back(self):
-        person = self.person()
-        pending = self.start(person, "tiny")
-        asked = person.approval()
-        person.notify("$/cancelRequest", {"id": pending.id})
+        user = self.user()
+        pending = self.start(user, "tiny")
+        asked = user.approval()
+        user.notify("$/cancelRequest", {"id": pending.id})
         self.failed(pending, -32800)
-        self.assertEqual(person.resolved(asked)["by"], "cancelled")
+        self.assertEqual(user.resolved(asked)["by"], "cancelled")
         self.assertEqual(self.index.asked, [])
 
     def test_nothing_keeps_running_when_the_sidecar_is_killed_and_the_next_install_clears_up(self):
-        person = Sidecar(self.place, environment=self.environment())
-        _, command = self.waiting_for_a_download(person)
+        user = Sidecar(self.workspace, environment=self.environment())
+        _, command = self.waiting_for_a_download(user)
         self.assertEqual(len(self.running(command)), 1)
-        person.kill()
-        assert_no_strays()
+        user.kill()
+        assert_no_orphans()
         self.assertEqual(len(self.folders()), 4)  # what kernels see, and what was broken off with its two folders
         self.index.released.set()
-        person = self.person()
-        self.assertEqual(self.value(person, "import other"), "ModuleNotFoundError")
-        self.assertEqual(self.install(person, "tiny")["status"], "ok")
+        user = self.user()
+        self.assertEqual(self.value(user, "import other"), "ModuleNotFoundError")
+        self.assertEqual(self.install(user, "tiny")["status"], "ok")
         self.assertEqual(self.folders(), ["installed", "installed/000001"])
 
 
@@ -441,16 +257,16 @@ class Many(InstallTest, McpTest):
 
     @staticmethod
     def the_one_too_many(client, waiting):
-        client.wait(lambda: any(pending.done for pending in waiting), "the one that is too many", PATIENCE)
+        client.wait(lambda: any(pending.done for pending in waiting), "the one that is too many", TIMEOUT)
         [refused] = [pending for pending in waiting if pending.done]
         return refused
 
     def test_an_agent_cannot_have_many_interpreters_looked_at_before_anybody_is_asked(self):
-        prefix = self.place.base / "odd"
+        prefix = self.workspace.base / "odd"
         subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", "--system-site-packages", str(prefix)],
                        check=True)
         site = next(prefix.glob("lib/python3*/site-packages"))
-        # Whoever looks for pip with this interpreter waits for long.
+        # A search for pip with this interpreter takes long.
         (site / "odd.pth").write_text(
             """import sys, time; any("find_spec('pip')" in part for part in sys.orig_argv) and time.sleep(1000)\n""")
         python = str(prefix / "bin/python")
@@ -475,19 +291,19 @@ class Many(InstallTest, McpTest):
         self.assertEqual(pending.result()["status"], "ok")
 
     def test_one_pip_runs_at_a_time_and_who_waits_can_be_cancelled(self):
-        person = self.person()
+        user = self.user()
         self.index.hold = {"other"}
-        first = self.start(person, "other")
-        asked = person.approval()
-        person.allow(asked, scope="session")
+        first = self.start(user, "other")
+        asked = user.approval()
+        user.allow(asked, scope="session")
         wait_until(lambda: any(path.startswith("/files/other") for path in self.index.asked), "pip's download")
-        waiting = [self.start(person, "other") for _ in range(17)]
-        refused = self.the_one_too_many(person, waiting)
+        waiting = [self.start(user, "other") for _ in range(17)]
+        refused = self.the_one_too_many(user, waiting)
         self.failed(refused, LIMIT_EXCEEDED)
         self.assertEqual(len(Cancelling.running(asked["action"]["command"])), 1)
         rest = [pending for pending in waiting if pending is not refused]
         for pending in rest[1:]:
-            person.notify("$/cancelRequest", {"id": pending.id})
+            user.notify("$/cancelRequest", {"id": pending.id})
             self.failed(pending, -32800)
         self.index.released.set()
         self.assertEqual([first.result()["status"], rest[0].result()["status"]], ["ok", "ok"])
@@ -496,8 +312,8 @@ class Many(InstallTest, McpTest):
 
 class SourceBuilds(InstallTest):
     def test_without_a_word_about_them_no_code_of_a_package_runs(self):
-        person = self.person()
-        result = self.install(person, "evil")
+        user = self.user()
+        result = self.install(user, "evil")
         self.assertEqual(result["status"], "failed")
         self.assertIn("No matching distribution found for evil", result["reason"])
         self.assertEqual(self.index.ran(), 0)
@@ -505,52 +321,52 @@ class SourceBuilds(InstallTest):
     def test_a_wheel_that_names_a_source_package_by_its_url_has_none_built(self):
         place = f"{self.index.url}/files/evil/evil-1.0.tar.gz"
         self.index.add("sly", wheel("sly", "1.0", "SIZE = 'sly'\n", f"Requires-Dist: evil @ {place}"))
-        person = self.person()
-        result = self.install(person, "sly")
+        user = self.user()
+        result = self.install(user, "sly")
         self.assertEqual((result["status"], result["installed"]), ("failed", []))
-        self.assertIn("a package wanted to run code to be built: only wheels are taken; a person can allow source builds",
+        self.assertIn("a package wanted to run code to be built: only wheels are taken; a user can allow source builds",
                       result["reason"])
         self.assertEqual(self.index.ran(), 0)
-        # The control: a person can allow it.
-        self.assertEqual(self.install(person, "sly", allowSourceBuilds=True)["status"], "ok")
+        # The control: a user can allow it.
+        self.assertEqual(self.install(user, "sly", allowSourceBuilds=True)["status"], "ok")
         self.assertGreater(self.index.ran(), 0)
 
     def test_the_password_of_an_index_is_not_in_what_is_told(self):
         self.index.add("leaky", sdist(LEAKY, "leaky"))
-        person = self.sidecar(environment=self.environment(
+        user = self.sidecar(environment=self.environment(
             PIP_INDEX_URL=self.index.url.replace("//", "//me:p4ssword@") + "/simple/"))
-        pending = self.start(person, "leaky", allowSourceBuilds=True, workDoneToken="w")
-        person.allow(person.approval())
+        pending = self.start(user, "leaky", allowSourceBuilds=True, workDoneToken="w")
+        user.allow(user.approval())
         result = pending.result()
         self.assertEqual(result["status"], "failed")
         self.assertIn("found http://****@127.0.0.1", result["output"])
-        self.assertNotIn("p4ssword", json.dumps([result, *person.received("$/progress")]))
+        self.assertNotIn("p4ssword", json.dumps([result, *user.received("$/progress")]))
 
     def test_with_it_the_packages_code_runs_and_is_shut_in(self):
-        person = self.person()
-        self.install(person, "tiny")
-        pending = self.start(person, "evil", allowSourceBuilds=True)
-        asked = person.approval()
+        user = self.user()
+        self.install(user, "tiny")
+        pending = self.start(user, "evil", allowSourceBuilds=True)
+        asked = user.approval()
         self.assertEqual(asked["action"]["command"][1:], [*BUILDING_PIP, *BUILDS, "evil"])
-        person.allow(asked)
+        user.allow(asked)
         result = pending.result()
         self.assertEqual(result["status"], "ok", result)
         self.assertGreater(self.index.ran(), 0)
-        found = self.value(person, "import evil, json; json.dumps(evil.FOUND)")
+        found = self.value(user, "import evil, json; json.dumps(evil.FOUND)")
         self.assertEqual(json.loads(found.strip("'")), {
             "secret": "FileNotFoundError", "workspace": "FileNotFoundError", "environment": None,
             "outside": "planted", "planted": "FileNotFoundError", "installed": "FileNotFoundError"})
         # /tmp in there is not this one.
         self.assertFalse(self.outside.exists())
-        self.assertEqual(self.place.files(), ["notes.txt"])
+        self.assertEqual(self.workspace.files(), ["notes.txt"])
 
     def test_the_same_build_without_the_sandbox_reads_and_plants(self):
         """The control."""
         self.data.mkdir(parents=True)
-        target = self.place.base / "target"
+        target = self.workspace.base / "target"
         subprocess.run(["/usr/bin/python3", *BUILDING_PIP, "install", "--target", str(target), "--no-input", "--no-cache-dir",
                         "--disable-pip-version-check", "--", "evil"], check=True, env=self.environment(),
-                       cwd=self.place.base, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                       cwd=self.workspace.base, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         found = {}
         exec((target / "evil.py").read_text(), found)
         self.assertEqual(found["FOUND"], {
@@ -562,7 +378,7 @@ class SourceBuilds(InstallTest):
 class AtATerminal(InstallTest, CliTest):
     def setUp(self):
         super().setUp()
-        self.addCleanup(assert_no_strays)
+        self.addCleanup(assert_no_orphans)
 
     def test_without_one_nothing_is_installed(self):
         ended = self.cli("install", "tiny", variables={"PIP_INDEX_URL": self.index.url + "/simple/"})
@@ -574,7 +390,7 @@ class AtATerminal(InstallTest, CliTest):
         self.assertEqual(self.cli("install", "../tiny").returncode, 1)
 
     def test_a_yes_installs_for_the_cells_of_the_workspace(self):
-        terminal = Terminal(self.arguments("install", "tiny", "evil", "--allow-source-builds"), cwd=self.place.root,
+        terminal = Terminal(self.arguments("install", "tiny", "evil", "--allow-source-builds"), cwd=self.workspace.path,
                             env=self.environment(TERM="xterm"))
         shown = terminal.expect("your answer: ")
         self.assertIn('argument: "evil"', shown)
@@ -587,7 +403,7 @@ class AtATerminal(InstallTest, CliTest):
 
 
 class Agents(InstallTest, McpTest):
-    def test_the_person_sees_who_wants_it_and_the_model_hears_what_came_of_it(self):
+    def test_the_user_sees_who_wants_it_and_the_model_hears_what_came_of_it(self):
         editor = self.editor(environment=self.environment())
         agent = self.mcp("claude-code")
         call = agent.start_call("install_package", package_name="tiny")
@@ -596,7 +412,7 @@ class Agents(InstallTest, McpTest):
         self.assertEqual(asked["display"][-1], "by agent claude-code")
         self.assertEqual(asked["action"]["command"][-len(WHEELS) - 1:], [*WHEELS, "tiny"])
         editor.deny(asked, reason="use the standard library")
-        self.assert_failed(agent.answer(call), "a person said no: use the standard library")
+        self.assert_failed(agent.answer(call), "a user said no: use the standard library")
         self.assertEqual(self.index.asked, [])
         call = agent.start_call("install_package", progress="p1", package_name="tiny")
         editor.allow(editor.approval())
@@ -627,7 +443,7 @@ class Agents(InstallTest, McpTest):
         self.assertEqual(editor.asked(), 0)
         self.assertEqual(self.index.ran(), 0)
 
-    def test_where_no_person_is_its_user_is_asked_or_nothing_happens(self):
+    def test_where_no_user_is_its_user_is_asked_or_nothing_happens(self):
         agent = self.mcp("alone", elicit=accept, environment=self.environment())
         self.assertIn("tiny 1.0", text_of(self.assert_ok(agent.call("install_package", package_name="tiny"))))
         self.assertIn('argument: "tiny"', agent.questions[0])

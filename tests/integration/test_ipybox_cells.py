@@ -3,7 +3,8 @@
 import json
 import unittest
 
-from cellgate_client import PATIENCE, SharedSidecarTest
+from cellgate_client import SharedSidecarTest
+from processes import TIMEOUT
 
 
 class Values(SharedSidecarTest):
@@ -40,7 +41,7 @@ class Values(SharedSidecarTest):
         self.assertEqual(execution.text(), "".join(f"piece {i}\n" for i in range(100)))
 
     def test_two_pieces_are_two_outputs_when_time_passes_between(self):
-        release = self.place.root / "release"
+        release = self.workspace.path / "release"
         # print() writes its line's end on its own, which the clock can divide from the rest
         execution = self.cellgate.execute("import os, sys\n_ = sys.stdout.write('first\\n')\n"
                                           f"while not os.path.exists({str(release)!r}): pass\n"
@@ -97,7 +98,7 @@ class Errors(SharedSidecarTest):
         self.assertNotIn("\\u001b", json.dumps({key: value for key, value in error.items() if key != "traceback"}))
 
     def test_programs_that_find_no_terminal_print_no_colours(self):
-        (self.place.root / "folder").mkdir(exist_ok=True)
+        (self.workspace.path / "folder").mkdir(exist_ok=True)
         for code in ("import subprocess\nprint(subprocess.run(['ls'], capture_output=True, text=True).stdout)", "!ls"):
             with self.subTest(code):
                 text = self.run_ok(code).text()
@@ -118,8 +119,8 @@ class State(SharedSidecarTest):
         self.assertEqual(self.run_ok("print(x, greet('ada'), math.floor(1.5))").text(), "42 hello ada 1\n")
 
     def test_a_change_of_directory_stays_unless_it_was_to_be_undone(self):
-        (self.place.root / "other").mkdir(exist_ok=True)
-        other = str(self.place.root / "other")
+        (self.workspace.path / "other").mkdir(exist_ok=True)
+        other = str(self.workspace.path / "other")
         for change in (f"import os\nos.chdir({other!r})", f"%cd {other}"):
             with self.subTest(change):
                 self.cellgate.session("wandering")
@@ -134,7 +135,7 @@ class State(SharedSidecarTest):
                 self.cellgate.request("session/close", {"sessionId": "settled"})
 
     def test_a_folder_that_is_deleted_under_the_code_breaks_nothing(self):
-        (self.place.root / "gone").mkdir()
+        (self.workspace.path / "gone").mkdir()
         self.cellgate.session("homeless", cwd="gone", restoreCwd=True)
         first = self.cellgate.run("import os\nos.rmdir(os.getcwd())", sessionId="homeless")
         self.assertEqual(first.result()["status"], "ok")
@@ -181,7 +182,7 @@ class Time(SharedSidecarTest):
 
     def test_a_kernel_that_ends_itself_is_told_and_its_successor_has_the_same_walls(self):
         self.cellgate.session("mortal")
-        died = self.cellgate.run("import os\nos._exit(1)", sessionId="mortal", timeout=PATIENCE)
+        died = self.cellgate.run("import os\nos._exit(1)", sessionId="mortal", timeout=TIMEOUT)
         self.assertEqual(died.result()["status"], "killed")
         layers = self.cellgate.run("1", sessionId="mortal").result()["layers"]
         self.assertEqual(layers, died.result()["layers"])

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from cellgate_client import PATIENCE, wait_until
+from processes import TIMEOUT, wait_until
 from tools_testing import ToolsTest, fixture_server, text_of
 
 
@@ -13,7 +13,7 @@ class Calls(ToolsTest):
         self.assertLessEqual({("tool-1", "mcptools.fix.tool_1"), ("tool_2", "mcptools.fix.tool_2"),
                               ("tool_3", "mcptools.fix.tool_3")}, set(modules.items()))
         for path in ("__init__.py", "tool_1.py", "tool_2.py", "tool_3.py"):
-            self.assertTrue((self.place.root / "mcptools/fix" / path).is_file())
+            self.assertTrue((self.workspace.path / "mcptools/fix" / path).is_file())
         code = ("from mcptools.fix import tool_1, tool_2, tool_3\n"
                 "print({0}tool_1.{1}(s='hello'))\nprint({0}tool_2.{1}(s='hello', delay=None))\n"
                 "r = {0}tool_3.{1}(name='test', level=3)\n"
@@ -41,8 +41,8 @@ class Calls(ToolsTest):
     def test_a_no_names_its_reason_and_the_cell_ends(self):
         execution = self.cellgate.execute("from mcptools.fix import tool_1\nprint('before')\ntool_1.run(s='x')\n"
                                           "print('after')")
-        self.cellgate.deny(self.cellgate.approval(), reason="rejected by the person")
-        self.assert_denied(execution, "rejected by the person")
+        self.cellgate.deny(self.cellgate.approval(), reason="rejected by the user")
+        self.assert_denied(execution, "rejected by the user")
         self.assertEqual(execution.text(), "before\n")
 
     def test_a_rule_asks_nobody(self):
@@ -89,7 +89,7 @@ class Calls(ToolsTest):
                                               ("fix", "tool_3", {"name": "a", "level": "x"}, 1020)):
             with self.subTest((server, tool, arguments)):
                 self.assertEqual(self.call(server, tool, arguments).code, code)
-                self.assertIsNone(self.approval)  # nobody was asked about what cannot be
+                self.assertIsNone(self.approval)  # no user was asked about what cannot be
         self.assertIn("tool 1: x", text_of(self.call("fix", "tool-1", {"s": "x"})))
 
     def test_pictures_reach_the_code(self):
@@ -104,7 +104,7 @@ class Cancelling(ToolsTest):
 
     @classmethod
     def prepare(cls):
-        cls.log = cls.place.root / "received.jsonl"
+        cls.log = cls.workspace.path / "received.jsonl"
         server = fixture_server()
         server["args"] = [*server["args"], "--log", str(cls.log)]
         cls.options = {"mcpServers": {"fix": server}}
@@ -124,7 +124,7 @@ class Cancelling(ToolsTest):
         def withdrawn():
             return any(message["params"]["requestId"] == request
                        for message in self.received("notifications/cancelled"))
-        wait_until(withdrawn, "the server to be told")
+        wait_until(withdrawn, "the server's notification")
 
     def test_a_cancelled_cell_cancels_its_call_at_the_server(self):
         execution, request = self.begin()
@@ -141,14 +141,14 @@ class Cancelling(ToolsTest):
         execution = self.cellgate.execute("from mcptools.fix import tool_1\ntool_1.run(s='x')")
         approval = self.cellgate.approval()
         self.cellgate.request("execute/cancel", {"executionId": execution.id})
-        self.assertEqual(execution.result(PATIENCE)["status"], "cancelled")
+        self.assertEqual(execution.result(TIMEOUT)["status"], "cancelled")
         self.assertEqual(self.cellgate.resolved(approval)["by"], "cancelled")
         self.assert_error(1010, self.cellgate.allow, approval)
         self.assertIn("tool 1: y", text_of(self.call("fix", "tool-1", {"s": "y"})))
 
 
 class Clocks(ToolsTest):
-    """A person takes longer than the cell may: as long as another cell with the same time needs to run out of it.
+    """A user takes longer than the cell may: as long as another cell with the same time needs to run out of it.
 
     The times themselves are proven with a clock of the test's own in unit.session. Here a slow machine may take
     seconds for what a quick one does at once, so that a cell may take long and has everything imported before."""
@@ -171,7 +171,7 @@ class Clocks(ToolsTest):
         self.assert_out_of_time(
             self.cellgate.run("while True: pass", sessionId="other", timeoutSeconds=seconds).result())
 
-    def test_a_person_may_take_longer_than_the_cell(self):
+    def test_a_user_may_take_longer_than_the_cell(self):
         execution = self.cellgate.execute("print(tool_1.run(s='x'))", timeoutSeconds=self.LIMIT)
         approval = self.cellgate.approval()
         self.outlast(self.LIMIT + 0.5)
@@ -206,7 +206,7 @@ class Clocks(ToolsTest):
     def test_the_tools_own_time_counts(self):
         execution = self.cellgate.run("tool_2.run(s='x', delay=600)", approvals="allow", timeoutSeconds=1)
         self.assertEqual(execution.result()["status"], "timeout")
-        # The tool server was told, and is there for the next call.
+        # The tool server was notified, and is there for the next call.
         self.assertIn("tool 1: y", text_of(self.call("fix", "tool-1", {"s": "y"})))
 
 

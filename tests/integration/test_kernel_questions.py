@@ -2,7 +2,8 @@
 
 import unittest
 
-from cellgate_client import RpcError, SharedSidecarTest
+from cellgate_client import SharedSidecarTest
+from executions import RpcError
 
 
 class Questions(SharedSidecarTest):

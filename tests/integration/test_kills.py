@@ -13,8 +13,9 @@ import time
 import unittest
 from pathlib import Path
 
-from cellgate_client import (CELLGATE, OWN, Place, Sidecar, assert_no_strays, command_of, descendants, living,
-                             start_process, wait_until)
+from cellgate_client import CELLGATE, Sidecar
+from processes import OWN, assert_no_orphans, command_of, descendants, living, start_process, wait_until
+from workspaces import TestWorkspace
 
 KILLS = int(os.environ.get("CELLGATE_KILLS", "100"))
 AT_A_TIME = 4  # most of a round is waiting
@@ -27,7 +28,7 @@ VICTIMS = {
     "supervisor at once": "cellgate supervise",  # while it and bwrap set up the sandbox
     "launcher": "bwrap",
     "bridge": "cellgate-bridge",
-    "sweeper": "cellgate sweep",
+    "janitor": "cellgate janitor",
 }
 SIDECARS = ("serve", "run")
 CELL = "open('cell.txt', 'w').write('x')\nimport time\ntime.sleep(1000)\n"
@@ -63,23 +64,23 @@ class Groups:
                 path.rmdir()
 
 
-def mounts_of(place):
-    """Processes that see something of the place as a mount."""
+def mounts_of(workspace):
+    """Processes that see something of the workspace as a mount."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                if f" {place.base}" in (entry / "mountinfo").read_text():
+                if f" {workspace.base}" in (entry / "mountinfo").read_text():
                     found.append(f"a mount in process {entry.name} ({command_of(entry.name)})")
     return found
 
 
-def files_of(place):
+def files_of(workspace):
     """Of the sidecar, and what it should not have made in the workspace."""
-    runtime = place.runtime / "cellgate"
+    runtime = workspace.runtime / "cellgate"
     # os.walk() takes it that a folder goes while it looks.
     return ([os.path.join(folder, name) for folder, folders, files in os.walk(runtime) for name in (*folders, *files)]
-            + [name for name in place.files() if name not in ("cell.txt", "main.py")])
+            + [name for name in workspace.files() if name not in ("cell.txt", "main.py")])
 
 
 def names(pid):
@@ -88,15 +89,15 @@ def names(pid):
     return ""
 
 
-def start(victim, place, groups, draw):
-    """The process, and who talks to it (nobody, of `cellgate run`)."""
+def start(victim, workspace, groups, draw):
+    """The process, and who talks to it (no client, of `cellgate run`)."""
     if victim == "run":
-        place.write("main.py", CELL)
-        process = start_process([*groups.under(), CELLGATE, "run", "--root", str(place.root), "main.py"],
-                                cwd=place.root, env=place.environment(), stdin=subprocess.DEVNULL,
+        workspace.write("main.py", CELL)
+        process = start_process([*groups.under(), CELLGATE, "run", "--root", str(workspace.path), "main.py"],
+                                cwd=workspace.path, env=workspace.environment(), stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return process, None
-    sidecar = Sidecar(place, under=groups.under())
+    sidecar = Sidecar(workspace, under=groups.under())
     if draw.random() < 0.7:
         sidecar.execute(CELL)
     else:
@@ -128,11 +129,12 @@ def one_round(seed):
     """What came of it: the victim, whether there was one, what was there just before, and what is left."""
     draw = random.Random(seed)
     victim = draw.choice(list(VICTIMS))
-    place, groups = Place(), Groups(seed)
+    workspace, groups = TestWorkspace(), Groups(seed)
     try:
-        process, sidecar = start(victim, place, groups, draw)
+        process, sidecar = start(victim, workspace, groups, draw)
         started, chosen = kill(victim, process, draw)
-        there = {"mounts": bool(mounts_of(place)), "groups": bool(groups.inner()), "files": bool(files_of(place))}
+        there = {"mounts": bool(mounts_of(workspace)), "groups": bool(groups.inner()),
+                 "files": bool(files_of(workspace))}
         if victim in SIDECARS:
             process.kill()  # if it was still the shell that becomes it
             process.wait(60)
@@ -143,13 +145,13 @@ def one_round(seed):
             if sidecar.wait_end() != 0:
                 raise AssertionError(f"seed {seed}: exit code {process.returncode}")
         OWN.discard(process.pid)
-        # With the last of them, all of it is gone: nobody comes later.
+        # With the last of them, all of it is gone: no client comes later.
         wait_until(lambda: not living(started), lambda: f"the end of {[names(pid) for pid in living(started)]}")
-        assert_no_strays()
-        left = mounts_of(place) + groups.inner() + files_of(place)
+        assert_no_orphans()
+        left = mounts_of(workspace) + groups.inner() + files_of(workspace)
         return victim, chosen, there, left
     finally:
-        place.remove()
+        workspace.remove()
         with contextlib.suppress(OSError):  # one that is not empty is among what is left, or there is another error
             groups.remove()
 

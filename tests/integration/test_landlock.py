@@ -1,9 +1,10 @@
-"""The sandbox without namespaces: a real kernel at work in it, what it says of itself, and who may choose it."""
+"""The sandbox without namespaces: a real kernel at work in it, how it describes itself, and who may choose it."""
 
 import socket
 import unittest
 
-from cellgate_client import RootTest, RpcError
+from cellgate_client import WorkspaceSidecarTest
+from executions import RpcError
 from tools_testing import ToolsTest
 
 AT_WORK = """
@@ -29,11 +30,11 @@ class WithoutNamespaces(ToolsTest):
 
     @classmethod
     def prepare(cls):
-        secrets = cls.place.home / ".ssh"
+        secrets = cls.workspace.home / ".ssh"
         secrets.mkdir()
         (secrets / "id_ed25519").write_text("PRIVATE KEY")
-        cls.place.write(".env", "TOKEN=hidden")
-        cls.place.write("inside.txt", "inside")
+        cls.workspace.write(".env", "TOKEN=hidden")
+        cls.workspace.write("inside.txt", "inside")
 
     @classmethod
     def setUpClass(cls):
@@ -57,7 +58,7 @@ class WithoutNamespaces(ToolsTest):
         self.assertEqual(info["sandbox"], "landlock")
         self.assertTrue(any("no network" in notice for notice in info["sandboxNotices"]), info)
         result = self.cellgate.run("1", sessionId="weaker").result()
-        self.assertLessEqual({"landlock", "seccomp", "no-new-privileges", "guarded-files"}, set(result["layers"]))
+        self.assertLessEqual({"landlock", "seccomp", "no-new-privileges", "protected-files"}, set(result["layers"]))
         self.assertFalse({"bwrap", "network-namespace", "user-namespace"} & set(result["layers"]))
 
     def test_honest_code_works(self):
@@ -66,15 +67,15 @@ class WithoutNamespaces(ToolsTest):
         self.assertEqual(execution.text(), "[40000, 40000, 40000, 40000] 42 BY THE CELL\n")
 
     def test_secrets_are_not_read(self):
-        inside, outside = self.both(f"print(open({str(self.place.home / '.ssh/id_ed25519')!r}).read())")
+        inside, outside = self.both(f"print(open({str(self.workspace.home / '.ssh/id_ed25519')!r}).read())")
         self.assertEqual((inside, outside), ("PermissionError", "PRIVATE KEY"))
         inside, outside = self.both("print(open('.env').read())")
         self.assertEqual((inside, outside), ("PermissionError", "TOKEN=hidden"))
 
-    def test_no_socket_of_the_person_is_reached(self):
-        """A desktop's bus, an agent with keys, the sidecar itself, where a cell would answer for the person."""
+    def test_no_socket_of_the_user_is_reached(self):
+        """A desktop's bus, an agent with keys, the sidecar itself, where a cell would answer for the user."""
         with socket.socket(socket.AF_UNIX) as bus:
-            path = str(self.place.base / "bus")
+            path = str(self.workspace.base / "bus")
             bus.bind(path)
             bus.listen()
             inside, outside = self.both(f"import socket\nsocket.socket(socket.AF_UNIX).connect({path!r})\nprint('reached')")
@@ -109,11 +110,11 @@ class WithoutNamespaces(ToolsTest):
         self.assertIn("inside", execution.text())
 
 
-class ChosenByPersons(RootTest):
+class ChosenByUsers(WorkspaceSidecarTest):
     def test_an_agent_can_neither_choose_it_nor_run_code_in_it(self):
-        person, agent = self.editor(), self.agent()
-        person.session("weaker", sandbox={"launcher": "landlock"})
-        person.session("usual")
+        user, agent = self.editor(), self.agent()
+        user.session("weaker", sandbox={"launcher": "landlock"})
+        user.session("usual")
         with self.assertRaises(RpcError) as refused:
             agent.request("session/create", {"sessionId": "agent-1", "sandbox": {"launcher": "landlock"}})
         self.assertEqual(refused.exception.code, 1013)
@@ -121,7 +122,7 @@ class ChosenByPersons(RootTest):
             agent.run("print(1)", sessionId="weaker")
         self.assertEqual(refused.exception.code, 1013)
         self.assertEqual(agent.run("print(1)", sessionId="usual").text(), "1\n")
-        self.assertEqual(person.run("print(1)", sessionId="weaker").text(), "1\n")
+        self.assertEqual(user.run("print(1)", sessionId="weaker").text(), "1\n")
 
 
 if __name__ == "__main__":

@@ -6,12 +6,13 @@ import signal
 import subprocess
 import unittest
 
-from cellgate_client import (CONTRACT, CELLGATE, PlaceTest, RpcError, SharedSidecarTest, Sidecar, start_process,
-                             validate)
+from cellgate_client import CELLGATE, CONTRACT, SharedSidecarTest, Sidecar, WorkspaceTest, contract
+from executions import RpcError
+from processes import start_process
 
 
 def examples(method):
-    return validate.load(validate.SCHEMAS / "examples" / f"{method.replace('/', '.')}.json")["params"]
+    return contract.load(contract.SCHEMAS / "examples" / f"{method.replace('/', '.')}.json")["params"]
 
 
 # Their examples start kernels and servers that are not here, or end everything.
@@ -25,7 +26,7 @@ def requests_of_clients():
             yield method
 
 
-class Beginning(PlaceTest):
+class Beginning(WorkspaceTest):
     def test_everything_before_initialize_is_refused(self):
         cellgate = self.sidecar(initialize=False)
         for method, params in (("session/list", {}), ("execute", {"code": "1"}), ("policy/list", {}), ("shutdown", {})):
@@ -35,7 +36,7 @@ class Beginning(PlaceTest):
         cellgate.notify("initialized", {})  # dropped, not fatal
         info = cellgate.initialize()
         self.assertEqual(info["protocolVersion"], "1")
-        self.assertEqual(info["role"], "person")
+        self.assertEqual(info["role"], "user")
         self.assertEqual(info["serverInfo"]["name"], "cellgate")
         self.assertEqual(cellgate.request("session/list"), {"sessions": []})
 
@@ -63,11 +64,11 @@ class Beginning(PlaceTest):
     def test_initializing_starts_no_kernel_and_writes_nothing_into_the_workspace(self):
         cellgate = self.sidecar()
         cellgate.request("session/list")
-        self.assertEqual(self.place.files(), [])
-        self.assertFalse((self.place.root / "mcptools").exists())
+        self.assertEqual(self.workspace.files(), [])
+        self.assertFalse((self.workspace.path / "mcptools").exists())
 
 
-class End(PlaceTest):
+class End(WorkspaceTest):
     def test_shutdown_then_exit_is_success(self):
         cellgate = self.sidecar()
         self.assertIsNone(cellgate.request("shutdown"))
@@ -112,12 +113,12 @@ class End(PlaceTest):
         cellgate = self.sidecar()
         cellgate.run("x = 1")
         cellgate.close()
-        self.assertEqual(self.place.files(), [])
-        left = [path for path in self.place.runtime.rglob("*") if path.is_socket()]
+        self.assertEqual(self.workspace.files(), [])
+        left = [path for path in self.workspace.runtime.rglob("*") if path.is_socket()]
         self.assertEqual(left, [])
 
     def test_a_closed_stdout_does_not_leave_it_hanging(self):
-        cellgate = Sidecar(self.place, initialize=False)
+        cellgate = Sidecar(self.workspace, initialize=False)
         self.addCleanup(cellgate.kill)
         reader = cellgate.process.stdout.fileno()
         null = os.open("/dev/null", os.O_RDONLY)
@@ -130,7 +131,7 @@ class End(PlaceTest):
 
 
 class Arguments(unittest.TestCase):
-    def test_a_root_that_is_not_there_is_an_error_that_names_it(self):
+    def test_a_missing_workspace_is_an_error_that_names_it(self):
         ended = subprocess.run([CELLGATE, "serve", "--stdio", "--root", "/nonexistent/root"], stdin=subprocess.DEVNULL,
                                capture_output=True, text=True, timeout=60)
         self.assertNotEqual(ended.returncode, 0)
@@ -138,7 +139,7 @@ class Arguments(unittest.TestCase):
         self.assertIn("/nonexistent/root", ended.stderr)
 
 
-class Garbage(PlaceTest):
+class Garbage(WorkspaceTest):
     """What is broken gets one error without an id, and the conversation goes on where it can."""
 
     def setUp(self):
@@ -190,7 +191,7 @@ class Garbage(PlaceTest):
         self.cellgate.send_bytes(b"Content-Length: 67108865\r\n\r\n")
         self.cellgate.wait(lambda: self.cellgate.errors_without_id, "an error without an id")
         self.assertEqual(self.cellgate.errors_without_id[0]["error"]["code"], -32700)
-        self.cellgate.wait_end()  # where the next message would begin nobody knows
+        self.cellgate.wait_end()  # where the next message would begin is unknown
 
     def test_headers_without_an_end_are_not_read_for_ever(self):
         self.cellgate.send_bytes(b"X: " + b"y" * 100_000)

@@ -1,6 +1,6 @@
 """Limits of a session, with real kernels: what an execution that goes beyond one ends in, that the sidecar answers
 meanwhile, and that the next cell finds a kernel. What only a control group limits is skipped, with the reason, where
-none can be had."""
+none is available."""
 
 import json
 import os
@@ -8,7 +8,9 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from cellgate_client import CELLGATE, PlaceTest, RootTest, RpcError, processes_with, wait_until
+from cellgate_client import CELLGATE, WorkspaceSidecarTest, WorkspaceTest
+from executions import RpcError
+from processes import processes_with, wait_until
 
 SHARED = """
 import mmap
@@ -46,7 +48,7 @@ os.wait()
 """
 
 
-class Limits(PlaceTest):
+class Limits(WorkspaceTest):
     def setUp(self):
         super().setUp()
         self.cellgate = self.sidecar()
@@ -60,8 +62,9 @@ class Limits(PlaceTest):
         """A session whose kernel is in a control group."""
         info = self.cellgate.session(session, limits=limits)
         if not {"memory-cgroup", "process-cgroup"} <= set(info["layers"]):
-            ended = subprocess.run([CELLGATE, "doctor", "--root", str(self.place.root)], capture_output=True, text=True,
-                                   env=self.place.environment())
+            ended = subprocess.run([CELLGATE, "doctor", "--root", str(self.workspace.path)], capture_output=True,
+                                   text=True,
+                                   env=self.workspace.environment())
             self.skipTest(next(line for line in ended.stdout.splitlines() if " limits: " in line))
         return info
 
@@ -285,7 +288,7 @@ class Limits(PlaceTest):
             self.assertIn("process-cgroup", info["layers"])
 
 
-class LimitsOfAgents(RootTest):
+class LimitsOfAgents(WorkspaceSidecarTest):
     def assert_too_much(self, call, *arguments, **more):
         with self.assertRaises(RpcError) as caught:
             call(*arguments, **more)
@@ -299,7 +302,7 @@ class LimitsOfAgents(RootTest):
         return [int(number) for number in client.run(code, sessionId=session).text().split()]
 
     def test_an_agent_cannot_ask_for_more_than_it_gets_anyway(self):
-        person, agent = self.editor(), self.agent()
+        user, agent = self.editor(), self.agent()
         for limits in ({"memoryBytes": (8 << 30) + 1}, {"processCount": 5000}, {"cpuSeconds": 3601}, {"wallSeconds": 301}):
             with self.subTest(limits):
                 error = self.assert_too_much(agent.request, "session/create", {"limits": limits})
@@ -307,32 +310,32 @@ class LimitsOfAgents(RootTest):
                 self.assertIn("agents.json", error.hint)
         info = agent.request("session/create", {"limits": {"memoryBytes": 1 << 30, "wallSeconds": 60}})
         self.assertIn("memory-limit", info["layers"])
-        person.session("wide", limits={"memoryBytes": 1 << 60, "cpuSeconds": 1e6, "wallSeconds": 1e6})  # the control
+        user.session("wide", limits={"memoryBytes": 1 << 60, "cpuSeconds": 1e6, "wallSeconds": 1e6})  # the control
 
-    def test_an_agent_that_asks_for_nothing_has_its_limits_too_and_a_person_has_not(self):
-        person, agent = self.editor(), self.agent()
+    def test_an_agent_that_asks_for_nothing_has_its_limits_too_and_a_user_has_not(self):
+        user, agent = self.editor(), self.agent()
         own = agent.request("session/create", {})
         self.assertLessEqual({"memory-limit", "cpu-limit"}, set(own["layers"]))
         memory, seconds = self.held(agent, own["sessionId"])
         self.assertEqual((0 < memory <= 8 << 30, seconds), (True, 3600))
-        person.session("wide")
-        memory, seconds = self.held(person, "wide")
+        user.session("wide")
+        memory, seconds = self.held(user, "wide")
         self.assertEqual((memory == -1 or memory > 0, seconds), (True, -1))
 
-    def test_an_execution_of_an_agent_ends_unless_the_session_s_person_gave_it_longer(self):
-        person, agent = self.editor(), self.agent()
-        person.session("plain")
-        person.session("long", limits={"wallSeconds": 900})
+    def test_an_execution_of_an_agent_ends_unless_the_session_s_user_gave_it_longer(self):
+        user, agent = self.editor(), self.agent()
+        user.session("plain")
+        user.session("long", limits={"wallSeconds": 900})
         self.assert_too_much(agent.run, "1", sessionId="plain", timeoutSeconds=301)
         self.assertEqual(agent.run("1", sessionId="long", timeoutSeconds=900).result()["status"], "ok")
         self.assert_too_much(agent.run, "1", sessionId="long", timeoutSeconds=901)
-        person.run("1", sessionId="plain", timeoutSeconds=9000)  # the control
+        user.run("1", sessionId="plain", timeoutSeconds=9000)  # the control
 
 
-class LimitsThatAPersonGivesAgents(RootTest):
+class LimitsThatAUserGivesAgents(WorkspaceSidecarTest):
     def setUp(self):
         super().setUp()
-        folder = self.place.home / ".config/cellgate"
+        folder = self.workspace.home / ".config/cellgate"
         folder.mkdir(parents=True, mode=0o700)
         (folder / "agents.json").write_text(json.dumps(
             {"timeoutSeconds": 1.5, "memoryBytes": 20 << 30, "cpuSeconds": 7200}))
@@ -348,15 +351,15 @@ class LimitsThatAPersonGivesAgents(RootTest):
         self.assertEqual(ended["status"], "timeout")
 
 
-class LimitsThatCannotBeRead(PlaceTest):
+class LimitsThatCannotBeRead(WorkspaceTest):
     def test_start_nothing_and_say_what_they_may_hold(self):
-        folder = self.place.home / ".config/cellgate"
+        folder = self.workspace.home / ".config/cellgate"
         folder.mkdir(parents=True, mode=0o700)
         for text in ("[]", '{"timeout": 5}', '{"timeoutSeconds": 0}', '{"memoryBytes": -1}', "{"):
             with self.subTest(text):
                 (folder / "agents.json").write_text(text)
-                ended = subprocess.run([CELLGATE, "serve", "--stdio", "--root", self.place.root], text=True,
-                                       env=self.place.environment(), stdin=subprocess.DEVNULL, capture_output=True)
+                ended = subprocess.run([CELLGATE, "serve", "--stdio", "--root", self.workspace.path], text=True,
+                                       env=self.workspace.environment(), stdin=subprocess.DEVNULL, capture_output=True)
                 self.assertNotEqual(ended.returncode, 0)
                 self.assertIn("agents.json", ended.stderr)
                 self.assertIn("timeoutSeconds", ended.stderr)

@@ -1,4 +1,4 @@
-"""A hundred sessions and a thousand waiting approvals in one sidecar: what each costs, and that nobody waits for it.
+"""A hundred sessions and a thousand waiting approvals in one sidecar: what each costs, and that no client waits for it.
 
 The kernels are scripted ones (fixtures/fake_kernel.py), so that this needs memory for a hundred small processes only.
 With CELLGATE_TURNS, the library that `./dev bench` loads to watch the event loop, no turn may be longer than 50 ms:
@@ -11,7 +11,7 @@ import statistics
 import time
 import unittest
 
-from cellgate_client import FIXTURES, PlaceTest
+from cellgate_client import FIXTURES, WorkspaceTest
 from measuring import memory, sanitized
 
 SESSIONS = int(os.environ.get("CELLGATE_SESSIONS", 100))
@@ -19,17 +19,17 @@ CALLS = 10  # of each, all at once
 TURNS = os.environ.get("CELLGATE_TURNS")
 
 
-class ManySessions(PlaceTest):
+class ManySessions(WorkspaceTest):
     def start(self):
-        folder = self.place.home / "jupyter/kernels/fake"
+        folder = self.workspace.home / "jupyter/kernels/fake"
         folder.mkdir(parents=True)
         (folder / "kernel.json").write_text(json.dumps({
             "argv": ["/usr/bin/python3", "-I", str(FIXTURES / "fake_kernel.py"), "{connection_file}"],
             "display_name": "Fake", "language": "fake", "interrupt_mode": "message"}))
-        more = {"JUPYTER_PATH": str(self.place.home / "jupyter")}
+        more = {"JUPYTER_PATH": str(self.workspace.home / "jupyter")}
         if TURNS:
-            more |= {"LD_PRELOAD": TURNS, "BENCH_TURNS": str(self.place.base / "turns")}
-        return self.sidecar(environment=self.place.environment(**more))
+            more |= {"LD_PRELOAD": TURNS, "BENCH_TURNS": str(self.workspace.base / "turns")}
+        return self.sidecar(environment=self.workspace.environment(**more))
 
     def open_sessions(self, cellgate, numbers):
         """A few at a time: starting a hundred processes at once measures the machine."""
@@ -87,7 +87,7 @@ class ManySessions(PlaceTest):
         for execution in running:
             self.assertEqual(execution.result()["status"], "ok")
             self.assertEqual(execution.text().split(), ["error"] + ["result"] * (CALLS - 1))
-        self.assertEqual(len(self.place.files()), SESSIONS * (CALLS - 1))
+        self.assertEqual(len(self.workspace.files()), SESSIONS * (CALLS - 1))
         self.assertEqual(cellgate.request("approval/list"), {"approvals": []})
 
         closing = [cellgate.start("session/close", {"sessionId": f"s{i}"}) for i in range(SESSIONS)]
@@ -95,7 +95,7 @@ class ManySessions(PlaceTest):
             each.result()
         cellgate.close()
         if TURNS:
-            turns, long, longest = (self.place.base / "turns").read_text().split()
+            turns, long, longest = (self.workspace.base / "turns").read_text().split()
             print(f"{turns} turns, the longest {float(longest) * 1000:.1f} ms; latency {latency_at_few * 1000:.1f} ms "
                   f"beside {few} sessions, {latency * 1000:.1f} ms beside {SESSIONS} and {len(approvals)} approvals; "
                   f"memory {at_few / 1e6:.1f}, {at_all / 1e6:.1f}, {at_all_asked / 1e6:.1f} MB")

@@ -6,8 +6,9 @@ import shutil
 import subprocess
 import unittest
 
-from cellgate_client import CELLGATE, REPOSITORY, SYSTEM_PATH, RootTest
+from cellgate_client import CELLGATE, REPOSITORY, WorkspaceSidecarTest
 from tools_testing import fixture_server
+from workspaces import SYSTEM_PATH
 
 HERE = REPOSITORY / "tests/integration"
 MODULES = REPOSITORY / "tests/node_modules/@modelcontextprotocol"
@@ -16,12 +17,13 @@ NODE = shutil.which("node") or shutil.which("node", path=SYSTEM_PATH)
 
 @unittest.skipUnless(NODE and (MODULES / "client").exists() and (MODULES / "sdk").exists(),
                      "needs node and the npm packages of tests/package.json")
-class Sdk(RootTest):
+class Sdk(WorkspaceSidecarTest):
     def run_client(self, line):
-        self.place.write(".mcp.json", json.dumps({"mcpServers": {"fix": fixture_server()}}))
+        self.workspace.write(".mcp.json", json.dumps({"mcpServers": {"fix": fixture_server()}}))
         ended = subprocess.run(
-            [NODE, str(HERE / "mcp_sdk_client.mjs"), line, CELLGATE, "mcp", "--root", str(self.place.root), "--trace",
-             str(self.place.new_trace())], cwd=self.place.root, env=self.place.environment(
+            [NODE, str(HERE / "mcp_sdk_client.mjs"), line, CELLGATE, "mcp",
+             "--root", str(self.workspace.path), "--trace",
+             str(self.workspace.new_trace())], cwd=self.workspace.path, env=self.workspace.environment(
                  PATH=f"{os.path.dirname(NODE)}:{SYSTEM_PATH}"), capture_output=True, text=True, timeout=180,
             check=False)
         self.assertEqual(ended.returncode, 0, ended.stderr[-4000:])

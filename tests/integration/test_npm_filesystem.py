@@ -4,8 +4,9 @@ import os
 import shutil
 import unittest
 
-from cellgate_client import REPOSITORY, SYSTEM_PATH
+from cellgate_client import REPOSITORY
 from tools_testing import ToolsTest
+from workspaces import SYSTEM_PATH
 
 SERVER = REPOSITORY / "tests/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
 NODE = shutil.which("node") or shutil.which("node", path=SYSTEM_PATH)
@@ -20,10 +21,10 @@ class Filesystem(ToolsTest):
     @classmethod
     def prepare(cls):
         for name in ("data/january.csv", "data/february.csv", "other/x.txt"):
-            cls.place.write(name, name)
+            cls.workspace.write(name, name)
 
     def path(self, name):
-        return os.path.join(self.place.root, name)
+        return os.path.join(self.workspace.path, name)
 
     def test_all_of_its_tools_have_wrappers(self):
         answer = self.modules["filesystem"]
@@ -75,10 +76,10 @@ class Filesystem(ToolsTest):
                                           f"write_file.run(path={self.path('new.txt')!r}, content='from the cell')")
         approval = self.cellgate.approval()
         self.assertFalse(os.path.exists(self.path("new.txt")))
-        self.cellgate.allow(approval, arguments={"path": self.path("new.txt"), "content": "from the person"})
+        self.cellgate.allow(approval, arguments={"path": self.path("new.txt"), "content": "from the user"})
         self.assertEqual(execution.result()["status"], "ok", execution.outputs())
         with open(self.path("new.txt"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "from the person")
+            self.assertEqual(file.read(), "from the user")
 
     def test_what_the_tool_refuses_is_an_error_with_its_words(self):
         execution = self.cellgate.execute("from mcptools.filesystem import read_text_file\n"

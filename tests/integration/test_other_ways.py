@@ -13,7 +13,8 @@ import threading
 import unittest
 from pathlib import Path
 
-from cellgate_client import RpcError, SharedSidecarTest
+from cellgate_client import SharedSidecarTest
+from executions import RpcError
 
 BOMB_BYTES = 64 << 20
 MAKE_BOMB = f"""
@@ -40,12 +41,12 @@ class Archives(SharedSidecarTest):
 
     def outside(self):
         """What cellgate holds of its own."""
-        return size_below(self.place.home, self.place.runtime)
+        return size_below(self.workspace.home, self.workspace.runtime)
 
     def test_nothing_that_a_cell_made_is_unpacked(self):
         before = self.outside()
         self.run_ok(MAKE_BOMB)
-        wheel = self.place.root / "bomb-1-py3-none-any.whl"
+        wheel = self.workspace.path / "bomb-1-py3-none-any.whl"
         self.assertLess(wheel.stat().st_size, BOMB_BYTES // 100)
         for package in ("./bomb-1-py3-none-any.whl", str(wheel), f"bomb @ file://{wheel}", f"file://{wheel}"):
             with self.subTest(package):
@@ -81,7 +82,7 @@ class Pickles(SharedSidecarTest):
     """prod-pickle."""
 
     def test_only_json_is_read(self):
-        mark = self.place.base / "unpickled"
+        mark = self.workspace.base / "unpickled"
         payload = pickle.dumps(Runs(str(mark)))
         self.run_ok(f"payload = {payload!r}\n" + """
 import base64, json, os, socket
@@ -119,7 +120,7 @@ display({'application/x-pickle': text, 'application/x-python-pickle': text, 'tex
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """An MCP server over HTTP that asks nobody, as far as one call."""
+    """An MCP server over HTTP that asks no user, as far as one call."""
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

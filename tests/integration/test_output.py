@@ -11,25 +11,26 @@ import shutil
 import subprocess
 import unittest
 
-from cellgate_client import CELLGATE, PATIENCE, PlaceTest, SharedSidecarTest, start_process, wait_until
+from cellgate_client import CELLGATE, SharedSidecarTest, WorkspaceTest
 from measuring import forget_peak, memory, sanitized
+from processes import TIMEOUT, start_process, wait_until
 
 OUTPUT_BYTES = int(os.environ.get("CELLGATE_OUTPUT_BYTES", 200_000_000))
 
 
 class Reader:
-    """A client that reads only when it is told to. No trace: that would hold every byte once more."""
+    """A client that reads only on request. No trace: that would hold every byte once more."""
 
-    def __init__(self, place, *, options=None, under=()):
-        self.place = place
+    def __init__(self, workspace, *, options=None, under=()):
+        self.workspace = workspace
         self.messages = []
         self._next_id = 0
         self._buffer = b""
-        self.log_path = place.new_trace().with_suffix(".log")
+        self.log_path = workspace.new_trace().with_suffix(".log")
         with open(self.log_path, "wb") as log:
-            self.process = start_process([*under, CELLGATE, "serve", "--stdio", "--root", str(place.root)],
-                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=place.root,
-                                         env=place.environment(), bufsize=0)
+            self.process = start_process([*under, CELLGATE, "serve", "--stdio", "--root", str(workspace.path)],
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=workspace.path,
+                                         env=workspace.environment(), bufsize=0)
         try:
             self.request("initialize", {
                 "clientInfo": {"name": "reader"}, "processId": None, "rootUri": None,
@@ -91,7 +92,7 @@ class Reader:
     def close(self):
         self.request("shutdown", {})
         self.send("exit", {})
-        code = self.process.wait(PATIENCE)
+        code = self.process.wait(TIMEOUT)
         self.process.stdin.close()
         self.process.stdout.close()
         return code
@@ -112,12 +113,12 @@ class Reader:
             self.kill()
 
 
-class AClientThatStopsReading(PlaceTest):
+class AClientThatStopsReading(WorkspaceTest):
     # Without a pause and without a flush, as code prints.
     CODE = """
 import hashlib, os
 sha = hashlib.sha256()
-line = 'The quick brown fox jumps over the lazy dog, %012d times and again, until nobody reads it any more.\\n'
+line = 'The quick brown fox jumps over the lazy dog, %012d times and again, until no one reads it any more.\\n'
 lines, printed = 0, 0
 while printed < SIZE:
     text = ''.join([line % i for i in range(lines, lines + 600)])
@@ -131,21 +132,21 @@ os.rename('hash.part', 'hash')
 """
 
     def journalled(self):
-        return sum(path.stat().st_size for path in self.place.home.rglob("journals/*/run-*/*.jsonl"))
+        return sum(path.stat().st_size for path in self.workspace.home.rglob("journals/*/run-*/*.jsonl"))
 
     def assert_grown_less(self, pid, before, limit):
         if not sanitized():
             self.assertLess(memory(pid, "VmHWM") - before, limit)
 
     def test_it_costs_little_memory_and_can_read_every_byte_afterwards(self):
-        with Reader(self.place) as client:
+        with Reader(self.workspace) as client:
             client.request("execute", {"code": "1 + 1", "executionId": "warm"})
             pid = client.process.pid
             forget_peak(pid)
             before = memory(pid)
             running = client.start("execute", {"code": self.CODE.replace("SIZE", str(OUTPUT_BYTES)),
                                                "executionId": "loud"})
-            wait_until((self.place.root / "hash").exists, "the end of the cell", 600)
+            wait_until((self.workspace.path / "hash").exists, "the end of the cell", 600)
             wait_until(lambda: self.journalled() >= OUTPUT_BYTES, "all output in the journal", 600)
             # Nothing was read so far.
             result = client.reply(running)
@@ -172,11 +173,11 @@ os.rename('hash.part', 'hash')
                     count += len(text)
             self.assertEqual(seq, next_seq)
             self.assertGreaterEqual(count, OUTPUT_BYTES)
-            self.assertEqual(sha.hexdigest(), (self.place.root / "hash").read_text())
+            self.assertEqual(sha.hexdigest(), (self.workspace.path / "hash").read_text())
             self.assert_grown_less(pid, before, 128_000_000)  # with pages of 8 MiB on their way
 
     def test_it_can_ask_for_everything_at_once_and_read_none_of_it(self):
-        with Reader(self.place) as client:
+        with Reader(self.workspace) as client:
             client.request("execute", {"code": "for i in range(20_000): print('x' * 1000)", "executionId": "loud"})
             pid = client.process.pid
             forget_peak(pid)
@@ -188,10 +189,10 @@ os.rename('hash.part', 'hash')
             self.assert_grown_less(pid, before, 100_000_000)
 
 
-class Limits(PlaceTest):
+class Limits(WorkspaceTest):
     def test_beyond_the_limit_the_first_and_the_latest_part_are_kept_and_it_is_said(self):
         limit = 4 << 20
-        with Reader(self.place, options={"outputLimitBytes": limit}) as client:
+        with Reader(self.workspace, options={"outputLimitBytes": limit}) as client:
             result = client.request("execute", {
                 "executionId": "loud", "code": "for i in range(100_000): print(f'{i:0100d}')"})
             self.assertTrue(result["truncated"])
@@ -210,18 +211,18 @@ class Limits(PlaceTest):
             self.assertGreater(len(first) * 100, limit * 0.3)
             self.assertGreater(len(latest) * 100, limit * 0.3)
             # A little of what was dropped may wait to be removed with more.
-            kept = sum(f.stat().st_size for f in self.place.home.rglob("journals/*/run-*/*"))
+            kept = sum(f.stat().st_size for f in self.workspace.home.rglob("journals/*/run-*/*"))
             self.assertLessEqual(kept, limit + (64 << 10))
 
     def test_a_limit_below_what_makes_sense_is_refused(self):
         with self.assertRaises(AssertionError) as refused:
-            with Reader(self.place, options={"outputLimitBytes": 10}):
+            with Reader(self.workspace, options={"outputLimitBytes": 10}):
                 pass
         self.assertIn("-32602", str(refused.exception))
 
     def test_on_a_full_disk_the_client_still_hears_everything_and_is_told(self):
         # A file may have 3 MB, as if the disk were full then.
-        with Reader(self.place, under=["prlimit", "--fsize=3000000", "--"]) as client:
+        with Reader(self.workspace, under=["prlimit", "--fsize=3000000", "--"]) as client:
             result = client.request("execute", {
                 "executionId": "loud", "code": "for i in range(60): print('x' * 99_999, flush=True)"})
             self.assertEqual((result["status"], result["truncated"]), ("ok", True))
@@ -237,11 +238,11 @@ class Limits(PlaceTest):
             self.assertEqual((small["status"], small["truncated"]), ("ok", False))
 
     def test_journals_that_are_taken_away_are_missed_and_nothing_else(self):
-        with Reader(self.place) as client:
+        with Reader(self.workspace) as client:
             client.request("execute", {"executionId": "first", "code": "print('x' * 100_000)"})
-            [directory] = self.place.home.rglob("journals/*/run-*")
+            [directory] = self.workspace.home.rglob("journals/*/run-*")
             # Moved first: a file that is made ahead meanwhile would keep rmtree from ending.
-            shutil.rmtree(directory.rename(self.place.home / "taken away"))
+            shutil.rmtree(directory.rename(self.workspace.home / "taken away"))
             [page] = client.pages("first")
             self.assertEqual([set(r) for r in page["records"]], [{"seq", "count", "skippedBytes"}])
             self.assertIn("cannot be read", page["problem"])
@@ -252,20 +253,20 @@ class Limits(PlaceTest):
             self.assertEqual(output["output"]["text"], "heard\n")
 
     def test_nothing_is_left_when_the_sidecar_ends_and_what_a_crash_left_goes_when_it_is_old(self):
-        client = Reader(self.place)
+        client = Reader(self.workspace)
         client.request("execute", {"executionId": "a", "code": "print('secret')"})
-        [crashed] = self.place.home.rglob("journals/*/run-*")
+        [crashed] = self.workspace.home.rglob("journals/*/run-*")
         client.kill()
         [left] = [path for path in crashed.glob("*.jsonl") if path.stat().st_size]
         heading, line = map(json.loads, left.read_text().splitlines())
         self.assertEqual((heading["executionId"], heading["part"]), ("a", 0))
         self.assertEqual(line["output"]["text"], "secret\n")
-        with Reader(self.place) as second:
+        with Reader(self.workspace) as second:
             second.request("execute", {"executionId": "a", "code": "print('secret')"})
-            self.assertEqual(len(list(self.place.home.rglob("journals/*/run-*"))), 2)
-        self.assertEqual(list(self.place.home.rglob("journals/*/run-*")), [crashed])
+            self.assertEqual(len(list(self.workspace.home.rglob("journals/*/run-*"))), 2)
+        self.assertEqual(list(self.workspace.home.rglob("journals/*/run-*")), [crashed])
         os.utime(crashed, (0, 0))
-        with Reader(self.place):
+        with Reader(self.workspace):
             wait_until(lambda: not crashed.exists(), "the old journals to go")
 
 
@@ -287,7 +288,7 @@ def forge(msg_type, content):
     socket = kernel.iopub_thread.socket if hasattr(kernel, 'iopub_thread') and kernel.iopub_thread else kernel.iopub_socket
     kernel.iopub_thread.send_multipart([b'x', b'<IDS|MSG>', sign.hexdigest().encode(), *parts])
 """
-    RESOLVED = '"}},"method":"approval/resolved","params":{"approvalId":"1","decision":"allow","by":"person"},"x":{"y":{"z":"'
+    RESOLVED = '"}},"method":"approval/resolved","params":{"approvalId":"1","decision":"allow","by":"user"},"x":{"y":{"z":"'
 
     def test_content_cannot_end_our_message_and_begin_another(self):
         for name, content in {

@@ -5,8 +5,8 @@ import signal
 import subprocess
 import unittest
 
-from cellgate_client import (PlaceTest, Sidecar, assert_no_strays, command_of, descendants, living, processes_with,
-                             wait_until)
+from cellgate_client import Sidecar, WorkspaceTest
+from processes import assert_no_orphans, command_of, descendants, living, processes_with, wait_until
 from tools_testing import MCP_SERVER
 
 # In a session of its own, deaf to SIGTERM and SIGHUP, with its output closed: what a daemon does.
@@ -27,20 +27,20 @@ while True:
 """
 
 
-class End(PlaceTest):
+class End(WorkspaceTest):
     def setUp(self):
         super().setUp()
-        self.daemon = self.place.write("daemon.py", DAEMON)
-        self.cellgate = Sidecar(self.place)
+        self.daemon = self.workspace.write("daemon.py", DAEMON)
+        self.cellgate = Sidecar(self.workspace)
         self.addCleanup(self.finish)
 
     def finish(self):
         if self.cellgate.process.poll() is None:
             self.cellgate.kill()
-        assert_no_strays()
+        assert_no_orphans()
 
     def wait_for_daemon(self, mark):
-        wait_until(lambda: (self.place.root / mark).exists() and (self.place.root / mark).read_text(),
+        wait_until(lambda: (self.workspace.path / mark).exists() and (self.workspace.path / mark).read_text(),
                    f"the daemon {mark}")
         return wait_until(lambda: self.daemons(mark), f"the process of {mark}")
 
@@ -68,7 +68,7 @@ class End(PlaceTest):
         def left():
             return [f"{pid} ({command_of(pid)})" for pid in living(started)]
         wait_until(lambda: not left(), lambda: f"the end of {left()}", 20)
-        assert_no_strays()
+        assert_no_orphans()
 
     def test_exit_leaves_nothing(self):
         started = self.start_everything()
@@ -88,14 +88,14 @@ class End(PlaceTest):
         self.cellgate.process.send_signal(signal.SIGKILL)
         self.assertEqual(self.cellgate.wait_end(), -signal.SIGKILL)
         self.assert_all_end(started)
-        self.assertEqual([f for f in self.place.files() if "daemon" not in f and not f.startswith("from-")], [])
+        self.assertEqual([f for f in self.workspace.files() if "daemon" not in f and not f.startswith("from-")], [])
 
     def test_sigkill_while_a_kernel_starts_leaves_nothing(self):
         self.cellgate.execute("1")
         wait_until(lambda: descendants(self.cellgate.process.pid), "a process of the kernel")
         self.cellgate.process.send_signal(signal.SIGKILL)
         self.cellgate.wait_end()
-        assert_no_strays()
+        assert_no_orphans()
 
     def test_closing_a_session_ends_all_of_it_and_nothing_else(self):
         self.cellgate.session("other")
@@ -119,16 +119,16 @@ class End(PlaceTest):
         wait_until(lambda: not self.daemons("orphan"), "the end of the dead kernel's daemon")
 
 
-class TheControl(PlaceTest):
+class TheControl(WorkspaceTest):
     def test_without_cellgate_the_daemon_does_get_away(self):
         """Or the tests above would prove nothing."""
-        daemon = self.place.write("daemon.py", DAEMON)
-        subprocess.run(["/usr/bin/python3", str(daemon), str(self.place.root / "free")], check=True)
-        mark = self.place.root / "free"
+        daemon = self.workspace.write("daemon.py", DAEMON)
+        subprocess.run(["/usr/bin/python3", str(daemon), str(self.workspace.path / "free")], check=True)
+        mark = self.workspace.path / "free"
         pid = int(wait_until(lambda: mark.exists() and mark.read_text(), "the daemon"))
         os.kill(pid, signal.SIGTERM)
         with self.assertRaises(AssertionError):
-            assert_no_strays(timeout=0.5)  # which kills it
+            assert_no_orphans(timeout=0.5)  # which kills it
         wait_until(lambda: not processes_with("daemon.py"), "the end of the daemon")
 
 

@@ -7,7 +7,9 @@ import time
 import unittest
 
 from attaching import Attaching, read_output, text_of
-from cellgate_client import RootTest, RpcError, command_of, descendants, living, root_sidecars, wait_until
+from cellgate_client import WorkspaceSidecarTest
+from executions import RpcError
+from processes import command_of, descendants, living, wait_until, workspace_sidecars
 
 CALL = "from mcptools.host import write_file\nwrite_file.run(path='note.txt', content='x')\n"
 
@@ -20,7 +22,7 @@ def counted(count):
     return "".join(f"{i}\n" for i in range(count))
 
 
-class Reload(RootTest):
+class Reload(WorkspaceSidecarTest):
     def test_the_kernel_its_variables_and_the_result_are_there(self):
         one = self.editor()
         one.run("import os, time; x = 'kept'; pid = os.getpid()")
@@ -89,7 +91,7 @@ class Reload(RootTest):
         self.assertEqual(caught.exception.code, 1001)
 
 
-class Approvals(RootTest):
+class Approvals(WorkspaceSidecarTest):
     def ask(self, editor):
         editor.request("wrappers/generate", {"server": "host"})
         cell = editor.execute(CALL)
@@ -105,7 +107,7 @@ class Approvals(RootTest):
         attached = Attaching(two)
         two.allow(again)
         self.assertEqual(attached.wait_finished(cell.id)["status"], "ok")
-        self.assertEqual((self.place.root / "note.txt").read_text(), "x")
+        self.assertEqual((self.workspace.path / "note.txt").read_text(), "x")
 
     def test_a_question_that_comes_while_the_editor_reloads_waits_for_it(self):
         one = self.editor()
@@ -126,7 +128,7 @@ class Approvals(RootTest):
         one.approval()
         one.vanish()
         self.wait_for_the_end_of_the_sidecar()
-        self.assertIn("nobody is attached", (self.place.root / "why").read_text())
+        self.assertIn("nobody is attached", (self.workspace.path / "why").read_text())
 
     def test_of_two_editors_the_first_answer_wins_and_the_other_is_told(self):
         one, two = self.editor(), self.editor()
@@ -141,7 +143,7 @@ class Approvals(RootTest):
         self.assertEqual(cell.result()["status"], "error")
 
 
-class Crash(RootTest):
+class Crash(WorkspaceSidecarTest):
     """The sidecar itself is killed: the next one says what was lost, and still has what was written."""
 
     def test_the_next_sidecar_says_what_was_lost_and_has_its_output(self):
@@ -200,7 +202,7 @@ class Crash(RootTest):
         self.assertNotIn("lost", self.editor().info)
 
 
-class Kills(RootTest):
+class Kills(WorkspaceSidecarTest):
     """At random moments, seeded; CELLGATE_KILLS says how many."""
 
     def test_whatever_is_killed_nothing_is_lost_in_silence(self):
@@ -254,7 +256,7 @@ class Kills(RootTest):
 
     def ready_editor(self):
         """With a kernel that runs: of the round before, one may be starting, or have been killed while it did."""
-        if not root_sidecars(self.place):
+        if not workspace_sidecars(self.workspace):
             self.editor_now = self.editor()
         while True:
             try:

@@ -1,11 +1,12 @@
-"""What an agent asks for beyond its role gets error 1013 and a line in the log, whatever it says; a person gets it."""
+"""What an agent asks for beyond its role gets error 1013 and a line in the log, whatever it says; a user gets it."""
 
 import json
 import unittest
 
-from cellgate_client import Agent, RootTest, RpcError, validate
+from cellgate_client import Agent, WorkspaceSidecarTest, contract
+from executions import RpcError
 
-PROTOCOL = json.loads((validate.SCHEMAS / "methods.json").read_text())["methods"]
+PROTOCOL = json.loads((contract.SCHEMAS / "methods.json").read_text())["methods"]
 
 
 # Their examples start kernels and servers that are not here.
@@ -14,8 +15,8 @@ STARTING = ("execute", "session/create", "session/restart", "wrappers/generate",
 
 
 def example(method):
-    folder = validate.SCHEMAS / "examples"
-    return validate.load(folder / f"{method.replace('/', '.')}.json")["params"]["valid"][0]
+    folder = contract.SCHEMAS / "examples"
+    return contract.load(folder / f"{method.replace('/', '.')}.json")["params"]["valid"][0]
 
 
 def nested(path, value):
@@ -39,11 +40,11 @@ def attempts():
             continue
         if "agent" not in entry["roles"]:
             yield method, example(method)
-        for part in entry.get("personOnly", ()):
+        for part in entry.get("userOnly", ()):
             yield method, merged(dict(example(method)), nested(part["param"], part.get("value", "something")))
 
 
-class Roles(RootTest):
+class Roles(WorkspaceSidecarTest):
     hostile = True  # made-up values of parameters that are refused before they are read
 
     def code_of(self, client, method, params):
@@ -53,47 +54,47 @@ class Roles(RootTest):
             return error.code
         return None
 
-    def test_everything_that_is_for_persons_is_refused_to_an_agent_and_logged(self):
-        agent, person = self.agent(), self.editor()
+    def test_everything_that_is_for_users_is_refused_to_an_agent_and_logged(self):
+        agent, user = self.agent(), self.editor()
         self.assertGreater(len(list(attempts())), 12)
         for method, params in attempts():
             with self.subTest(method, params=params):
                 self.assertEqual(self.code_of(agent, method, params), 1013)
                 self.assertIn(f"was refused: {method}", self.log_of_the_sidecar())
                 if method not in STARTING:
-                    self.assertNotEqual(self.code_of(person, method, params), 1013)
+                    self.assertNotEqual(self.code_of(user, method, params), 1013)
 
     def test_an_agent_does_not_see_how_servers_are_started(self):
         secret = "t0ken-in-an-argument"
-        person = self.editor(options={"mcpServers": {
+        user = self.editor(options={"mcpServers": {
             "mine": {"command": "/bin/sh", "args": ["-c", secret]},
             "far": {"url": f"https://127.0.0.1/{secret}"}}})
         agent = self.agent()
-        seen, told = (client.request("toolServers/list")["servers"] for client in (person, agent))
+        seen, told = (client.request("toolServers/list")["servers"] for client in (user, agent))
         self.assertEqual(json.dumps(seen).count(secret), 2)  # the control
         self.assertNotIn(secret, json.dumps(told))
         self.assertEqual([(s["name"], s["state"], s["source"]) for s in told],
                          [(s["name"], s["state"], s["source"]) for s in seen])
         self.assertTrue(all("command" not in s and "url" not in s for s in told))
 
-    def test_settings_come_from_persons_only(self):
+    def test_settings_come_from_users_only(self):
         agent = self.agent(initialize=False)
         with self.assertRaises(RpcError) as caught:
             rule = {"effect": "allow", "kind": "tool", "server": "host"}
             agent.initialize(capabilities={}, options={"rules": [rule]})
         self.assertEqual(caught.exception.code, 1013)
         agent.initialize(capabilities={"approvals": True, "input": True})
-        person = self.editor()
-        self.assertEqual(person.request("policy/list"), {"rules": []})
+        user = self.editor()
+        self.assertEqual(user.request("policy/list"), {"rules": []})
 
     def test_an_agent_neither_sees_nor_answers_what_its_own_code_asks(self):
-        person = self.editor()
-        person.request("wrappers/generate", {"server": "host"})
-        agent = Agent(self.place, initialize=False)
+        user = self.editor()
+        user.request("wrappers/generate", {"server": "host"})
+        agent = Agent(self.workspace, initialize=False)
         self.addCleanup(agent.close)
         agent.initialize(capabilities={"approvals": True})  # whatever it says
         cell = agent.execute("from mcptools.host import write_file\nwrite_file.run(path='a.txt', content='x')")
-        approval = person.approval()
+        approval = user.approval()
         for method, params in (
             ("approval/list", {}),
             ("approval/respond", {"approvalIds": [approval["approvalId"]], "decision": "allow"}),
@@ -107,26 +108,26 @@ class Roles(RootTest):
                 self.assertEqual(self.code_of(agent, method, params), 1013)
         self.assertEqual(agent.asked(), 0)
         self.assertFalse(cell.pending.done)
-        person.allow(approval)
+        user.allow(approval)
         self.assertEqual(cell.result()["status"], "ok")
 
     def test_an_agent_stops_only_what_it_runs_itself(self):
-        person, agent = self.editor(), self.agent()
-        cell = person.execute("print('begun', flush=True)\nwhile True: pass").wait_for_text("begun")
+        user, agent = self.editor(), self.agent()
+        cell = user.execute("print('begun', flush=True)\nwhile True: pass").wait_for_text("begun")
         self.assertEqual(self.code_of(agent, "session/interrupt", {"sessionId": "default"}), 1013)
         self.assertEqual(self.code_of(agent, "execute/cancel", {"executionId": cell.id}), 1013)
         self.assertFalse(cell.pending.done)
-        self.assertIsNone(self.code_of(person, "session/interrupt", {"sessionId": "default"}))
+        self.assertIsNone(self.code_of(user, "session/interrupt", {"sessionId": "default"}))
         self.assertEqual(cell.result()["status"], "error")
         own = agent.execute("while True: pass").wait_running()  # cancelling one that has not begun works, too
         self.assertIsNone(self.code_of(agent, "execute/cancel", {"executionId": own.id}))
         self.assertEqual(own.result()["status"], "cancelled")
 
     def test_an_agent_runs_nothing_where_there_is_no_sandbox(self):
-        person, agent = self.editor(), self.agent()
-        person.session("open", sandbox=False)
+        user, agent = self.editor(), self.agent()
+        user.session("open", sandbox=False)
         self.assertEqual(self.code_of(agent, "execute", {"code": "1", "sessionId": "open"}), 1013)
-        self.assertEqual(person.run("1", sessionId="open").result()["status"], "ok")
+        self.assertEqual(user.run("1", sessionId="open").result()["status"], "ok")
         self.assertEqual(agent.run("1").result()["status"], "ok")
 
 
@@ -144,16 +145,16 @@ print(found)
 """
 
 
-class Kernels(RootTest):
+class Kernels(WorkspaceSidecarTest):
     """Invariant: a kernel never sees the clients' sockets."""
 
     def test_a_cell_does_not_reach_the_sockets_of_clients(self):
-        person = self.editor()
-        code = SOCKETS.format(runtime=str(self.place.runtime))
-        self.assertEqual(person.run(code).text(), "[]\n")
+        user = self.editor()
+        code = SOCKETS.format(runtime=str(self.workspace.runtime))
+        self.assertEqual(user.run(code).text(), "[]\n")
         # The control: without a sandbox it does, so the code is right.
-        person.session("open", sandbox=False)
-        self.assertEqual(person.run(code, sessionId="open").text(), "[b'cellgate', b'cellgate']\n")
+        user.session("open", sandbox=False)
+        self.assertEqual(user.run(code, sessionId="open").text(), "[b'cellgate', b'cellgate']\n")
 
 
 if __name__ == "__main__":

@@ -1,102 +1,22 @@
 """Tool servers in the sandbox: what they reach of the machine and of the network, by which settings, and who is asked.
 Their controls are the same servers without it."""
 
-import contextlib
-import http.server
 import json
 import os
 import shutil
-import socketserver
 import subprocess
-import threading
 import unittest
 
 import own_network
-from cellgate_client import (CELLGATE, FIXTURES, REPOSITORY, SYSTEM_PATH, PlaceTest, RootTest, RpcError,
-                             SharedSidecarTest, processes_with, wait_until)
+from cellgate_client import CELLGATE, FIXTURES, REPOSITORY, WorkspaceSidecarTest, WorkspaceTest
+from executions import RpcError
+from processes import processes_with, wait_until
+from server_sandbox_testing import FETCH, PYTHON, ServerTest, Web, settings
 from tools_testing import text_of
+from workspaces import SYSTEM_PATH
 
-PYTHON = "/usr/bin/python3"
 NODE = shutil.which("node", path=SYSTEM_PATH)
 NPM_SERVER = REPOSITORY / "tests/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
-FETCH = """
-import urllib.request
-def fetch(url):
-    try:
-        print(urllib.request.urlopen(url, timeout=60).read().decode())
-    except Exception as error:
-        print(type(error).__name__, error)
-"""
-
-
-def settings(allowed=(), denied=(), allow_write=(".",), **filesystem):
-    return json.dumps({"network": {"allowedDomains": list(allowed), "deniedDomains": list(denied)},
-                       "filesystem": {"denyRead": [".env"], "allowWrite": list(allow_write), "denyWrite": [],
-                                      **filesystem}})
-
-
-class Page(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.server.asked.append(self.headers["Host"])
-        body = f"hello from {self.headers['Host']}".encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-class Web(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    daemon_threads = True
-
-    def __init__(self):
-        self.asked = []
-        super().__init__(("0.0.0.0", 0), Page)
-        self.port = self.server_address[1]
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-
-class ServerTest(SharedSidecarTest):
-    """The server runs the code that it is given; calls of its tool are allowed."""
-
-    def prepare_server(self):
-        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
-
-    def setUp(self):
-        self.prepare_server()
-        (self.place.home / ".ssh").mkdir(exist_ok=True)
-        (self.place.home / ".ssh/id_rsa").write_text("a key of mine")
-        self.outside = self.place.base / "outside"
-        self.outside.write_text("nobody's business")
-        self.rule = self.cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "tool", "tool": "run"},
-                                                         "scope": "workspace"})
-        self.addCleanup(self.cellgate.request, "policy/remove", {"ruleId": self.rule["id"]})
-
-    def add(self, name, command=PYTHON, args=("server.py",), **more):
-        self.addCleanup(self.remove, name)
-        return self.cellgate.request("toolServers/add",
-                                     {"server": name, "config": {"command": command, "args": list(args), **more}})
-
-    def remove(self, name):
-        with contextlib.suppress(RpcError):  # it is gone already
-            self.cellgate.request("toolServers/remove", {"server": name})
-
-    def start(self, name, code):
-        return self.cellgate.start("tools/call", {"server": name, "tool": "run", "arguments": {"code": code}})
-
-    def run_in(self, name, code):
-        return text_of(self.start(name, code).result()).strip()
-
-    def info(self, name):
-        [server] = [s for s in self.cellgate.request("toolServers/list")["servers"] if s["name"] == name]
-        return server
-
-    def write_settings(self, name, text):
-        file = self.place.base / name
-        file.write_text(text)
-        return str(file)
 
 
 class Files(ServerTest):
@@ -105,32 +25,32 @@ class Files(ServerTest):
 
     def reached(self, name):
         """What the attempts of a server print, by what is tried."""
-        attempts = {"key": self.read(self.place.home / ".ssh/id_rsa"), "outside": self.read(self.outside),
-                    "secret": self.read(self.place.root / ".env"),
-                    "home": f"open({str(self.place.home / 'mark')!r}, 'w').write('x')",
-                    "hook": f"open({str(self.place.root / '.git/hooks/post-commit')!r}, 'w').write('x')",
+        attempts = {"key": self.read(self.workspace.home / ".ssh/id_rsa"), "outside": self.read(self.outside),
+                    "secret": self.read(self.workspace.path / ".env"),
+                    "home": f"open({str(self.workspace.home / 'mark')!r}, 'w').write('x')",
+                    "hook": f"open({str(self.workspace.path / '.git/hooks/post-commit')!r}, 'w').write('x')",
                     "processes": "import os\nprint(os.path.exists('/proc/%d/environ'))" % os.getpid(),
-                    "workspace": f"open({str(self.place.root / 'made')!r}, 'w').write('x')",
+                    "workspace": f"open({str(self.workspace.path / 'made')!r}, 'w').write('x')",
                     "variables": "import os\nprint(sorted(os.environ))"}
         return {what: self.run_in(name, code) for what, code in attempts.items()}
 
     def test_a_server_in_the_sandbox_sees_what_a_cell_sees(self):
-        self.place.write(".env", "TOKEN=1")
-        self.place.write(".git/hooks/pre-commit", "")
+        self.workspace.write(".env", "TOKEN=1")
+        self.workspace.write(".git/hooks/pre-commit", "")
         self.add("free")
         self.add("boxed", sandbox=True, env={"GIVEN": "yes"})
         free, boxed = self.reached("free"), self.reached("boxed")
         self.assertEqual((free["key"], free["outside"], free["secret"], free["processes"]),
                          ("a key of mine", "nobody's business", "TOKEN=1", "True"))
         self.assertEqual((free["home"], free["hook"]), ("", ""))
-        self.assertTrue((self.place.home / "mark").exists())
-        (self.place.home / "mark").unlink()
+        self.assertTrue((self.workspace.home / "mark").exists())
+        (self.workspace.home / "mark").unlink()
         for what in ("key", "outside"):
             self.assertIn("FileNotFoundError", boxed[what])
         self.assertIn("PermissionError", boxed["secret"])
         self.assertIn("Read-only", boxed["hook"])
         self.assertEqual(boxed["processes"], "False")
-        self.assertFalse((self.place.home / "mark").exists())
+        self.assertFalse((self.workspace.home / "mark").exists())
         for reached in (free, boxed):
             self.assertEqual(reached["workspace"], "")
         self.assertIn("'GIVEN'", boxed["variables"])
@@ -138,21 +58,21 @@ class Files(ServerTest):
         self.assertEqual(self.info("free")["sandbox"], "none")
         self.assertNotIn("layers", self.info("free"))
         self.assertEqual(self.info("boxed")["sandbox"], "bwrap")
-        self.assertLessEqual({"network-namespace", "private-home", "guarded-files", "network-proxy"},
+        self.assertLessEqual({"network-namespace", "private-home", "protected-files", "network-proxy"},
                              set(self.info("boxed")["layers"]))
         self.assertFalse(self.cellgate.asked())
 
     def test_settings_show_and_hide(self):
         file = self.write_settings("files.json", settings(allowRead=[str(self.outside)], denyRead=["data"]))
-        self.place.write("data/x", "hidden")
+        self.workspace.write("data/x", "hidden")
         info = self.add("set", sandbox={"configFile": file})
         self.assertEqual(info["sandboxConfig"], file)
-        shutil.copy(file, self.place.home / "files.json")
+        shutil.copy(file, self.workspace.home / "files.json")
         self.assertEqual(self.add("at home", sandbox={"configFile": "~/files.json"})["sandboxConfig"],
-                         str(self.place.home / "files.json"))
+                         str(self.workspace.home / "files.json"))
         self.assertEqual(self.run_in("set", self.read(self.outside)), "nobody's business")
-        self.assertIn("PermissionError", self.run_in("set", self.read(self.place.root / "data/x")))
-        self.assertIn("FileNotFoundError", self.run_in("set", self.read(self.place.home / ".ssh/id_rsa")))
+        self.assertIn("PermissionError", self.run_in("set", self.read(self.workspace.path / "data/x")))
+        self.assertIn("FileNotFoundError", self.run_in("set", self.read(self.workspace.home / ".ssh/id_rsa")))
 
     def test_settings_are_read_at_each_start_and_others_are_asked_for(self):
         file = self.write_settings("changing.json", settings())
@@ -175,7 +95,7 @@ class Files(ServerTest):
             self.assertIn("broken.json", caught.exception.message)
 
     def test_a_server_that_lies_elsewhere_is_told_of_with_what_to_do(self):
-        script = self.place.base / "elsewhere.py"
+        script = self.workspace.base / "elsewhere.py"
         shutil.copy(FIXTURES / "probing_server.py", script)
         self.add("elsewhere", args=[str(script)], sandbox=True)
         with self.assertRaises(RpcError) as caught:
@@ -188,7 +108,7 @@ class Files(ServerTest):
         self.assertEqual(self.run_in("elsewhere", "print(1)"), "1")
 
     def test_a_program_of_the_home_is_shown_with_what_lies_beside_it_and_no_more(self):
-        tools = self.place.home / "tools"
+        tools = self.workspace.home / "tools"
         (tools / "bin").mkdir(parents=True)
         (tools / "lib").mkdir()
         (tools / "private").write_text("not to be shown")
@@ -204,10 +124,10 @@ class Files(ServerTest):
         self.add("short", args=["server.py", "a-mark-of-short"], sandbox=True)
         self.run_in("short", "print(1)")
         self.assertTrue(processes_with("a-mark-of-short"))
-        self.assertEqual(len(list((self.place.runtime / "cellgate").glob("t-*"))), 1)
+        self.assertEqual(len(list((self.workspace.runtime / "cellgate").glob("t-*"))), 1)
         self.cellgate.request("toolServers/remove", {"server": "short"})
         wait_until(lambda: not processes_with("a-mark-of-short"), "the end of the server")
-        wait_until(lambda: not list((self.place.runtime / "cellgate").glob("t-*")), "the end of its directory")
+        wait_until(lambda: not list((self.workspace.runtime / "cellgate").glob("t-*")), "the end of its directory")
 
     def test_a_server_that_dies_is_told_of_with_its_signal_and_its_last_words(self):
         self.add("dying", sandbox=True)
@@ -218,12 +138,12 @@ class Files(ServerTest):
 
     @unittest.skipUnless(NODE and NPM_SERVER.exists(), "needs node and the npm packages of tests/package.json")
     def test_a_real_server_of_npm(self):
-        self.place.write("a.txt", "in the workspace")
-        self.place.write(".env", "TOKEN=1")
+        self.workspace.write("a.txt", "in the workspace")
+        self.workspace.write(".env", "TOKEN=1")
         script = NPM_SERVER.resolve()
         file = self.write_settings("npm.json", settings(allowRead=[str(script.parents[3])]))
-        args = [str(script), str(self.place.root), str(self.place.home)]
-        (self.place.home / "b.txt").write_text("in the home")
+        args = [str(script), str(self.workspace.path), str(self.workspace.home)]
+        (self.workspace.home / "b.txt").write_text("in the home")
         rule = self.cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "tool",
                                                              "tool": "read_text_file"}, "scope": "workspace"})
         self.addCleanup(self.cellgate.request, "policy/remove", {"ruleId": rule["id"]})
@@ -235,13 +155,13 @@ class Files(ServerTest):
                                                                 "arguments": {"path": str(path)}}))
 
         for server in ("files", "boxed_files"):
-            self.assertEqual(read(server, self.place.root / "a.txt"), "in the workspace")
-        self.assertEqual(read("files", self.place.home / "b.txt"), "in the home")
-        self.assertEqual(read("files", self.place.root / ".env"), "TOKEN=1")
+            self.assertEqual(read(server, self.workspace.path / "a.txt"), "in the workspace")
+        self.assertEqual(read("files", self.workspace.home / "b.txt"), "in the home")
+        self.assertEqual(read("files", self.workspace.path / ".env"), "TOKEN=1")
         # I25 of ipybox, whose page has macOS's words for it: "operation not permitted".
-        self.assertIn("EACCES: permission denied", read("boxed_files", self.place.root / ".env"))
-        self.assertIn("ENOENT", read("boxed_files", self.place.home / "b.txt"))
-        self.assertIn("ENOENT", read("boxed_files", self.place.home / ".ssh/id_rsa"))
+        self.assertIn("EACCES: permission denied", read("boxed_files", self.workspace.path / ".env"))
+        self.assertIn("ENOENT", read("boxed_files", self.workspace.home / "b.txt"))
+        self.assertIn("ENOENT", read("boxed_files", self.workspace.home / ".ssh/id_rsa"))
 
 
 class Network(ServerTest):
@@ -357,13 +277,13 @@ class Srt(ServerTest):
                 self.assertEqual(self.run_in(f"srt{number}", read), "nobody's business")
 
     def test_without_settings_those_of_the_home_hold_or_srts_own(self):
-        write = f"open({str(self.place.root / 'made')!r}, 'w').write('x')"
+        write = f"open({str(self.workspace.path / 'made')!r}, 'w').write('x')"
         self.add("bare", "srt", [PYTHON, "server.py"])
         self.assertIn("Read-only", self.run_in("bare", write))
         self.assertIn(".srt-settings.json does not exist", " ".join(self.info("bare")["sandboxNotices"]))
         self.cellgate.request("toolServers/remove", {"server": "bare"})
-        (self.place.home / ".srt-settings.json").write_text(settings())
-        self.addCleanup((self.place.home / ".srt-settings.json").unlink)
+        (self.workspace.home / ".srt-settings.json").write_text(settings())
+        self.addCleanup((self.workspace.home / ".srt-settings.json").unlink)
         self.add("bare", "srt", [PYTHON, "server.py"])
         self.assertEqual(self.run_in("bare", write), "")
 
@@ -378,14 +298,14 @@ class Srt(ServerTest):
         self.assertIn("sandbox", error.message)
 
 
-class FromTheWorkspace(PlaceTest):
+class FromTheWorkspace(WorkspaceTest):
     def name_server(self, **config):
-        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
-        self.place.write(".mcp.json", json.dumps({"mcpServers": {"repo": {"command": PYTHON, "args": ["server.py"],
+        self.workspace.write("server.py", (FIXTURES / "probing_server.py").read_text())
+        self.workspace.write(".mcp.json", json.dumps({"mcpServers": {"repo": {"command": PYTHON, "args": ["server.py"],
                                                                           **config}}}))
 
     def test_the_question_says_that_it_runs_in_the_sandbox_and_by_what(self):
-        self.place.write("sandbox.json", settings(["example.org"], allowRead=["~/.ssh/id_rsa"]))
+        self.workspace.write("sandbox.json", settings(["example.org"], allowRead=["~/.ssh/id_rsa"]))
         first = {"args": ["server.py"], "sandbox": True}
         second = {"command": "srt", "args": ["-s", "sandbox.json", PYTHON, "server.py"]}
         for config in (first, second):
@@ -398,7 +318,7 @@ class FromTheWorkspace(PlaceTest):
             self.assertIn("in the sandbox", approval["display"][0])
             self.assertEqual("sandboxSettings" in action, config is second)
             if config is second:
-                self.assertEqual(action["sandboxConfig"], str(self.place.root / "sandbox.json"))
+                self.assertEqual(action["sandboxConfig"], str(self.workspace.path / "sandbox.json"))
                 self.assertIn('allowRead: ["~/.ssh/id_rsa"]', display)
                 self.assertIn('"example.org"', display)
             cellgate.allow(approval)
@@ -416,23 +336,23 @@ class FromTheWorkspace(PlaceTest):
             cellgate.close()
             return asked
 
-        self.place.write("sandbox.json", settings())
+        self.workspace.write("sandbox.json", settings())
         self.name_server(sandbox={"configFile": "sandbox.json"})
         self.assertEqual(asked_by(self.sidecar()), 1)
         self.assertEqual(asked_by(self.sidecar()), 0)
-        self.place.write("sandbox.json", settings(["example.org"]))
+        self.workspace.write("sandbox.json", settings(["example.org"]))
         self.assertEqual(asked_by(self.sidecar()), 1)
         for config in ({"sandbox": True}, {}):
             self.name_server(**config)
             self.assertEqual(asked_by(self.sidecar()), 1, config)
 
 
-class NotToBeHad(PlaceTest):
+class NotToBeHad(WorkspaceTest):
     def test_without_bubblewrap_it_does_not_start(self):
         hide = ["unshare", "-rm", "sh", "-c", f'mount --bind /dev/null {shutil.which("bwrap")} && exec "$@"', "sh"]
         if subprocess.run([*hide, "true"], capture_output=True).returncode != 0:
             self.skipTest("bubblewrap cannot be hidden here")
-        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
+        self.workspace.write("server.py", (FIXTURES / "probing_server.py").read_text())
         cellgate = self.sidecar(under=hide)
         config = {"command": PYTHON, "args": ["server.py"]}
         with self.assertRaises(RpcError) as caught:
@@ -442,14 +362,14 @@ class NotToBeHad(PlaceTest):
         cellgate.request("wrappers/generate", {"server": "free", "config": config})
 
 
-class OnTheCommandLine(PlaceTest):
+class OnTheCommandLine(WorkspaceTest):
     def test_generate_says_that_the_server_ran_in_the_sandbox(self):
-        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
-        file = self.place.base / "s.json"
+        self.workspace.write("server.py", (FIXTURES / "probing_server.py").read_text())
+        file = self.workspace.base / "s.json"
         file.write_text(settings())
         for command, word in ((["srt", "-s", str(file)], "in the sandbox: bwrap"), ([], "")):
             ended = subprocess.run([CELLGATE, "generate", "probing", "--", *command, PYTHON, "server.py"],
-                                   cwd=self.place.root, env=self.place.environment(), stdin=subprocess.DEVNULL,
+                                   cwd=self.workspace.path, env=self.workspace.environment(), stdin=subprocess.DEVNULL,
                                    capture_output=True, text=True)
             self.assertEqual(ended.returncode, 0, ended.stderr)
             self.assertIn("mcptools.probing.run", ended.stdout)
@@ -457,14 +377,14 @@ class OnTheCommandLine(PlaceTest):
             self.assertEqual("sandbox" in ended.stderr, bool(word), ended.stderr)
 
 
-class WithoutUs(PlaceTest):
+class WithoutUs(WorkspaceTest):
     def test_it_ends_with_its_directory_when_the_sidecar_is_killed(self):
-        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
+        self.workspace.write("server.py", (FIXTURES / "probing_server.py").read_text())
         config = {"command": PYTHON, "args": ["server.py", "a-mark-of-left"], "sandbox": True}
         first = self.sidecar()
         first.request("wrappers/generate", {"server": "left", "config": config})
         self.assertTrue(processes_with("a-mark-of-left"))
-        own = self.place.runtime / "cellgate"
+        own = self.workspace.runtime / "cellgate"
         self.assertEqual(len(list(own.glob("t-*"))), 1)
         first.kill()
         wait_until(lambda: not processes_with("a-mark-of-left"), "the end of the server")
@@ -473,26 +393,26 @@ class WithoutUs(PlaceTest):
         second.request("wrappers/generate", {"server": "left", "config": config})
 
 
-class OfAnAgent(RootTest):
+class OfAnAgent(WorkspaceSidecarTest):
     def generate(self, agent, **config):
         return agent.start("wrappers/generate", {"server": "mine", "config": {"command": PYTHON, "args": ["server.py"],
                                                                               **config}})
 
     def test_it_may_ask_for_the_sandbox_and_not_by_which_settings(self):
-        self.place.write("server.py", (FIXTURES / "probing_server.py").read_text())
-        file = self.place.base / "s.json"
+        self.workspace.write("server.py", (FIXTURES / "probing_server.py").read_text())
+        file = self.workspace.base / "s.json"
         file.write_text(settings())
-        person, agent = self.editor(), self.agent()
+        user, agent = self.editor(), self.agent()
         for config in ({"sandbox": {"configFile": str(file)}}, {"command": "srt", "args": ["-s", str(file), PYTHON]},
                        {"command": "srt", "args": [PYTHON, "server.py"]}):
             with self.assertRaises(RpcError) as caught:
                 self.generate(agent, **config).result()
             self.assertEqual(caught.exception.code, 1013, config)
-        self.assertEqual(person.asked(), 0)
+        self.assertEqual(user.asked(), 0)
         pending = self.generate(agent, sandbox=True)
-        approval = person.approval()
+        approval = user.approval()
         self.assertTrue(approval["action"]["sandbox"])
-        person.allow(approval)
+        user.allow(approval)
         self.assertEqual(pending.result()["package"], "mcptools.mine")
 
 

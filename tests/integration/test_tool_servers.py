@@ -5,12 +5,14 @@ import os
 import signal
 import unittest
 
-from cellgate_client import PlaceTest, RpcError, command_of, processes_with, wait_until
+from cellgate_client import WorkspaceTest
+from executions import RpcError
+from processes import command_of, processes_with, wait_until
 from tools_testing import MCP_SERVER, ToolsTest, fixture_server, text_of
 
 
 class Given(ToolsTest):
-    """By a person's word."""
+    """By a user's word."""
 
     def server(self, name):
         found = [s for s in self.cellgate.request("toolServers/list")["servers"] if s["name"] == name]
@@ -18,13 +20,13 @@ class Given(ToolsTest):
 
     def marked(self, name):
         """A configuration whose processes can be told from others, and its mark."""
-        link = self.place.base / f"{name}-server.py"
+        link = self.workspace.base / f"{name}-server.py"
         link.symlink_to(MCP_SERVER)
         return {"command": "/usr/bin/python3", "args": ["-B", str(link)]}, str(link)
 
     def test_servers_are_listed_with_their_tools(self):
         fix = self.server("fix")
-        self.assertEqual((fix["state"], fix["source"]), ("running", "person"))
+        self.assertEqual((fix["state"], fix["source"]), ("running", "user"))
         self.assertEqual(fix["command"][0], "/usr/bin/python3")
         self.assertLessEqual({"tool-1", "tool_2", "tool_3"}, {tool["name"] for tool in fix["tools"]})
         self.assertEqual(self.server("host")["source"], "builtIn")
@@ -32,7 +34,7 @@ class Given(ToolsTest):
     def test_a_server_starts_when_it_is_needed_and_not_before(self):
         config, mark = self.marked("lazy")
         info = self.cellgate.request("toolServers/add", {"server": "lazy", "config": config})
-        self.assertEqual((info["state"], info["source"]), ("stopped", "person"))
+        self.assertEqual((info["state"], info["source"]), ("stopped", "user"))
         self.assertEqual(processes_with(mark), set())
         self.call("lazy", "tool-1", {"s": "x"})
         self.assertEqual(self.server("lazy")["state"], "running")
@@ -228,14 +230,14 @@ class Given(ToolsTest):
         script = f"env > env.txt; pwd > cwd.txt; exec /usr/bin/python3 -B {MCP_SERVER}"
         config = {"command": "/bin/sh", "args": ["-c", script], "cwd": "${workspaceFolder}/sub",
                   "env": {"GIVEN": "yes", "BY_DEFAULT": "${NOT_SET:-fallback}", "FROM_OURS": "${HOME}"}}
-        (self.place.root / "sub").mkdir()
+        (self.workspace.path / "sub").mkdir()
         self.cellgate.request("wrappers/generate", {"server": "surroundings", "config": config})
-        text = (self.place.root / "sub/env.txt").read_text()
+        text = (self.workspace.path / "sub/env.txt").read_text()
         lines = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
         self.assertEqual((lines["GIVEN"], lines["BY_DEFAULT"], lines["FROM_OURS"]),
-                         ("yes", "fallback", str(self.place.home)))
+                         ("yes", "fallback", str(self.workspace.home)))
         self.assertNotIn("XDG_RUNTIME_DIR", lines)
-        self.assertEqual((self.place.root / "sub/cwd.txt").read_text().strip(), str(self.place.root / "sub"))
+        self.assertEqual((self.workspace.path / "sub/cwd.txt").read_text().strip(), str(self.workspace.path / "sub"))
         self.cellgate.request("toolServers/remove", {"server": "surroundings"})
 
     def test_wrappers_go_where_they_are_wanted_and_are_the_same_each_time(self):
@@ -243,19 +245,19 @@ class Given(ToolsTest):
         self.assertEqual((answer["package"], answer["skipped"]), ("mcptools.fix", []))
         modules = {m["tool"]: m for m in answer["modules"]}
         self.assertEqual(modules["tool-1"]["module"], "mcptools.fix.tool_1")
-        self.assertEqual(modules["tool-1"]["path"], str(self.place.root / "mcptools/fix/tool_1.py"))
+        self.assertEqual(modules["tool-1"]["path"], str(self.workspace.path / "mcptools/fix/tool_1.py"))
         self.assertTrue(os.path.isfile(modules["tool-1"]["path"]))
 
         def package():
-            return {p: p.read_bytes() for p in (self.place.root / "mcptools").rglob("*.py")}
+            return {p: p.read_bytes() for p in (self.workspace.path / "mcptools").rglob("*.py")}
         before = package()
         self.assertEqual(self.cellgate.request("wrappers/generate", {"server": "fix"}), answer)
         self.assertEqual(package(), before)
         for content in before.values():
             self.assertNotIn(b"/usr/bin/python3", content)  # no configuration is in it
-        (self.place.root / "lib").mkdir()
+        (self.workspace.path / "lib").mkdir()
         elsewhere = self.cellgate.request("wrappers/generate", {"server": "fix", "outDir": "lib"})
-        self.assertTrue(elsewhere["modules"][0]["path"].startswith(str(self.place.root / "lib/mcptools/")))
+        self.assertTrue(elsewhere["modules"][0]["path"].startswith(str(self.workspace.path / "lib/mcptools/")))
 
     def test_the_built_in_server_stays(self):
         with self.assertRaises(RpcError):
@@ -276,18 +278,18 @@ class Given(ToolsTest):
         self.assertIn("SURELY_NOT_SET", caught.exception.message)
 
 
-class FromTheWorkspace(PlaceTest):
-    """What a cloned repository names starts only after a person agreed to exactly that."""
+class FromTheWorkspace(WorkspaceTest):
+    """What a cloned repository names starts only after a user agreed to exactly that."""
 
     FILES = ((".mcp.json", "mcpServers"), (".vscode/mcp.json", "servers"))
 
     def name_server(self, file, key, **more):
         script = f"touch started; exec /usr/bin/python3 -B {MCP_SERVER}"
         config = {"command": "/bin/sh", "args": ["-c", script], "env": {"SECRET": "${TOKEN:-none}"}, **more}
-        self.place.write(file, json.dumps({key: {"repo": config}}))
+        self.workspace.write(file, json.dumps({key: {"repo": config}}))
 
     def started(self):
-        return (self.place.root / "started").exists()
+        return (self.workspace.path / "started").exists()
 
     def state(self, cellgate):
         [server] = [s for s in cellgate.request("toolServers/list")["servers"] if s["name"] == "repo"]
@@ -305,10 +307,10 @@ class FromTheWorkspace(PlaceTest):
                 approval = cellgate.approval()
                 action = approval["action"]
                 self.assertEqual((action["kind"], action["server"], action["cwd"]),
-                                 ("server", "repo", str(self.place.root)))
+                                 ("server", "repo", str(self.workspace.path)))
                 self.assertEqual(action["command"][0], "/bin/sh")
                 self.assertIn("SECRET", action["environmentNames"])
-                # What the workspace's file says is shown, as it is written; what a person gave is not.
+                # What the workspace's file says is shown, as it is written; what a user gave is not.
                 self.assertEqual(action["environment"], {"SECRET": "${TOKEN:-none}"})
                 self.assertIn('with the variable SECRET: "${TOKEN:-none}"', approval["display"])
                 self.assertIn("touch started", "\n".join(approval["display"]))
@@ -318,8 +320,8 @@ class FromTheWorkspace(PlaceTest):
                 self.assertTrue(self.started())
                 self.assertEqual(self.state(cellgate)["state"], "running")
                 cellgate.close()
-                os.remove(self.place.root / "started")
-                os.remove(self.place.root / file)
+                os.remove(self.workspace.path / "started")
+                os.remove(self.workspace.path / file)
 
     def test_a_no_starts_nothing(self):
         self.name_server(*self.FILES[0])
@@ -351,7 +353,7 @@ class FromTheWorkspace(PlaceTest):
         second.request("wrappers/generate", {"server": "repo"})
         self.assertEqual(second.asked(), 0)
         second.close()
-        os.remove(self.place.root / "started")
+        os.remove(self.workspace.path / "started")
         self.name_server(*self.FILES[0], args=["-c", f"touch started; : ; exec /usr/bin/python3 -B {MCP_SERVER}"])
         third = self.sidecar()
         self.assertEqual(self.state(third)["state"], "pending")
@@ -361,15 +363,15 @@ class FromTheWorkspace(PlaceTest):
             pending.result()
         self.assertFalse(self.started())
 
-    def test_a_file_of_the_workspace_cannot_take_a_persons_name(self):
-        self.place.write(".mcp.json",
+    def test_a_file_of_the_workspace_cannot_take_a_users_name(self):
+        self.workspace.write(".mcp.json",
                          json.dumps({"mcpServers": {"fix": {"command": "/bin/sh", "args": ["-c", "touch started"]}}}))
         cellgate = self.sidecar(options={"mcpServers": {"fix": fixture_server()}})
         cellgate.request("wrappers/generate", {"server": "fix"})
         self.assertEqual((cellgate.asked(), self.started()), (0, False))
 
     def test_a_broken_file_breaks_nothing_else(self):
-        self.place.write(".mcp.json", "{broken")
+        self.workspace.write(".mcp.json", "{broken")
         cellgate = self.sidecar(options={"mcpServers": {"fix": fixture_server()}})
         self.assertEqual(cellgate.request("wrappers/generate", {"server": "fix"})["package"], "mcptools.fix")
 

@@ -1,4 +1,4 @@
-"""Root and others differ in what the system lets them do, and whoever runs these tests is mostly one of them. Run as root,
+"""Root and others differ in what the system lets them do, and these tests are mostly run as one of them. Run as root,
 this runs those again as an ordinary user, in which it matters: connections with real programs, kills, processes, limits,
 tool servers in the sandbox, and `cellgate sandbox test`. (Of the launchers, tests/unit/sandbox does so itself.) What needs
 npm packages stays with root: they may lie where only root can go."""
@@ -70,7 +70,7 @@ class AsAnOrdinaryUser(unittest.TestCase):
         self.again_in_a_network("server_sandbox")
 
     def test_the_sandbox_s_own_trial(self):
-        self.again("sandbox_trial")
+        self.again("sandbox_check")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""What the tests of tools share: a place with tool servers, and a sidecar that made their wrappers."""
+"""What the tests of tools share: a workspace with tool servers, and a sidecar that made their wrappers."""
 
-from cellgate_client import FIXTURES, RpcError, SharedSidecarTest
+from cellgate_client import FIXTURES, SharedSidecarTest
+from executions import RpcError
 
 MCP_SERVER = FIXTURES / "mcp_server.py"
+ECHO = "from mcptools.fix import tool_1\n"  # in front of a cell that calls it
 
 
 def fixture_server(**more):
@@ -10,7 +12,7 @@ def fixture_server(**more):
 
 
 class ToolsTest(SharedSidecarTest):
-    """`fix` is the fixture server, by a person's word; `host` is built in. Both have wrappers."""
+    """`fix` is the fixture server, by a user's word; `host` is built in. Both have wrappers."""
 
     options = {"mcpServers": {"fix": fixture_server()}}
     generated = ("fix", "host")

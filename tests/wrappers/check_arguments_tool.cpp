@@ -1,7 +1,7 @@
 // check_arguments_tool < LINES: each line is a JSON array of a schema and arguments; for each, a line with what the
 // check of a call's arguments finds, empty when it lets them pass.
 
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "tools/argument_check.hpp"
 
 #include <iostream>
@@ -16,6 +16,6 @@ int main() {
         const auto parts = json_elements(pair.text());
         const RawJson schema = RawJson::checked(std::string(parts.at(0)));
         const RawJson arguments = RawJson::checked(std::string(parts.at(1)));
-        std::cout << visible_text(tools::check_arguments(schema, arguments).value_or("")) << '\n';
+        std::cout << escape_unprintable(tools::check_arguments(schema, arguments).value_or("")) << '\n';
     }
 }

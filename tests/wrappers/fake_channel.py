@@ -43,7 +43,7 @@ class FakeChannel:
         self._folder.cleanup()
 
     def drop_connections(self):
-        for connection in list(self._accepted):  # those that are there now; whoever was dropped may come back at once
+        for connection in list(self._accepted):  # those that are there now; a dropped client may come back at once
             try:
                 connection.shutdown(socket.SHUT_RDWR)
             except OSError:

@@ -112,7 +112,13 @@ class History(unittest.TestCase):
                 shutil.rmtree(self.home / ".ipython", ignore_errors=True)
                 shutil.rmtree(self.home / "kept", ignore_errors=True)
 
-    def test_a_folder_that_a_person_shows_is_used(self):
+    def test_without_the_speedups_the_start_is_the_stock_one(self):
+        stock = "import sys\nprint(get_ipython().kernel._execute_sleep > 0, 'jedi' in sys.modules)"
+        self.assertEqual(self.kernel(CELLGATE_KERNEL_SPEEDUPS="0").text(stock), "True True\n")
+        self.assertEqual(self.files(), ["history.sqlite"])
+        self.assertEqual(self.kernel().text(stock), "False False\n")
+
+    def test_a_folder_that_a_user_shows_is_used(self):
         (self.home / ".ipython").mkdir()
         self.kernel()
         self.assertEqual(self.files(), ["history.sqlite"])
@@ -206,7 +212,7 @@ class Bootstrap(unittest.TestCase):
     def test_a_prompt_that_nobody_answers_shows_the_users_frames_only(self):
         code = "def ask():\n    return input('Name: ')\nask()"
         name, text, shown, _ = self.ours.error(code, answer_input="\x04")
-        self.assertEqual((name, text), ("EOFError", "nobody answered the prompt"))
+        self.assertEqual((name, text), ("EOFError", "the prompt got no answer"))
         self.assertNotIn("kernelbase", shown)
         self.assertIn("input('Name: ')", shown)
         reply, _ = self.stock.run(code, answer_input="\x04")

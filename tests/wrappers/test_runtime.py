@@ -65,7 +65,7 @@ class Runtime(unittest.TestCase):
         thread.start()
         thread.join()
         self.assertEqual(self.channel.connections, 2)
-        self.channel.wait_for(lambda: self.channel.open_connections == 1)  # the thread's went with it
+        self.channel.wait_for(lambda: self.channel.open_connections == 1)  # the thread's ended with it
 
     def test_a_forked_child_has_its_own_connection(self):
         self.text.run(a="parent")

@@ -1,5 +1,5 @@
--- What Neovim loads at its start: the command, the <Plug> maps, and a look at each file that is opened. Everything
--- else is loaded when it is first needed.
+-- `plugin/cellgate.lua` is what Neovim loads at its start: the command, the <Plug> maps, and a look at each file that
+-- is read. Everything else is loaded when it is first needed.
 if vim.g.loaded_cellgate then
   return
 end
@@ -31,30 +31,30 @@ require("cellgate.keys").define()
 local group = vim.api.nvim_create_augroup("cellgate", {})
 
 ---@param events string[]
----@param act fun(opened: table, event: table)
+---@param act fun(open_files: table, event: table)
 local function on(events, act)
   vim.api.nvim_create_autocmd(events, {
     group = group,
     callback = function(event)
       if vim.bo[event.buf].buftype == "" then
-        act(require("cellgate.opened"), event)
+        act(require("cellgate.open_files"), event)
       end
     end,
   })
 end
 
-on({ "BufReadPost", "FileType", "BufWritePost" }, function(opened, event)
-  opened.look(event.buf, event.event == "BufReadPost")
+on({ "BufReadPost", "FileType", "BufWritePost" }, function(open_files, event)
+  open_files.look(event.buf, event.event == "BufReadPost")
 end)
-on({ "InsertLeave", "TextChanged" }, function(opened, event)
-  opened.typed(event.buf)
+on({ "InsertLeave", "TextChanged" }, function(open_files, event)
+  open_files.typed(event.buf)
 end)
-on({ "BufUnload" }, function(opened, event)
-  opened.forget(event.buf)
+on({ "BufUnload" }, function(open_files, event)
+  open_files.forget(event.buf)
 end)
 vim.api.nvim_create_autocmd("FocusGained", {
   group = group,
   callback = function()
-    require("cellgate.opened").look_for_sidecars()
+    require("cellgate.open_files").look_for_sidecars()
   end,
 })

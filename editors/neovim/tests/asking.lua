@@ -1,9 +1,9 @@
--- For specs about approvals: a fake sidecar that asks, a clock of its own, and keys.
+-- `asking` is what specs about approvals share: a fake sidecar that asks, a clock, keys, and a look at the screen.
 local M = {}
 
 local clock
 
---- What was put off until after this turn has happened.
+--- Waits until everything that was scheduled has run.
 function M.turn()
   local turned = false
   vim.schedule(function()
@@ -17,7 +17,7 @@ end
 --- A Neovim of 100 by 40 that is connected to a fake sidecar.
 ---@return cellgate.FakeSidecar
 function M.start()
-  -- What the one before put off, and the windows that come of it.
+  -- What the spec before put off, and the windows that it opens.
   M.turn()
   vim.cmd("silent! %bwipeout!")
   package.loaded.fake_sidecar = nil
@@ -90,7 +90,7 @@ end
 --- The rows of the screen.
 ---@return string[]
 function M.screen()
-  -- Where windows stand, and which have gone, is known after a turn that has drawn.
+  -- Where windows are, and which are closed, is known after a turn that has drawn.
   vim.cmd.redraw()
   M.turn()
   vim.cmd.redraw()
@@ -103,6 +103,73 @@ function M.screen()
     rows[row] = table.concat(cells)
   end
   return rows
+end
+
+-- As the sidecar offers them for a tool that reads files.
+M.five_choices = {
+  { label = "this call", scope = "once" },
+  { label = "exactly this call, while the cell runs", scope = "execution" },
+  {
+    label = "read_file with path under the root, its other arguments free, in this session",
+    scope = "session",
+    rule = { effect = "allow", kind = "tool" },
+  },
+  { label = "any read_file of host, in this session", scope = "session", rule = { effect = "allow", kind = "tool" } },
+  {
+    label = "any read_file of host, in this workspace",
+    scope = "workspace",
+    rule = { effect = "allow", kind = "tool" },
+  },
+}
+
+---@param columns integer
+---@param lines integer
+function M.resize(columns, lines)
+  vim.o.columns, vim.o.lines = columns, lines
+  M.turn()
+  M.turn()
+end
+
+--- Enters the window whose keys answer.
+function M.enter()
+  require("cellgate.approval_windows").enter()
+end
+
+--- A window of the plugin, and its text.
+---@param filetype string
+---@return integer? window
+---@return string? words
+function M.window_of(filetype)
+  for _, window in ipairs(vim.api.nvim_list_wins()) do
+    local buffer = vim.api.nvim_win_get_buf(window)
+    if vim.bo[buffer].filetype == filetype then
+      return window, table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), "\n")
+    end
+  end
+end
+
+--- The rows that a window takes, with its border.
+---@param filetype string
+---@return integer top
+---@return integer bottom
+function M.extent(filetype)
+  local window = assert((M.window_of(filetype)))
+  local top = vim.api.nvim_win_get_position(window)[1]
+  return top, top + vim.api.nvim_win_get_height(window) + 2
+end
+
+--- What the footer of the reader says.
+function M.footer()
+  M.turn()
+  require("cellgate.approval_reader").refresh()
+  local _, words = M.window_of("cellgate-choices")
+  return words and words:gsub("%s+", " ")
+end
+
+---@param words string
+---@return boolean
+function M.is_shown(words)
+  return table.concat(M.screen(), "\n"):find(words, 1, true) ~= nil
 end
 
 return M

@@ -1,4 +1,4 @@
--- What commands, keys and typing do, against the fake.
+-- Specs of `commands`, `keys` and `open_files`: what commands, keys and typing do.
 
 local function start()
   package.loaded.fake_sidecar = nil
@@ -75,9 +75,9 @@ it("commands: what is queued counts down", function()
   local ids = vim.tbl_map(function(message)
     return message.params.executionId
   end, fake:asked("execute"))
-  local session, render = require("cellgate.session"), require("cellgate.render")
+  local session, execution_state = require("cellgate.session"), require("cellgate.execution_state")
   local function last()
-    return (render.state_words(session.execution(ids[3])))
+    return (execution_state.describe(session.execution(ids[3])))
   end
   for i, id in ipairs(ids) do
     fake:notify("execute/changed", { executionId = id, state = i == 1 and "running" or "queued", position = i - 1 })
@@ -188,7 +188,7 @@ it("typing: keys and completion are there once the first cell is typed, and not 
   -- One that somebody chose stays.
   local other = cells_of({ "# %%" })
   vim.bo.omnifunc = "v:lua.vim.lsp.omnifunc"
-  require("cellgate.opened").look(other)
+  require("cellgate.open_files").look(other)
   equal(vim.bo.omnifunc, "v:lua.vim.lsp.omnifunc")
 end)
 
@@ -235,7 +235,7 @@ it("input: Escape at a password leaves the code waiting", function()
   equal(fake.spy.responses[1].result, { value = "" })
 end)
 
-it("html: where nothing opens it, the path is told", function()
+it("html: where nothing opens it, the path is shown", function()
   start()
   local open = vim.ui.open
   vim.ui.open = function()
@@ -287,7 +287,7 @@ it("statusline: kernels and what waits, counted; and User events tell of both", 
   })
 end)
 
-it("notices: fit their row, whatever the characters; and progress is one", function()
+it("messages: fit their row, whatever the characters; and progress is one", function()
   local fake = start()
   fake.connect("/tmp")
   local columns = vim.o.columns

@@ -1,4 +1,5 @@
--- A sidecar without a process: it answers what specs tell it to, and remembers what it was told (`spy`).
+-- `fake_sidecar` is a sidecar without a process: it answers as a spec wants it to, and records what it receives
+-- (`spy`).
 local connection = require("cellgate.connection")
 local rpc = require("cellgate.rpc")
 local session = require("cellgate.session")
@@ -10,7 +11,7 @@ local M = {}
 ---@field errors table<string, cellgate.RpcError> what is refused
 ---@field after? fun(peer: cellgate.Peer) what happens behind such an error
 ---@field connections integer how many there were
----@field most_open integer of them at a time
+---@field max_open integer of them at a time
 ---@field spy { requests: table[], notifications: table[], responses: table[] }
 local Fake = {}
 Fake.__index = Fake
@@ -20,7 +21,7 @@ local answers = {
     return {
       serverInfo = { name = "cellgate", version = "0" },
       protocolVersion = "1",
-      role = "person",
+      role = "user",
       capabilities = {},
     }
   end,
@@ -38,7 +39,7 @@ function M.install()
     errors = {},
     connections = 0,
     open = 0,
-    most_open = 0,
+    max_open = 0,
   }, Fake)
   connection.connect = function(_, handlers)
     local peer
@@ -55,7 +56,7 @@ function M.install()
     end
     fake.peer = peer
     fake.connections, fake.open = fake.connections + 1, fake.open + 1
-    fake.most_open = math.max(fake.most_open, fake.open)
+    fake.max_open = math.max(fake.max_open, fake.open)
     return peer
   end
   return fake

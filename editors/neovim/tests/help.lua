@@ -1,5 +1,5 @@
--- Writes doc/cellgate.txt, and the settings in README.md, from the plugin's own tables: `nvim -l tests/help.lua`. A
--- spec compares them, so that none moves alone.
+-- `help` writes doc/cellgate.txt, and the settings in docs/neovim.md, from the plugin's own tables, by
+-- `nvim -l tests/help.lua`. A spec compares them, so that none changes alone.
 local M = {}
 
 local function wrap(text, indent)
@@ -61,8 +61,8 @@ local sections = {
       )
       .. "\n\n"
       .. wrap(
-        "The kernel lives in a process of its own, the workspace's sidecar. It goes on when Neovim ends, and whoever comes"
-          .. " back finds output, variables and open questions.",
+        "The kernel lives in a process of its own, the workspace's sidecar. It goes on when Neovim ends, and when you"
+          .. " come back you find output, variables and open questions.",
         ""
       )
       .. "\n\n"
@@ -107,7 +107,7 @@ local sections = {
       )
       .. "\n\n"
       .. wrap(
-        "Beside the cell's first line stand its state, the kernel's count and the time without waiting for you; below it the"
+        "At the end of the cell's first line are its state, the kernel's count and the time without waiting for you; below it the"
           .. " last lines of its output, live, and how many there are before them. `:Cellgate output` reads all of it from"
           .. " the journal. Pictures are shown where the terminal, image.nvim or snacks.nvim can, else the path of their"
           .. " file. Html is opened only on command, and then without scripts and network. 'omnifunc' completes from the live kernel.",
@@ -115,14 +115,14 @@ local sections = {
       )
       .. "\n\n"
       .. wrap(
-        "Where the sandbox stood in the cell's way, a note below it says what was refused and what would allow it."
-          .. " `:Cellgate remedy` does that: it adds a rule for the session, or starts the kernel anew with the file or"
+        "When the sandbox refused something to a cell, a note below it says what was refused and what would allow it."
+          .. " `:Cellgate remedy` does that: it adds a rule for the session, or restarts the kernel with the file or"
           .. " folder in its sandbox. `:Cellgate rules` takes a rule back.",
         ""
       )
       .. "\n\n"
       .. wrap(
-        "When code reads a line with `input()`, the question stands at the cell until you answer it by `:Cellgate input`:"
+        "When code reads a line with `input()`, the question is shown at the cell until you answer it by `:Cellgate input`:"
           .. " nothing takes your cursor while you type elsewhere.",
         ""
       )
@@ -131,10 +131,10 @@ local sections = {
   function()
     local lines = vim.tbl_map(function(line)
       return "    " .. line
-    end, require("cellgate.approval_reader").help)
+    end, require("cellgate.approval_reader_text").help)
     return heading("Approvals", "cellgate-approvals")
       .. wrap(
-        "What waits for an answer stands in a small window in a corner where the cursor is not, at the line of code"
+        "What waits for an answer is shown in a small window in a corner where the cursor is not, at the line of code"
           .. " that asks, and in the statusline. None of these has keys: whatever you type goes where your cursor is."
           .. " `:Cellgate approvals` enters the window whose keys answer:",
         ""
@@ -144,20 +144,20 @@ local sections = {
       .. "\n<\n"
       .. wrap(
         "Several approvals of one cell and tool that offer the same choices are read together and answered together. One that"
-          .. " leads elsewhere has other choices, and comes first, by itself. Where the choices would take too much of a small"
-          .. " screen, they follow the text: nothing is allowed before all of both was on the screen.",
+          .. " differs has other choices, and comes first, by itself. Where the choices would take too much of a small"
+          .. " screen, they follow the text. Nothing is allowed before the end of both was on the screen.",
         ""
       )
       .. "\n\n"
       .. wrap(
         "In the buffer of `e` only a `:w` that is typed there, without a name or lines, answers; a plugin that saves files"
-          .. " does not, nor does a copy. What cannot be seen in the arguments stands there as JSON writes it, such as"
+          .. " does not, nor does a copy. Characters that cannot be seen are escaped there as JSON does it, such as"
           .. " `\\u202e`.",
         ""
       )
       .. "\n\n"
       .. wrap(
-        "`:Cellgate allow {tag}` answers without entering: for an approval all of whose lines were on the screen, and not"
+        "`:Cellgate allow {tag}` answers without entering: for an approval that was shown to its end, and not"
           .. " within half a second after something came or went. It allows this call. `:Cellgate allow {tag} {number}` is for"
           .. " a wider choice, which `:Cellgate approvals` has to have shown before.",
         ""
@@ -242,9 +242,9 @@ function M.text()
   return table.concat(out)
 end
 
---- The table of settings of the README.
+--- The table of settings of docs/neovim.md.
 ---@return string
-function M.readme_table()
+function M.settings_table()
   local out = { "| setting | default | what it does |", "|---|---|---|" }
   for _, setting in ipairs(require("cellgate.config").settings) do
     local default = setting.default == nil and "" or ("`%s`"):format((vim.inspect(setting.default)))
@@ -260,12 +260,12 @@ if arg and arg[0] and arg[0]:find("help%.lua$") then
   local file = assert(io.open(folder .. "/doc/cellgate.txt", "w"))
   file:write(M.text())
   file:close()
-  local readme = folder .. "/../../README.md"
-  local text = assert(io.open(readme)):read("a")
+  local page = folder .. "/../../docs/neovim.md"
+  local text = assert(io.open(page)):read("a")
   local from = text:find("| setting | default |", 1, true)
-  local to = text:find("\n\n", from, true)
-  file = assert(io.open(readme, "w"))
-  file:write(text:sub(1, from - 1), M.readme_table(), text:sub(to + 1))
+  local to = text:find("\n\n", from, true) or #text
+  file = assert(io.open(page, "w"))
+  file:write(text:sub(1, from - 1), M.settings_table(), text:sub(to + 1))
   file:close()
 end
 

@@ -1,4 +1,4 @@
--- The plugin's own windows below the current one: what a key acts on there, and what commands there are for.
+-- Specs of the plugin's own windows below the current one: what a key acts on there, and which commands work there.
 local fake_sidecar, session
 
 local function start()
@@ -65,7 +65,7 @@ it("lists: after a rule was revoked, the next key does not act on the one that c
   equal(fake:asked("policy/remove")[2].params.ruleId, "c")
 end)
 
-it("lists: what was decided is shown with why, also what nobody was asked about", function()
+it("lists: what was decided is shown with why, also what no user was asked about", function()
   local fake = start()
   fake.answers["policy/decisions"] = function()
     return {
@@ -86,7 +86,7 @@ it("lists: what was decided is shown with why, also what nobody was asked about"
           number = 6,
           decidedAt = "2026-01-05T09:30:00Z",
           decision = "deny",
-          by = "person",
+          by = "user",
           reason = "not this folder",
           display = { "tool write_b of fs" },
           approvalId = "a1",
@@ -102,7 +102,7 @@ it("lists: what was decided is shown with why, also what nobody was asked about"
   end, lines())
   equal({ times[2], times[3] }, {
     "WHEN  tool read_a of fs  allowed by a rule",
-    "WHEN  tool write_b of fs  denied by a person",
+    "WHEN  tool write_b of fs  denied by a user",
   })
   local list = vim.api.nvim_get_current_win()
   vim.fn.search("read_a")
@@ -175,13 +175,13 @@ it("lists: a command that is typed there is for the workspace and kernel that it
   equal(vim.tbl_keys(session.all), { "/tmp" })
 end)
 
-it("lists: what stands there is not run, whoever wrote it", function()
+it("lists: their text is not run, no matter who wrote it", function()
   local fake = start()
   fake.answers["toolServers/list"] = function()
     return { servers = { { name = "theirs", state = "failed", source = "workspace", tools = {} } } }
   end
   fake.answers["toolServers/log"] = function()
-    return { text = "# %%\nprint('not the person's')" }
+    return { text = "# %%\nprint('not the user's')" }
   end
   require("cellgate.tool_servers").list("/tmp")
   wait_line("theirs")
@@ -190,7 +190,7 @@ it("lists: what stands there is not run, whoever wrote it", function()
     run_commands(command)
   end
   type_keys("L")
-  wait_line("not the person's")
+  wait_line("not the user's")
   local before = lines()
   for _, command in ipairs({ "run", "advance", "all", "file", "line" }) do
     run_commands(command)

@@ -1,6 +1,7 @@
--- Runs specs inside of Neovim, which has to draw its screen: `nvim --clean -n --headless -c 'luafile runner.lua'`, with
--- a pattern of names in FILTER. A spec is a file `*_spec.lua` that calls `it(name, function)`; each gets modules loaded
--- anew, so that nothing of one is left for the next.
+-- `runner` runs specs inside Neovim, which has to draw its screen:
+-- `nvim --clean -n --headless -c 'luafile runner.lua'`, with a pattern of names in FILTER. A spec is a file
+-- `*_spec.lua` that calls `it(name, function)`. The plugin's modules are loaded again for each, so that no state is
+-- left.
 local folder = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h")
 vim.opt.rtp:prepend(vim.fs.dirname(folder))
 package.path = folder .. "/?.lua;" .. package.path

@@ -1,183 +1,154 @@
--- A workspace's connection, from its begin to its end, and what runs through it.
-
+-- Specs of `session`: executions, their output before and after a reload, and the lines that code reads.
+local fixtures = require("fixtures")
 local start = require("with_fake")
 
--- What the log got while `act` ran.
-local function logged(act)
-  local lines = {}
-  local log = require("cellgate.log")
-  local write = log.write
-  log.write = function(level, words)
-    lines[#lines + 1] = level .. " " .. words
-  end
-  act()
-  log.write = write
-  return table.concat(lines, "\n")
-end
-
-local function told()
-  local lines = {}
-  vim.notify = function(words)
-    lines[#lines + 1] = words
-  end
-  return lines
-end
-
-local no_hint = "the workspace is the home folder"
-local refusal = { code = 1021, message = no_hint, data = { kind = "configInvalid", hint = "Open a folder below it." } }
-local in_full = no_hint .. ". Open a folder below it."
-
-it("connection: what is to run right after stop runs in the next one, and nothing of the first touches it", function()
+it("session: a cell is asked for with its place, and its output is shown below it", function()
   local fake = start()
-  fake.answers.shutdown = function() end
-  fake.answers.execute = function(params)
-    return { executionId = params.executionId, status = "ok", durationSeconds = 0, waitedSeconds = 0 }
-  end
   local here = fake.connect("/tmp")
-  local session = require("cellgate.session")
-  local executions = {}
-  local problems = logged(function()
-    for i = 1, 3 do
-      here.connection:stop(function() end)
-      executions[i] = session.of("/tmp"):execute({ code = "1\n" })
-      wait(function()
-        return executions[i].state == "finished" or executions[i].problem
-      end, "the end of the execution")
-    end
-  end)
-  equal(problems, "")
-  for _, execution in ipairs(executions) do
-    equal({ execution.state, execution.problem, execution.result.status }, { "finished", nil, "ok" })
-  end
-  equal({ fake.connections, fake.most_open }, { 4, 1 })
-  equal(here.connection.state, "ready")
-  here.connection:stop()
+  local buffer = fixtures.buffer({ "# %%", "1 + 1" })
+  vim.api.nvim_set_current_buf(buffer)
+  local execution = here:execute({ code = "1 + 1\n", cell = { uri = "untitled:1", line = 1 } })
+  require("cellgate.places").put(execution, buffer, 0, 1, 1)
   wait(function()
-    return here.connection.state == "stopped"
-  end, "the end of the last one")
-end)
-
-it("connection: what is asked of a stopped one is refused, and does not happen later", function()
-  local fake = start()
-  fake.answers.shutdown = function() end
-  local here = fake.connect("/tmp")
-  here.connection:stop()
-  local problems = {}
-  local function ask()
-    here:request("policy/remove", { ruleId = "r" }, function(problem)
-      table.insert(problems, problem.message)
-    end)
-  end
-  -- While it stops, and afterwards.
-  ask()
-  wait(function()
-    return here.connection.state == "stopped"
-  end, "the end")
-  ask()
-  equal(problems, {
-    "this workspace is not connected: :Cellgate attach",
-    "this workspace is not connected: :Cellgate attach",
+    return #fake:asked("execute") == 1
+  end, "execute")
+  local asked = fake:asked("execute")[1]
+  equal(asked.params, { executionId = execution.id, code = "1 + 1\n", cell = { uri = "untitled:1", line = 1 } })
+  fake:notify("execute/changed", { executionId = execution.id, state = "running" })
+  fake:notify("execute/output", {
+    executionId = execution.id,
+    seq = 0,
+    count = 1,
+    output = { output_type = "execute_result", data = { ["text/plain"] = "2" }, execution_count = 1, metadata = {} },
   })
-  fake.connect("/tmp")
-  equal(fake:asked("policy/remove"), {})
-  -- The control: of one that is connected it is asked.
-  ask()
-  equal(#fake:asked("policy/remove"), 1)
-end)
-
-it("connection: one that ends while all is attached again leaves no error behind", function()
-  local fake = start()
-  fake.answers["session/list"] = function()
-    return { sessions = { { sessionId = "default" }, { sessionId = "R" } } }
-  end
-  local connection = require("cellgate.connection")
-  connection.restart_delay = function()
-    return 0
-  end
-  local here = require("cellgate.session").of("/tmp")
-  wait(function()
-    return #fake:asked("session/attach") == 1
-  end, "the question for the first session")
-  fake.answers["session/list"] = nil
-  local problems = logged(function()
-    fake.peer:close("it crashed")
-    wait(function()
-      return here.connection.state == "ready"
-    end, "the next connection")
-  end)
-  equal(problems, "warning /tmp: it crashed")
-end)
-
-for what, ending in pairs({
-  ["goes on"] = function() end,
-  ["ends at once"] = function(peer)
-    peer:close("cellgate ended with code 1")
-  end,
-}) do
-  it("connection: a sidecar that cannot start says why, once, where its connect " .. what, function()
-    local fake = start()
-    local messages = told()
-    local connection = require("cellgate.connection")
-    connection.restart_delay = function()
-      return 0
-    end
-    fake.errors.initialize = refusal
-    fake.after = ending
-    vim.api.nvim_buf_set_lines(0, 0, -1, false, { "# %%", "1 + 1" })
-    vim.bo.filetype = "python"
-    local here
-    local log = logged(function()
-      require("cellgate.run").cell()
-      here = next(require("cellgate.session").all)
-      here = require("cellgate.session").all[here]
-      wait(function()
-        return here.connection.state == "stopped"
-      end, function()
-        return "the end; it is " .. here.connection.state
-      end)
-    end)
-    local execution = here.executions[here.order[1]]
-    equal({ execution.state, execution.problem }, { "finished", in_full })
-    equal(#messages, 1)
-    assert(vim.startswith(messages[1], "cellgate: the workspace is the home"), messages[1])
-    assert(log:find(in_full, 1, true), log)
-    -- At the cell, all of it.
-    local function shown()
-      local rows = {}
-      local namespace = vim.api.nvim_get_namespaces().cellgate
-      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
-        for _, row in ipairs(mark[4].virt_lines or {}) do
-          for _, chunk in ipairs(row) do
-            rows[#rows + 1] = chunk[1]
-          end
+  fake:send({
+    id = asked.id,
+    result = {
+      executionId = execution.id,
+      status = "ok",
+      executionCount = 1,
+      durationSeconds = 0.1,
+      waitedSeconds = 0,
+      layers = {},
+      outputBytes = 1,
+      truncated = false,
+    },
+  })
+  local namespace = vim.api.nvim_get_namespaces().cellgate
+  local function shown()
+    local all = ""
+    for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buffer, namespace, 0, -1, { details = true })) do
+      for _, row in ipairs(mark[4].virt_lines or { mark[4].virt_text or {} }) do
+        for _, chunk in ipairs(row) do
+          all = all .. chunk[1]
         end
       end
-      return table.concat(rows)
     end
-    vim.cmd("vsplit | vertical resize 40")
-    wait(function()
-      return shown() == "did not finish: " .. in_full
-    end, shown)
-    vim.cmd.close()
-    -- Not again by itself, also not by what a window left open asks.
-    here:request("policy/list", {}, function(problem)
-      equal(problem.message, in_full)
-    end)
-    vim.wait(50)
-    equal({ fake.connections, #messages }, { 1, 1 })
-    -- Asked for, all of it is shown.
-    vim.cmd.runtime("plugin/cellgate.lua")
-    require("cellgate.commands").run({ fargs = { "attach" } })
-    wait(function()
-      return #vim.api.nvim_list_wins() == 2
-    end, "the window")
-    local window = vim.api.nvim_list_wins()[2]
-    equal(table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false)), in_full)
-    vim.api.nvim_win_close(window, true)
-    -- Once it is corrected, the next command connects.
-    fake.errors.initialize, fake.after = nil, nil
-    fake.connect(here.root)
-    equal(here.connection.failure, nil)
-    vim.notify = function() end
-  end)
-end
+    return all
+  end
+  wait(function()
+    return shown() == "  [1] ok 0.1 s2"
+  end, shown)
+end)
+
+it("session: records that come while the journal is read are not doubled and not lost", function()
+  local fake = start()
+  fake.answers["session/list"] = function()
+    return { sessions = { { sessionId = "default" } } }
+  end
+  fake.answers["session/attach"] = function()
+    return {
+      session = { sessionId = "default", status = "busy" },
+      executions = { { executionId = "x", state = "running", nextSeq = 2 } },
+    }
+  end
+  fake.answers["execution/get"] = function()
+    return { executionId = "x", sessionId = "default", state = "running", code = "?" }
+  end
+  local here = fake.connect("/tmp")
+  wait(function()
+    return #fake:asked("output/read") == 1
+  end, "reading of the journal")
+  fake:notify(
+    "execute/output",
+    vim.tbl_extend("error", { executionId = "x", seq = 2, count = 1 }, fixtures.stream("c\n"))
+  )
+  local records = {}
+  for i, line in ipairs({ "a\n", "b\n", "c\n" }) do
+    records[i] = vim.tbl_extend("error", { seq = i - 1, count = 1 }, fixtures.stream(line))
+  end
+  wait(function()
+    return here.executions.x and here.executions.x.next_seq == 3
+  end, "the record")
+  fake:send({
+    id = fake:asked("output/read")[1].id,
+    result = { records = records, nextSeq = 3, complete = false, droppedBytes = 0 },
+  })
+  wait(function()
+    return not here.executions.x.held
+  end, "the end of reading")
+  equal(fixtures.words(here.executions.x.outputs), { "a", "b", "c" })
+end)
+
+it("session: of what ended before, only what has a place is read from the journal", function()
+  local fake = start()
+  fake.answers["session/list"] = function()
+    return { sessions = { { sessionId = "default" } } }
+  end
+  local buffer = fixtures.buffer({ "# %%", "print(1)" })
+  vim.api.nvim_buf_set_name(buffer, "/tmp/cellgate-spec.py")
+  local cell = { uri = "file:///tmp/cellgate-spec.py", line = 1 }
+  fake.answers["session/attach"] = function()
+    return {
+      session = { sessionId = "default", status = "idle" },
+      executions = {
+        { executionId = "first", state = "finished", nextSeq = 1, cell = cell },
+        { executionId = "elsewhere", state = "finished", nextSeq = 1, cell = { uri = "file:///tmp/x.py", line = 0 } },
+        { executionId = "again", state = "finished", nextSeq = 1, cell = cell },
+      },
+    }
+  end
+  fake.answers["execution/get"] = function(params)
+    return { executionId = params.executionId, sessionId = "default", state = "finished", code = "print(1)\n" }
+  end
+  fake.answers["output/read"] = function()
+    return {
+      records = { vim.tbl_extend("error", { seq = 0, count = 1 }, fixtures.stream("1\n")) },
+      nextSeq = 1,
+      complete = true,
+    }
+  end
+  local here = fake.connect("/tmp")
+  wait(function()
+    return here.executions.again and #fixtures.words(here.executions.again.outputs) == 1
+  end, "the output")
+  equal(
+    vim.tbl_map(function(message)
+      return message.params.executionId
+    end, fake:asked("output/read")),
+    { "again" }
+  )
+end)
+
+it("input: the code's question waits until the user answers it, and once", function()
+  local fake = start()
+  local here = fake.connect("/tmp")
+  local execution = here:execute({ code = "input()" })
+  fake:send({
+    id = "i",
+    method = "input/request",
+    params = { executionId = execution.id, prompt = "?", password = false },
+  })
+  wait(function()
+    return execution.input
+  end, "the question")
+  vim.ui.input = function(_, done)
+    done("typed")
+  end
+  equal(require("cellgate.input").answer(nil, false), nil)
+  wait(function()
+    return #fake.spy.responses == 1
+  end, "the answer")
+  equal(fake.spy.responses[1].result, { value = "typed" })
+  equal(require("cellgate.input").answer(nil, false), "no code reads a line")
+end)

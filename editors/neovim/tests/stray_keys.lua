@@ -1,7 +1,7 @@
--- The inside of tests/e2e/neovim/test_stray_keys.py: someone types, with eyes elsewhere, while an approval appears.
--- Everything follows from the number of the sequence, the time between keys too. A key comes when Neovim has done all
--- that the one before asked for and waits for the next, so the screen is drawn between them, as it is for a person,
--- and an error throws away nothing that would have been typed after it.
+-- `stray_keys` is the part inside Neovim of tests/e2e/neovim/test_stray_keys.py: a user types without looking while an
+-- approval appears. Everything follows from the number of the sequence, also the time between keys. The next key is
+-- typed when Neovim has done all that the last one asked for and waits, so the screen is drawn between keys, as it is
+-- for a user, and an error throws away no typed key.
 local approval_windows = require("cellgate.approval_windows")
 local approvals = require("cellgate.approvals")
 local config = require("cellgate.config")
@@ -72,7 +72,7 @@ approvals.now = function()
   return clock
 end
 vim.on_key(function()
-  -- A quick typist: all keys after an approval's appearance lie within the half second. Maps make many keys of one. One
+  -- A quick typist: all keys after an approval's appearance are within the half second. Maps make many keys of one. One
   -- who never enters the window may take any time.
   clock = M.patient and clock + 150 or math.min(clock + 5, (M.number or 0) * 100000 + 450)
 end)
@@ -180,7 +180,7 @@ local function prepare(number)
   queue, next_key = keys_of(mode), 1
 end
 
--- Waits while nobody types.
+-- Waits while no key is typed.
 local function wait_for(condition)
   assert(vim.wait(60000, condition, 1))
 end

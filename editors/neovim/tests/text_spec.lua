@@ -1,9 +1,9 @@
--- What makes text fit to be shown.
+-- Specs of `text`: which characters are escaped, colours, carriage returns, and rows of a width.
 
--- Every character is written out by `visible` exactly if it is in the sidecar's table of that name.
+-- Every character is escaped by `visible` exactly if it is in the sidecar's table of that name.
 local function compare(visible, name, least)
   local folder = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h")
-  local file = assert(io.open(folder .. "/../../../sidecar/base/visible_text.cpp"))
+  local file = assert(io.open(folder .. "/../../../sidecar/base/escape_unprintable.cpp"))
   local ranges, source = {}, file:read("a")
   file:close()
   local table_of_that_name = source:match("constexpr std::array " .. name .. "(%b{})")
@@ -57,24 +57,63 @@ it("text: what is cut in the middle of a character stays, and what follows a cha
   equal(visible("漢字かな ✓ é"), "漢字かな ✓ é")
 end)
 
-it("notice: one row, whatever the words and the screen", function()
-  local notice = require("cellgate.notice")
-  local told
-  vim.notify = function(words)
-    told = words
+it("text: colours become groups, and nothing else passes", function()
+  local text = require("cellgate.text")
+  local attributes = {}
+  equal(text.spans("a\27[1;31mred\27[0m\27[38;5;200mx\27[39m", attributes), {
+    { "a", {} },
+    { "red", { "CellgateFg1", "Cellgate_bold" } },
+    { "x", { "CellgateFg200" } },
+  })
+  equal(attributes, {})
+  local function plain(line)
+    local parts = {}
+    for _, span in ipairs(text.spans(line, {})) do
+      parts[#parts + 1] = span[1]
+    end
+    return table.concat(parts)
   end
-  for _, columns in ipairs({ 20, 40, 60, 80 }) do
-    for _, laststatus in ipairs({ 1, 2 }) do
-      vim.o.columns, vim.o.laststatus = columns, laststatus
-      for _, words in ipairs({ "short", ("word "):rep(60), ("漢"):rep(200), ("a\n"):rep(90) }) do
-        notice.tell(words)
-        local width = vim.fn.strdisplaywidth(told)
-        assert(width <= math.max(1, vim.v.echospace), ("%d cells of %d: %s"):format(width, vim.v.echospace, told))
+  equal(plain("\27]0;title\7a\27]52;c;eA==\27\\b\27[2Jc\27[?25ld\27Pq#0\27\\e\27_Ga=T;x\27\\f"), "abcdef")
+  equal(plain("a\27"), "a")
+  equal(plain("a\27[31"), "a31")
+  equal(plain("\8\0\127\1"), "^H^@^?^A")
+  equal(plain("user\226\128\174txt.exe\226\129\166"), "user<U+202E>txt.exe<U+2066>")
+  equal(plain("\194\155\194\173\239\187\191"), "<U+009B><U+00AD><U+FEFF>")
+  equal(plain("ünïcode ✓ 漢字"), "ünïcode ✓ 漢字")
+end)
+
+it("text: code cannot make highlight groups without end", function()
+  local text = require("cellgate.text")
+  local before = vim.tbl_count(vim.api.nvim_get_hl(0, {}))
+  for i = 0, 20000 do
+    text.spans(("\27[38;2;%d;%d;%dmx"):format(i % 256, math.floor(i / 7) % 256, math.floor(i / 3) % 256), {})
+    text.spans(("\27[48;5;%dmx"):format(i), {})
+  end
+  assert(vim.tbl_count(vim.api.nvim_get_hl(0, {})) - before < 600)
+end)
+
+it("text: a carriage return writes over", function()
+  local text = require("cellgate.text")
+  equal(text.after_returns("10%\r50%\r100%"), "100%")
+  equal(text.after_returns("long line\rab"), "abng line")
+  equal(text.after_returns("done\r"), "done")
+end)
+
+it("text: rows have the width, whatever the characters", function()
+  local text = require("cellgate.text")
+  for _, line in ipairs({ ("x"):rep(100), ("漢"):rep(50), "a b", "" }) do
+    local joined = ""
+    for i, row in ipairs(text.wrap(line, 21, "↳ ")) do
+      assert(vim.fn.strdisplaywidth(row) <= 21, row)
+      joined = joined .. (i == 1 and row or (row:gsub("^↳ ", "")))
+    end
+    equal(joined, line)
+    for _, row in ipairs(text.wrap_spans({ { line, {} }, { "!", {} } }, 21)) do
+      local cells = 0
+      for _, span in ipairs(row) do
+        cells = cells + vim.fn.strdisplaywidth(span[1])
       end
+      assert(cells <= 21)
     end
   end
-  notice.tell("short")
-  vim.notify = function() end
-  equal(told, "cellgate: short")
-  vim.o.columns, vim.o.laststatus = 100, 2
 end)

@@ -1,4 +1,4 @@
--- Starts the plugin beside a fake sidecar, in which nothing of the spec before is left.
+-- `with_fake` starts the plugin with a fake sidecar, without anything of the spec before.
 ---@return table fake what fake_sidecar.lua installs, with its `connect`
 return function()
   package.loaded.fake_sidecar = nil

@@ -1,4 +1,5 @@
-// Text with the colours of a terminal, in the colours of the editor's theme. Other escape sequences show nothing.
+// `coloured` shows text with terminal colours, in the colours of the editor's theme. Other escape sequences are
+// dropped.
 
 import { element } from "./elements";
 

@@ -1,6 +1,6 @@
-// Markup of a cell as nodes that name nothing outside. A library that is kept up with what browsers do leaves in what is
-// on its list; here all that could go somewhere is taken out of that. The nodes themselves are shown: text that is read
-// by a browser once more can become something else than what was looked at.
+// `cleaned` turns a cell's markup into nodes that refer to nothing outside. DOMPurify keeps what is on its list, and a
+// second pass removes everything that could load or navigate. The nodes themselves are shown: markup that a browser
+// parses again can differ from what was checked.
 
 import purify from "dompurify";
 

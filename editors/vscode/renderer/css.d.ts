@@ -1,4 +1,4 @@
-// Style sheets are bundled as text.
+// This declaration types style sheets, which are bundled as text.
 declare module "*.css" {
     const text: string;
     export default text;

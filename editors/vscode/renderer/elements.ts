@@ -1,4 +1,4 @@
-// Small makers of elements. Text goes in as text.
+// These functions make elements. Text is only ever inserted as text.
 
 export function element<K extends keyof HTMLElementTagNameMap>(name: K, className = "", text = ""): HTMLElementTagNameMap[K] {
     const made = document.createElement(name);

@@ -1,9 +1,9 @@
-// Markup of a cell in a frame. Four walls: nodes that name nothing outside (`clean.ts`); the frame's sandbox, which lets
-// no script run, submits nothing and opens nothing; the frame's policy, by which nothing is requested; and the same policy
-// of a frame around it, by which it cannot be led away, whatever is clicked in it.
+// `frameOf` shows a cell's markup in a frame behind four barriers: nodes that refer to nothing outside (`clean.ts`);
+// the frame's sandbox, without scripts, forms and popups; the frame's policy, which refuses all requests; and an outer
+// frame with the same policy, which prevents navigation by any click.
 //
-// The frames share our origin so that nodes can be put in, their height be measured and a click on a link be heard:
-// without scripts, nothing in them can make use of that.
+// The frames have the renderer's origin, so that nodes can be inserted, heights measured and clicks on links observed.
+// Without scripts nothing inside can use that.
 
 import type { Markup } from "../src/results/messages";
 import { cleaned, link } from "./clean";

@@ -1,8 +1,8 @@
-// A JSON value as a tree to open and close.
+// `jsonTree` shows a JSON value as a tree that can be expanded.
 
 import { element } from "./elements";
 
-const most = 1000;
+const maxEntries = 1000;
 
 export function jsonTree(value: unknown): HTMLElement {
     const box = element("div", "cellgate-json");
@@ -26,8 +26,8 @@ function node(name: string, value: unknown, open: boolean): HTMLElement {
     // Made when it is opened: a value may be as large as it likes.
     const fill = () => {
         if (!branch.open || branch.childElementCount > 1) return;
-        branch.append(...entries.slice(0, most).map(([each, inner]) => node(each, inner, false)));
-        if (entries.length > most) branch.append(element("div", "cellgate-note", `… ${entries.length - most} more`));
+        branch.append(...entries.slice(0, maxEntries).map(([each, inner]) => node(each, inner, false)));
+        if (entries.length > maxEntries) branch.append(element("div", "cellgate-note", `… ${entries.length - maxEntries} more`));
     };
     branch.addEventListener("toggle", fill);
     branch.open = open;

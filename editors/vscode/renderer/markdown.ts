@@ -1,4 +1,5 @@
-// Markdown of a cell as HTML. HTML within it stays text; the frame that shows the result trusts neither.
+// `markdown` renders a cell's Markdown as HTML. HTML within it stays text; the frame that shows the result trusts
+// neither.
 
 import MarkdownIt from "markdown-it";
 

@@ -1,10 +1,10 @@
-// What a person works in now, and the session that its code runs in: what the palette's commands and the status bar are
-// about. A cell of a notebook is a document of its own to the editor; its code runs in the notebook's session.
+// `active` is the file or notebook that the user works in, and its session: what the palette's commands and the status
+// bar refer to. To the editor a notebook's cell is a document of its own; its code runs in the notebook's session.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "./cellgate";
 import { documentSelector } from "./cells/document";
-import { sessionOf as sessionOfResults } from "./results/place";
+import { sessionOf as sessionOfResults } from "./results/resultsUri";
 
 export type Active =
     | { readonly kind: "file"; readonly document: vscode.TextDocument; readonly uri: vscode.Uri; readonly sessionId: string }

@@ -1,4 +1,4 @@
-// The one context object: what every part of the extension is given at its registration.
+// `Cellgate` is the context that every part of the extension gets when it is registered.
 
 import type * as vscode from "vscode";
 import type { Pending } from "./approvals/pending";
@@ -28,5 +28,5 @@ export interface Cellgate {
     readonly kernels: Kernels;
 }
 
-/** A part of the extension: what it put into the editor goes when the result is disposed. */
+/** A part of the extension: disposing the result removes everything that it registered. */
 export type Part = (cellgate: Cellgate) => { dispose(): void };

@@ -1,5 +1,6 @@
-// Which session the cells of a document run in: one of its own, unless a person chose another. Its id follows from the
-// document's path below the root, so that every window and editor of the root means the same one.
+// `Documents` maps each document to the session that runs its cells: one of its own, unless the user chose another. The
+// id of its own session follows from the document's path in the workspace, so that it is the same in every window and
+// editor.
 
 import { createHash } from "node:crypto";
 import { Emitter, type Event } from "vscode-jsonrpc/node";
@@ -72,7 +73,7 @@ export class Documents {
     }
 }
 
-/** `plan.py` → `plan.py-3f1c0a5e`. The name is for people; the hash tells files of the same name apart. */
+/** `plan.py` → `plan.py-3f1c0a5e`. The name is for users; the hash distinguishes files of the same name. */
 export function ownSessionOf(name: string): string {
     const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
     const readable = (name.split("/").at(-1) ?? "")

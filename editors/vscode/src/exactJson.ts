@@ -1,6 +1,6 @@
-// JSON as it is written. What JSON.parse makes of a text is not always what the text says: 1.0 becomes 1, 1e400 infinity,
-// a long number another one, and of a name that is given twice the last. Where a person sees, edits and answers for a
-// payload, its text is what counts. Texts come here after JSON.parse has taken them, so their grammar is in order.
+// `Exact` is JSON as it is written. JSON.parse does not keep that: 1.0 becomes 1, 1e400 infinity, a long number another
+// one, and of a duplicate name only the last value is left. The user reads, edits and answers for the text of a
+// payload. All texts were accepted by JSON.parse before, so their grammar is valid.
 
 export type Exact =
     | { readonly kind: "object"; readonly members: readonly (readonly [name: string, value: Exact])[] }
@@ -13,7 +13,7 @@ export type Exact =
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /** Throws a SyntaxError where JSON.parse does. */
-export function exactly(text: string): Exact {
+export function parseExact(text: string): Exact {
     JSON.parse(text);
     const tokens = text.match(token) ?? [];
     let at = 0;
@@ -41,36 +41,36 @@ export function exactly(text: string): Exact {
 }
 
 /** The value at a way of names and indices, if there is one. */
-export function within(value: Exact | undefined, way: readonly (string | number)[]): Exact | undefined {
+export function valueAt(value: Exact | undefined, way: readonly (string | number)[]): Exact | undefined {
     const [step, ...rest] = way;
     if (step === undefined || !value) return value;
-    if (value.kind === "object") return within(value.members.find(([name]) => name === step)?.[1], rest);
-    return value.kind === "array" ? within(value.items[Number(step)], rest) : undefined;
+    if (value.kind === "object") return valueAt(value.members.find(([name]) => name === step)?.[1], rest);
+    return value.kind === "array" ? valueAt(value.items[Number(step)], rest) : undefined;
 }
 
 /** The first name that is given twice in one object. */
-export function twice(value: Exact): string | undefined {
-    if (value.kind === "array") return value.items.map(twice).find((name) => name !== undefined);
+export function duplicateName(value: Exact): string | undefined {
+    if (value.kind === "array") return value.items.map(duplicateName).find((name) => name !== undefined);
     if (value.kind !== "object") return undefined;
     const names = new Set<string>();
     for (const [name, each] of value.members) {
-        const found = names.has(name) ? name : twice(each);
+        const found = names.has(name) ? name : duplicateName(each);
         if (found !== undefined) return found;
         names.add(name);
     }
     return undefined;
 }
 
-/** As text for a person: a line for each member, numbers as they were written. */
-export function laidOut(value: Exact, indent = ""): string {
+/** As text for a user: a line for each member, numbers as they were written. */
+export function formatExact(value: Exact, indent = ""): string {
     const inner = `${indent}  `;
     const lines = (open: string, parts: string[], close: string) =>
         parts.length === 0 ? open + close : `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
     switch (value.kind) {
         case "object":
-            return lines("{", value.members.map(([name, each]) => `${JSON.stringify(name)}: ${laidOut(each, inner)}`), "}");
+            return lines("{", value.members.map(([name, each]) => `${JSON.stringify(name)}: ${formatExact(each, inner)}`), "}");
         case "array":
-            return lines("[", value.items.map((each) => laidOut(each, inner)), "]");
+            return lines("[", value.items.map((each) => formatExact(each, inner)), "]");
         case "string":
             return JSON.stringify(value.text);
         case "word":

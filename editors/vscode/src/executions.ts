@@ -1,10 +1,10 @@
-// The one model of executions that everything else reads: what was asked, where it stands, how it ended, and its output
-// as records in order. It keeps no output itself: who follows an execution is given each record once, from the journal
-// or as it comes, whatever happened to the connection, the window or the sidecar in between.
+// `Executions` is the model of executions that everything else reads: the request, its state, how it ended, and its
+// output as ordered records. It stores no output: a follower of an execution gets each record exactly once, from the
+// journal or as a notification, across reconnections, reloads of the window and restarts of the sidecar.
 
 import { randomUUID } from "node:crypto";
 import { Emitter, type Disposable, type Event } from "vscode-jsonrpc/node";
-import { brokeOff, kindOf, textOf } from "./client/errors";
+import { isConnectionLost, kindOf, textOf } from "./client/errors";
 import type { Sidecar } from "./client/sidecar";
 import type {
     AttachedExecution,
@@ -19,11 +19,11 @@ import type {
 export interface Execution {
     readonly id: string;
     readonly sessionId: string;
-    /** Where its code stands in the editor. */
+    /** Where its code is in the editor. */
     readonly cell?: ExecuteParams["cell"];
     /** What was run; of an execution that this window did not ask for, once `Executions.codeOf` fetched it. */
     code?: string;
-    /** Whose it is; absent when it is a person's. */
+    /** Whose it is; absent when it is a user's. */
     readonly agent?: string;
     state: "queued" | "running" | "finished";
     /** It has ended, also while its result is still being fetched. */
@@ -44,7 +44,7 @@ export interface Follower {
     end?(): void;
 }
 
-const keptFinished = 2000;
+const maxFinished = 2000;
 const pageBytes = 1 << 20;
 
 /** An execution, and what only the model itself needs of it. */
@@ -57,7 +57,7 @@ interface Entry {
     /** It waits here and not yet at the sidecar. */
     unsent: boolean;
     followers: Set<Following>;
-    settled: (() => void)[];
+    onFinished: (() => void)[];
 }
 
 export class Executions implements Disposable {
@@ -71,14 +71,14 @@ export class Executions implements Disposable {
     constructor(private readonly sidecar: Pick<Sidecar, "request" | "onNotification" | "onDidConnect">) {
         this.subscriptions = [
             sidecar.onNotification("execute/changed", ({ executionId, state, position, sessionId, agent }) => {
-                // Only of an agent's is the session told. It is told from its queuing on, so from its first record.
+                // Only of an agent's is the session reattached. It is reattached from its queuing on, so from its first record.
                 if (sessionId) {
                     const live = state === "queued" ? 0 : undefined;
-                    this.add({ id: executionId, sessionId, agent, state: unended(state) }, live);
+                    this.add({ id: executionId, sessionId, agent, state: runningUntilResult(state) }, live);
                 }
                 const entry = this.entries.get(executionId);
                 if (entry) void this.move(entry, state, position);
-                else void this.introduce(executionId);
+                else void this.fetchUnknown(executionId);
             }),
             sidecar.onNotification("execute/output", ({ executionId, ...record }) => {
                 const entry = this.entries.get(executionId);
@@ -136,7 +136,7 @@ export class Executions implements Disposable {
         } catch (error) {
             entry.awaited = false;
             // Of a request that a lost connection took along, the next connection tells.
-            if (!brokeOff(error)) this.finish(entry, { problem: error });
+            if (!isConnectionLost(error)) this.finish(entry, { problem: error });
         }
     }
 
@@ -145,7 +145,7 @@ export class Executions implements Disposable {
         const entry = this.entries.get(execution.id);
         return new Promise((resolve) => {
             if (!entry || entry.execution.state === "finished") resolve(execution);
-            else entry.settled.push(() => resolve(execution));
+            else entry.onFinished.push(() => resolve(execution));
         });
     }
 
@@ -183,7 +183,7 @@ export class Executions implements Disposable {
     attachTo(sessionIds: string[]): void {
         for (const id of this.attached) if (!sessionIds.includes(id)) this.attached.delete(id);
         for (const id of sessionIds) {
-            // One that has just gone, or a connection that has, is told of by the next list.
+            // One that has just gone, or a connection that has, is reattached of by the next list.
             if (!this.attached.has(id)) this.attach(id).catch(() => this.attached.delete(id));
         }
     }
@@ -196,7 +196,7 @@ export class Executions implements Disposable {
     }
 
     /** An execution that somebody else asked for, in a session to which this window is attached. */
-    private async introduce(id: string): Promise<void> {
+    private async fetchUnknown(id: string): Promise<void> {
         try {
             const { sessionId } = await this.sidecar.request("execution/get", { executionId: id });
             if (this.attached.has(sessionId)) await this.attach(sessionId);
@@ -208,7 +208,7 @@ export class Executions implements Disposable {
 
     private addAttached(sessionId: string, { executionId, state, position, nextSeq, cell, agent }: AttachedExecution): void {
         const over = state === "finished" || undefined;
-        const entry = this.add({ id: executionId, sessionId, cell, agent, state: unended(state), over, position }, nextSeq);
+        const entry = this.add({ id: executionId, sessionId, cell, agent, state: runningUntilResult(state), over, position }, nextSeq);
         // The answer may be older than what is known of it.
         entry.execution.over ??= over;
         entry.live = nextSeq;
@@ -223,10 +223,10 @@ export class Executions implements Disposable {
                 this.add({ id: executionId, sessionId, cell, state: "running" }, undefined);
             }
         }
-        const told = new Set<string>();
+        const reattached = new Set<string>();
         for (const sessionId of this.attached) {
             try {
-                for (const id of await this.attach(sessionId)) told.add(id);
+                for (const id of await this.attach(sessionId)) reattached.add(id);
             } catch (error) {
                 if (kindOf(error) !== "sessionNotFound") return; // the connection is gone again
                 this.attached.delete(sessionId);
@@ -234,7 +234,7 @@ export class Executions implements Disposable {
         }
         for (const entry of this.entries.values()) {
             const { id, state } = entry.execution;
-            if (state !== "finished" && !entry.awaited && !told.has(id)) await this.recoverOne(entry);
+            if (state !== "finished" && !entry.awaited && !reattached.has(id)) await this.recoverOne(entry);
         }
     }
 
@@ -246,7 +246,7 @@ export class Executions implements Disposable {
         } catch (error) {
             if (kindOf(error) === "executionNotFound") {
                 this.finish(entry, { problem: new Error("the connection broke before cellgate had read it: it did not run") });
-            } else if (!brokeOff(error)) {
+            } else if (!isConnectionLost(error)) {
                 this.finish(entry, { problem: error });
             }
             return;
@@ -262,9 +262,9 @@ export class Executions implements Disposable {
     private add(execution: Execution, live: number | undefined): Entry {
         let entry = this.entries.get(execution.id);
         if (!entry) {
-            entry = { execution, live, awaited: false, unsent: false, followers: new Set(), settled: [] };
+            entry = { execution, live, awaited: false, unsent: false, followers: new Set(), onFinished: [] };
             this.entries.set(execution.id, entry);
-            this.forgetOldest();
+            this.evictFinished();
             this.changed.fire(execution);
         }
         return entry;
@@ -290,11 +290,11 @@ export class Executions implements Disposable {
         Object.assign(execution, how, { state: "finished", over: true, position: undefined });
         this.changed.fire(execution);
         for (const following of entry.followers) following.maybeEnd();
-        for (const tell of entry.settled.splice(0)) tell();
+        for (const tell of entry.onFinished.splice(0)) tell();
     }
 
-    private forgetOldest(): void {
-        let excess = this.entries.size - keptFinished;
+    private evictFinished(): void {
+        let excess = this.entries.size - maxFinished;
         for (const [id, { execution, followers }] of this.entries) {
             if (excess <= 0) return;
             if (execution.state === "finished" && followers.size === 0) {
@@ -310,7 +310,7 @@ class Following {
     private target = 0;
     private reading = false;
     private ended = false;
-    private held: OutputRecord[] = [];
+    private backlog: OutputRecord[] = [];
 
     constructor(
         private next: number,
@@ -320,14 +320,14 @@ class Following {
     ) {}
 
     notified(record: OutputRecord): void {
-        this.held.push(record);
-        this.goOn();
+        this.backlog.push(record);
+        this.deliver();
     }
 
     /** Reads up to the record `target`, or to the end of the journal. */
     catchUp(target: number): void {
         this.target = target;
-        this.goOn();
+        this.deliver();
     }
 
     maybeEnd(): void {
@@ -336,19 +336,19 @@ class Following {
         this.follower.end?.();
     }
 
-    private goOn(): void {
+    private deliver(): void {
         while (!this.reading) {
-            const first = this.held[0];
+            const first = this.backlog[0];
             if (this.next < this.target) {
-                void this.readOn();
+                void this.readPages();
             } else if (!first) {
                 this.maybeEnd();
                 return;
             } else if (first.seq + first.count <= this.next) {
-                this.held.shift();
+                this.backlog.shift();
             } else if (first.seq === this.next) {
-                this.held.shift();
-                this.give(first);
+                this.backlog.shift();
+                this.deliverRecord(first);
             } else {
                 // It lies beyond what is known, or begins before it: records were joined for sending.
                 this.target = first.seq > this.next ? first.seq : first.seq + first.count;
@@ -356,40 +356,40 @@ class Following {
         }
     }
 
-    private async readOn(): Promise<void> {
+    private async readPages(): Promise<void> {
         this.reading = true;
         try {
             while (this.next < this.target) {
                 const before = this.next;
                 for (const record of (await this.read(before)).records) {
                     const left = this.target - record.seq;
-                    if (left > 0) this.give(record.count > left ? { ...record, count: left } : record);
+                    if (left > 0) this.deliverRecord(record.count > left ? { ...record, count: left } : record);
                 }
                 // Nothing more yet; what is to come will be notified.
                 if (this.next === before) {
                     this.target = before;
-                    const gap = (this.held[0]?.seq ?? before) - before;
-                    if (gap > 0) this.give({ seq: before, count: gap, skippedBytes: 0 });
+                    const gap = (this.backlog[0]?.seq ?? before) - before;
+                    if (gap > 0) this.deliverRecord({ seq: before, count: gap, skippedBytes: 0 });
                 }
             }
         } catch (error) {
-            if (!brokeOff(error)) this.give(unreadable(this.next, error));
+            if (!isConnectionLost(error)) this.deliverRecord(unreadable(this.next, error));
             // Without a connection the next one goes on here.
             this.target = this.next;
-            this.held = [];
+            this.backlog = [];
         }
         this.reading = false;
-        this.goOn();
+        this.deliver();
     }
 
-    private give(record: OutputRecord): void {
+    private deliverRecord(record: OutputRecord): void {
         this.next = record.seq + record.count;
         this.follower.record(record);
     }
 }
 
 /** An execution counts as finished when its result is known. */
-function unended(state: Execution["state"]): Execution["state"] {
+function runningUntilResult(state: Execution["state"]): Execution["state"] {
     return state === "finished" ? "running" : state;
 }
 

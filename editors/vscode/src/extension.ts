@@ -1,4 +1,4 @@
-// Where the editor enters: makes the context, and registers each part with it.
+// `activate` is the entry point of the extension: it makes the context, and registers each part with it.
 
 import * as vscode from "vscode";
 import { agent } from "./agent";
@@ -10,12 +10,12 @@ import { Anchors } from "./cells/anchors";
 import { Connection, type Tracing } from "./client/connection";
 import { findProgram } from "./client/program";
 import { Sidecar } from "./client/sidecar";
-import { comforts } from "./comforts";
+import { kernelAssist } from "./kernelAssist";
 import { Documents } from "./documents";
 import { Executions } from "./executions";
 import { input } from "./input";
 import { Kernels } from "./kernels/kernels";
-import { life } from "./life";
+import { connectionStatus } from "./connectionStatus";
 import { notebooks } from "./notebooks";
 import { fail, inform } from "./notices";
 import { renames } from "./renames";
@@ -25,7 +25,7 @@ import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 import { toolServers } from "./toolServers";
 
-const parts: Part[] = [agent, approvals, cells, comforts, input, life, notebooks, renames, results, rules, sessionViews, toolServers];
+const parts: Part[] = [agent, approvals, cells, kernelAssist, input, connectionStatus, notebooks, renames, results, rules, sessionViews, toolServers];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });
@@ -33,7 +33,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     try {
         start(extension, log);
     } catch (error) {
-        // The editor itself tells nobody that an extension did not start.
+        // The editor does not report that an extension failed to start.
         const reason = error instanceof Error ? error.message : String(error);
         log.error(error instanceof Error ? (error.stack ?? reason) : reason);
         void fail(`cellgate did not start: ${reason}`);
@@ -44,7 +44,7 @@ interface Manifest {
     contributes: { commands: { command: string }[] };
 }
 
-/** Without a folder on a disk there is nothing for a sandbox to show. Keys lead to commands all the same. */
+/** A sandbox needs a folder on a disk. Without one, every command explains that, since key bindings still reach them. */
 function withoutFolder({ contributes }: Manifest): vscode.Disposable[] {
     async function tell(): Promise<void> {
         const open = "Open Folder";
@@ -107,7 +107,7 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
         executions,
         pending,
         kernels,
-        // Whoever runs code in this root: it is seen here.
+        // Executions of all clients of the workspace are shown.
         sessions.onDidChange(() => executions.attachTo(sessions.all().map(({ sessionId }) => sessionId))),
         vscode.commands.registerCommand("cellgate.showLog", () => log.show()),
         vscode.commands.registerCommand("cellgate.reconnect", () => sidecar.reconnect()),

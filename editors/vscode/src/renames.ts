@@ -1,4 +1,4 @@
-// A file that gets another name or folder keeps its session: its kernel's variables are what its person made there.
+// `renames` keeps the session of a file that is renamed or moved, because the kernel has the user's variables.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "./cellgate";

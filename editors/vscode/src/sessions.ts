@@ -1,4 +1,4 @@
-// The sessions of the root as they are now, whoever made them.
+// `Sessions` is the list of the workspace's sessions as they are now, including those of other windows and of agents.
 
 import { Emitter, type Disposable, type Event } from "vscode-jsonrpc/node";
 import { kindOf } from "./client/errors";
@@ -15,7 +15,7 @@ export class Sessions implements Disposable {
     private readonly changed = new Emitter<void>();
     readonly onDidChange: Event<void> = this.changed.event;
     private readonly lost = new Emitter<{ session: Session; reason: string }>();
-    /** The kernel of a session has ended, and nobody here asked for it. */
+    /** The kernel of a session has ended, and this window did not ask for it. */
     readonly onDidLoseKernel: Event<{ session: Session; reason: string }> = this.lost.event;
     /** Sessions whose kernel this window is ending. */
     private readonly ending = new Set<string>();
@@ -49,7 +49,7 @@ export class Sessions implements Disposable {
         return [...this.sessions.values()];
     }
 
-    /** None that is being closed: what a person runs from then on is for the next one. */
+    /** None that is being closed: what a user runs from then on is for the next one. */
     get(id: string): Session | undefined {
         return this.closing.has(id) ? undefined : this.sessions.get(id);
     }

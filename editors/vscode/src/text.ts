@@ -1,18 +1,19 @@
-// Text that came from outside, made fit to be shown where the editor takes plain text: names, prompts, errors of code.
+// These functions make text from outside (names, prompts, errors of code) safe to show where the editor takes plain
+// text.
 
 // Controls, direction marks, zero-width and other characters that show nothing or change how their neighbours read.
-const hidden =
+const unprintable =
     // eslint-disable-next-line no-control-regex, no-misleading-character-class
     /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
-/** The text in one line, with what cannot be seen written out as \u{…}. */
-export function visible(text: string): string {
-    return text.replace(hidden, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+/** The text in one line, with unprintable characters escaped as \u{…}. */
+export function escapeUnprintable(text: string): string {
+    return text.replace(unprintable, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** The same for text of several lines. */
-export function visibleLines(text: string): string {
-    return text.split("\n").map(visible).join("\n");
+export function escapeLines(text: string): string {
+    return text.split("\n").map(escapeUnprintable).join("\n");
 }
 
 /**
@@ -20,11 +21,11 @@ export function visibleLines(text: string): string {
  * What is longer than `length` is cut, and shows it.
  */
 export function label(text: string, length = 200): string {
-    const shown = plain(text.slice(0, length).replace(/\n/g, visible));
+    const shown = plain(text.slice(0, length).replace(/\n/g, escapeUnprintable));
     return text.length > length ? `${shown}…` : shown;
 }
 
 /** As label(), for text of several lines, and whole. */
 export function plain(text: string): string {
-    return visibleLines(text).replace(/\$\(/g, "$ (").replace(/\]\(/g, "] (");
+    return escapeLines(text).replace(/\$\(/g, "$ (").replace(/\]\(/g, "] (");
 }

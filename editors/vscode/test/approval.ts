@@ -1,8 +1,8 @@
-// Approvals as cellgate sends them, for the tests of what shows and answers them.
+// These functions make approvals as cellgate sends them.
 
 import type { Approval, RuleSpec } from "../src/protocol/messages";
-import { questionOf } from "../src/approvals/questions";
-import type { Question } from "../src/approvals/messages";
+import { itemOf } from "../src/approvals/items";
+import type { ApprovalItem } from "../src/approvals/messages";
 
 export const anyRead: RuleSpec = { effect: "allow", kind: "tool", server: "filesystem", tool: "read_text_file" };
 export const readUnder = (folder: string): RuleSpec => ({ ...anyRead, arguments: { "/path": { under: folder } } });
@@ -28,5 +28,5 @@ export function approvalOf(id: string, path: string, more: Partial<Approval> = {
     };
 }
 
-export const questionFor = (id: string, path: string, more: Partial<Approval> = {}): Question =>
-    questionOf(approvalOf(id, path, more), undefined, "the cell at plan.py:5", { place: "plan.py:5", changed: false });
+export const itemFor = (id: string, path: string, more: Partial<Approval> = {}): ApprovalItem =>
+    itemOf(approvalOf(id, path, more), undefined, "the cell at plan.py:5", { place: "plan.py:5", changed: false });

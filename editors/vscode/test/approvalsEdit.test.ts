@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkEdited, editText } from "../src/approvals/edit";
-import { exactly } from "../src/exactJson";
+import { parseExact } from "../src/exactJson";
 
 test("arguments become text and come back as they were", () => {
     const args = { path: "a b", deep: [{ "": null }, 1.5, true], "\u202eodd": "line\nbreak \\u{41} \u202e\u{e0041} é" };
-    const text = editText(exactly(JSON.stringify(args)));
+    const text = editText(parseExact(JSON.stringify(args)));
     assert.deepEqual(JSON.parse(text), args);
     assert.ok(!/[\u202e\u{e0041}]/u.test(text), text);
     assert.ok(text.includes("\\u202e"), text);
@@ -15,7 +15,7 @@ test("arguments become text and come back as they were", () => {
 test("numbers are edited as they were written", () => {
     const text = '{"a":1.0,"b":1e400,"c":[9223372036854775809,-0],"d":{},"e":[]}';
     assert.equal(
-        editText(exactly(text)),
+        editText(parseExact(text)),
         '{\n  "a": 1.0,\n  "b": 1e400,\n  "c": [\n    9223372036854775809,\n    -0\n  ],\n  "d": {},\n  "e": []\n}',
     );
     // The control: what JavaScript makes of it.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Guard, quietMilliseconds } from "../src/approvals/guard";
 
-function place() {
+function fixture() {
     let now = 1000;
     const guard = new Guard(() => now);
     return {
@@ -16,7 +16,7 @@ function place() {
 }
 
 test("within half a second after a change nothing answers, and after it a click does", () => {
-    const { guard, pass, click } = place();
+    const { guard, pass, click } = fixture();
     assert.ok(click(), "the control: nothing has changed");
     guard.changed();
     assert.ok(!click());
@@ -28,7 +28,7 @@ test("within half a second after a change nothing answers, and after it a click 
 });
 
 test("each further change closes it anew", () => {
-    const { guard, pass, click } = place();
+    const { guard, pass, click } = fixture();
     guard.changed();
     pass(400);
     guard.changed();
@@ -39,7 +39,7 @@ test("each further change closes it anew", () => {
 });
 
 test("a key that went down before the change, or too early after it, does not answer when it is let go", () => {
-    const { guard, pass } = place();
+    const { guard, pass } = fixture();
     guard.press();
     guard.changed();
     pass(quietMilliseconds);
@@ -52,14 +52,14 @@ test("a key that went down before the change, or too early after it, does not an
 });
 
 test("one press answers once", () => {
-    const { guard } = place();
+    const { guard } = fixture();
     guard.press();
     assert.ok(guard.release());
     assert.ok(!guard.release());
 });
 
 test("while the view is hidden nothing answers, and half a second after it came up neither", () => {
-    const { guard, pass, click } = place();
+    const { guard, pass, click } = fixture();
     guard.show(false);
     pass(10 * quietMilliseconds);
     assert.ok(!click());

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { displayOf, partsByColumn, tableOf } from "../src/approvals/display";
 import { allowed, arrange, contentsOf, extend } from "../src/approvals/layout";
-import { questionFor } from "./approval";
+import { itemFor } from "./approval";
 
 const all = () => true;
 const none = () => false;
-const tens = Array.from({ length: 10 }, (_, index) => questionFor(`${index}`, `data/${index}.txt`));
+const tens = Array.from({ length: 10 }, (_, index) => itemFor(`${index}`, `data/${index}.txt`));
 
 test("a display is taken apart into its arguments, and no line of it is lost", () => {
     const lines = [
@@ -52,7 +52,7 @@ test("arguments whose names go on in the next line are told apart by all of thei
 });
 
 test("a display of very many arguments is shown without a wait", () => {
-    const call = (end: string) => questionFor(end, end, { display: ["t", ...Array.from({ length: 20_000 }, (_, index) => `a${index}: ${end}`)] });
+    const call = (end: string) => itemFor(end, end, { display: ["t", ...Array.from({ length: 20_000 }, (_, index) => `a${index}: ${end}`)] });
     const { rows } = contentsOf([call("1"), call("2")]);
     assert.deepEqual(rows.map(({ cells }) => [cells.length, cells.at(-1)?.lines]), [[20_000, ["1"]], [20_000, ["2"]]]);
     const twice = displayOf(["t", ...Array.from({ length: 20_000 }, () => "a: 1")]);
@@ -74,10 +74,10 @@ test("values that look alike to JavaScript are told apart", () => {
 test("calls are gathered by cell, then by tool, as they first came", () => {
     const write = { action: { kind: "tool" as const, server: "filesystem", tool: "write_file", arguments: {} } };
     const blocks = arrange([
-        questionFor("a", "x"),
-        questionFor("b", "x", { executionId: "other" }),
-        questionFor("c", "x", write),
-        questionFor("d", "y"),
+        itemFor("a", "x"),
+        itemFor("b", "x", { executionId: "other" }),
+        itemFor("c", "x", write),
+        itemFor("d", "y"),
     ]);
     assert.deepEqual(blocks.map(({ ids }) => ids), [["a", "d"], ["c"], ["b"]]);
 });
@@ -85,21 +85,21 @@ test("calls are gathered by cell, then by tool, as they first came", () => {
 test("a tool that is described otherwise now, or called for an agent, stands by itself", () => {
     const { action } = { action: { kind: "tool" as const, server: "filesystem", tool: "read_text_file", arguments: {} } };
     const blocks = arrange([
-        questionFor("a", "x"),
-        questionFor("b", "x", { action: { ...action, toolIdentity: "1" } }),
-        questionFor("c", "x", { agent: "claude" }),
+        itemFor("a", "x"),
+        itemFor("b", "x", { action: { ...action, toolIdentity: "1" } }),
+        itemFor("c", "x", { agent: "claude" }),
     ]);
     assert.equal(blocks.length, 3);
 });
 
 test("what is no call stands by itself", () => {
     const start = { action: { kind: "server" as const, server: "notes", command: ["notes"], cwd: "/", environmentNames: [] } };
-    assert.equal(arrange([questionFor("a", "x", start), questionFor("b", "x", start)]).length, 2);
+    assert.equal(arrange([itemFor("a", "x", start), itemFor("b", "x", start)]).length, 2);
 });
 
-test("while a person is near, what is new comes below and all else stays", () => {
+test("while a user is near, what is new comes below and all else stays", () => {
     const before = arrange(tens.slice(0, 2));
-    const other = questionFor("new", "data/new.txt", { executionId: "other" });
+    const other = itemFor("new", "data/new.txt", { executionId: "other" });
     const blocks = extend(before, [...tens.slice(0, 3), other], none);
     assert.deepEqual(blocks.map(({ ids }) => ids), [["0", "1", "2"], ["new"]]);
     assert.equal(blocks[0]?.key, before[0]?.key);
@@ -109,11 +109,11 @@ test("while a person is near, what is new comes below and all else stays", () =>
 
 test("a row that would change what stands above it does not join the table", () => {
     const two = arrange(tens.slice(0, 2));
-    const ids = (newOne: ReturnType<typeof questionFor>) => extend(two, [...tens.slice(0, 2), newOne], none).map((block) => block.ids);
-    assert.deepEqual(ids(questionFor("new", "data/new.txt")), [["0", "1", "new"]]);
+    const ids = (newOne: ReturnType<typeof itemFor>) => extend(two, [...tens.slice(0, 2), newOne], none).map((block) => block.ids);
+    assert.deepEqual(ids(itemFor("new", "data/new.txt")), [["0", "1", "new"]]);
     const another = ["tool read_text_file of filesystem", 'path: "data/new.txt"', "head: 3"];
-    assert.deepEqual(ids(questionFor("new", "data/new.txt", { display: another })), [["0", "1"], ["new"]], "another column");
-    assert.deepEqual(ids(questionFor("new", "else/new.txt")), [["0", "1"], ["new"]], "another button");
+    assert.deepEqual(ids(itemFor("new", "data/new.txt", { display: another })), [["0", "1"], ["new"]], "another column");
+    assert.deepEqual(ids(itemFor("new", "else/new.txt")), [["0", "1"], ["new"]], "another button");
     assert.deepEqual(extend(arrange(tens.slice(0, 1)), tens.slice(0, 2), none).map((block) => block.ids), [["0"], ["1"]], "no table yet");
 });
 
@@ -124,16 +124,16 @@ test("what is new joins a table of which some rows were decided, and none of whi
     assert.deepEqual(ids(decided("0")), [["0", "1", "2", "3"]]);
     assert.deepEqual(ids(decided("0", "1", "2")), [["3"]], "its place is free");
     assert.deepEqual(extend(arrange(three), three, decided("0", "1", "2")), arrange(three), "nothing is new");
-    const other = questionFor("other", "x", { executionId: "other" });
+    const other = itemFor("other", "x", { executionId: "other" });
     const above = [...arrange(three), ...arrange([other])];
     assert.deepEqual(extend(above, [...tens.slice(0, 4), other], decided("0", "1", "2")).map((block) => block.ids), [["0", "1", "2"], ["other"], ["3"]], "what waits does not move");
 });
 
 test("a call that is unlike the others stands out, and it says why", () => {
-    const outlier = questionFor("out", "/etc/passwd");
+    const outlier = itemFor("out", "/etc/passwd");
     const { rows } = contentsOf([...tens.slice(0, 5), outlier, ...tens.slice(5)]);
     assert.deepEqual(
-        rows.filter(({ lacks }) => lacks.length > 0).map(({ question, lacks }) => [question.id, lacks]),
+        rows.filter(({ missingOptions }) => missingOptions.length > 0).map(({ item, missingOptions }) => [item.id, missingOptions]),
         [["out", ["read_text_file with path under data/"]]],
     );
 });
@@ -144,17 +144,17 @@ test("one call has no table, and all of it is its own", () => {
 });
 
 test("calls from different lines share no source", () => {
-    const other = { ...questionFor("b", "data/1"), source: { place: "plan.py:9", text: "read()", changed: false, link: true } };
-    assert.equal(contentsOf([questionFor("a", "data/1"), other]).source, undefined);
+    const other = { ...itemFor("b", "data/1"), source: { place: "plan.py:9", text: "read()", changed: false, link: true } };
+    assert.equal(contentsOf([itemFor("a", "data/1"), other]).source, undefined);
     assert.equal(contentsOf(tens).source?.place, "plan.py:5");
 });
 
 test("an answer allows what was displayed and is offered it, and nothing else", () => {
-    const questions = [...tens, questionFor("out", "/etc/passwd")];
+    const items = [...tens, itemFor("out", "/etc/passwd")];
     const once = tens[0]?.options.find(({ label }) => label === "this call")?.key ?? "";
     const folder = tens[0]?.options.find(({ label }) => label.includes("data/"))?.key ?? "";
-    assert.equal(allowed(questions, once, all).length, 11);
-    assert.deepEqual(allowed(questions, once, (id) => id === "3"), ["3"], "only what was displayed");
-    assert.equal(allowed(questions, folder, all).length, 10, "only what is offered it");
-    assert.deepEqual(allowed(questions, once, none), []);
+    assert.equal(allowed(items, once, all).length, 11);
+    assert.deepEqual(allowed(items, once, (id) => id === "3"), ["3"], "only what was displayed");
+    assert.equal(allowed(items, folder, all).length, 10, "only what is offered it");
+    assert.deepEqual(allowed(items, once, none), []);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Emitter } from "vscode-jsonrpc/node";
 import { decisionText, Pending, type Decided } from "../src/approvals/pending";
-import { questionOf } from "../src/approvals/questions";
+import { itemOf } from "../src/approvals/items";
 import { sourceOf } from "../src/approvals/sources";
 import { Anchors } from "../src/cells/anchors";
 import type { SidecarState } from "../src/client/sidecar";
@@ -35,7 +35,7 @@ function place() {
         decided,
         request: (id: string) => handlers.get("approval/requested")?.(approvalOf(id, "x") as never),
         resolve: (approvalId: string, more: Partial<ApprovalResolvedParams> = {}) =>
-            handlers.get("approval/resolved")?.({ approvalId, decision: "allow", by: "person", ...more } as never),
+            handlers.get("approval/resolved")?.({ approvalId, decision: "allow", by: "user", ...more } as never),
         ids: () => pending.all().map(({ approvalId }) => approvalId),
     };
 }
@@ -64,8 +64,8 @@ test("an answer of this window is told from another's", async () => {
     resolve("c", { decision: "deny" });
     assert.deepEqual(decided.map(decisionText), [
         "allowed here",
-        "allowed by a person in another window or editor",
-        "denied by a person in another window or editor",
+        "allowed by a user in another window or editor",
+        "denied by a user in another window or editor",
     ]);
 });
 
@@ -98,7 +98,7 @@ test("the calling line is followed through edits, and it is said when it changed
 });
 
 test("a call's card says whose it is", () => {
-    const card = (more: object) => questionOf(approvalOf("a", "x", more), undefined, undefined, undefined).card;
+    const card = (more: object) => itemOf(approvalOf("a", "x", more), undefined, undefined, undefined).card;
     assert.deepEqual(card({ agent: "cl\u202eaude" }), { key: "execution run", title: "a cell in plan", agent: "cl\\u{202e}aude", code: true });
     assert.equal(card({ executionId: undefined }).title, "code left running in plan");
     assert.equal(card({ executionId: undefined, sessionId: undefined }).title, "cellgate");

@@ -1,4 +1,4 @@
-// Over real pipes, against a program that plays the relay as it is told.
+// These tests use real pipes to a program that plays the relay.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -61,7 +61,7 @@ test("a request has its answer, and params are an object", async () => {
         method: "session/attach",
         params: { sessionId: "s" },
     });
-    connection.vanish();
+    connection.terminate();
     await connection.ended;
 });
 
@@ -75,7 +75,7 @@ test("an error comes with its kind, and with what to do", async () => {
         assert.equal(textOf(error), "it is busy\nWait for what runs.");
         return true;
     });
-    connection.vanish();
+    connection.terminate();
     await connection.ended;
 });
 
@@ -91,7 +91,7 @@ test("notifications come in their order, before the reply that they were sent be
     );
     await connection.request("session/list", {});
     assert.deepEqual(heard, Array.from({ length: 500 }, (_, i) => i));
-    connection.vanish();
+    connection.terminate();
     await connection.ended;
 });
 
@@ -104,7 +104,7 @@ test("what is asked of the client is answered over the same connection", async (
         { ...nobody, request: (method) => Promise.resolve({ value: method } as never) },
     );
     assert.deepEqual(await connection.request("session/list", {}), { value: "input/request" });
-    connection.vanish();
+    connection.terminate();
     await connection.ended;
 });
 
@@ -172,6 +172,6 @@ test("a changed trace holds for the conversation that there is", async () => {
     level = "messages";
     changed.fire();
     assert.equal(await traced("kernel/list"), true);
-    connection.vanish();
+    connection.terminate();
     await connection.ended;
 });

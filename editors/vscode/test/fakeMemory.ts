@@ -1,4 +1,4 @@
-// What lasts beyond the window, in memory.
+// `FakeMemory` is the storage that outlives a window, in memory.
 
 import type { Memory } from "../src/documents";
 

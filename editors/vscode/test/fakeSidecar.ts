@@ -1,5 +1,5 @@
-// A sidecar in memory, as the models see one: it answers from its journals, and a test says what it tells and when its
-// connection breaks.
+// `FakeSidecar` is a sidecar in memory, as the models see one: it answers from its journals, and the test sends its
+// notifications and ends its connection.
 
 import { Emitter, ResponseError } from "vscode-jsonrpc/node";
 import type { Sidecar } from "../src/client/sidecar";
@@ -9,7 +9,7 @@ import type { Requests } from "../src/protocol/methods";
 export const info: InitializeResult = {
     serverInfo: { name: "cellgate", version: "0.1.0" },
     protocolVersion: "1",
-    role: "person",
+    role: "user",
     capabilities: {},
 };
 

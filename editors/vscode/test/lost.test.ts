@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lostText } from "../src/life/lost";
+import { lostText } from "../src/connectionStatus/lost";
 
 const endedAt = "2026-01-05T09:30:02Z";
 

@@ -1,4 +1,4 @@
-// What package.json says to the editor, where a wrong word would only be seen by whom it hurts.
+// These tests check what package.json declares, where no compiler would find a mistake.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

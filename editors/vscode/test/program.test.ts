@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { findProgram } from "../src/client/program";
 
-test("the program is looked for in four places, the person's own first", (t) => {
+test("the program is looked for in four places, the user's own first", (t) => {
     const place = mkdtempSync(join(tmpdir(), "cellgate-program-"));
     t.after(() => rmSync(place, { recursive: true }));
     const program = (name: string, mode = 0o755) => {

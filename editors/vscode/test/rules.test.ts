@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PastDecision, Rule } from "../src/protocol/messages";
-import { actionText, explanationText, pastReason, pastText, ruleText } from "../src/rules/words";
+import { actionText, explanationText, pastReason, pastText, ruleText } from "../src/rules/labels";
 
 const rule = (more: Partial<Rule>): Rule => ({ id: "r", effect: "allow", source: "session", ...more });
 
@@ -53,8 +53,8 @@ test("what was decided says by whom, and by which rule", () => {
         [{ rule: by }, "allowed by a rule: In a session"],
         [{ decision: "deny" }, "denied without a question"],
         [{ decision: "deny", rule: rule({ effect: "ask" }) }, "denied without a question"],
-        [{ by: "person" }, "allowed by a person"],
-        [{ by: "person", decision: "deny", rule: rule({ effect: "deny", source: "userStore" }) }, "denied by a person, with a rule: Everywhere"],
+        [{ by: "user" }, "allowed by a user"],
+        [{ by: "user", decision: "deny", rule: rule({ effect: "deny", source: "userStore" }) }, "denied by a user, with a rule: Everywhere"],
         [{ by: "noClient", decision: "deny" }, "denied: nobody was there to answer"],
     ];
     for (const [more, text] of texts) assert.equal(pastText(past(more)), text);
@@ -64,7 +64,7 @@ test("what was decided says by whom, and by which rule", () => {
     assert.match(pastReason(past({ decision: "deny", rule: rule({ effect: "ask" }), reason: "it asks nobody" })), /: denied without a question: it asks nobody\.$/);
     assert.equal(pastReason(past({ rule: by }), { effect: "ask", reason: "no rule matches" }), `${allowed} Now it would be asked about: no rule matches.`);
     assert.equal(
-        pastReason(past({ by: "person" }), now),
-        "tool x of filesystem: allowed by a person: a\\u{202e}b. Now it would be allowed by the rule “allow any tool of filesystem” (In a session): a grant.",
+        pastReason(past({ by: "user" }), now),
+        "tool x of filesystem: allowed by a user: a\\u{202e}b. Now it would be allowed by the rule “allow any tool of filesystem” (In a session): a grant.",
     );
 });

@@ -14,7 +14,7 @@ class FakeConnection {
     end: (reason: string) => void = () => undefined;
     readonly ended = new Promise<string>((resolve) => (this.end = resolve));
     request = (method: string) => Promise.resolve({ method });
-    vanish(): void {
+    terminate(): void {
         this.vanished = true;
         this.end("vanished");
     }
@@ -82,7 +82,7 @@ test("the first request makes the connection", async () => {
     assert.deepEqual([kind(), connections.length], ["connected", 1]);
 });
 
-test("a connection that ends is made anew, each time later, until a person says so", async () => {
+test("a connection that ends is made anew, each time later, until a user says so", async () => {
     const { sidecar, clock, kind, connections, breakDown } = place();
     sidecar.start();
     await turn();
@@ -132,7 +132,7 @@ test("requests wait for the next connection, and whoever keeps something hears o
     assert.deepEqual(order, ["told", "answered"]);
 });
 
-test("a person who reconnects does not wait, and ends the connection that there is", async () => {
+test("a user who reconnects does not wait, and ends the connection that there is", async () => {
     const { sidecar, clock, connections, kind, refuse } = place();
     refuse("no program");
     sidecar.start();
@@ -150,7 +150,7 @@ test("a person who reconnects does not wait, and ends the connection that there 
     assert.deepEqual([kind(), connections.length], ["connected", 2]);
 });
 
-test("a relay that never answers is given up after a while, and at once when a person asks for another", async () => {
+test("a relay that never answers is given up after a while, and at once when a user asks for another", async () => {
     const { sidecar, clock, kind, stick, signals } = place();
     stick(true);
     sidecar.start();

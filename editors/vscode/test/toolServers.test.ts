@@ -3,9 +3,9 @@ import { test } from "node:test";
 import type { McpServerConfig, ToolServerInfo } from "../src/protocol/messages";
 import { ToolServers } from "../src/toolServers/servers";
 import { ConfiguredServers } from "../src/toolServers/settings";
-import { commandLines, sandboxOf, sourceOf, stateOf } from "../src/toolServers/words";
+import { commandLines, sandboxOf, sourceOf, stateOf } from "../src/toolServers/labels";
 
-function place() {
+function fixture() {
     const asked: string[] = [];
     const told: string[] = [];
     let refused = "";
@@ -29,7 +29,7 @@ function place() {
 }
 
 test("servers of the settings are given, changed and taken back as the settings say", async () => {
-    const { configured, set, asked } = place();
+    const { configured, set, asked } = fixture();
     set({ a: { command: "a" }, b: { command: "b" } });
     await configured.begin();
     assert.deepEqual(asked(), ["toolServers/add a", "toolServers/add b"]);
@@ -43,7 +43,7 @@ test("servers of the settings are given, changed and taken back as the settings 
 });
 
 test("one that cannot be used is told of, and the others are given", async () => {
-    const { configured, set, asked, refuse, told } = place();
+    const { configured, set, asked, refuse, told } = fixture();
     refuse("a");
     set({ a: { command: "a" }, b: { command: "b" } });
     await configured.begin();

@@ -116,7 +116,7 @@ void refuse_shared_names(Filter& filter) {
     }
 }
 
-// What acts on other processes of the person by their numbers. 0 is the caller itself.
+// What acts on other processes of the user by their numbers. 0 is the caller itself.
 void refuse_others(Filter& filter) {
     for (const int call : {SCMP_SYS(prlimit64), SCMP_SYS(sched_setattr), SCMP_SYS(sched_setaffinity)}) {
         filter.refuse(EPERM, call, is_not(0, 0));

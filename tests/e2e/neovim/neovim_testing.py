@@ -3,7 +3,7 @@ headless. What the tests want to know of its inside they ask over its socket.
 
     NEOVIM   the program; default: build/neovim/trixie/nvim
     SCREEN   tmux (default) or headless
-    PATIENCE how many seconds something may take before its test has failed (60)
+    TIMEOUT how many seconds something may take before its test has failed (60)
 """
 
 import contextlib
@@ -21,11 +21,11 @@ import msgpack
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(REPOSITORY / "tests" / "integration"))
-from cellgate_client import CELLGATE, OWN, RootTest, start_process, wait_until  # noqa: E402
+from cellgate_client import CELLGATE, OWN, WorkspaceSidecarTest, start_process, wait_until  # noqa: E402
 
 NEOVIM = os.environ.get("NEOVIM", str(REPOSITORY / "build/neovim/trixie/nvim"))
 SCREEN = os.environ.get("SCREEN", "tmux")
-PATIENCE = int(os.environ.get("PATIENCE", "60"))
+TIMEOUT = int(os.environ.get("TIMEOUT", "60"))
 PLUGIN = REPOSITORY / "editors" / "neovim"
 FILESYSTEM_SERVER = REPOSITORY / "tests/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
 WIDTH, HEIGHT = 110, 40
@@ -53,7 +53,7 @@ class Remote:
         except OSError:
             self.socket.close()
             raise
-        self.socket.settimeout(PATIENCE)
+        self.socket.settimeout(TIMEOUT)
         self.unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, unicode_errors="surrogateescape")
         self.last = 0
 
@@ -80,16 +80,16 @@ class Remote:
 
 
 class Neovim:
-    """One Neovim in a place. A test that is done with it says `quit` or `kill`."""
+    """One Neovim in a workspace. A test that is done with it says `quit` or `kill`."""
 
-    def __init__(self, place, file=None, *, settings=None, environment=None):
-        self.place = place
-        self.trace = place.new_trace()
+    def __init__(self, workspace, file=None, *, settings=None, environment=None):
+        self.workspace = workspace
+        self.trace = workspace.new_trace()
         number = self.trace.stem
-        self.socket = place.base / f"{number}.sock"
-        self.tmux_socket = place.base / f"{number}.tmux"
+        self.socket = workspace.base / f"{number}.sock"
+        self.tmux_socket = workspace.base / f"{number}.tmux"
         given = {"program": CELLGATE, "arguments": ["--trace", str(self.trace)], **(settings or {})}
-        start = place.base / f"{number}.lua"
+        start = workspace.base / f"{number}.lua"
         start.write_text(
             f"vim.opt.rtp:prepend({json.dumps(str(PLUGIN))})\n"
             "vim.o.swapfile = false\nvim.o.shortmess = vim.o.shortmess .. 'IF'\nvim.g.maplocalleader = ','\n"
@@ -100,19 +100,19 @@ class Neovim:
             "vim.notify = function(text, ...) table.insert(Messages, text) return told(text, ...) end\n"
         )
         command = [NEOVIM, "-u", str(start), "--listen", str(self.socket), *([str(file)] if file else [])]
-        variables = place.environment(TERM="xterm-256color", **(environment or {}))
-        # A person may use either name for a root that has links in it.
+        variables = workspace.environment(TERM="xterm-256color", **(environment or {}))
+        # A user may use either name for a root that has links in it.
         if SCREEN == "tmux":
             # Not a daemon: it stays this process's child, and ends with it.
             self.process = start_process(["tmux", "-D", "-S", str(self.tmux_socket), "-f", "/dev/null"],
-                                         env={**variables, "SHELL": "/bin/sh"}, cwd=place.root,
+                                         env={**variables, "SHELL": "/bin/sh"}, cwd=workspace.path,
                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             wait_until(self.tmux_socket.exists, "tmux's socket")
-            self.tmux("new-session", "-d", "-x", str(WIDTH), "-y", str(HEIGHT), "-c", str(place.root), "exec " +
+            self.tmux("new-session", "-d", "-x", str(WIDTH), "-y", str(HEIGHT), "-c", str(workspace.path), "exec " +
                       " ".join(f"'{word}'" for word in command))
             self.tmux("set-option", "-s", "exit-empty", "on")
         else:
-            self.process = start_process([command[0], "--headless", *command[1:]], env=variables, cwd=place.root,
+            self.process = start_process([command[0], "--headless", *command[1:]], env=variables, cwd=workspace.path,
                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                          stderr=subprocess.DEVNULL)
         self.remote = wait_until(self._connect, "Neovim's socket")
@@ -147,7 +147,7 @@ class Neovim:
     def state(self):
         return self.lua("return vim.api.nvim_get_mode().mode .. ' in ' .. vim.api.nvim_buf_get_name(0)")
 
-    # --- what a person does and sees
+    # --- what a user does and sees
 
     def keys(self, text):
         """Keys as Neovim writes them: `:Cellgate run<CR>`."""
@@ -168,7 +168,7 @@ class Neovim:
                         "for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end "
                         "rows[row] = table.concat(cells) end return rows")
 
-    def wait(self, condition, what, timeout=PATIENCE):
+    def wait(self, condition, what, timeout=TIMEOUT):
         def describe():
             words = what() if callable(what) else what
             return (f"{words}. {self.state()}; messages: {self.messages()[-8:]}. The screen:\n" + "\n".join(
@@ -193,7 +193,7 @@ class Neovim:
 
     def wait_answerable(self):
         """In the approvals' window, once its keys count."""
-        return self.wait_screen("everything was shown: 1-9 allow")
+        return self.wait_screen("shown to the end: 1-9 allow")
 
     def output(self):
         """All virtual lines of the current buffer's cells."""
@@ -205,7 +205,7 @@ class Neovim:
             "found[#found + 1] = table.concat(parts) end end return found")
 
     def wait_output(self, text):
-        """Until it stands below a cell; the whole output. The code itself may hold the same text."""
+        """Waits until a cell's output has it; returns the whole output. The code itself may hold the same text."""
         return self.wait(lambda: any(text in line for line in self.output()) and self.output(),
                          lambda: f"{text!r} below a cell, where there is {self.output()}")
 
@@ -232,7 +232,7 @@ class Neovim:
     # --- the end
 
     def quit(self):
-        """As a person does. The sidecar goes on."""
+        """As a user does. The sidecar goes on."""
         with contextlib.suppress(ConnectionError, OSError):
             self.remote.call("nvim_command", "qa!")
         self._end()
@@ -245,7 +245,7 @@ class Neovim:
     def _end(self):
         self.remote.close()
         try:
-            self.process.wait(PATIENCE)
+            self.process.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -258,15 +258,15 @@ class Neovim:
         return self.process.poll() is not None
 
 
-class NeovimTest(RootTest):
-    """A place with notes and a file of cells; every Neovim of a test is ended, and what was said is judged."""
+class NeovimTest(WorkspaceSidecarTest):
+    """A workspace with notes and a file of cells; every Neovim of a test is ended, and what was said is judged."""
 
     def setUp(self):
         super().setUp()
-        self.place.write(".git/HEAD", "ref: refs/heads/main\n")
+        self.workspace.write(".git/HEAD", "ref: refs/heads/main\n")
 
     def neovim(self, file=None, **options):
-        neovim = Neovim(self.place, file, **options)
+        neovim = Neovim(self.workspace, file, **options)
 
         def end():
             if not neovim.ended:
@@ -276,9 +276,9 @@ class NeovimTest(RootTest):
         return neovim
 
     def with_filesystem(self, file):
-        """A Neovim whose person named the filesystem server, with its wrappers written."""
+        """A Neovim whose user named the filesystem server, with its wrappers written."""
         neovim = self.neovim(file, settings={"mcp_servers": {"filesystem": {
-            "command": "node", "args": [str(FILESYSTEM_SERVER), str(self.place.root)]}}})
+            "command": "node", "args": [str(FILESYSTEM_SERVER), str(self.workspace.path)]}}})
         neovim.command("Cellgate generate filesystem")
         neovim.wait_message("mcptools.filesystem has")
         return neovim

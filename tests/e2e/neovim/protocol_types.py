@@ -46,7 +46,7 @@ def comment(text):
 
 
 def fields_of(schema):
-    """Of an object, or of one whose parts stand in allOf or oneOf: each field once, needed only if all need it."""
+    """The fields of an object, or of one whose parts are in allOf or oneOf: each field once, needed only if all need it."""
     fields, needed = dict(schema.get("properties", {})), set(schema.get("required", []))
     for part in schema.get("allOf", []):
         more, also = fields_of(part)

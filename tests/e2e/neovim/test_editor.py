@@ -1,5 +1,5 @@
 """What the scenarios of all editors do not name: the kernel's words while typing, lists, a great deal of output, text
-objects and keys, a plugin that nobody set up."""
+objects and keys, a plugin without settings."""
 
 import base64
 import contextlib
@@ -17,7 +17,7 @@ import threading
 import unittest
 from pathlib import Path
 
-from neovim_testing import (CELLGATE, NEOVIM, OWN, PATIENCE, PLUGIN, REPOSITORY, NeovimTest, Remote, start_process,
+from neovim_testing import (CELLGATE, NEOVIM, OWN, TIMEOUT, PLUGIN, REPOSITORY, NeovimTest, Remote, start_process,
                             tiny_png, wait_until)
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "integration"))
@@ -28,7 +28,7 @@ CALL = "# %%\nfrom mcptools.host import read_file\nprint(read_file.run(path='not
 
 class Kernel(NeovimTest):
     def ran(self, code):
-        neovim = self.neovim(self.place.write("a.py", code))
+        neovim = self.neovim(self.workspace.write("a.py", code))
         neovim.command("Cellgate run")
         neovim.wait_finished(1)
         neovim.wait_lua("return vim.tbl_contains(vim.tbl_values(select(2, next(require('cellgate.session').all)).kernels),"
@@ -52,7 +52,7 @@ class Kernel(NeovimTest):
         neovim.wait_screen("answer", "42", "cellgate://variables")
 
     def test_twenty_thousand_lines_are_counted_and_all_to_be_read(self):
-        neovim = self.neovim(self.place.write("a.py", "# %%\nfor i in range(20000): print(i)\n"))
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\nfor i in range(20000): print(i)\n"))
         # In processor time, which does not count what else the machine does.
         neovim.lua("Longest, Last = 0, os.clock() Timer = vim.uv.new_timer() Timer:start(1, 1, vim.schedule_wrap(function() "
                    "local now = os.clock() Longest = math.max(Longest, (now - Last) * 1000) Last = now end))")
@@ -72,11 +72,11 @@ class Kernel(NeovimTest):
 
 class Control(NeovimTest):
     def test_restart_forgets_variables_and_clear_takes_output_away(self):
-        neovim = self.neovim(self.place.write("a.py", "# %%\nx = 1\nprint('set')\n# %%\nprint('x' in globals())\n"))
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\nx = 1\nprint('set')\n# %%\nprint('x' in globals())\n"))
         neovim.command("Cellgate run")
         neovim.wait_output("set")
         neovim.command("Cellgate restart")
-        neovim.wait_message("the kernel was started anew")
+        neovim.wait_message("the kernel was restarted")
         neovim.keys("G")
         neovim.command("Cellgate run")
         neovim.wait_output("False")
@@ -86,7 +86,7 @@ class Control(NeovimTest):
         neovim.wait(lambda: neovim.output() == [], lambda: f"no output, not {neovim.output()}")
 
     def test_a_queued_cell_is_cancelled_alone_and_the_running_one_by_its_own(self):
-        neovim = self.neovim(self.place.write(
+        neovim = self.neovim(self.workspace.write(
             "a.py", "# %%\nprint('begun', flush=True)\nwhile True: pass\n# %%\nprint('second')\n# %%\nprint('third')\n"))
         neovim.command("Cellgate all")
         neovim.wait_output("begun")
@@ -100,9 +100,9 @@ class Control(NeovimTest):
         self.assertEqual([each["status"] for each in neovim.executions()], ["cancelled", "cancelled", "ok"])
 
     def test_the_remedy_of_a_note_shows_a_file_to_the_kernel(self):
-        data = self.place.home / "data.csv"
+        data = self.workspace.home / "data.csv"
         data.write_text("first,second")
-        neovim = self.neovim(self.place.write("a.py", f"# %%\nprint(open({str(data)!r}).read())\n"))
+        neovim = self.neovim(self.workspace.write("a.py", f"# %%\nprint(open({str(data)!r}).read())\n"))
         neovim.command("Cellgate run")
         neovim.wait_screen("is not shown in the sandbox", ":Cellgate remedy does it")
         neovim.command("Cellgate remedy")
@@ -111,19 +111,19 @@ class Control(NeovimTest):
         neovim.wait_output("first,second")
 
     def test_a_settings_file_says_what_new_kernels_see(self):
-        data = self.place.home / "data.csv"
+        data = self.workspace.home / "data.csv"
         data.write_text("first,second")
-        shown = self.place.home / "sandbox.json"
+        shown = self.workspace.home / "sandbox.json"
         shown.write_text(json.dumps({
             "filesystem": {"denyRead": [], "allowRead": ["~/data.csv"], "allowWrite": ["."], "denyWrite": []},
             "network": {"allowedDomains": [], "deniedDomains": []}}))
-        file = self.place.write("a.py", f"# %%\nprint(open({str(data)!r}).read())\n")
+        file = self.workspace.write("a.py", f"# %%\nprint(open({str(data)!r}).read())\n")
         neovim = self.neovim(file, settings={"sandbox_config": "~/sandbox.json"})
         neovim.command("Cellgate run")
         neovim.wait_output("first,second")
 
     def test_stop_ends_the_sidecar_and_the_next_cell_starts_another(self):
-        neovim = self.neovim(self.place.write("a.py", "# %%\nprint(6 * 7)\n"))
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\nprint(6 * 7)\n"))
         neovim.command("Cellgate run")
         neovim.wait_output("42")
         neovim.command("Cellgate stop")
@@ -133,7 +133,7 @@ class Control(NeovimTest):
         neovim.wait_finished(2)
 
     def test_what_a_cell_prints_does_nothing_to_the_terminal(self):
-        neovim = self.neovim(self.place.write(
+        neovim = self.neovim(self.workspace.write(
             "a.py", "# %%\nprint('\\x1b]0;owned\\x07\\x1b[2J\\x1b[Hshown \\u202etxt.exe')\n"))
         neovim.command("Cellgate run")
         neovim.wait_output("shown <U+202E>txt.exe")
@@ -142,16 +142,16 @@ class Control(NeovimTest):
 
 class Agents(NeovimTest):
     def test_an_agent_whose_sidecar_starts_later_is_answered_here(self):
-        self.place.write("notes.txt", "Five days in May.")
-        neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"))
-        neovim.wait_lua("return require('cellgate.opened').is_watching()", "the end of the first look")
+        self.workspace.write("notes.txt", "Five days in May.")
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\n1\n"))
+        neovim.wait_lua("return require('cellgate.open_files').is_watching()", "the end of the first look")
         self.assertEqual(neovim.lua("return vim.tbl_count((package.loaded['cellgate.session'] or { all = {} }).all)"), 0)
-        agent = McpClient(self.place, "helper")
+        agent = McpClient(self.workspace, "helper")
         self.addCleanup(agent.close)
         agent.initialize()
         code = "from mcptools.host import read_file\nprint(read_file.run(path='notes.txt').content)"
-        subprocess.run([CELLGATE, "generate", "host", "--root", str(self.place.root)], check=True,
-                       env=self.place.environment(), capture_output=True, timeout=PATIENCE)
+        subprocess.run([CELLGATE, "generate", "host", "--root", str(self.workspace.path)], check=True,
+                       env=self.workspace.environment(), capture_output=True, timeout=TIMEOUT)
         call = agent.start_call("execute", code=code)
         neovim.wait_screen("an agent that calls itself helper asks", "notes.txt")
         neovim.command("Cellgate approvals")
@@ -163,10 +163,10 @@ class Agents(NeovimTest):
 class Lists(NeovimTest):
     def setUp(self):
         super().setUp()
-        self.place.write("notes.txt", "Five days in May.")
+        self.workspace.write("notes.txt", "Five days in May.")
 
     def test_an_answer_for_the_session_is_a_rule_that_can_be_revoked(self):
-        neovim = self.neovim(self.place.write("a.py", CALL))
+        neovim = self.neovim(self.workspace.write("a.py", CALL))
         neovim.command("Cellgate generate host")
         neovim.wait_message("mcptools.host has")
         neovim.command("Cellgate run")
@@ -188,8 +188,8 @@ class Lists(NeovimTest):
         neovim.command("Cellgate interrupt")
         neovim.wait_finished(3, "error")
 
-    def test_what_was_decided_is_listed_with_why_also_what_nobody_was_asked(self):
-        neovim = self.neovim(self.place.write("a.py", CALL))
+    def test_what_was_decided_is_listed_with_why_also_what_no_user_was_asked_about(self):
+        neovim = self.neovim(self.workspace.write("a.py", CALL))
         neovim.command("Cellgate generate host")
         neovim.wait_message("mcptools.host has")
         neovim.command("Cellgate run")
@@ -199,8 +199,8 @@ class Lists(NeovimTest):
         neovim.keys("4")
         neovim.wait_finished(1)
         neovim.command("Cellgate decisions")
-        neovim.wait_screen("outside the sandbox  allowed by a person, with a rule", gone=("allowed by a rule",))
-        # The list is read again when a cell ends, in whose call nobody was asked.
+        neovim.wait_screen("outside the sandbox  allowed by a user, with a rule", gone=("allowed by a rule",))
+        # The list is read again when a cell ends, whose call no user was asked about.
         neovim.command("wincmd t | Cellgate run")
         neovim.wait_finished(2)
         neovim.wait_screen("outside the sandbox  allowed by a rule")
@@ -210,8 +210,8 @@ class Lists(NeovimTest):
                            "line 3, reported by the code: print(read_file.run(path='notes.txt').content)")
 
     def test_a_server_of_the_workspaces_file_asks_for_agreement(self):
-        self.place.write(".mcp.json", '{"mcpServers": {"theirs": {"command": "true"}}}')
-        neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"))
+        self.workspace.write(".mcp.json", '{"mcpServers": {"theirs": {"command": "true"}}}')
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\n1\n"))
         neovim.command("Cellgate servers")
         neovim.wait_screen("theirs  pending", "host  running")
         neovim.keys("/theirs<CR>")
@@ -224,7 +224,7 @@ class Lists(NeovimTest):
 
     def test_the_log_of_a_server_that_cannot_start(self):
         words = r"echo 'no key \033[31mfound' >&2; exit 1"
-        neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"),
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\n1\n"),
                              settings={"mcp_servers": {"mute": {"command": "/bin/sh", "args": ["-c", words]}}})
         neovim.command("Cellgate servers")
         neovim.wait_screen("mute", "L its log")
@@ -237,14 +237,14 @@ class Lists(NeovimTest):
         neovim.wait_screen("no key", "[31mfound", gone=("L its log",))
 
     def test_kernels(self):
-        neovim = self.neovim(self.place.write("a.py", "# %%\n1\n"))
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\n1\n"))
         neovim.command("Cellgate kernels")
         neovim.wait_screen("python3", "python")
 
 
 class Editing(NeovimTest):
     def test_operator_selection_lines_and_text_object(self):
-        neovim = self.neovim(self.place.write("a.py", "# %%\nprint('a')\nprint('b')\n# %%\nprint('c')\n"),
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\nprint('a')\nprint('b')\n# %%\nprint('c')\n"),
                              settings={"keys": True})
         neovim.keys("2G,l")
         neovim.wait_output("a")
@@ -255,13 +255,14 @@ class Editing(NeovimTest):
         self.assertEqual([each["code"] for each in neovim.executions()], ["print('a')\n", "print('b')\n", "print('c')\n"])
 
     def test_fences_of_markdown_are_cells(self):
-        neovim = self.neovim(self.place.write("a.md", "Some words.\n\n```python\nprint(6 * 7)\n```\n\n```\nnot this\n```\n"))
+        neovim = self.neovim(self.workspace.write(
+            "a.md", "Some words.\n\n```python\nprint(6 * 7)\n```\n\n```\nnot this\n```\n"))
         neovim.command("Cellgate all")
         neovim.wait_output("42")
         self.assertEqual([each["code"] for each in neovim.executions()], ["print(6 * 7)\n"])
 
     def test_output_stays_with_its_cell_when_lines_are_put_before_it(self):
-        neovim = self.neovim(self.place.write("a.py", "# %%\nprint('a')\n# %%\nprint('b')\n"))
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\nprint('a')\n# %%\nprint('b')\n"))
         neovim.command("Cellgate all")
         neovim.wait_finished(2)
         neovim.wait_output("b")
@@ -272,17 +273,17 @@ class Editing(NeovimTest):
 
 
 class Pictures(NeovimTest):
-    """Through a terminal of our own, which shows nothing, keeps all that it is told, and says what it is when asked."""
+    """Through a terminal of our own, which shows nothing, keeps all that it receives, and answers what it is when asked."""
 
     def run_in_terminal(self, says, **environment):
-        file = self.place.write("a.py", "# %%\nfrom IPython.display import Image, display\nimport base64\n"
+        file = self.workspace.write("a.py", "# %%\nfrom IPython.display import Image, display\nimport base64\n"
                                 f"display(Image(data=base64.b64decode('{base64.b64encode(tiny_png()).decode()}')))\n")
-        socket = self.place.base / "nvim.sock"
+        socket = self.workspace.base / "nvim.sock"
         terminal, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 110, 0, 0))
         process = start_process(
             [NEOVIM, "-n", "-u", "NONE", "--listen", str(socket), "--cmd", f"set rtp^={PLUGIN}", str(file)],
-            env=self.place.environment(TERM="xterm-kitty", **environment), cwd=self.place.root, stdin=theirs,
+            env=self.workspace.environment(TERM="xterm-kitty", **environment), cwd=self.workspace.path, stdin=theirs,
             stdout=theirs, stderr=theirs, start_new_session=True)
         os.close(theirs)
         told = bytearray()
@@ -303,7 +304,7 @@ class Pictures(NeovimTest):
             process.kill()
             process.wait()
             OWN.discard(process.pid)
-            listener.join(PATIENCE)
+            listener.join(TIMEOUT)
             os.close(terminal)
 
         self.addCleanup(end)
@@ -353,10 +354,10 @@ class Pictures(NeovimTest):
 
 
 class Languages(NeovimTest):
-    """With a kernel of another language than Python, which prints what it is told."""
+    """With a kernel of another language than Python, which prints what it receives."""
 
     def install(self):
-        folder = self.place.home / ".local/share/jupyter/kernels/obedient"
+        folder = self.workspace.home / ".local/share/jupyter/kernels/obedient"
         folder.mkdir(parents=True)
         shutil.copy(REPOSITORY / "tests/fixtures/fake_kernel.py", folder)  # the sandbox shows a kernel's own folder
         (folder / "kernel.json").write_text(json.dumps({
@@ -364,7 +365,7 @@ class Languages(NeovimTest):
             "display_name": "Obedient", "language": "bash", "interrupt_mode": "message"}))
 
     def test_a_filetype_runs_in_a_session_of_its_own_with_the_kernel_that_speaks_it(self):
-        neovim = self.neovim(self.place.write("a.sh", "# %%\nprint said by another kernel\n"))
+        neovim = self.neovim(self.workspace.write("a.sh", "# %%\nprint said by another kernel\n"))
         neovim.command("Cellgate run")
         neovim.wait_message("expected a kernelspec whose language is bash")
         self.install()
@@ -376,7 +377,8 @@ class Languages(NeovimTest):
 
     def test_fences_of_one_document_run_in_the_kernels_of_their_languages(self):
         self.install()
-        neovim = self.neovim(self.place.write("a.md", "```python\nprint(6 * 7)\n```\n\n```bash\nprint 6 * 7\n```\n"))
+        neovim = self.neovim(self.workspace.write(
+            "a.md", "```python\nprint(6 * 7)\n```\n\n```bash\nprint 6 * 7\n```\n"))
         neovim.command("Cellgate all")
         neovim.wait_finished(2)
         neovim.wait(lambda: sorted(neovim.output()) == ["42", "6 * 7"], lambda: f"both outputs, not {neovim.output()}")
@@ -384,7 +386,7 @@ class Languages(NeovimTest):
 
 class Buffers(NeovimTest):
     def test_output_comes_back_with_a_buffer_that_is_read_again(self):
-        file = self.place.write("a.py", "# %%\nprint('a')\n# %%\nprint('b')\n")
+        file = self.workspace.write("a.py", "# %%\nprint('a')\n# %%\nprint('b')\n")
         neovim = self.neovim(file)
         neovim.command("Cellgate all")
         neovim.wait_finished(2)
@@ -400,35 +402,36 @@ class Buffers(NeovimTest):
 
 class NewUser(NeovimTest):
     def test_a_plain_package_without_setup_runs_a_cell_and_is_healthy(self):
-        start = self.place.home / ".local/share/nvim/site/pack/cellgate/start"
+        start = self.workspace.home / ".local/share/nvim/site/pack/cellgate/start"
         start.mkdir(parents=True)
         (start / "cellgate").symlink_to(PLUGIN)
-        file = self.place.write("a.py", "# %%\nprint(6 * 7)\n")
-        done = self.place.base / "done"
-        # The program is found in the repository that the plugin lies in.
+        file = self.workspace.write("a.py", "# %%\nprint(6 * 7)\n")
+        done = self.workspace.base / "done"
+        # The program is found in the repository that contains the plugin.
         script = (f"edit {file}", "Cellgate run",
                   "lua vim.wait(60000, function() for _, s in pairs(require('cellgate.session').all) do for _, e in "
                   "pairs(s.executions) do if e.state == 'finished' then return true end end end end)",
                   "Cellgate output", "lua vim.wait(60000, function() return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] "
                   "~= '' end)", f"silent write! {done}", "checkhealth cellgate", f"silent write! {done}.health", "qa!")
         commands = [word for each in script for word in ("-c", each)]
-        finished = subprocess.run([NEOVIM, "-n", "--headless", *commands], env=self.place.environment(), cwd=self.place.root,
+        finished = subprocess.run([NEOVIM, "-n", "--headless", *commands], env=self.workspace.environment(),
+                                  cwd=self.workspace.path,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
         self.assertEqual(done.read_text(), "42\n", finished.stderr)
-        health = (self.place.base / "done.health").read_text()
+        health = (self.workspace.base / "done.health").read_text()
         self.assertIn(os.path.join("build", "cellgate"), health)
         self.assertNotIn("ERROR", health)
 
-    def test_the_readmes_words_for_vim_pack_install_it(self):
-        (words,) = [block for block in re.findall("```lua\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
+    def test_the_documented_lines_for_vim_pack_install_it(self):
+        (words,) = [block for block in re.findall("```lua\n(.*?)```", (REPOSITORY / "docs/neovim.md").read_text(), re.DOTALL)
                     if "vim.pack" in block]
-        source = self.place.base / "source"
+        source = self.workspace.base / "source"
         shutil.copytree(PLUGIN, source / "editors/neovim")
-        environment = self.place.environment(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")
+        environment = self.workspace.environment(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")
         for command in (["init", "--quiet"], ["add", "."], ["-c", "user.name=Ada", "-c", "user.email=ada@example.org",
                                                            "commit", "--quiet", "--message", "the plugin"]):
             subprocess.run(["git", *command], cwd=source, env=environment, check=True)
-        start = self.place.home / ".config/nvim/init.lua"
+        start = self.workspace.home / ".config/nvim/init.lua"
         start.parent.mkdir(parents=True)
         # What is asked before anything is installed cannot be answered here.
         start.write_text("if not vim.pack then print('older') vim.cmd.quit() end local add = vim.pack.add\n"
@@ -436,7 +439,8 @@ class NewUser(NeovimTest):
                          + words.replace("file:///home/ada/src/cellgate", source.as_uri()))
         finished = subprocess.run([NEOVIM, "-n", "--headless", "-c", "lua print('exists', vim.fn.exists(':Cellgate'))", "-c",
                                    "helptags ALL", "-c", "help cellgate-install", "-c", "qa!"], env=environment,
-                                  cwd=self.place.root, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
+                                  cwd=self.workspace.path, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=180)
         if finished.stderr.strip() == "older":
             self.skipTest("vim.pack came with Neovim 0.12")
         self.assertIn("exists 2", finished.stderr)

@@ -18,31 +18,31 @@ READ = "# %%\nfrom mcptools.filesystem import read_text_file\nprint(read_text_fi
 
 class Cells(NeovimTest):
     def test_cell_by_command(self):
-        neovim = self.neovim(self.place.write("a.py", "# %%\nprint(6 * 7)\n# %%\nprint('other')\n"))
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\nprint(6 * 7)\n# %%\nprint('other')\n"))
         neovim.command("Cellgate run")
         neovim.wait_screen("[1] ok", gone=("running",))
         self.assertEqual(neovim.wait_output("42"), ["42"])
 
     def test_cell_by_key(self):
-        neovim = self.neovim(self.place.write("a.py", "# %%\nprint(6 * 7)\n# %%\nprint('other')\n"),
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\nprint(6 * 7)\n# %%\nprint('other')\n"),
                              settings={"keys": True})
         neovim.keys(",,")
         neovim.wait_screen("[1] ok")
         self.assertEqual(neovim.lua("return vim.api.nvim_win_get_cursor(0)"), [4, 0])
 
     def test_stdout_live(self):
-        neovim = self.neovim(self.place.write(
+        neovim = self.neovim(self.workspace.write(
             "a.py", "# %%\nimport os, time\nprint('\\x1b[31mfirst\\x1b[0m')\nwhile not os.path.exists('go'): time.sleep(0.01)"
             "\nprint('50%\\r100%')\n"))
         neovim.command("Cellgate run")
         neovim.wait_output("first")
         neovim.wait_screen("running")
-        self.place.write("go", "")
+        self.workspace.write("go", "")
         neovim.wait_screen("[1] ok", "100%", gone=("running",))
         self.assertEqual(neovim.wait_output("100%"), ["first", "100%"])
 
     def test_html_table(self):
-        neovim = self.neovim(self.place.write(
+        neovim = self.neovim(self.workspace.write(
             "a.py", "# %%\nclass Table:\n    def _repr_html_(self): return '<table><tr><td>\"cell\"</td></tr></table>'\n"
             "    def __repr__(self): return 'the table as text'\nTable()\n"))
         neovim.lua("Opened = {} require('cellgate.config').values.open = function(path) table.insert(Opened, path) end")
@@ -57,7 +57,7 @@ class Cells(NeovimTest):
 
     def test_png(self):
         picture = tiny_png()
-        neovim = self.neovim(self.place.write(
+        neovim = self.neovim(self.workspace.write(
             "a.py", "# %%\nfrom IPython.display import Image, display\nimport base64\n"
             f"display(Image(data=base64.b64decode('{base64.b64encode(picture).decode()}')))\n"))
         neovim.command("Cellgate run")
@@ -66,7 +66,7 @@ class Cells(NeovimTest):
         self.assertEqual(Path(path).read_bytes(), picture)
 
     def test_error_frames(self):
-        neovim = self.neovim(self.place.write("a.py", "# %%\ndef inner():\n    return 1 / 0\n# %%\ninner()\n"))
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\ndef inner():\n    return 1 / 0\n# %%\ninner()\n"))
         neovim.command("Cellgate all")
         neovim.wait_screen("[2] error", "ZeroDivisionError: division by zero")
         neovim.keys("G")
@@ -84,10 +84,10 @@ class Cells(NeovimTest):
 class Approvals(NeovimTest):
     def setUp(self):
         super().setUp()
-        self.place.write("data/january.csv", "first,second\n")
+        self.workspace.write("data/january.csv", "first,second\n")
 
     def asking(self, code=READ.format(path="data/january.csv")):
-        neovim = self.with_filesystem(self.place.write("a.py", code))
+        neovim = self.with_filesystem(self.workspace.write("a.py", code))
         neovim.command("Cellgate run")
         neovim.wait_screen("asks #", ":Cellgate approvals to answer")
         return neovim
@@ -119,7 +119,7 @@ class Approvals(NeovimTest):
         neovim.wait_answerable()
         neovim.keys("e")
         neovim.wait_screen('"content": "the code\'s words"')
-        # A person takes longer than the half second in which nothing counts.
+        # A user takes longer than the half second in which nothing counts.
         neovim.lua("Opened = vim.uv.hrtime()")
         neovim.keys('/words<CR>')
         neovim.keys('cwown text<Esc>')
@@ -127,12 +127,12 @@ class Approvals(NeovimTest):
         neovim.wait_lua("return vim.uv.hrtime() - Opened > 600e6", "half a second")
         neovim.command("w")
         neovim.wait_screen("[1] ok", gone=("own text", "cellgate asks"))
-        self.assertEqual((self.place.root / "out.txt").read_text(), "the code's own text")
+        self.assertEqual((self.workspace.path / "out.txt").read_text(), "the code's own text")
 
     def test_gathered_calls_one_outlier(self):
         for i in range(199):
-            self.place.write(f"data/{i}.txt", str(i))
-        self.place.write("secrets/plan.txt", "hidden")
+            self.workspace.write(f"data/{i}.txt", str(i))
+        self.workspace.write("secrets/plan.txt", "hidden")
         neovim = self.asking(
             "# %%\nimport asyncio\nfrom mcptools.filesystem import read_text_file\n"
             "paths = [f'data/{i}.txt' for i in range(199)]\npaths.insert(20, 'secrets/plan.txt')\n"
@@ -175,7 +175,7 @@ class Approvals(NeovimTest):
         self.assertEqual(neovim.approvals(), [])
 
     def test_stray_keys_answer_nothing(self):
-        neovim = self.with_filesystem(self.place.write("a.py", READ.format(path="data/january.csv") + "\n\n"))
+        neovim = self.with_filesystem(self.workspace.write("a.py", READ.format(path="data/january.csv") + "\n\n"))
         neovim.command("Cellgate run")
         neovim.keys("Go")
         for word in ("11 ", "allow ", "dDe ", "yes\n", "q1 ", "<Esc>1d1wi2 ", "yy "):
@@ -195,8 +195,8 @@ class Approvals(NeovimTest):
 
 class Staying(NeovimTest):
     def test_reload_mid_run(self):
-        self.place.write("notes.txt", "Five days in May.")
-        file = self.place.write(
+        self.workspace.write("notes.txt", "Five days in May.")
+        file = self.workspace.write(
             # Each line by one write: print() of two threads would mix them.
             "a.py", "# %%\nkept = 'here'\n# %%\nimport sys, threading, time\n"
             "from mcptools.filesystem import read_text_file\n"
@@ -237,7 +237,8 @@ class Staying(NeovimTest):
         two.wait_output("here")
 
     def test_sidecar_killed(self):
-        neovim = self.neovim(self.place.write("a.py", "# %%\nx = 1\nimport time; print('begun', flush=True); time.sleep(600)\n"
+        neovim = self.neovim(self.workspace.write(
+            "a.py", "# %%\nx = 1\nimport time; print('begun', flush=True); time.sleep(600)\n"
                                                       "# %%\n'x' in globals()\n"))
         neovim.command("Cellgate run")
         neovim.wait_output("begun")
@@ -249,9 +250,9 @@ class Staying(NeovimTest):
         neovim.wait_output("False")
 
     def test_agent_answered_here(self):
-        self.place.write("notes.txt", "Five days in May.")
-        neovim = self.with_filesystem(self.place.write("a.py", "# %%\n1\n"))
-        agent = McpClient(self.place, "helper")
+        self.workspace.write("notes.txt", "Five days in May.")
+        neovim = self.with_filesystem(self.workspace.write("a.py", "# %%\n1\n"))
+        agent = McpClient(self.workspace, "helper")
         self.addCleanup(agent.close)
         agent.initialize()
         code = ("from mcptools.filesystem import read_text_file\n"
@@ -266,7 +267,7 @@ class Staying(NeovimTest):
         neovim.wait_screen("helper: [1] ok", "from mcptools.filesystem import read_text_file")
 
     def test_input_is_asked(self):
-        neovim = self.neovim(self.place.write("a.py", "# %%\nprint('got', input('your name? '))\n"))
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\nprint('got', input('your name? '))\n"))
         neovim.command("Cellgate run")
         neovim.wait_screen("? your name?", ":Cellgate input")
         neovim.command("Cellgate input")

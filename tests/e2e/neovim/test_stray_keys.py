@@ -1,5 +1,5 @@
 """Ten thousand sequences of keys, in normal, insert, visual and terminal mode, around the appearance of an approval: none
-of them answers it. In half of them the person enters the window meanwhile, and types on within the half second; in the
+of them answers it. In half of them the user enters the window meanwhile, and types on within the half second; in the
 others any time passes. Left out is what would end Neovim, start a program or play typed keys again: `:` `!` `q` `Q` `Z`
 `@` `K` `&` `gs`. The controls show that some sequences answer where the guard is off, or where a window takes the
 cursor."""
@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 from neovim_testing import NEOVIM, OWN, PLUGIN, Remote, start_process, wait_until
-from cellgate_client import Place
+from cellgate_client import TestWorkspace
 
 SEQUENCES = 10000
 FRESH_AFTER = 500  # sequences, a new Neovim
@@ -47,11 +47,11 @@ class Typing(Remote):
 
 class StrayKeys(unittest.TestCase):
     def typist(self, guarded=True, grabbing=False):
-        place = Place()
-        self.addCleanup(place.remove)
-        socket = place.base / "nvim.sock"
-        process = start_process([NEOVIM, "--headless", "--clean", "-n", "--listen", str(socket)], cwd=place.root,
-                                env=place.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        workspace = TestWorkspace()
+        self.addCleanup(workspace.remove)
+        socket = workspace.base / "nvim.sock"
+        process = start_process([NEOVIM, "--headless", "--clean", "-n", "--listen", str(socket)], cwd=workspace.path,
+                                env=workspace.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL)
         self.addCleanup(OWN.discard, process.pid)
         self.addCleanup(process.wait)

@@ -36,7 +36,7 @@ class Windows(NeovimTest):
         self.wait_half_a_second(neovim)
 
     def wait_half_a_second(self, neovim):
-        """As long as nothing counts after a change; a person takes longer."""
+        """As long as nothing counts after a change; a user takes longer."""
         neovim.lua("Began = vim.uv.hrtime()")
         neovim.wait_lua("return vim.uv.hrtime() - Began > 600e6", "half a second")
 
@@ -66,7 +66,7 @@ class Windows(NeovimTest):
         self.edit(neovim)
         neovim.keys("/x<CR>rm")
         neovim.wait_screen('"path": "m"')
-        copy = self.place.root / "copy.json"
+        copy = self.workspace.path / "copy.json"
         for index, keys in enumerate(("ZZ", f":w {copy}<CR>", f":w! {copy}<CR>", f":wq {copy}<CR>", "ZZ",
                                       f":x {copy}<CR>")):
             neovim.keys(keys)
@@ -100,7 +100,7 @@ class Windows(NeovimTest):
         # What is asked changes meanwhile.
         neovim.lua(ASK, "b", {})
         neovim.wait_lua("return require('cellgate').waiting() == 2")
-        neovim.lua("Fake:notify('approval/resolved', { approvalId = 'a', decision = 'deny', by = 'person' })")
+        neovim.lua("Fake:notify('approval/resolved', { approvalId = 'a', decision = 'deny', by = 'user' })")
         neovim.wait_lua("return require('cellgate').waiting() == 1")
         neovim.keys(":q<CR>")
         neovim.wait_lua("return vim.fn.getcmdwintype() == ''")
@@ -120,13 +120,13 @@ class Windows(NeovimTest):
         neovim.wait_lua("return vim.fn.getcmdwintype() == ''")
         self.assertNotIn("E11", neovim.lua("return vim.fn.execute('messages')"))
 
-    def test_no_notice_stops_neovim(self):
+    def test_no_message_stops_neovim(self):
         neovim = self.asking()
         for columns, laststatus, words in ((40, 2, "word " * 60), (60, 1, "word " * 60), (80, 2, "漢" * 200)):
             neovim.lua("vim.o.columns, vim.o.laststatus = ...", columns, laststatus)
-            neovim.lua("vim.schedule(function() require('cellgate.session').notify(...) end)".replace(
+            neovim.lua("vim.schedule(function() require('cellgate.notify').show(...) end)".replace(
                 "...", repr(words)))
-            neovim.wait(lambda: any(words[:5] in message for message in neovim.messages()[-1:]), "the notice")
+            neovim.wait(lambda: any(words[:5] in message for message in neovim.messages()[-1:]), "the message")
             neovim.lua("Turned = false vim.schedule(function() Turned = true end)")
             neovim.wait_lua("return Turned")
             self.assertEqual(neovim.lua("return vim.api.nvim_get_mode().mode"), "n", (columns, laststatus))
@@ -147,7 +147,7 @@ class Windows(NeovimTest):
         neovim = self.asking()
         neovim.command("Cellgate rules")
         neovim.wait_screen("cellgate://rules")
-        file = self.place.root / "Session.vim"
+        file = self.workspace.path / "Session.vim"
         neovim.lua("vim.cmd.mksession(...)", str(file))
         neovim.keys("q")
         neovim.wait_screen(":Cellgate approvals", gone=("cellgate://rules",))

@@ -1,4 +1,4 @@
-// The editor's own agent: what its chat is offered, and that a person sees what it does.
+// These scenarios try the editor's own agent: what its chat is offered, and that the user sees what it does.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -6,17 +6,17 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { beside } from "./driver/extensions.mjs";
-import { cellgateProgram, Place } from "./driver/place.mjs";
+import { withExtension } from "./driver/extensions.mjs";
+import { cellgateProgram, TestWorkspace } from "./driver/workspace.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { VERSION } from "./driver/installation.mjs";
 import { until } from "./driver/wait.mjs";
 
 const EXTENSION = path.resolve(import.meta.dirname, "../../../editors/vscode");
 
-async function ask({ place, editor }, tool, input) {
-    await rm(place.file("answer.json"), { force: true });
-    await place.write("question.json", JSON.stringify({ tool, input }));
+async function ask({ workspace, editor }, tool, input) {
+    await rm(workspace.file("answer.json"), { force: true });
+    await workspace.write("question.json", JSON.stringify({ tool, input }));
     await editor.command("Ask as the Chat Does");
 }
 
@@ -35,16 +35,16 @@ async function execute(scene, code) {
     await agree(scene, "Run this code in the agent's own kernel?", code.split("\n")[0]);
 }
 
-async function answer({ place }) {
-    const text = await until(async () => place.has("answer.json") && (await place.read("answer.json")), "the tool's answer");
+async function answer({ workspace }) {
+    const text = await until(async () => workspace.has("answer.json") && (await workspace.read("answer.json")), "the tool's answer");
     return JSON.parse(text);
 }
 
-scenario("the chat runs code as an agent, and a person sees it", {
+scenario("the chat runs code as an agent, and a user sees it", {
     files: { "plan.py": "# %%\nprint(1)\n" },
-    ...beside("asker"),
+    ...withExtension("asker"),
 }, async (scene) => {
-    const { place, editor } = scene;
+    const { workspace, editor } = scene;
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").waitFor();
     await execute(scene, "x = 41\nprint('printed')");
@@ -60,15 +60,15 @@ scenario("the chat runs code as an agent, and a person sees it", {
     await row(/^agent-\w+ ?agent VS Code chat · busy/).waitFor();
     await row(/^import os, time ?agent VS Code chat/).waitFor();
     await editor.screenshot("seen");
-    await place.write("end", "");
+    await workspace.write("end", "");
     assert.ok("text" in (await answer(scene)));
 });
 
 test("what the chat is offered is what cellgate offers agents", async (t) => {
-    const place = await Place.make({});
-    t.after(() => place.remove());
+    const workspace = await TestWorkspace.make({});
+    t.after(() => workspace.remove());
     const { languageModelTools } = JSON.parse(readFileSync(path.join(EXTENSION, "package.json"))).contributes;
-    const tools = await toolsOfCellgate(place);
+    const tools = await toolsOfCellgate(workspace);
     for (const { name, modelDescription, inputSchema } of languageModelTools) {
         const tool = tools.find((each) => `cellgate_${each.name}` === name);
         assert.deepEqual({ modelDescription, inputSchema }, { modelDescription: tool.description, inputSchema: tool.inputSchema });
@@ -76,9 +76,9 @@ test("what the chat is offered is what cellgate offers agents", async (t) => {
 });
 
 /** As `cellgate mcp` lists them. */
-async function toolsOfCellgate(place) {
-    const child = spawn(cellgateProgram(), ["mcp", "--root", place.workspace], {
-        env: place.environment,
+async function toolsOfCellgate(workspace) {
+    const child = spawn(cellgateProgram(), ["mcp", "--root", workspace.path], {
+        env: workspace.environment,
         stdio: ["pipe", "pipe", "ignore"],
     });
     const say = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);

@@ -1,7 +1,8 @@
-// Cells as a person runs them: by lens, by key and by command; what they are told of each, and how it is stopped.
+// These scenarios try how a user runs cells, by lens, key and command, what is reported of each, and how they are
+// stopped.
 import assert from "node:assert/strict";
 import path from "node:path";
-import { beside } from "./driver/extensions.mjs";
+import { withExtension } from "./driver/extensions.mjs";
 import { VERSION } from "./driver/installation.mjs";
 import { notebookOf, runAll } from "./driver/notebooks.mjs";
 import { scenario } from "./driver/scenario.mjs";
@@ -18,21 +19,21 @@ const files = {
     "parts.py": "# %%\nlog = open('log', 'a', buffering=1)\n_ = log.write('a\\n')\nif log:\n    _ = log.write('b\\n')\n",
 };
 
-const present = (place, name) => until(() => place.has(name), `the file ${name} that a cell writes`);
+const present = (workspace, name) => until(() => workspace.has(name), `the file ${name} that a cell writes`);
 
-scenario("cell_by_command: a cell runs by its lens, and the lens tells how it ended", { files }, async ({ place, editor }) => {
+scenario("cell_by_command: a cell runs by its lens, and the lens tells how it ended", { files }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().click();
     await editor.lens(/\[1\] [\d.]+ m?s/).waitFor();
-    assert.equal(await place.read("one"), "1");
-    assert.equal(place.has("two"), false);
+    assert.equal(await workspace.read("one"), "1");
+    assert.equal(workspace.has("two"), false);
     await editor.lens("Run Cell").nth(2).click();
     await editor.lens(/\[2\] ZeroDivisionError/).waitFor();
     await editor.statusItem(/plan\.py-\w+ · idle/).waitFor();
     await editor.screenshot("lenses");
 });
 
-scenario("cell_by_key: Shift+Enter runs a cell and goes to the next, Ctrl+Enter stays", { files }, async ({ place, editor }) => {
+scenario("cell_by_key: Shift+Enter runs a cell and goes to the next, Ctrl+Enter stays", { files }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().waitFor();
     await editor.goToLine(2);
@@ -42,7 +43,7 @@ scenario("cell_by_key: Shift+Enter runs a cell and goes to the next, Ctrl+Enter 
     await editor.page.keyboard.press("Control+Enter");
     await editor.lens(/\[2\]/).waitFor();
     await editor.statusItem("Ln 5, Col 1").waitFor();
-    assert.equal(await place.read("two"), "2");
+    assert.equal(await workspace.read("two"), "2");
 });
 
 scenario("what is above, what is below and everything run by command", { files }, async ({ editor }) => {
@@ -61,10 +62,10 @@ scenario("what is above, what is below and everything run by command", { files }
     await editor.lens(/\[3\] ZeroDivisionError/).waitFor();
 });
 
-scenario("a selection runs, a line runs, a file runs", { files }, async ({ place, editor }) => {
+scenario("a selection runs, a line runs, a file runs", { files }, async ({ workspace, editor }) => {
     const log = (text) =>
-        until(async () => place.has("log") && (await place.read("log")).replaceAll("\n", "") === text, async () =>
-            `log to hold ${text}; it holds ${place.has("log") ? await place.read("log") : "nothing"}`);
+        until(async () => workspace.has("log") && (await workspace.read("log")).replaceAll("\n", "") === text, async () =>
+            `log to hold ${text}; it holds ${workspace.has("log") ? await workspace.read("log") : "nothing"}`);
     await editor.openFile("parts.py");
     await editor.lens("Run Cell").first().waitFor();
     await editor.command("cellgate: Run File as One Cell");
@@ -74,18 +75,17 @@ scenario("a selection runs, a line runs, a file runs", { files }, async ({ place
     await log("aba");
     // From inside a block, with its indentation.
     await editor.goToLine(5);
-    await editor.page.keyboard.press("Home");
-    await editor.page.keyboard.press("Home");
     await editor.page.keyboard.press("Shift+End");
+    await editor.statusItem(/Ln 5, Col \d+ \(\d+ selected\)/).waitFor();
     await editor.page.keyboard.press("Shift+Enter");
     await log("abab");
 });
 
-scenario("what runs can be interrupted, what waits can be cancelled", { files }, async ({ place, editor }) => {
+scenario("what runs can be interrupted, what waits can be cancelled", { files }, async ({ workspace, editor }) => {
     await editor.openFile("long.py");
     await editor.lens("Run Cell").first().waitFor();
     await editor.command("cellgate: Run All Cells");
-    await present(place, "begun");
+    await present(workspace, "begun");
     await editor.lens("queued, 2 before it").waitFor();
     await editor.statusItem(/busy · 2 waiting/).waitFor();
     await editor.page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
@@ -97,12 +97,12 @@ scenario("what runs can be interrupted, what waits can be cancelled", { files },
     await editor.lens("Interrupt").click();
     await editor.lens(/\[1\] (interrupted|KeyboardInterrupt)/).waitFor();
     await editor.statusItem(/long\.py-\w+ · idle/).waitFor();
-    assert.equal(place.has("third"), false);
+    assert.equal(workspace.has("third"), false);
 });
 
 scenario("a cell that waits for an answer says so, and leads there", {
     files: { "ask.py": "# %%\nfrom mcptools.host import write_file\nwrite_file.run(path='note', content='x')\n" },
-    prepare: (place) => place.cellgate("generate", "host"),
+    prepare: (workspace) => workspace.cellgate("generate", "host"),
 }, async ({ editor }) => {
     await editor.openFile("ask.py");
     await editor.lens("Run Cell").click();
@@ -113,7 +113,7 @@ scenario("a cell that waits for an answer says so, and leads there", {
     await editor.lens("waits for you").waitFor({ state: "hidden" });
 });
 
-scenario("a restart is asked about, until a person wants no more questions", { files }, async ({ place, editor }) => {
+scenario("a restart is asked about, until a user wants no more questions", { files }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().waitFor();
     await editor.command("cellgate: Restart Kernel");
@@ -128,7 +128,7 @@ scenario("a restart is asked about, until a person wants no more questions", { f
     await editor.lens("Run Cell").first().click();
     await editor.lens(/\[2\]/).waitFor();
     // "restarting" stands in the status bar for too short a time to be waited for.
-    const kernels = async () => (await place.processes()).filter(({ command }) => command.includes("/bootstrap.py -f ")).map(({ pid }) => pid);
+    const kernels = async () => (await workspace.processes()).filter(({ command }) => command.includes("/bootstrap.py -f ")).map(({ pid }) => pid);
     const before = await kernels();
     assert.notEqual(before.length, 0);
     await editor.command("cellgate: Restart Kernel");
@@ -138,7 +138,7 @@ scenario("a restart is asked about, until a person wants no more questions", { f
             const now = await kernels();
             return now.length > 0 && !now.some((pid) => before.includes(pid));
         },
-        async () => `another kernel; there is: ${JSON.stringify(await place.processes())}`,
+        async () => `another kernel; there is: ${JSON.stringify(await workspace.processes())}`,
     );
     await editor.statusItem(/plan\.py-\w+ · idle/).waitFor();
     await editor.lens("Run Cell").first().click();
@@ -149,11 +149,11 @@ scenario("a restart is asked about, until a person wants no more questions", { f
 
 const held = {
     files,
-    ...beside("python"),
-    environment: (place) => ({ CHOSEN_PYTHON: "/usr/bin/python3", HOLD_PYTHON: path.join(place.root, "go") }),
+    ...withExtension("python"),
+    environment: (workspace) => ({ CHOSEN_PYTHON: "/usr/bin/python3", HOLD_PYTHON: path.join(workspace.base, "go") }),
 };
 
-scenario("code that waits for its kernel is shown at once, and can be cancelled", held, async ({ place, editor }) => {
+scenario("code that waits for its kernel is shown at once, and can be cancelled", held, async ({ workspace, editor }) => {
     await editor.openFile("long.py");
     await editor.lens("Run Cell").nth(1).click();
     await editor.statusItem("cellgate: starting the kernel").waitFor();
@@ -161,13 +161,13 @@ scenario("code that waits for its kernel is shown at once, and can be cancelled"
     await until(async () => (await editor.lens("queued").count()) === 2, "two cells that wait");
     await editor.lens("Cancel").first().click();
     await editor.lens("did not run: cancelled before its kernel was there").waitFor();
-    await place.write("../go", "");
-    await present(place, "third");
+    await workspace.write("../go", "");
+    await present(workspace, "third");
     await editor.lens(/\[1\]/).waitFor();
-    assert.equal(place.has("second"), false);
+    assert.equal(workspace.has("second"), false);
 });
 
-scenario("a start that takes long can be cancelled, and another one begun", held, async ({ place, editor }) => {
+scenario("a start that takes long can be cancelled, and another one begun", held, async ({ workspace, editor }) => {
     await editor.openFile("long.py");
     await editor.lens("Run Cell").nth(1).click();
     const starting = editor.notification("starting the kernel");
@@ -175,14 +175,14 @@ scenario("a start that takes long can be cancelled, and another one begun", held
     await editor.screenshot("long");
     await starting.locator(".monaco-button", { hasText: "Cancel" }).click();
     await editor.lens("did not run: the start of its kernel was cancelled").waitFor();
-    await place.write("../go", "");
+    await workspace.write("../go", "");
     await editor.lens("Run Cell").nth(1).click();
-    await present(place, "second");
+    await present(workspace, "second");
 });
 
 scenario("input_is_asked: code that reads a line gets what is typed", {
     files: { "ask.py": "# %%\nopen('answer', 'w').write(input('name? [x](command:y) '))\n\n# %%\ninput()\n" },
-}, async ({ place, editor }) => {
+}, async ({ workspace, editor }) => {
     await editor.openFile("ask.py");
     await editor.lens("Run Cell").first().click();
     const box = editor.page.locator(".quick-input-widget");
@@ -190,21 +190,21 @@ scenario("input_is_asked: code that reads a line gets what is typed", {
     assert.equal(await box.locator("a", { hasText: "x" }).count(), 0, "a prompt of code makes no link");
     await editor.screenshot("asked");
     await box.locator("input.input").fill("Ada");
-    await editor.page.keyboard.press("Enter");
+    await box.locator("input.input").press("Enter");
     await editor.lens(/\[1\]/).waitFor();
-    assert.equal(await place.read("answer"), "Ada");
+    assert.equal(await workspace.read("answer"), "Ada");
     await editor.lens("Run Cell").nth(1).click();
     await box.getByText(/ask\.py, line 5 asks/).waitFor();
     await endInput(editor);
     await editor.lens(/\[2\] EOFError/).waitFor();
 });
 
-/** Escape in the box of a question. Version 1.100 does not tell it from a box that was taken away. */
+/** Presses Escape in the input box. In version 1.100 that hides the box and does not end the input. */
 async function endInput(editor) {
-    await editor.page.keyboard.press("Escape");
+    await editor.page.locator(".quick-input-widget input.input").press("Escape");
     if (VERSION !== "1.100") return;
     await editor.statusItem("waits for a line").waitFor();
-    await editor.command("cellgate: End the Input of Code");
+    await editor.command("cellgate: Send End of Input");
 }
 
 const asks = {
@@ -213,7 +213,7 @@ const asks = {
     "too.py": "# %%\nfrom getpass import getpass\nopen('secret', 'w').write(getpass('word? '))\n",
 };
 
-scenario("what code asks waits behind another input of the editor, and Escape there is no answer", { files: asks }, async ({ place, editor }) => {
+scenario("what code asks waits behind another input of the editor, and Escape there is no answer", { files: asks }, async ({ workspace, editor }) => {
     const { page } = editor;
     const box = page.locator(".quick-input-widget");
     const input = box.locator("input.input");
@@ -221,9 +221,9 @@ scenario("what code asks waits behind another input of the editor, and Escape th
     await editor.lens("Run Cell").first().click();
     await box.getByText("name?").waitFor();
     await input.fill("Ad");
-    await page.keyboard.press("F1");
+    await editor.showPalette();
     await page.locator(".quick-input-list .monaco-list-row").first().waitFor();
-    await page.keyboard.press("Escape");
+    await editor.hidePalette();
     const waits = editor.statusItem("ask.py, line 2 waits for a line");
     await waits.waitFor();
     await box.waitFor({ state: "hidden" });
@@ -235,56 +235,58 @@ scenario("what code asks waits behind another input of the editor, and Escape th
     await box.getByText("name?").waitFor();
     assert.equal(await input.inputValue(), "Ad");
     await input.fill("Ada");
-    await page.keyboard.press("Enter");
+    await input.press("Enter");
     await box.getByText("word?").waitFor();
     assert.equal(await input.getAttribute("type"), "password");
-    await page.keyboard.press("F1");
+    await editor.showPalette();
     await page.locator(".quick-input-list .monaco-list-row").first().waitFor();
     await editor.statusItem("too.py, line 2 waits for a line").waitFor();
-    await page.keyboard.press("Escape");
-    await editor.command("cellgate: Answer What Code Asks…");
+    await editor.hidePalette();
+    await editor.command("cellgate: Answer Input Request…");
     await box.getByText("word?").waitFor();
     assert.equal(await input.getAttribute("type"), "password");
     await input.fill("psst");
-    await page.keyboard.press("Enter");
-    const answers = async () => `${await place.read("answer")} ${await place.read("secret")}`;
+    await input.press("Enter");
+    const answers = async () => `${await workspace.read("answer")} ${await workspace.read("secret")}`;
     await until(async () => (await answers()) === "Ada psst", async () => `both answers; there is ${await answers()}`);
     await editor.openFile("last.py");
     await editor.lens("Run Cell").first().click();
     await box.getByText("again?").waitFor();
-    await page.keyboard.press("F1");
+    await editor.showPalette();
     await page.locator(".quick-input-list .monaco-list-row").first().waitFor();
-    await page.keyboard.press("Escape");
+    await editor.hidePalette();
     await editor.statusItem("last.py, line 2 waits for a line").click();
     await box.getByText("again?").waitFor();
     await endInput(editor);
     await editor.lens(/\[1\] EOFError/).waitFor();
 });
 
-scenario("all that waits is cancelled at once, and a row of the queue leads to its cell", { files }, async ({ place, editor }) => {
+scenario("all that waits is cancelled at once, and a row of the queue leads to its cell", { files }, async ({ workspace, editor }) => {
     await editor.openFile("long.py");
     await editor.lens("Run Cell").first().waitFor();
     await editor.command("cellgate: Run All Cells");
-    await present(place, "begun");
+    await present(workspace, "begun");
     await editor.lens("queued, 2 before it").waitFor();
     await editor.page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
     await editor.page.locator(".monaco-list-row[aria-level='2']", { hasText: "third" }).click();
     await editor.statusItem("Ln 8, Col 1").waitFor();
-    await editor.command("cellgate: Cancel All That Waits");
+    await editor.command("cellgate: Cancel All Queued Cells");
     await until(async () => (await editor.lens("cancelled").count()) === 2, "two cells that were cancelled");
     await editor.screenshot("cancelled");
-    await place.write("end", "");
+    await workspace.write("end", "");
     await editor.lens(/\[1\]/).waitFor();
-    assert.deepEqual([place.has("second"), place.has("third")], [false, false]);
+    assert.deepEqual([workspace.has("second"), workspace.has("third")], [false, false]);
 });
 
-scenario("without a folder a key says what is missing", { workspace: null }, async ({ editor }) => {
+scenario("without a folder a key says what is missing", { workspaceFile: null }, async ({ editor }) => {
     await editor.command("File: New Untitled Text File");
+    await editor.textFocus();
     await editor.page.keyboard.type("print(1)");
     await editor.command("Change Language Mode");
     await editor.page.locator(".quick-input-widget input.input").fill("Python");
     await editor.choose("Python");
     await editor.page.locator(".statusbar-item", { hasText: "Python" }).waitFor();
+    await editor.textFocus();
     await editor.page.keyboard.press("Control+;");
     await editor.page.keyboard.press("s");
     await editor.notification("cellgate works in a folder").locator(".monaco-button", { hasText: "Open Folder" }).waitFor();
@@ -297,9 +299,9 @@ scenario("of several folders the first has the kernels, and code of another one 
         "second/two.py": "# %%\nopen('two', 'w').close()\n",
         "second/three.ipynb": notebookOf("open('three', 'w').close()"),
     },
-    workspace: "both.code-workspace",
-}, async ({ place, editor }) => {
-    place.served = place.file("first");
+    workspaceFile: "both.code-workspace",
+}, async ({ workspace, editor }) => {
+    workspace.served = workspace.file("first");
     await editor.openFile("two.py");
     await editor.lens("Run Cell").click();
     const told = editor.notification("cellgate works in first, the first folder of this workspace, and did not run code of second");
@@ -312,6 +314,6 @@ scenario("of several folders the first has the kernels, and code of another one 
     await editor.openFile("one.py");
     await editor.lens("Run Cell").click();
     await editor.lens(/\[1\]/).waitFor();
-    const made = ["first/one", "first/two", "second/two", "first/three", "second/three"].map((name) => place.has(name));
+    const made = ["first/one", "first/two", "second/two", "first/three", "second/three"].map((name) => workspace.has(name));
     assert.deepEqual(made, [true, false, false, false, false]);
 });

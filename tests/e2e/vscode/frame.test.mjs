@@ -1,12 +1,12 @@
-// The frame that shows markup of cells, in a browser and without an editor: no connection is made by it, whatever it
-// holds and whatever is clicked, and each of its walls holds alone. The control is the same markup in a frame that has
-// the sandbox and the policy and nothing else.
+// These tests try the frame that shows a cell's markup, in a browser without an editor: it makes no connection,
+// whatever it contains and whatever is clicked, and each barrier holds alone. The control is the same markup in a frame
+// that has only the sandbox and the policy.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, test } from "node:test";
-import { theBrowser } from "./driver/browser.mjs";
+import { sharedBrowser } from "./driver/browser.mjs";
 import { end } from "./driver/end.mjs";
 import { REPOSITORY } from "./driver/installation.mjs";
 import { listener } from "./driver/listener.mjs";
@@ -48,7 +48,7 @@ async function pageWithFrames() {
         response.end(request.url === "/frame.js" ? outputFiles[0].text : "<!DOCTYPE html><body><script src=frame.js></script>");
     });
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const browser = await theBrowser();
+    const browser = await sharedBrowser();
     const page = await browser.context.newPage();
     await page.goto(`http://127.0.0.1:${server.address().port}/`);
     return { page, close: async () => (await page.close(), server.closeAllConnections(), server.close()) };
@@ -82,7 +82,7 @@ async function show(page, markup, bare) {
     }, "the frame's content", 10_000);
 }
 
-/** As a person does, in the middle of it; false where there is nothing of that name. */
+/** As a user does, in the middle of it; false where there is nothing of that name. */
 async function click(page, frame, options = {}) {
     const target = frame.locator("#aim").first();
     const box = (await target.count()) > 0 ? await target.boundingBox() : undefined;
@@ -129,7 +129,7 @@ test("a link that came in all the same leads nowhere, and neither does anything 
     assert.deepEqual(heard.paths, []);
 });
 
-test("a person's click on a link is told, and what a drawing and a table need is kept", async (t) => {
+test("a user's click on a link is told, and what a drawing and a table need is kept", async (t) => {
     const { page, close } = await pageWithFrames();
     t.after(close);
     const frame = await show(page, `<style>td { color: rgb(1, 2, 3); }</style><p>shown</p><a id="aim" href="https://away.example/x">x</a>

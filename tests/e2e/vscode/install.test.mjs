@@ -1,4 +1,4 @@
-// The package as a new user has it: installed into an editor that has nothing else.
+// These scenarios try the package as a new user has it: installed into an editor that has nothing else.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -15,13 +15,13 @@ import { until } from "./driver/wait.mjs";
 const files = { "plan.py": "# %%\nprint(1)\n" };
 const ofThePackage = ({ program }) => /\/extensions\/cellgate\.cellgate-[^/]*\/bin\/cellgate$/.test(program);
 
-scenario("opening a Python file starts the sidecar that the package holds", { files, whole: true }, async ({ place, editor }) => {
+scenario("opening a Python file starts the sidecar that the package holds", { files, whole: true }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await until(
-        async () => (await place.processes()).some(({ command }) => command.includes("root-sidecar")),
-        async () => `a sidecar; there is: ${JSON.stringify(await place.processes())}`,
+        async () => (await workspace.processes()).some(({ command }) => command.includes("workspace-sidecar")),
+        async () => `a sidecar; there is: ${JSON.stringify(await workspace.processes())}`,
     );
-    const cellgates = (await place.processes()).filter(({ command }) => /^\S*cellgate /.test(command));
+    const cellgates = (await workspace.processes()).filter(({ command }) => /^\S*cellgate /.test(command));
     assert.ok(cellgates.length > 0 && cellgates.every(ofThePackage), JSON.stringify(cellgates));
     // Where the scenarios run in a root of their own (in-root), that is the one.
     for (const { pid } of cellgates) {
@@ -30,7 +30,7 @@ scenario("opening a Python file starts the sidecar that the package holds", { fi
     await editor.screenshot("started");
 });
 
-scenario("in a workspace that nobody trusts nothing starts", { files, trusted: false, whole: true }, async ({ place, server, editor }) => {
+scenario("in a workspace that nobody trusts nothing starts", { files, trusted: false, whole: true }, async ({ workspace, server, editor }) => {
     await editor.openFile("plan.py");
     await editor.statusItem("Restricted Mode").waitFor();
     // By then the editor has started what an opened file and its own start start.
@@ -40,29 +40,29 @@ scenario("in a workspace that nobody trusts nothing starts", { files, trusted: f
             async () => `an extension that starts with ${event}; the log is: ${await server.extensionHostLog()}`,
         );
     }
-    assert.deepEqual((await place.processes()).filter(ofThePackage), []);
+    assert.deepEqual((await workspace.processes()).filter(ofThePackage), []);
     await editor.screenshot("restricted");
 });
 
 // A program that leaves a trace when it is started, named in the settings of `file`.
-const named = (file) => async (place) => {
-    const program = path.join(place.root, "other");
-    await writeFile(program, `#!/bin/sh\ntouch '${place.file("started")}'\n`, { mode: 0o755 });
-    const settings = path.resolve(place.workspace, file);
+const named = (file) => async (workspace) => {
+    const program = path.join(workspace.base, "other");
+    await writeFile(program, `#!/bin/sh\ntouch '${workspace.file("started")}'\n`, { mode: 0o755 });
+    const settings = path.resolve(workspace.path, file);
     await mkdir(path.dirname(settings), { recursive: true });
     await writeFile(settings, JSON.stringify({ "cellgate.program": program }));
 };
 
-scenario("a workspace's settings do not choose the program", { files, prepare: named(".vscode/settings.json") }, async ({ place, editor }) => {
+scenario("a workspace's settings do not choose the program", { files, prepare: named(".vscode/settings.json") }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").click();
     await editor.lens(/\[1\]/).waitFor();
-    assert.equal(place.has("started"), false);
+    assert.equal(workspace.has("started"), false);
 });
 
-scenario("the settings of the machine do", { files, prepare: named("../user-data/Machine/settings.json") }, async ({ place, editor }) => {
+scenario("the settings of the machine do", { files, prepare: named("../user-data/Machine/settings.json") }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
-    await until(() => place.has("started"), "the start of the other program");
+    await until(() => workspace.has("started"), "the start of the other program");
 });
 
 scenario("a workspace's settings do not have everything that is said written into the log", {
@@ -78,7 +78,7 @@ scenario("a workspace's settings do not have everything that is said written int
 
 const run = promisify(execFile);
 
-test("the READMEs name the C library that the package needs", async (t) => {
+test("the documentation names the C library that the package needs", async (t) => {
     const folder = await mkdtemp(path.join(tmpdir(), "cge-package-"));
     t.after(() => rm(folder, { recursive: true }));
     await run("python3", ["-m", "zipfile", "-e", PACKAGE, folder]);
@@ -86,7 +86,7 @@ test("the READMEs name the C library that the package needs", async (t) => {
     const { stdout } = await run("objdump", ["-T", ...names.trim().split("\n")], { maxBuffer: 1 << 28 });
     const versions = [...stdout.matchAll(/\(GLIBC_([\d.]+)\)/g)].map(([, version]) => version);
     const [newest] = versions.sort((a, b) => b.localeCompare(a, undefined, { numeric: true }));
-    for (const name of ["README.md", "editors/vscode/README.md"]) {
+    for (const name of ["docs/vscode.md", "editors/vscode/README.md"]) {
         const text = (await readFile(path.join(REPOSITORY, name), "utf8")).replace(/\s+/g, " ");
         assert.deepEqual(/Linux on x86-64 with glibc ([\d.]+) or newer/.exec(text)?.[1], newest, name);
     }

@@ -1,6 +1,6 @@
-// HTML, SVG and Markdown of cells reach nothing outside: a listener on this machine hears nothing, however they try. The
-// control is the same markup in an ordinary notebook, which the editor shows by itself. (What the frame holds by itself,
-// wall by wall: frame.test.mjs.)
+// These scenarios try that HTML, SVG and Markdown of cells make no connection: a listener on this machine receives
+// nothing. The control is the same markup in an ordinary notebook, which the editor shows itself. (frame.test.mjs tries
+// each barrier of the frame alone.)
 import assert from "node:assert/strict";
 import { listener } from "./driver/listener.mjs";
 import { scenario } from "./driver/scenario.mjs";
@@ -52,13 +52,13 @@ function leave() { location = "${there}/navigation"; }
 const heard = {};
 
 /** The cells, and a notebook with the same HTML, which name listeners: one for each. */
-async function prepare(place) {
+async function prepare(workspace) {
     for (const kind of ["html", "svg", "markdown", "scripts", "control"]) {
         heard[kind] = await listener();
     }
     const there = (kind) => heard[kind].address;
     const shows = (markup, type) => `display({${JSON.stringify(type)}: ${JSON.stringify(markup)}}, raw=True)\n`;
-    await place.write("plan.py", [
+    await workspace.write("plan.py", [
         "# %%\nfrom IPython.display import display\n",
         `# %%\n${shows(attacks(there("html")), "text/html")}`,
         `# %%\n${shows(svg(there("svg")), "image/svg+xml")}`,
@@ -68,7 +68,7 @@ async function prepare(place) {
     const output = { output_type: "display_data", metadata: {}, data: { "text/html": attacks(there("control")) } };
     const cell = { cell_type: "code", id: "c", metadata: {}, source: "shows()", execution_count: 1, outputs: [output] };
     const metadata = { language_info: { name: "python" } };
-    await place.write("control.ipynb", JSON.stringify({ cells: [cell], metadata, nbformat: 4, nbformat_minor: 5 }));
+    await workspace.write("control.ipynb", JSON.stringify({ cells: [cell], metadata, nbformat: 4, nbformat_minor: 5 }));
 }
 
 scenario("markup of a cell reaches nothing outside", { prepare }, async ({ editor }) => {
@@ -82,7 +82,7 @@ scenario("markup of a cell reaches nothing outside", { prepare }, async ({ edito
     // An editor that is still starting runs the first key's command late, where the cursor is by then.
     await editor.lens(/\[1\]/).waitFor();
 
-    // Scripts run where the person says, and no request of theirs gets out either.
+    // Scripts run where the user says, and no request of theirs gets out either.
     await run(5);
     const scripts = await editor.frame("text=They do not run here");
     assert.equal(await (await editor.frame("#ran")).locator("#ran").innerText(), "no");
@@ -99,7 +99,7 @@ scenario("markup of a cell reaches nothing outside", { prepare }, async ({ edito
     await run(2);
     const html = await editor.frame("#mark");
     assert.equal(await html.locator("#owned").count(), 0);
-    // By the mouse, as a person does it: it is pressed before it is a click.
+    // By the mouse, as a user does it: it is pressed before it is a click.
     const { x, y } = await html.locator("#aim").boundingBox();
     await editor.page.mouse.click(x + 9, y + 9);
     assert.equal(html.url(), "about:srcdoc");
@@ -110,11 +110,12 @@ scenario("markup of a cell reaches nothing outside", { prepare }, async ({ edito
     const written = await editor.frame("em");
     assert.match(await written.locator("p").innerText(), /^written +<img src=/);
     await run(2);
-    // A link is followed only by a person, who sees first where it goes.
+    // A link is followed only by a user, who sees first where it goes.
     await (await editor.frame("[data-cellgate-href]")).locator("[data-cellgate-href]").first().dispatchEvent("click");
-    await editor.dialog("http://away.example/link").waitFor();
+    const dialog = editor.dialog("http://away.example/link");
+    await dialog.waitFor();
     await editor.screenshot("link");
-    await editor.page.keyboard.press("Escape");
+    await editor.pressUntil("Escape", async () => !(await dialog.isVisible()), "the dialog to close");
 
     // The control comes last: by the time that it was heard, all else would have been.
     await editor.openFile("control.ipynb");
@@ -123,7 +124,7 @@ scenario("markup of a cell reaches nothing outside", { prepare }, async ({ edito
         () => ["/image", "/script", "/background", "/stylesheet"].every((each) => paths.includes(each)),
         () => `the control's requests; there were ${paths.join(" ")}`,
     );
-    // Of scripts the person was told that connections can be opened ahead: a refused navigation is such a one.
+    // Of scripts the user was told that connections can be opened ahead: a refused navigation is such a one.
     assert.deepEqual(heard.scripts.paths, []);
     for (const kind of ["html", "svg", "markdown"]) {
         assert.equal(heard[kind].connections, 0, `${kind} got out, ${heard[kind].paths}; the control got out by ${paths}`);

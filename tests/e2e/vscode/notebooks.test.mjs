@@ -1,4 +1,4 @@
-// Results that become a notebook, and ordinary notebooks that run in cellgate's kernels.
+// These scenarios try results that become a notebook, and ordinary notebooks that run in cellgate's kernels.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { rm } from "node:fs/promises";
@@ -21,7 +21,7 @@ update_display(HTML("<i id='italic'>italic</i>"), display_id="d")
 "x" * 300_000
 `;
 
-scenario("results are exported whole, as a notebook of Jupyter", { files: { "plan.py": cells } }, async ({ place, editor }) => {
+scenario("results are exported whole, as a notebook of Jupyter", { files: { "plan.py": cells } }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().waitFor();
     await editor.command("cellgate: Run All Cells");
@@ -32,9 +32,9 @@ scenario("results are exported whole, as a notebook of Jupyter", { files: { "pla
     await editor.command("cellgate: Export Results to Notebook…");
     const name = editor.page.locator(".quick-input-widget input.input");
     await until(async () => (await name.inputValue()).endsWith("/plan.ipynb"), async () => `a file's name; it is ${await name.inputValue()}`);
-    await editor.page.keyboard.press("Enter");
+    await name.press("Enter");
     await editor.notification("the results are in plan.ipynb").waitFor();
-    const notebook = JSON.parse(await place.read("plan.ipynb"));
+    const notebook = JSON.parse(await workspace.read("plan.ipynb"));
     assert.deepEqual([notebook.nbformat, notebook.nbformat_minor, notebook.metadata.language_info.name], [4, 5, "python"]);
     const [first, second, third] = notebook.cells;
     assert.deepEqual(first.outputs, [{ output_type: "stream", name: "stdout", text: "ab\n" }]);
@@ -51,15 +51,19 @@ const ordinary = {
     ),
 };
 
-scenario("an ordinary notebook runs in a kernel of cellgate", { files: ordinary }, async ({ place, editor }) => {
+/** Saves the notebook until its file has this output. */
+async function save(editor, workspace, output) {
+    await editor.pressUntil("Control+S", async () => (await workspace.read("plan.ipynb")).includes(output), "the saved notebook");
+}
+
+scenario("an ordinary notebook runs in a kernel of cellgate", { files: ordinary }, async ({ workspace, editor }) => {
     await runAll(editor);
     await editor.frame("text=step 2");
     const html = await editor.frame("#under");
     assert.equal(await html.locator("script").count(), 0);
     await editor.screenshot("run");
-    await editor.page.keyboard.press("Control+S");
-    await until(async () => (await place.read("plan.ipynb")).includes("step 2"), "the saved notebook");
-    const [, second] = JSON.parse(await place.read("plan.ipynb")).cells;
+    await save(editor, workspace, "step 2");
+    const [, second] = JSON.parse(await workspace.read("plan.ipynb")).cells;
     assert.equal(second.execution_count, 2);
     assert.ok("text/plain" in second.outputs[0].data);
 });
@@ -71,55 +75,52 @@ const long = {
     ),
 };
 
-scenario("the cells of an ordinary notebook go on where they are after a reload", { files: long }, async ({ place, editor }) => {
+scenario("the cells of an ordinary notebook go on where they are after a reload", { files: long }, async ({ workspace, editor }) => {
     await runAll(editor);
     await editor.frame("text=b e f o r e");
     await editor.reload();
     for (const state of ["executing", "pending"]) await editor.page.locator(`.cell-status-item .codicon-notebook-state-${state}`).waitFor();
-    await place.write("end", "");
+    await workspace.write("end", "");
     await editor.frame("text=a f t e r");
     await editor.frame("text=s e c o n d");
     await editor.screenshot("after-reload");
-    await editor.page.keyboard.press("Control+S");
-    await until(async () => (await place.read("plan.ipynb")).includes("s e c o n d"), "the saved notebook");
-    const saved = JSON.parse(await place.read("plan.ipynb")).cells;
-    assert.deepEqual(saved.map(({ outputs }) => outputs[0].text.join("")), ["b e f o r e\na f t e r\n", "s e c o n d\n"]);
-    assert.deepEqual(saved.map(({ execution_count }) => execution_count), [1, 2]);
+    await save(editor, workspace, "s e c o n d");
+    const { cells } = JSON.parse(await workspace.read("plan.ipynb"));
+    assert.deepEqual(cells.map(({ outputs }) => outputs[0].text.join("")), ["b e f o r e\na f t e r\n", "s e c o n d\n"]);
+    assert.deepEqual(cells.map(({ execution_count }) => execution_count), [1, 2]);
 });
 
-scenario("what a notebook's cells put out while no window was there is in them after a reload", { files: long }, async ({ place, editor }) => {
+scenario("what a notebook's cells put out while no window was there is in them after a reload", { files: long }, async ({ workspace, editor }) => {
     await runAll(editor);
     await editor.frame("text=b e f o r e");
     await editor.reload(async () => {
-        await place.write("end", "");
-        await until(() => place.has("ended"), "the end of the second cell");
+        await workspace.write("end", "");
+        await until(() => workspace.has("ended"), "the end of the second cell");
     });
     await editor.frame("text=a f t e r");
     await editor.frame("text=s e c o n d");
     await editor.screenshot("after-reload");
-    await editor.page.keyboard.press("Control+S");
-    await until(async () => (await place.read("plan.ipynb")).includes("s e c o n d"), "the saved notebook");
-    const saved = JSON.parse(await place.read("plan.ipynb")).cells;
-    assert.deepEqual(saved.map(({ outputs }) => outputs[0].text.join("")), ["b e f o r e\na f t e r\n", "s e c o n d\n"]);
-    assert.deepEqual(saved.map(({ execution_count }) => execution_count), [1, 2]);
+    await save(editor, workspace, "s e c o n d");
+    const { cells } = JSON.parse(await workspace.read("plan.ipynb"));
+    assert.deepEqual(cells.map(({ outputs }) => outputs[0].text.join("")), ["b e f o r e\na f t e r\n", "s e c o n d\n"]);
+    assert.deepEqual(cells.map(({ execution_count }) => execution_count), [1, 2]);
 });
 
-scenario("a notebook that is closed while its cells run has them go on when it is opened again", { files: long }, async ({ place, editor }) => {
+scenario("a notebook that is closed while its cells run has them go on when it is opened again", { files: long }, async ({ workspace, editor }) => {
     await runAll(editor);
     await editor.frame("text=b e f o r e");
-    await editor.page.keyboard.press("Control+S");
-    await editor.page.locator(".tab.dirty").waitFor({ state: "detached" });
+    await editor.pressUntil("Control+S", async () => (await editor.page.locator(".tab.dirty").count()) === 0, "the notebook to be saved");
     await editor.command("View: Close Editor");
     await editor.page.locator(".tab", { hasText: "plan.ipynb" }).waitFor({ state: "detached" });
     await editor.openFile("plan.ipynb");
     for (const state of ["executing", "pending"]) await editor.page.locator(`.cell-status-item .codicon-notebook-state-${state}`).waitFor();
-    await place.write("end", "");
+    await workspace.write("end", "");
     await editor.frame("text=a f t e r");
     await editor.frame("text=s e c o n d");
     // Nothing of the first time is in the way of another one.
-    await rm(place.file("ended"));
+    await rm(workspace.file("ended"));
     await editor.command("Notebook: Run All");
-    await until(() => place.has("ended"), "the end of the second cell, run again");
+    await until(() => workspace.has("ended"), "the end of the second cell, run again");
     await editor.screenshot("again");
 });
 
@@ -129,17 +130,17 @@ const where = {
 };
 
 /** What the cell wrote, once it has run again. */
-async function written(place) {
-    const text = await until(async () => place.has("which") && (await place.read("which")), "the file that the cell writes");
-    await rm(place.file("which"));
+async function written(workspace) {
+    const text = await until(async () => workspace.has("which") && (await workspace.read("which")), "the file that the cell writes");
+    await rm(workspace.file("which"));
     return text.split(" ");
 }
 
 const idle = (editor, name) => editor.statusItem(new RegExp(`${name}-\\w+ · idle`)).waitFor();
 
-scenario("in a notebook the palette's commands are about the notebook's kernel, and no other is started", { files: where }, async ({ place, editor }) => {
+scenario("in a notebook the palette's commands are about the notebook's kernel, and no other is started", { files: where }, async ({ workspace, editor }) => {
     await runAll(editor);
-    await written(place);
+    await written(workspace);
     await idle(editor, "plan\\.ipynb");
     await editor.page.locator(".cell .monaco-editor .view-line").first().click();
     for (const title of ["Run Selection or Line", "Run File as One Cell", "Attach File to Session…", "Select Kernel…"]) {
@@ -148,7 +149,7 @@ scenario("in a notebook the palette's commands are about the notebook's kernel, 
     await editor.command("cellgate: Restart Kernel");
     await editor.dialog(/Restart the kernel of plan\.ipynb-\w+\?/).locator(".monaco-button", { hasText: /^Restart$/ }).click();
     await editor.command("Notebook: Run All");
-    assert.equal((await written(place))[1], "None");
+    assert.equal((await written(workspace))[1], "None");
     await editor.page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
     const sessions = editor.page.locator(".monaco-list-row[aria-label^='session ']");
     await sessions.first().waitFor();
@@ -165,40 +166,40 @@ scenario("in a notebook the palette's commands are about the notebook's kernel, 
     await editor.dialog(/Restart the kernel of first\.py-\w+\?/).locator(".monaco-button", { hasText: "Cancel" }).click();
 });
 
-async function systemVenv(place) {
-    execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", "--system-site-packages", path.join(place.root, "venv")]);
+async function systemVenv(workspace) {
+    execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", "--system-site-packages", path.join(workspace.base, "venv")]);
 }
 
-const environment = (place) => ({ VIRTUAL_ENV: path.join(place.root, "venv") });
+const environment = (workspace) => ({ VIRTUAL_ENV: path.join(workspace.base, "venv") });
 
-scenario("a notebook whose kernel is switched runs in the one that was chosen", { files: where, prepare: systemVenv, environment }, async ({ place, editor }) => {
-    const venv = path.join(place.root, "venv");
+scenario("a notebook whose kernel is switched runs in the one that was chosen", { files: where, prepare: systemVenv, environment }, async ({ workspace, editor }) => {
+    const venv = path.join(workspace.base, "venv");
     await runAll(editor, /\/venv\/.* in cellgate$/);
-    assert.deepEqual(await written(place), [venv, "None"]);
+    assert.deepEqual(await written(workspace), [venv, "None"]);
     await editor.command("Notebook: Run All");
-    assert.deepEqual(await written(place), [venv, "kept"]);
+    assert.deepEqual(await written(workspace), [venv, "kept"]);
     await editor.page.locator(".kernel-label", { hasText: "venv" }).click();
     await editor.choose("Select Another Kernel...");
     await editor.choose("cellgate");
     await editor.choose(/^Python 3 \(ipykernel\) in cellgate$/);
     await editor.page.locator(".kernel-label", { hasText: "ipykernel" }).waitFor();
     await editor.command("Notebook: Run All");
-    assert.deepEqual(await written(place), ["/usr", "None"]);
+    assert.deepEqual(await written(workspace), ["/usr", "None"]);
     await editor.command("Notebook: Run All");
-    assert.deepEqual(await written(place), ["/usr", "kept"]);
+    assert.deepEqual(await written(workspace), ["/usr", "kept"]);
 });
 
-scenario("a notebook on a machine that refuses the sandbox: the fix is shown, and a person may run it without", {
+scenario("a notebook on a machine that refuses the sandbox: the fix is shown, and a user may run it without", {
     files: where,
     prepare: withoutBubblewrap,
-}, async ({ place, editor }) => {
+}, async ({ workspace, editor }) => {
     await runAll(editor);
     const dialog = editor.dialog("the sandbox needs bubblewrap");
     await dialog.getByText("apt install bubblewrap").waitFor();
     await editor.screenshot("offer");
-    assert.equal(place.has("which"), false);
+    assert.equal(workspace.has("which"), false);
     await dialog.locator(".monaco-button", { hasText: "Run Unsandboxed in This Session" }).click();
-    await written(place);
+    await written(workspace);
     await editor.statusItem("unsandboxed").waitFor();
 });
 
@@ -206,10 +207,10 @@ scenario("a notebook's interpreter without ipykernel: the command that installs 
     files: where,
     prepare: bareVenv,
     environment,
-}, async ({ place, editor }) => {
+}, async ({ workspace, editor }) => {
     await runAll(editor, /\/venv\/.* in cellgate$/);
     const dialog = editor.dialog("expected ipykernel in the interpreter");
     await dialog.getByText(/venv\/bin\/python\S* -m pip install ipykernel/).waitFor();
     await dialog.locator(".monaco-button", { hasText: "Install in a Terminal" }).click();
-    assert.equal((await written(place))[0], path.join(place.root, "venv"));
+    assert.equal((await written(workspace))[0], path.join(workspace.base, "venv"));
 });

@@ -1,4 +1,4 @@
-// What the README's section on VS Code says to a new user, done as it says.
+// This scenario follows README.md's first cells in VS Code, step by step as docs/vscode.md describes them.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -12,12 +12,12 @@ const firstFile = /Put two cells into `first\.py`[^]*?```python\n([^]*?)```/.exe
 scenario("the README leads a new user to an allowed and a denied call", {
     files: { "first.py": firstFile, "notes.txt": "Five days in May.\n" },
     whole: true,
-}, async ({ place, editor }) => {
+}, async ({ workspace, editor }) => {
     await editor.openFile("first.py");
     await editor.lens("Run Cell").first().waitFor();
-    await editor.command("cellgate: Write Wrappers of Tool Server…");
+    await editor.command("cellgate: Generate Wrappers of Tool Server…");
     await editor.choose("host");
-    await until(() => place.has("mcptools/host/write_file.py"), "the wrappers of host");
+    await until(() => workspace.has("mcptools/host/write_file.py"), "the wrappers of host");
     await editor.goToLine(2);
     await editor.page.keyboard.press("Shift+Enter");
     const approvals = await Approvals.of(editor);
@@ -33,7 +33,7 @@ scenario("the README leads a new user to an allowed and a denied call", {
     await approvals.frame.locator("input.reason").fill("not today");
     await approvals.press(approvals.deny);
     await editor.lens(/\[2\] ApprovalDenied/).waitFor();
-    assert.equal(place.has("count.txt"), false);
+    assert.equal(workspace.has("count.txt"), false);
     await editor.frame("text=ApprovalDenied: not today", "the reason in the traceback");
     await editor.screenshot("denied");
 });

@@ -1,5 +1,7 @@
-// What cells put out, as a person sees it beside the editor.
+// These scenarios try how the editor shows what cells put out.
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
 
@@ -136,7 +138,7 @@ print("ended after", i)
 // Else the editor shows the first and last lines of more than thirty.
 const settings = { "notebook.output.scrolling": true };
 
-scenario("stdout_live: a window that reloads while code runs misses nothing and doubles nothing", { files: { "plan.py": counting }, settings }, async ({ place, editor }) => {
+scenario("stdout_live: a window that reloads while code runs misses nothing and doubles nothing", { files: { "plan.py": counting }, settings }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().click();
     await editor.frame("text=line 3");
@@ -144,7 +146,7 @@ scenario("stdout_live: a window that reloads while code runs misses nothing and 
     // The notebook comes back by itself, with what was printed before, and goes on.
     await editor.frame("text=line 3");
     await editor.screenshot("after-the-reload");
-    await place.write("stop", "");
+    await workspace.write("stop", "");
     await editor.frame("text=/ended after \\d+/");
     const count = await until(async () => Number(/ended after (\d+)/.exec(await wholeOutput(editor))?.[1]), "the last line");
     const expected = ["started", ...Array.from({ length: count }, (_, i) => `line ${i}`), `ended after ${count}`];
@@ -164,6 +166,39 @@ scenario("of twenty thousand lines both ends are shown, and a document has all",
     await editor.page.locator(".tab", { hasText: "output, page 1.txt" }).waitFor();
     await editor.page.locator(".view-line", { hasText: /^line\s0$/ }).first().waitFor();
     await editor.screenshot("as-a-document");
+});
+
+const data = (workspace) => path.join(workspace.home, "data.csv");
+
+scenario("the remedy of a note is shown in full, and then applied: a file of the home is readable after a restart", {
+    prepare: async (workspace) => {
+        await writeFile(data(workspace), "first,second");
+        await workspace.write("plan.py", `# %%\nprint(open(${JSON.stringify(data(workspace))}).read())\n`);
+    },
+}, async ({ workspace, editor }) => {
+    await editor.openFile("plan.py");
+    await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[1\] FileNotFoundError/).waitFor();
+    const result = await editor.frame(".cellgate-remedy button");
+    const remedy = result.locator(".cellgate-remedy", { hasText: "allow reading" });
+    const apply = remedy.locator("button", { hasText: "Restart with It…" });
+    await editor.screenshot("note");
+    await apply.dispatchEvent("click");
+    const dialog = editor.dialog(/Restart the kernel of plan\.py-\w+ with more in its sandbox\?/);
+    await dialog.getByText(`Can be read: ${data(workspace)}`).waitFor();
+    await editor.screenshot("what-it-does");
+    // What is not confirmed changes nothing: the kernel is the same, and sees as little.
+    await dialog.locator(".monaco-button", { hasText: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await editor.lens("Run Cell").first().click();
+    await editor.lens(/\[2\] FileNotFoundError/).waitFor();
+    const second = await editor.frame(".cellgate-remedy button");
+    await second.locator(".cellgate-remedy button", { hasText: "Restart with It…" }).last().dispatchEvent("click");
+    await dialog.locator(".monaco-button", { hasText: "Restart Kernel" }).click();
+    await editor.notification("done for session plan.py-").waitFor();
+    await editor.lens("Run Cell").first().click();
+    await editor.frame("text=first,second");
+    await editor.lens(/\[1\] \d/).waitFor();
 });
 
 /** The text of the first result's streams, as the notebook has it. */

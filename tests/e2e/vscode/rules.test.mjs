@@ -1,4 +1,4 @@
-// The views of rules and of tool servers.
+// These scenarios try the views of rules and of tool servers.
 import assert from "node:assert/strict";
 import { Approvals } from "./driver/approvals.mjs";
 import { filesystemFile, filesystemSettings, writeWrappers } from "./driver/filesystem.mjs";
@@ -29,7 +29,7 @@ async function press(view, text, title) {
     await row(view, text).locator(`.action-label[aria-label^="${title}"]`).click();
 }
 
-scenario("a rule that an answer made is shown, decides, explains and goes", { settings: filesystemSettings, prepare: writeWrappers, files }, async ({ place, editor }) => {
+scenario("a rule that an answer made is shown, decides, explains and goes", { settings: filesystemSettings, prepare: writeWrappers, files }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().click();
     const approvals = await Approvals.of(editor);
@@ -40,10 +40,10 @@ scenario("a rule that an answer made is shown, decides, explains and goes", { se
     await row(rules, "allow read_text_file of filesystem").waitFor();
     await editor.lens("Run Cell").first().click();
     await editor.lens(/\[2\] [\d.]+ m?s/).waitFor();
-    assert.equal(await place.read("seen.txt"), "five days. five days. ");
+    assert.equal(await workspace.read("seen.txt"), "five days. five days. ");
 
-    await row(rules, "Decided lately").click();
-    await row(rules, /read_text_file of filesystem.*allowed by a person, with a rule: In this workspace/).waitFor();
+    await row(rules, "Decision history").click();
+    await row(rules, /read_text_file of filesystem.*allowed by a user, with a rule: In this workspace/).waitFor();
     await press(rules, "allowed by a rule: In this workspace", "Why?");
     await editor.notification("read_text_file of filesystem: allowed by the rule “allow read_text_file of filesystem” (In this workspace).").waitFor();
     await editor.screenshot("rules");
@@ -62,7 +62,7 @@ const folder = {
     ".vscode/settings.json": JSON.stringify({ "cellgate.mcpServers": { sneaked: { command: "/bin/sh" } } }),
 };
 
-scenario("a server that a file of the workspace names waits for an agreement to what it runs", { files: folder }, async ({ place, editor }) => {
+scenario("a server that a file of the workspace names waits for an agreement to what it runs", { files: folder }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await editor.page.locator(".activitybar .action-label[aria-label^=cellgate]").click();
     const servers = await unfold(editor, "Tool Servers");
@@ -74,19 +74,19 @@ scenario("a server that a file of the workspace names waits for an agreement to 
     await press(servers, "waits for your agreement", "Write Wrappers");
     const approvals = await Approvals.of(editor);
     await approvals.block("start the tool server filesystem, outside the sandbox").waitFor();
-    assert.equal(place.has("mcptools/filesystem"), false);
+    assert.equal(workspace.has("mcptools/filesystem"), false);
     await approvals.press(approvals.allow("start exactly this program in this workspace"));
     await editor.notification(/mcptools\.filesystem has \d+ modules/).waitFor();
-    assert.ok(place.has("mcptools/filesystem/read_text_file.py"));
+    assert.ok(workspace.has("mcptools/filesystem/read_text_file.py"));
     const running = /filesystem.*running, 14 tools · from .mcp.json/;
     await row(servers, running).waitFor();
     await editor.screenshot("running");
     await press(servers, running, "Show Log of Tool Server");
     await editor.page.locator(".output-view .view-lines", { hasText: spaced("Secure MCP Filesystem Server running on stdio") }).waitFor();
     await editor.screenshot("log");
-    const before = await serverProcess(place);
+    const before = await serverProcess(workspace);
     await press(servers, running, "Restart Tool Server");
-    await until(async () => ((await serverProcess(place)) ?? before) !== before, async () => `another process; there is ${await serverProcess(place)}`);
+    await until(async () => ((await serverProcess(workspace)) ?? before) !== before, async () => `another process; there is ${await serverProcess(workspace)}`);
     await approvals.empty();
 });
 
@@ -111,7 +111,7 @@ scenario("a server of .vscode/mcp.json is asked about, and that its wrappers are
         "slow.py": slowServer,
         ".vscode/mcp.json": JSON.stringify({ servers: { slow: { command: "/usr/bin/python3", args: ["slow.py"] } } }),
     },
-}, async ({ place, editor }) => {
+}, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");
     await editor.page.locator(".activitybar .action-label[aria-label^=cellgate]").click();
     const servers = await unfold(editor, "Tool Servers");
@@ -122,19 +122,19 @@ scenario("a server of .vscode/mcp.json is asked about, and that its wrappers are
     const progress = editor.notification("Writing the wrappers of slow");
     await progress.waitFor();
     await editor.screenshot("progress");
-    assert.equal(place.has("mcptools/slow"), false);
+    assert.equal(workspace.has("mcptools/slow"), false);
     await progress.locator(".monaco-button", { hasText: "Cancel" }).click();
     await progress.waitFor({ state: "hidden" });
-    await place.write("go", "");
-    await editor.command("cellgate: Write Wrappers of Tool Server…");
+    await workspace.write("go", "");
+    await editor.command("cellgate: Generate Wrappers of Tool Server…");
     await editor.choose("slow");
     await editor.notification("mcptools.slow has 1 module").waitFor();
-    assert.ok(place.has("mcptools/slow/look.py"));
+    assert.ok(workspace.has("mcptools/slow/look.py"));
 });
 
 /** The editor writes spaces of a text as no-break ones. */
 const spaced = (text) => new RegExp(text.replaceAll(" ", "\\s"));
 
-async function serverProcess(place) {
-    return (await place.processes()).find(({ command }) => /^\S*node \S*mcp-server-filesystem/.test(command))?.pid;
+async function serverProcess(workspace) {
+    return (await workspace.processes()).find(({ command }) => /^\S*node \S*mcp-server-filesystem/.test(command))?.pid;
 }

@@ -1,4 +1,5 @@
-// The table of tests/e2e/scenarios.md: each of its names is before the colon in the title of one scenario here.
+// This test compares the table of tests/e2e/scenarios.md with the scenarios here: each name is before the colon in the
+// title of one scenario.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";

@@ -1,10 +1,10 @@
-// Which kernel a file's cells run in, and what stands in its way.
+// These scenarios try which kernel a file's cells run in, and what happens when it cannot start.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { beside } from "./driver/extensions.mjs";
+import { withExtension } from "./driver/extensions.mjs";
 import { bareVenv, withoutBubblewrap } from "./driver/machines.mjs";
 import { scenario } from "./driver/scenario.mjs";
 import { until } from "./driver/wait.mjs";
@@ -14,14 +14,14 @@ const files = {
     "two.py": "# %%\nopen('seen', 'w').write(globals().get('x', 'nothing'))\n",
 };
 
-scenario("a file has a session of its own, until it is attached to another", { files }, async ({ place, editor }) => {
+scenario("a file has a session of its own, until it is attached to another", { files }, async ({ workspace, editor }) => {
     await editor.openFile("one.py");
     await editor.lens("Run Cell").click();
     await editor.lens(/\[1\]/).waitFor();
     await editor.openFile("two.py");
     await editor.lens("Run Cell").click();
     await editor.lens(/\[1\]/).waitFor();
-    assert.equal(await place.read("seen"), "nothing");
+    assert.equal(await workspace.read("seen"), "nothing");
     await editor.command("cellgate: Attach File to Session…");
     const row = editor.page.locator(".quick-input-list .monaco-list-row", { hasText: /^one\.py-/ });
     await row.getByText("you, idle").waitFor();
@@ -29,61 +29,61 @@ scenario("a file has a session of its own, until it is attached to another", { f
     await editor.statusItem(/one\.py-\w+ · idle/).waitFor();
     await editor.lens("Run Cell").click();
     await editor.lens(/\[2\]/).waitFor();
-    assert.equal(await place.read("seen"), "of one");
+    assert.equal(await workspace.read("seen"), "of one");
 });
 
-scenario("a settings file of the person's says what new sessions see", {
-    settings: (place) => ({ "cellgate.sandboxConfig": path.join(place.root, "sandbox.json") }),
-    prepare: async (place) => {
-        const data = path.join(place.root, "data.csv");
+scenario("a settings file of the user's says what new sessions see", {
+    settings: (workspace) => ({ "cellgate.sandboxConfig": path.join(workspace.base, "sandbox.json") }),
+    prepare: async (workspace) => {
+        const data = path.join(workspace.base, "data.csv");
         await writeFile(data, "first,second");
-        await place.write("look.py", `# %%\nopen('seen', 'w').write(open(${JSON.stringify(data)}).read())\n`);
+        await workspace.write("look.py", `# %%\nopen('seen', 'w').write(open(${JSON.stringify(data)}).read())\n`);
         const filesystem = { denyRead: [], allowRead: [data], allowWrite: ["."], denyWrite: [] };
-        await writeFile(path.join(place.root, "sandbox.json"), JSON.stringify({ filesystem, network: { allowedDomains: [], deniedDomains: [] } }));
+        await writeFile(path.join(workspace.base, "sandbox.json"), JSON.stringify({ filesystem, network: { allowedDomains: [], deniedDomains: [] } }));
     },
-}, async ({ place, editor }) => {
+}, async ({ workspace, editor }) => {
     await editor.openFile("look.py");
     await editor.lens("Run Cell").click();
     await editor.lens(/\[1\]/).waitFor();
-    assert.equal(await place.read("seen"), "first,second");
+    assert.equal(await workspace.read("seen"), "first,second");
 });
 
 scenario("the interpreter that was chosen in the Python extension is used", {
     files: { "which.py": "# %%\nimport sys\nopen('which', 'w').write(sys.prefix)\n" },
-    ...beside("python"),
-    environment: (place) => {
-        const venv = path.join(place.root, "venv");
+    ...withExtension("python"),
+    environment: (workspace) => {
+        const venv = path.join(workspace.base, "venv");
         execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", "--system-site-packages", venv]);
         return { CHOSEN_PYTHON: path.join(venv, "bin/python") };
     },
-}, async ({ place, editor }) => {
+}, async ({ workspace, editor }) => {
     await editor.openFile("which.py");
     await editor.lens("Run Cell").click();
     await editor.lens(/\[1\]/).waitFor();
-    assert.equal(await place.read("which"), path.join(place.root, "venv"));
+    assert.equal(await workspace.read("which"), path.join(workspace.base, "venv"));
 });
 
 scenario("another interpreter in the Python extension is noticed, and a restart with it offered", {
     files: { "which.py": "# %%\nimport sys\nopen('which', 'w').write(sys.prefix)\n" },
-    ...beside("python"),
-    environment: (place) => {
-        const venv = path.join(place.root, "venv");
+    ...withExtension("python"),
+    environment: (workspace) => {
+        const venv = path.join(workspace.base, "venv");
         execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", "--system-site-packages", venv]);
         return { CHOSEN_PYTHON: "/usr/bin/python3", OTHER_PYTHON: path.join(venv, "bin/python") };
     },
-}, async ({ place, editor }) => {
+}, async ({ workspace, editor }) => {
     await editor.openFile("which.py");
     await editor.lens("Run Cell").click();
     await editor.lens(/\[1\]/).waitFor();
-    assert.equal(await place.read("which"), "/usr");
+    assert.equal(await workspace.read("which"), "/usr");
     await editor.command("Choose the Other Interpreter");
     const told = editor.notification("The Python extension has another interpreter now");
     await told.waitFor();
     await editor.screenshot("told");
     await told.locator(".monaco-button", { hasText: "Restart with It" }).click();
     await editor.lens("Run Cell").click();
-    const venv = path.join(place.root, "venv");
-    await until(async () => (await place.read("which")) === venv, async () => `${venv}; it is ${await place.read("which")}`);
+    const venv = path.join(workspace.base, "venv");
+    await until(async () => (await workspace.read("which")) === venv, async () => `${venv}; it is ${await workspace.read("which")}`);
 });
 
 scenario("what a row of a view offers, its menu offers to keys", { files }, async ({ editor }) => {
@@ -94,37 +94,38 @@ scenario("what a row of a view offers, its menu offers to keys", { files }, asyn
     await page.locator(".activitybar .action-label[aria-label^='cellgate']").click();
     const row = page.locator(".monaco-list-row[aria-label^='session one.py']");
     await row.click();
-    await page.keyboard.press("Shift+F10");
     const entry = (text) => page.locator(".monaco-menu .action-item", { hasText: text });
+    await editor.pressUntil("Shift+F10", () => entry("Close Session").isVisible(), "the menu of the row");
     for (const text of ["Interrupt", "Restart Kernel", "Close Session"]) await entry(text).waitFor();
     await editor.screenshot("menu");
     // The editors differ in whether the first entry has the focus at once.
     const chosen = page.locator(".monaco-menu .action-item.focused", { hasText: "Close Session" });
     for (let i = 0; i < 5 && (await chosen.count()) === 0; i++) await page.keyboard.press("ArrowDown");
+    await chosen.waitFor();
     await page.keyboard.press("Enter");
     await editor.dialog("Close the session").locator(".monaco-button", { hasText: "Close Session" }).click();
     await row.waitFor({ state: "detached" });
 });
 
-scenario("a file that gets another name keeps its session", { files }, async ({ place, editor }) => {
+scenario("a file that gets another name keeps its session", { files }, async ({ workspace, editor }) => {
     await editor.openFile("one.py");
     await editor.lens("Run Cell").click();
     await editor.lens(/\[1\]/).waitFor();
     await editor.page.locator(".explorer-folders-view .monaco-list-row[aria-label^='one.py']").click();
-    await editor.page.keyboard.press("F2");
     const name = editor.page.locator(".explorer-item input");
+    await editor.pressUntil("F2", () => name.isVisible(), "the box of the new name");
     await name.fill("three.py");
     await name.press("Enter");
     await editor.page.locator(".tab", { hasText: "three.py" }).waitFor();
-    await place.write("three.py", "# %%\nopen('seen', 'w').write(globals().get('x', 'nothing'))\n");
+    await workspace.write("three.py", "# %%\nopen('seen', 'w').write(globals().get('x', 'nothing'))\n");
     await editor.page.locator(".view-line", { hasText: "seen" }).first().waitFor();
     await editor.lens("Run Cell").click();
     await editor.lens(/\[2\]/).waitFor();
-    assert.equal(await place.read("seen"), "of one");
+    assert.equal(await workspace.read("seen"), "of one");
 });
 
 const prepare = bareVenv;
-const environment = (place) => ({ VIRTUAL_ENV: path.join(place.root, "venv") });
+const environment = (workspace) => ({ VIRTUAL_ENV: path.join(workspace.base, "venv") });
 
 scenario("an interpreter without ipykernel: the command that installs it is shown, and runs where it is seen", {
     files, prepare, environment,
@@ -140,8 +141,8 @@ scenario("an interpreter without ipykernel: the command that installs it is show
 });
 
 scenario("an interpreter of the workspace without ipykernel: that code may have put it there is said before anything runs it", {
-    files, prepare: (place) => bareVenv(place, place.file(".venv")),
-}, async ({ place, editor }) => {
+    files, prepare: (workspace) => bareVenv(workspace, workspace.file(".venv")),
+}, async ({ workspace, editor }) => {
     await editor.openFile("one.py");
     await editor.lens("Run Cell").click();
     const dialog = editor.dialog("expected ipykernel in the interpreter");
@@ -149,7 +150,7 @@ scenario("an interpreter of the workspace without ipykernel: that code may have 
     assert.equal(await dialog.locator(".monaco-button", { hasText: "Install in a Terminal" }).count(), 0);
     await editor.screenshot("offer");
     await dialog.locator(".monaco-button", { hasText: "Install Outside the Sandbox" }).click();
-    await until(() => execFileSync("find", [place.file(".venv"), "-name", "system.pth"]).length > 0, "what its pip leaves");
+    await until(() => execFileSync("find", [workspace.file(".venv"), "-name", "system.pth"]).length > 0, "what its pip leaves");
 });
 
 scenario("a terminal that cannot be had for the install ends the offer, and the cell says why", {
@@ -177,10 +178,10 @@ scenario("an offer that is not taken starts nothing, and the cell says why", { f
     await editor.lens("did not run: expected ipykernel").waitFor();
 });
 
-scenario("a machine that refuses the sandbox: the fix is shown, and nothing runs without a person's choice", {
+scenario("a machine that refuses the sandbox: the fix is shown, and nothing runs without a user's choice", {
     files,
     prepare: withoutBubblewrap,
-}, async ({ place, editor }) => {
+}, async ({ workspace, editor }) => {
     await editor.openFile("two.py");
     await editor.lens("Run Cell").click();
     const dialog = editor.dialog("the sandbox needs bubblewrap");
@@ -188,19 +189,19 @@ scenario("a machine that refuses the sandbox: the fix is shown, and nothing runs
     await editor.screenshot("offer");
     await dialog.locator(".monaco-button", { hasText: "Cancel" }).click();
     await editor.lens("did not run: the sandbox needs bubblewrap").waitFor();
-    assert.equal(place.has("seen"), false);
+    assert.equal(workspace.has("seen"), false);
     await editor.lens("Run Cell").click();
     await dialog.locator(".monaco-button", { hasText: "Run Unsandboxed in This Session" }).click();
     await editor.lens(/\[1\]/).waitFor();
     await editor.statusItem("unsandboxed").waitFor();
-    await until(() => place.has("seen"), "the file that the cell writes");
+    await until(() => workspace.has("seen"), "the file that the cell writes");
     await editor.screenshot("unsandboxed");
 });
 
-scenario("a machine that refuses the sandbox: a person may choose the weaker one, and is told of it", {
+scenario("a machine that refuses the sandbox: a user may choose the weaker one, and is told of it", {
     files: { "try.py": "# %%\ntry:\n    open('/etc/cellgate-was-here', 'w')\nexcept OSError as error:\n    print(error)\nopen('seen', 'w')\n" },
     prepare: withoutBubblewrap,
-}, async ({ place, editor }) => {
+}, async ({ workspace, editor }) => {
     await editor.openFile("try.py");
     await editor.lens("Run Cell").click();
     await editor
@@ -209,7 +210,7 @@ scenario("a machine that refuses the sandbox: a person may choose the weaker one
         .click();
     await editor.lens(/\[1\]/).waitFor();
     await editor.statusItem("weaker sandbox").waitFor();
-    await until(() => place.has("seen"), "the file that the cell writes");
+    await until(() => workspace.has("seen"), "the file that the cell writes");
     assert.equal(existsSync("/etc/cellgate-was-here"), false);
     await editor.screenshot("weaker");
 });

@@ -3,13 +3,13 @@
 //   async_fixture hold COMMAND…   runs a loop with COMMAND as its child, until it is killed
 //   async_fixture copy            copies stdin to stdout through a stream of the loop
 //   async_fixture comet SECONDS   forks and ends, each generation in a session of its own, for at most SECONDS
-//   async_fixture sweep FOLDER    makes the folder, which is to be swept, says so, and waits to be killed
-//   async_fixture no-sweep FOLDER the same without sweeping
+//   async_fixture cleanup FOLDER    makes the folder, registered for cleanup, says so, and waits to be killed
+//   async_fixture no-cleanup FOLDER the same without registration
 //   async_fixture deadlock        runs a loop whose main task waits for ever
 
+#include "async/cleanup_registration.hpp"
 #include "async/process.hpp"
 #include "async/stream.hpp"
-#include "async/swept.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -66,8 +66,8 @@ int comet(int seconds) {
     return 0;
 }
 
-int make(const char* folder, bool swept) {
-    const auto kept = swept ? std::make_unique<Swept>(SweptKind::folder, folder) : nullptr;
+int make(const char* folder, bool registered) {
+    const auto kept = registered ? std::make_unique<CleanupRegistration>(CleanupKind::folder, folder) : nullptr;
     if (::mkdir(folder, 0700) != 0 || ::write(STDOUT_FILENO, "1", 1) != 1) {
         return 1;
     }
@@ -88,8 +88,8 @@ int main(int argc, char** argv) {
         ::pause();
         return 0;
     }
-    if (mode == "sweep" || mode == "no-sweep") {
-        return make(argv[2], mode == "sweep");
+    if (mode == "cleanup" || mode == "no-cleanup") {
+        return make(argv[2], mode == "cleanup");
     }
     Loop loop;
     if (mode == "hold") {

@@ -1,6 +1,6 @@
 #pragma once
-// What several tests of async/ need: reading to the end, directories that go away, and finding processes by a mark in
-// their environment, wherever they have moved.
+// Helpers of the tests of async/: reading to the end, temporary directories, and finding processes by a mark in their
+// environment, wherever they have moved.
 
 #include "async/process.hpp"
 #include "base/byte_stream.hpp"

@@ -1,4 +1,4 @@
-#include "async/alertness.hpp"
+#include "async/busy_poll.hpp"
 #include "async/loop.hpp"
 #include "async/stream.hpp"
 
@@ -91,17 +91,17 @@ Task<void> yield_beside_a_timer(Loop* loop) {
 Task<void> work_elsewhere(Loop* loop) {
     const std::thread::id here = std::this_thread::get_id();
     auto work = [] { return std::this_thread::get_id(); };
-    const std::thread::id there = co_await loop->off_loop(work);
+    const std::thread::id there = co_await loop->run_blocking(work);
     CHECK(there != here);
     CHECK(std::this_thread::get_id() == here);
     bool done = false;
     auto quiet = [&done] { done = true; };
-    co_await loop->off_loop(quiet);
+    co_await loop->run_blocking(quiet);
     CHECK(done);
     std::string message;
     auto failing = []() -> int { throw Error(ErrorCode::store_failed, "no space"); };
     try {
-        co_await loop->off_loop(failing);
+        co_await loop->run_blocking(failing);
     } catch (const Error& error) {
         message = error.message;
     }
@@ -114,7 +114,7 @@ Task<void> long_work(Loop* loop, std::shared_ptr<std::atomic<bool>> may_end, boo
             std::this_thread::yield();
         }
     };
-    co_await loop->off_loop(work);
+    co_await loop->run_blocking(work);
     *ended = true;
 }
 
@@ -159,9 +159,9 @@ int sleepless(Loop* loop) {
 }
 
 Task<void> be_alert(Loop* loop) {
-    Alertness alertness(*loop);
+    BusyPoll busy_poll(*loop);
     CHECK(sleepless(loop) == 0);
-    alertness.expect_something();
+    busy_poll.arm();
     CHECK(sleepless(loop) == (std::thread::hardware_concurrency() > 1 ? 1 : 0));
     while (sleepless(loop) > 0) {
         co_await sleep_for(loop->clock(), std::chrono::milliseconds(1));
@@ -224,12 +224,12 @@ TEST_CASE("a task that yields for ever does not starve timers") {
     loop.run(yield_beside_a_timer(&loop));
 }
 
-TEST_CASE("work off the loop runs on another thread and brings back its value or its error") {
+TEST_CASE("blocking work runs on another thread and brings back its value or its error") {
     Loop loop;
     loop.run(work_elsewhere(&loop));
 }
 
-TEST_CASE("cancelling whoever waits for work off the loop lets the work end first") {
+TEST_CASE("cancelling the caller of run_blocking lets the work end first") {
     Loop loop;
     loop.run(cancel_work(&loop));
 }
@@ -239,7 +239,7 @@ TEST_CASE("a signal wakes all that wait for it, and waiting can be cancelled") {
     loop.run(wait_for_one_signal(&loop));
 }
 
-TEST_CASE("who expects something keeps the loop awake for a moment, and not longer") {
+TEST_CASE("an armed BusyPoll keeps the loop awake for its window, and not longer") {
     Loop loop;
     loop.run(be_alert(&loop));
 }

@@ -180,7 +180,7 @@ TEST_CASE("a child gets the environment that it was given and nothing else") {
     CHECK(run(command).output.empty());
 }
 
-TEST_CASE("a child starts where it was told to") {
+TEST_CASE("a child starts in its cwd") {
     Command command = shell("pwd -P");
     command.cwd = "/usr/bin";
     CHECK(run(command).output == "/usr/bin\n");

@@ -264,7 +264,7 @@ TEST_CASE("a peer that takes nothing does not keep a closed stream open for ever
     ::close(fds[1]);
 }
 
-TEST_CASE("what nobody reads stays with its writer") {
+TEST_CASE("unread bytes stay with their writer") {
     Loop loop;
     loop.run(press_back(&loop));
 }

@@ -52,7 +52,7 @@ Task<void> kill_the_supervisor(Loop* loop) {
 // It is not killed, but told.
 Task<void> kill_the_supervisor_of_one_that_hears_of_it(Loop* loop) {
     Command command = shell("echo begun; cat <&7; echo ended");
-    command.life = 7;
+    command.lifeline_fd = 7;
     const std::unique_ptr<Process> process = start_process(*loop, std::move(command));
     const std::string begun = co_await process->stdio().read();
     CHECK(begun == "begun\n");
@@ -186,7 +186,7 @@ TEST_CASE("a child ends when its supervisor is killed") {
     loop.run(kill_the_supervisor(&loop));
 }
 
-TEST_CASE("a child that ends by itself is told of its supervisor's end") {
+TEST_CASE("a child that ends by itself sees its supervisor's end") {
     Loop loop;
     loop.run(kill_the_supervisor_of_one_that_hears_of_it(&loop));
 }

@@ -145,11 +145,11 @@ Task<void> endless_message_to_libzmq(Loop* loop, std::string path) {
     UnixListener listener(*loop, path);
     void* context = zmq_ctx_new();
     void* dealer = zmq_socket(context, ZMQ_DEALER);
-    const std::int64_t most_bytes = mega;
-    const int most_messages = 4;
+    const std::int64_t max_bytes = mega;
+    const int max_messages = 4;
     const int none = 0;
-    zmq_setsockopt(dealer, ZMQ_MAXMSGSIZE, &most_bytes, sizeof most_bytes);
-    zmq_setsockopt(dealer, ZMQ_RCVHWM, &most_messages, sizeof most_messages);
+    zmq_setsockopt(dealer, ZMQ_MAXMSGSIZE, &max_bytes, sizeof max_bytes);
+    zmq_setsockopt(dealer, ZMQ_RCVHWM, &max_messages, sizeof max_messages);
     zmq_setsockopt(dealer, ZMQ_LINGER, &none, sizeof none);
     zmq_connect(dealer, ("ipc://" + path).c_str());
     {
@@ -262,7 +262,7 @@ TEST_CASE("a peer that breaks the protocol loses its connection, and the next on
     on_stage(break_the_protocol);
 }
 
-TEST_CASE("a peer that stops amid its greeting holds up nobody, and what was sent waits for the next one") {
+TEST_CASE("a peer that stops amid its greeting blocks nothing, and queued messages wait for the next one") {
     on_stage(half_a_greeting);
 }
 
@@ -289,7 +289,7 @@ TEST_CASE("others get their turn while a peer sends a great many small frames") 
     on_stage(many_small_frames);
 }
 
-TEST_CASE("what may not wait here is left with the sender, and all of it arrives in the end") {
+TEST_CASE("bytes beyond the limit stay with the sender, and all of them arrive in the end") {
     on_stage(leave_large_messages);
     on_stage(leave_small_frames);
 }

@@ -13,7 +13,7 @@ using namespace cellgate::async;
 namespace {
 
 constexpr int many = 10'000;
-constexpr std::size_t most_bytes = std::size_t{512} << 20;
+constexpr std::size_t max_bytes = std::size_t{512} << 20;
 
 Task<void> echo(ZmqPeer* router, int count) {
     for (int i = 0; i < count; ++i) {
@@ -45,7 +45,7 @@ Task<void> ask_in_bursts(Loop* loop, ZmqSocket* dealer, int count) {
 }
 
 Task<void> mixed_sends(Loop* loop, std::string endpoint) {
-    ZmqSocket dealer(*loop, ZmqType::dealer, "us", most_bytes);
+    ZmqSocket dealer(*loop, ZmqType::dealer, "us", max_bytes);
     dealer.connect(endpoint); // before there is anybody
     co_await loop->yield();
     ZmqPeer router(*loop, ZMQ_ROUTER);
@@ -82,7 +82,7 @@ void echo_elsewhere(const std::string& endpoint) {
 
 // The second send comes when the answer to the first may just be arriving.
 Task<void> send_into_answers(Loop* loop, std::string endpoint) {
-    ZmqSocket dealer(*loop, ZmqType::dealer, {}, most_bytes);
+    ZmqSocket dealer(*loop, ZmqType::dealer, {}, max_bytes);
     dealer.connect(endpoint);
     for (int i = 0; i < 1000; ++i) {
         ZmqMessage first{"first"};
@@ -101,7 +101,7 @@ Task<void> send_into_answers(Loop* loop, std::string endpoint) {
 struct Pair {
     Pair(Loop& loop_, std::string endpoint_) : loop(loop_), endpoint(std::move(endpoint_)) {}
 
-    Task<void> open(std::size_t most = most_bytes) {
+    Task<void> open(std::size_t most = max_bytes) {
         router = std::make_unique<ZmqPeer>(loop, ZMQ_ROUTER);
         router->bind(endpoint);
         dealer = std::make_unique<ZmqSocket>(loop, ZmqType::dealer, "us", most);
@@ -202,7 +202,7 @@ Task<void> join(Loop* loop, ZmqPeer* publisher, ZmqSocket* subscriber) {
 }
 
 Task<void> subscribe(Loop* loop, std::string endpoint) {
-    ZmqSocket subscriber(*loop, ZmqType::sub, {}, most_bytes);
+    ZmqSocket subscriber(*loop, ZmqType::sub, {}, max_bytes);
     subscriber.connect(endpoint);
     // Again when another has come in the first one's place.
     for (int round = 0; round < 2; ++round) {
@@ -274,7 +274,7 @@ Task<void> expect_closed(ZmqSocket* socket, int* closed) {
 }
 
 Task<void> close_under_a_receiver(Loop* loop, std::string endpoint) {
-    ZmqSocket socket(*loop, ZmqType::dealer, {}, most_bytes);
+    ZmqSocket socket(*loop, ZmqType::dealer, {}, max_bytes);
     socket.connect(endpoint);
     int closed = 0;
     TaskScope scope;
@@ -290,7 +290,7 @@ Task<void> close_under_a_receiver(Loop* loop, std::string endpoint) {
 }
 
 Task<void> refuse_endpoints(Loop* loop) {
-    ZmqSocket socket(*loop, ZmqType::dealer, {}, most_bytes);
+    ZmqSocket socket(*loop, ZmqType::dealer, {}, max_bytes);
     CHECK_THROWS_AS(socket.connect("nonsense"), Error);
     CHECK_THROWS_AS(socket.connect("ipc://"), Error);
     CHECK_THROWS_AS(socket.connect("ipc:///" + std::string(200, 'x')), Error);
@@ -319,7 +319,7 @@ TEST_CASE("a send that falls together with an answer does not hide the answer") 
     elsewhere.join();
 }
 
-TEST_CASE("a flood that nobody reads for a while arrives whole and in order") {
+TEST_CASE("a flood that is not read for a while arrives whole and in order") {
     with_endpoint(flood);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a peer sends, byte by byte, and what that costs us.
+// The bytes of a ZMTP peer, and the memory that they cost.
 
 #include <cstdint>
 #include <fstream>

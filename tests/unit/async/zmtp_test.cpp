@@ -13,8 +13,8 @@ using Kind = ZmtpArrival::Kind;
 
 namespace {
 
-constexpr std::size_t most_bytes = 100'000;
-constexpr std::size_t most_frames = 100;
+constexpr std::size_t max_bytes = 100'000;
+constexpr std::size_t max_frames = 100;
 
 struct Heard {
     std::vector<ZmtpArrival> arrivals;
@@ -60,7 +60,7 @@ void hear(ZmtpDecoder& decoder, std::string_view bytes, Heard& heard) {
 }
 
 Heard hear(const std::string& bytes, ZmqType type = ZmqType::dealer, std::size_t piece = std::string::npos) {
-    ZmtpDecoder decoder(type, "us", {most_bytes, most_frames});
+    ZmtpDecoder decoder(type, "us", {max_bytes, max_frames});
     Heard heard;
     for (std::size_t at = 0; at < bytes.size() && heard.problem.empty(); at += std::min(piece, bytes.size())) {
         hear(decoder, std::string_view(bytes).substr(at, piece), heard);
@@ -125,7 +125,7 @@ TEST_CASE("messages are the same, whatever pieces they come in") {
         CHECK(hear(bytes, ZmqType::dealer, piece) == whole);
     }
     for (std::size_t at = 1; at < bytes.size(); at += at < opening.size() + 40 || at + 100 > bytes.size() ? 1 : 997) {
-        ZmtpDecoder decoder(ZmqType::dealer, "us", {most_bytes, most_frames});
+        ZmtpDecoder decoder(ZmqType::dealer, "us", {max_bytes, max_frames});
         Heard heard;
         hear(decoder, std::string_view(bytes).substr(0, at), heard);
         hear(decoder, std::string_view(bytes).substr(at), heard);
@@ -174,9 +174,9 @@ TEST_CASE("frames and commands that are none end the connection") {
     CHECK(refuses(opening + frame(4, std::string("\4PING\0\0", 7) + std::string(17, 'x')), "PING"));
 }
 
-TEST_CASE("a length that nobody could mean ends the connection before anything comes of it") {
+TEST_CASE("an impossible length ends the connection before memory is reserved") {
     for (const std::uint64_t length :
-         {std::uint64_t{1} << 63, ~std::uint64_t{0}, (std::uint64_t{1} << 63) - 1, std::uint64_t{most_bytes + 1}}) {
+         {std::uint64_t{1} << 63, ~std::uint64_t{0}, (std::uint64_t{1} << 63) - 1, std::uint64_t{max_bytes + 1}}) {
         CHECK(refuses(opening + long_head(2, length), "at most"));
         CHECK(refuses(opening + long_head(3, length), "at most"));
         CHECK(refuses(opening + long_head(6, length), "at most"));
@@ -191,7 +191,7 @@ TEST_CASE("a length that nobody could mean ends the connection before anything c
 
 TEST_CASE("memory follows what came of a frame, not the length that it announced") {
     constexpr std::size_t announced = std::size_t{1} << 30;
-    ZmtpDecoder decoder(ZmqType::dealer, "us", {announced, most_frames});
+    ZmtpDecoder decoder(ZmqType::dealer, "us", {announced, max_frames});
     Heard heard;
     const std::size_t before = resident_bytes();
     hear(decoder, opening + long_head(2, announced) + "only this", heard);
@@ -201,7 +201,7 @@ TEST_CASE("memory follows what came of a frame, not the length that it announced
 }
 
 TEST_CASE("a message of too many bytes or frames is dropped to its end, and the next one is whole") {
-    const std::string part(most_bytes / 4, 'x');
+    const std::string part(max_bytes / 4, 'x');
     const std::string head = long_head(3, part.size());
     const std::string after = frame(0, "after");
     std::string four = opening;
@@ -219,11 +219,11 @@ TEST_CASE("a message of too many bytes or frames is dropped to its end, and the 
     CHECK(heard.arrivals[7].message == ZmqMessage{"after"});
 
     std::string frames = opening;
-    for (std::size_t i = 1; i < most_frames; ++i) {
+    for (std::size_t i = 1; i < max_frames; ++i) {
         frames += frame(1, "x");
     }
-    CHECK(hear(frames + frame(0, "") + after).arrivals.at(2 + most_frames - 1).message.size() == most_frames);
+    CHECK(hear(frames + frame(0, "") + after).arrivals.at(2 + max_frames - 1).message.size() == max_frames);
     heard = hear(frames + frame(1, "") + frame(0, "") + after);
-    CHECK(heard.arrivals.at(2 + most_frames).message.empty());
-    CHECK(heard.arrivals.at(2 + most_frames + 1).message == ZmqMessage{"after"});
+    CHECK(heard.arrivals.at(2 + max_frames).message.empty());
+    CHECK(heard.arrivals.at(2 + max_frames + 1).message == ZmqMessage{"after"});
 }

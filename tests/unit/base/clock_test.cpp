@@ -31,7 +31,7 @@ Task<void> sleep_twice(Clock* clock, int* steps) {
 
 } // namespace
 
-TEST_CASE("the fake clock stands still until it is moved, and wakes sleepers in the order of their instants") {
+TEST_CASE("the fake clock moves only by advance(), and wakes sleepers in the order of their instants") {
     FakeClock clock;
     TaskScope scope;
     std::vector<std::string> log;

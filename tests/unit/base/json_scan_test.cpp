@@ -280,7 +280,7 @@ TEST_CASE("what ends or breaks a string is found at every place in it, whatever 
     CHECK(!check_json(beyond_ascii));
 }
 
-TEST_CASE("a key that stands twice is refused, however it is written") {
+TEST_CASE("a duplicate key is refused, however it is written") {
     for (const std::string& text :
          {R"({"a":1,"a":1})"s, R"({"a":1,"b":2,"a":3})"s, R"({"a":1,"\u0061":2})"s, R"({"\u0061":1,"\u0061":2})"s,
           R"({"":1,"":2})"s, R"({"/":1,"\/":2})"s, R"({"\n":1,"\u000a":2})"s, "{\"\xc3\xa9\":1,\"\\u00e9\":2}"s,

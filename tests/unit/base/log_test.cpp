@@ -54,7 +54,7 @@ TEST_CASE("a log in a file has times, takes what stderr gets, and is bounded") {
         log_warning("{} {}", i, line);
     }
     const auto size = std::filesystem::file_size(path) + std::filesystem::file_size(path + ".1");
-    CHECK(size < 2 * most_log_file_bytes + 4096);
+    CHECK(size < 2 * max_log_file_bytes + 4096);
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 2);
     CHECK(text_of(path).find("warning: 3999 x") != std::string::npos);
     CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::all) ==

@@ -68,7 +68,7 @@ TEST_CASE("an end that goes away ends the other's read") {
     b->write("into the void");
 }
 
-TEST_CASE("a writer waits until little enough is left, or for nobody") {
+TEST_CASE("a writer waits until the queue is short enough or the stream is closed") {
     auto [a, b] = memory_stream_pair();
     TaskScope scope;
     bool done = false;

@@ -29,7 +29,7 @@ struct Depth {
     std::uintptr_t spread() const { return highest - lowest; }
 };
 
-constexpr std::uintptr_t most_spread = 4096;
+constexpr std::uintptr_t max_spread = 4096;
 
 Task<int> at_once(int value, Depth* depth) {
     depth->note();
@@ -197,7 +197,7 @@ TEST_CASE("a million awaits of tasks that complete at once use no stack") {
     TaskScope scope;
     scope.spawn(await_many_tasks(&sum, &depth));
     CHECK(sum == many);
-    CHECK(depth.spread() < most_spread);
+    CHECK(depth.spread() < max_spread);
 }
 
 TEST_CASE("a million awaits of a set event use no stack") {
@@ -207,7 +207,7 @@ TEST_CASE("a million awaits of a set event use no stack") {
     TaskScope scope;
     scope.spawn(await_many_set_events(&event, &depth));
     CHECK(scope.running() == 0);
-    CHECK(depth.spread() < most_spread);
+    CHECK(depth.spread() < max_spread);
 }
 
 TEST_CASE("two tasks that wake each other a million times use no stack") {
@@ -219,7 +219,7 @@ TEST_CASE("two tasks that wake each other a million times use no stack") {
     scope.spawn(play(&left, &right, &turns, &depth));
     scope.spawn(play(&right, &left, &turns, &depth));
     CHECK(turns == 2 * std::int64_t{many});
-    CHECK(depth.spread() < most_spread);
+    CHECK(depth.spread() < max_spread);
 }
 
 TEST_CASE("a long chain of tasks that wake one another uses no stack") {
@@ -232,7 +232,7 @@ TEST_CASE("a long chain of tasks that wake one another uses no stack") {
     }
     events.front().set();
     CHECK(events.back().is_set());
-    CHECK(depth.spread() < most_spread);
+    CHECK(depth.spread() < max_spread);
 }
 
 TEST_CASE("a million awaits of deferred values use no stack") {
@@ -240,7 +240,7 @@ TEST_CASE("a million awaits of deferred values use no stack") {
     TaskScope scope;
     scope.spawn(await_many_deferred(&depth));
     CHECK(scope.running() == 0);
-    CHECK(depth.spread() < most_spread);
+    CHECK(depth.spread() < max_spread);
 }
 
 TEST_CASE("an event wakes its waiters in order, after the one that set it") {
@@ -302,7 +302,7 @@ TEST_CASE("a value passes through tasks") {
     CHECK(value == 42);
 }
 
-TEST_CASE("a task that nobody awaits never runs") {
+TEST_CASE("a task that is not awaited never runs") {
     Depth depth;
     {
         const Task<int> task = at_once(1, &depth);
@@ -348,7 +348,7 @@ TEST_CASE("a shielded task does not see the cancellation; what follows it does")
     CHECK(log == std::vector<std::string>{"shielded", "after cancelled"});
 }
 
-TEST_CASE("a scope hands errors to its handler, and cancellation to nobody") {
+TEST_CASE("a scope passes errors to its handler, and ignores cancellation") {
     std::vector<ErrorCode> errors;
     TaskScope scope([&errors](std::exception_ptr error) {
         try {

@@ -1,8 +1,8 @@
 #include "base/encoding.hpp"
 #include "base/error.hpp"
+#include "base/escape_unprintable.hpp"
 #include "base/hash.hpp"
 #include "base/names.hpp"
-#include "base/visible_text.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@ TEST_CASE("plain text of any script is shown as it is") {
     for (const std::string& text :
          {"plain ASCII ~!@#$%^&*()"s, "caf\xc3\xa9 na\xc3\xafve"s, "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d"s,
           "\xe6\xbc\xa2\xe5\xad\x97"s, "\xf0\x9f\x98\x80"s, "C:\\dir\\file"s, ""s}) {
-        CHECK(visible_text(text) == text);
+        CHECK(escape_unprintable(text) == text);
     }
 }
 
@@ -56,14 +56,14 @@ TEST_CASE("what a terminal or an editor would act on, hide or reorder is written
              Row{"\xe2\x82z", "\\xe2\\x82z"},
          }) {
         CAPTURE(row.shown);
-        CHECK(visible_text(row.text) == row.shown);
-        CHECK(visible_text(row.text, true) == row.shown);
+        CHECK(escape_unprintable(row.text) == row.shown);
+        CHECK(escape_unprintable(row.text, true) == row.shown);
     }
 }
 
 TEST_CASE("lines and tabs stay where they are wanted, and nowhere else") {
-    CHECK(visible_text("a\n\tb\r\n", true) == "a\n\tb\\x0d\n");
-    CHECK(visible_text("a\n\tb") == "a\\n\\tb");
+    CHECK(escape_unprintable("a\n\tb\r\n", true) == "a\n\tb\\x0d\n");
+    CHECK(escape_unprintable("a\n\tb") == "a\\n\\tb");
 }
 
 TEST_CASE("nothing is cut, and what is shown satisfies the contract") {
@@ -73,7 +73,7 @@ TEST_CASE("nothing is cut, and what is shown satisfies the contract") {
             append_utf8(text, c);
         }
     }
-    const std::string shown = visible_text(text);
+    const std::string shown = escape_unprintable(text);
     CHECK(is_utf8(shown));
     // VisibleLine of schemas/protocol.json.
     for (std::string_view rest = shown; !rest.empty();) {
@@ -87,7 +87,7 @@ TEST_CASE("nothing is cut, and what is shown satisfies the contract") {
         rest.remove_prefix(c.length);
     }
     CHECK(shown.size() > text.size());
-    CHECK(visible_text(shown) == shown);
+    CHECK(escape_unprintable(shown) == shown);
 }
 
 TEST_CASE("every code point survives the way to UTF-8 and back") {

@@ -6,7 +6,7 @@
 
 using namespace cellgate::cli;
 
-TEST_CASE("a program is called as the person can call it again") {
+TEST_CASE("a program is called as the user can call it again") {
     CHECK(program_to_call("cellgate") == "cellgate");
     const std::filesystem::path before = std::filesystem::current_path();
     const std::filesystem::path program = std::filesystem::canonical("/proc/self/exe");

@@ -1,5 +1,5 @@
 #include "base/error.hpp"
-#include "base/visible_text.hpp"
+#include "base/escape_unprintable.hpp"
 #include "rule_argument.hpp"
 
 #include <doctest/doctest.h>
@@ -83,7 +83,7 @@ TEST_CASE("the rule for a call reads as that call's server, tool and arguments")
             const RawJson value = RawJson::checked(arguments);
             const std::string server = *name == '\0' ? "s" : name;
             const std::string line = allow_rule_for(server, server, value, false);
-            CHECK(visible_text(line) == line);
+            CHECK(escape_unprintable(line) == line);
             const protocol::RuleSpec rule = parse_allow_rule(line);
             CHECK(rule.server == server);
             CHECK(rule.tool == server);
@@ -98,7 +98,7 @@ TEST_CASE("the rule for a call reads as that call's server, tool and arguments")
             REQUIRE(matcher.equals);
             CHECK(decode_json_string(matcher.equals->text()) == text);
             const std::string exact = allow_rule_for(server, server, value, true);
-            CHECK(visible_text(exact) == exact);
+            CHECK(escape_unprintable(exact) == exact);
             const std::string all(parse_allow_rule(exact).arguments->at("").equals->text());
             REQUIRE(json_members(all).size() == 1);
             CHECK(json_members(all).front().first == name);

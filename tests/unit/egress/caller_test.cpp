@@ -1,11 +1,11 @@
-#include "egress/caller.hpp"
+#include "egress/connection_source.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace cellgate::egress;
 
 TEST_CASE("what the bridge says of a program is taken apart") {
-    const Caller curl = read_caller("48213 41:40 40:2\ncurl -s\nhttp://example.org/");
+    const ConnectionSource curl = read_source("48213 41:40 40:2\ncurl -s\nhttp://example.org/");
     CHECK(curl.socket == 48213);
     REQUIRE(curl.starts.size() == 2);
     CHECK(curl.starts[0].process == 41);
@@ -15,20 +15,20 @@ TEST_CASE("what the bridge says of a program is taken apart") {
     CHECK(shown_program(curl, "the kernel")->starts_with("curl -s"));
     CHECK_FALSE(curl.is_command);
 
-    const Caller kernel = read_caller("command 48214\npython3");
+    const ConnectionSource kernel = read_source("command 48214\npython3");
     CHECK(kernel.starts.empty());
     CHECK(shown_program(kernel, "the kernel") == "the kernel (python3)");
-    CHECK_FALSE(shown_program(read_caller(""), "the kernel"));
+    CHECK_FALSE(shown_program(read_source(""), "the kernel"));
 }
 
 TEST_CASE("what is not as the bridge says it is nothing but text") {
     for (const char* text : {"curl", "command 7 \ncurl", "command\ncurl", "-7\ncurl", "0\ncurl", "7 41\ncurl",
                              "7 41:\ncurl", "7 41:2x\ncurl", "99999999999999999999\ncurl", "7  41:2\ncurl", "\n\n"}) {
         CAPTURE(text);
-        const Caller caller = read_caller(text);
-        CHECK_FALSE(caller.socket);
-        CHECK(caller.starts.empty());
-        CHECK_FALSE(caller.is_command);
-        CHECK_FALSE(caller.program.empty());
+        const ConnectionSource source = read_source(text);
+        CHECK_FALSE(source.socket);
+        CHECK(source.starts.empty());
+        CHECK_FALSE(source.is_command);
+        CHECK_FALSE(source.program.empty());
     }
 }

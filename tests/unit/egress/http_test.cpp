@@ -40,7 +40,7 @@ TEST_CASE("a request's head is read") {
 TEST_CASE("a head ends at its empty line and not later than its limit") {
     CHECK(!head_size("GET / HTTP/1.1\r\nHost: a\r\n"));
     CHECK(head_size("GET / HTTP/1.1\r\n\r\nmore") == 18);
-    CHECK_THROWS_AS(head_size(std::string(most_head_bytes, 'x')), Error);
+    CHECK_THROWS_AS(head_size(std::string(max_head_bytes, 'x')), Error);
 }
 
 TEST_CASE("what readers of HTTP disagree about is refused") {

@@ -1,7 +1,7 @@
 // Whole connections through the proxy, to a server of the test's: what a hostile client may say, and what the gate says
 // to it. The network's names and addresses are the test's own; the sockets are real.
 
-#include "async/descriptor_share.hpp"
+#include "async/fd_reservation.hpp"
 #include "async/stream.hpp"
 #include "base/fake_clock.hpp"
 #include "egress/proxy.hpp"
@@ -71,8 +71,8 @@ struct OwnNetwork final : Network {
     std::vector<std::string> connected;
 };
 
-struct Person final : gate::Answerer {
-    explicit Person(gate::Gate& gate_) : gate(gate_) {}
+struct User final : gate::ApprovalClient {
+    explicit User(gate::Gate& gate_) : gate(gate_) {}
 
     void on_requested(const protocol::Approval& approval) override {
         requested.push_back(approval);
@@ -108,10 +108,10 @@ struct Stage {
         gate::GateOptions options;
         options.root = (folder / "root").string();
         options.policy_directory = (folder / "policy").string();
-        options.off_loop = work_at_once;
+        options.run_blocking = run_inline;
         gate.emplace(clock, std::move(options));
-        person.emplace(*gate);
-        gate->attach(*person);
+        user.emplace(*gate);
+        gate->attach(*user);
     }
     Stage(const Stage&) = delete;
     Stage& operator=(const Stage&) = delete;
@@ -122,7 +122,7 @@ struct Stage {
         spec.effect = effect;
         spec.kind = protocol::ActionKind::network;
         spec.host = host;
-        gate->configure(std::move(spec), protocol::RuleSource::person);
+        gate->configure(std::move(spec), protocol::RuleSource::user);
     }
 
     // Runs `scene` with a proxy and a server beside it.
@@ -131,13 +131,13 @@ struct Stage {
         async::UnixListener listener(loop, network.server);
         ProxyOptions options;
         options.path = (folder / "proxy").string();
-        options.asker = [this](const Caller& caller) {
+        options.asker = [this](const ConnectionSource& source) {
             ++wanted;
             gate::Request request;
-            request.action.program = shown_program(caller, "the kernel");
-            if (caller.socket) {
+            request.action.program = shown_program(source, "the kernel");
+            if (source.socket) {
                 protocol::Origin origin;
-                origin.line = *caller.socket;
+                origin.line = *source.socket;
                 request.origin = std::move(origin);
             }
             request.session_id = "session";
@@ -151,8 +151,8 @@ struct Stage {
         proxy.emplace(loop, clock, network, *gate, std::move(options));
         TaskScope scope;
         scope.spawn(proxy->run());
-        TaskScope visits;
-        scope.spawn(serve(&listener, &visits));
+        TaskScope connections;
+        scope.spawn(serve(&listener, &connections));
         std::exception_ptr error;
         try {
             co_await scene();
@@ -163,11 +163,11 @@ struct Stage {
         listener.close();
         scope.cancel();
         co_await scope.join();
-        visits.cancel();
-        co_await visits.join();
+        connections.cancel();
+        co_await connections.join();
         proxy.reset();
         network.nothing.set();
-        co_await person->answers.join();
+        co_await user->answers.join();
         co_await gate->close();
         if (error) {
             std::rethrow_exception(error);
@@ -175,10 +175,10 @@ struct Stage {
     }
 
     // Answers each connection once: what it has read of it by then is kept.
-    Task<void> serve(async::UnixListener* listener, TaskScope* visits) {
+    Task<void> serve(async::UnixListener* listener, TaskScope* connections) {
         std::unique_ptr<async::SocketStream> stream = co_await listener->accept();
         while (stream) {
-            visits->spawn(answer(std::move(stream)));
+            connections->spawn(answer(std::move(stream)));
             stream = co_await listener->accept();
         }
     }
@@ -226,7 +226,7 @@ struct Stage {
     FakeClock clock;
     fs::path folder;
     std::optional<gate::Gate> gate;
-    std::optional<Person> person;
+    std::optional<User> user;
     std::string awaited = "\r\n\r\n"; // the server answers when it has read this
     std::vector<std::string> received;
     OwnNetwork network{loop, ""};
@@ -261,8 +261,8 @@ bool is_refused(const std::string& answer, const char* status) {
 TEST_CASE("an unknown host is asked for, with its port, and reached after the yes") {
     Scene scene;
     CHECK(scene.said(get("http://Example.org/a?b", "example.org")) == "the answer");
-    REQUIRE(scene.person->requested.size() == 1);
-    const protocol::Approval& approval = scene.person->requested[0];
+    REQUIRE(scene.user->requested.size() == 1);
+    const protocol::Approval& approval = scene.user->requested[0];
     CHECK(approval.action.kind == protocol::ActionKind::network);
     CHECK(approval.action.host == "example.org");
     CHECK(approval.action.port == 80);
@@ -274,7 +274,7 @@ TEST_CASE("an unknown host is asked for, with its port, and reached after the ye
 
 TEST_CASE("after a no nothing is looked up, and the client is told why") {
     Scene scene;
-    scene.person->answer = Verdict::deny;
+    scene.user->answer = Verdict::deny;
     const std::string answer = scene.said(connect_to("secret-in-a-name.example.org:443"));
     CHECK(is_refused(answer, "403"));
     CHECK(answer.find("Failed to resolve 'secret-in-a-name.example.org'") != std::string::npos);
@@ -290,22 +290,22 @@ TEST_CASE("rules for hosts ask nobody") {
     const std::string hello = client_hello("www.example.org");
     CHECK(scene.said(connect_to("www.example.org:443") + hello + "hello") == established + "the answer");
     CHECK(scene.received.at(0) == hello + "hello");
-    CHECK(scene.person->requested.empty());
+    CHECK(scene.user->requested.empty());
     Scene other;
     other.rule(Effect::deny, "example.org");
     CHECK(is_refused(other.said(connect_to("EXAMPLE.org.:443")), "403"));
-    CHECK(other.person->requested.empty());
+    CHECK(other.user->requested.empty());
 }
 
 TEST_CASE("the program that the bridge names is shown, made visible, and binds nothing") {
     Scene scene;
     scene.said(std::string("\0\x0a", 2) + "curl\x1b[2J x" + get("http://example.org/", "example.org"));
-    REQUIRE(scene.person->requested.size() == 1);
-    const std::optional<std::string> program = scene.person->requested[0].action.program;
+    REQUIRE(scene.user->requested.size() == 1);
+    const std::optional<std::string> program = scene.user->requested[0].action.program;
     REQUIRE(program);
     CHECK(program->starts_with("curl"));
     CHECK(program->find('\x1b') == std::string::npos);
-    CHECK(scene.person->requested[0].display.size() == 2);
+    CHECK(scene.user->requested[0].display.size() == 2);
 }
 
 TEST_CASE("hosts in here are reached by a rule that names them, and nobody is asked") {
@@ -314,7 +314,7 @@ TEST_CASE("hosts in here are reached by a rule that names them, and nobody is as
         CAPTURE(target);
         Scene scene;
         CHECK(is_refused(scene.said(connect_to(target)), "403"));
-        CHECK(scene.person->requested.empty());
+        CHECK(scene.user->requested.empty());
         CHECK(scene.network.connected.empty());
     }
     Scene listed;
@@ -370,7 +370,7 @@ TEST_CASE("names that are spelled to deceive are no hosts") {
         CHECK(is_refused(answer, "400"));
     }
     CHECK(answers.size() == 12);
-    CHECK(scene.person->requested.empty());
+    CHECK(scene.user->requested.empty());
     CHECK(scene.network.looked_up.empty());
 }
 
@@ -438,9 +438,9 @@ TEST_CASE("SOCKS5 leads to the same gate") {
     const std::string accepted = std::string("\5\0", 2) + std::string("\5\0\0\1\0\0\0\0\0\0", 10);
     Scene scene;
     CHECK(scene.said(greeting + request + get("/", "example.org")) == accepted + "the answer");
-    CHECK(scene.person->requested.size() == 1);
+    CHECK(scene.user->requested.size() == 1);
     Scene denied;
-    denied.person->answer = Verdict::deny;
+    denied.user->answer = Verdict::deny;
     CHECK(denied.said(greeting + request) == std::string("\5\0\5\2\0\1\0\0\0\0\0\0", 12));
     Scene locked;
     CHECK(locked.said(std::string("\5\1\2", 3)) == std::string("\5\xff", 2));
@@ -449,8 +449,8 @@ TEST_CASE("SOCKS5 leads to the same gate") {
 TEST_CASE("who asks at the same time for the same is one question, and a yes to one connection is for one") {
     for (const protocol::Scope scope : {protocol::Scope::session, protocol::Scope::once}) {
         Scene scene;
-        scene.person->answer.reset();
-        scene.person->scope = scope;
+        scene.user->answer.reset();
+        scene.user->scope = scope;
         std::vector<std::string> answers(20);
         scene.play([&]() -> Task<void> {
             TaskScope clients;
@@ -460,21 +460,21 @@ TEST_CASE("who asks at the same time for the same is one question, and a yes to 
             while (scene.wanted < 20) {
                 co_await scene.loop.yield();
             }
-            CHECK(scene.person->requested.size() == 1);
-            scene.person->answer = Verdict::allow;
-            scene.person->respond(Verdict::allow);
+            CHECK(scene.user->requested.size() == 1);
+            scene.user->answer = Verdict::allow;
+            scene.user->respond(Verdict::allow);
             co_await clients.join();
         });
         for (const std::string& answer : answers) {
             CHECK(answer == "the answer");
         }
-        CHECK(scene.person->requested.size() == (scope == protocol::Scope::once ? 20 : 1));
+        CHECK(scene.user->requested.size() == (scope == protocol::Scope::once ? 20 : 1));
     }
 }
 
 TEST_CASE("a question names one program and line, and its answer is for that one") {
     Scene scene;
-    scene.person->answer.reset();
+    scene.user->answer.reset();
     std::vector<std::string> answers(3);
     scene.play([&]() -> Task<void> {
         TaskScope clients;
@@ -483,18 +483,18 @@ TEST_CASE("a question names one program and line, and its answer is for that one
             Stage::keep(&answers[1], scene.say(std::string("\0\x04", 2) + "evil" + connect_to("example.org:443"))));
         clients.spawn(
             Stage::keep(&answers[2], scene.say(std::string("\0\x05", 2) + "7\npip" + connect_to("example.org:443"))));
-        while (scene.person->requested.size() < answers.size()) {
+        while (scene.user->requested.size() < answers.size()) {
             co_await scene.loop.yield();
         }
-        for (const protocol::Approval& approval : scene.person->requested) {
-            scene.person->respond(Verdict::deny, approval);
+        for (const protocol::Approval& approval : scene.user->requested) {
+            scene.user->respond(Verdict::deny, approval);
         }
         co_await clients.join();
     });
     for (const std::string& answer : answers) {
         CHECK(is_refused(answer, "403"));
     }
-    CHECK(scene.person->requested[2].origin->line == 7);
+    CHECK(scene.user->requested[2].origin->line == 7);
 }
 
 TEST_CASE("what all sessions have open is bounded, and who comes last is told") {
@@ -502,8 +502,8 @@ TEST_CASE("what all sessions have open is bounded, and who comes last is told") 
     scene.rule(Effect::allow, "example.org");
     rlimit most{};
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &most) == 0);
-    std::optional<async::DescriptorShare> others = async::DescriptorShare::take(most.rlim_cur / 2 - 2);
-    std::optional<async::DescriptorShare> another = async::DescriptorShare::take(1);
+    std::optional<async::FdReservation> others = async::FdReservation::take(most.rlim_cur / 2 - 2);
+    std::optional<async::FdReservation> another = async::FdReservation::take(1);
     REQUIRE(others);
     REQUIRE(another); // and one is left, where a connection takes two
     const std::string answer = scene.said(connect_to("example.org:443"));
@@ -520,7 +520,7 @@ TEST_CASE("what all sessions have open is bounded, and who comes last is told") 
 
 TEST_CASE("a grant for everything does not reach what only a rule can name") {
     Scene scene;
-    gate::RunningExecution running;
+    gate::ExecutionGrants running;
     running.session_id = "session";
     running.execution_id = "execution";
     running.mode = protocol::ApprovalMode::allow;
@@ -566,7 +566,7 @@ TEST_CASE("what an execution was allowed ends with it, and what a rule allows go
                 while (scene.received.empty() || scene.received[0].empty()) {
                     co_await scene.loop.yield();
                 }
-                scene.proxy->hang_up();
+                scene.proxy->close_all();
             }
             CHECK(co_await stream->read() == "");
         });
@@ -638,20 +638,20 @@ TEST_CASE("names that no resolver answers for are few at a time, and are given u
 
 TEST_CASE("a client that goes withdraws its question") {
     Scene scene;
-    scene.person->answer.reset();
+    scene.user->answer.reset();
     scene.play([&]() -> Task<void> {
         {
             const std::unique_ptr<async::UnixStream> stream =
                 co_await async::connect_unix(scene.loop, (scene.folder / "proxy").string());
             stream->write(connect_to("example.org:443"));
-            co_await scene.person->asked.wait();
+            co_await scene.user->asked.wait();
             stream->close();
         }
-        while (scene.person->resolved.empty()) {
+        while (scene.user->resolved.empty()) {
             co_await scene.loop.yield();
         }
     });
-    CHECK(scene.person->resolved.at(0).by == protocol::ResolvedBy::cancelled);
+    CHECK(scene.user->resolved.at(0).by == protocol::ResolvedBy::cancelled);
     CHECK(scene.network.looked_up.empty());
 }
 
@@ -697,13 +697,13 @@ TEST_CASE("ten thousand connections are served a few at a time") {
     std::size_t at_once_with_all_waiting = 0;
     scene.play([&]() -> Task<void> {
         TaskScope clients;
-        const auto visit = [&]() -> Task<void> {
+        const auto connection = [&]() -> Task<void> {
             const std::string answer = co_await scene.say(get("http://example.org/", "example.org"));
             answered += answer == "the answer" ? 1 : 0;
         };
         const auto many = [&](int count) -> Task<void> {
             for (int i = 0; i < count; ++i) {
-                co_await visit();
+                co_await connection();
             }
         };
         constexpr int at_once = 400; // as many as descriptors allow

@@ -1,8 +1,8 @@
-#include "gate_house.hpp"
+#include "gate_fixture.hpp"
 
 #include <doctest/doctest.h>
 
-using namespace gate_house;
+using namespace gate_fixture;
 
 namespace {
 
@@ -15,34 +15,34 @@ protocol::ApprovalRespondParams answer_to(std::vector<std::string> ids, Verdict 
 
 } // namespace
 
-TEST_CASE("a call waits for a person, and what was shown is what may run, byte for byte") {
-    House house;
+TEST_CASE("a call waits for a user, and what was shown is what may run, byte for byte") {
+    Fixture fixture;
     const std::string bytes = R"({ "n":1.0e1 ,"path":"a", "big":123456789012345678901234567890})";
-    const auto call = house.ask(tool(bytes));
-    REQUIRE(house.person.requested.size() == 1);
+    const auto call = fixture.ask(tool(bytes));
+    REQUIRE(fixture.user.requested.size() == 1);
     CHECK(call->waits());
-    CHECK(house.person.requested[0].action.arguments->text() == bytes);
-    house.allow();
+    CHECK(fixture.user.requested[0].action.arguments->text() == bytes);
+    fixture.allow();
     REQUIRE(call->allowed());
     CHECK(call->decision->action.arguments->text() == bytes);
     CHECK_FALSE(call->decision->edited);
-    REQUIRE(house.person.resolved.size() == 1);
-    CHECK(house.person.resolved[0].decision == Verdict::allow);
-    CHECK(house.person.resolved[0].by == ResolvedBy::person);
-    CHECK(house.gate->list({}).approvals.empty());
+    REQUIRE(fixture.user.resolved.size() == 1);
+    CHECK(fixture.user.resolved[0].decision == Verdict::allow);
+    CHECK(fixture.user.resolved[0].by == ResolvedBy::user);
+    CHECK(fixture.gate->list({}).approvals.empty());
 }
 
 TEST_CASE("the reason of a denial reaches the code, and a denial without one has words too") {
-    House house;
-    const auto first = house.ask(tool("{}"));
-    protocol::ApprovalRespondParams params = answer_to({house.person.last_id()}, Verdict::deny);
+    Fixture fixture;
+    const auto first = fixture.ask(tool("{}"));
+    protocol::ApprovalRespondParams params = answer_to({fixture.user.last_id()}, Verdict::deny);
     params.reason = "not on a Friday";
-    house.respond(params);
+    fixture.respond(params);
     CHECK(first->decision->reason == "not on a Friday");
-    const auto second = house.ask(tool("{}"));
-    house.deny();
+    const auto second = fixture.ask(tool("{}"));
+    fixture.deny();
     CHECK_FALSE(second->decision->reason.empty());
-    CHECK(house.person.resolved[0].reason == "not on a Friday");
+    CHECK(fixture.user.resolved[0].reason == "not on a Friday");
 }
 
 TEST_CASE("arguments that name a key twice never become an action") {
@@ -53,53 +53,53 @@ TEST_CASE("arguments that name a key twice never become an action") {
 }
 
 TEST_CASE("of two answers the first wins, and the second is told that it came late") {
-    House house;
-    Person other;
-    house.gate->attach(other);
-    const auto call = house.ask(tool("{}"));
-    const std::string id = house.person.last_id();
+    Fixture fixture;
+    User other;
+    fixture.gate->attach(other);
+    const auto call = fixture.ask(tool("{}"));
+    const std::string id = fixture.user.last_id();
     CHECK(other.last_id() == id);
-    house.answer(id, Verdict::deny);
-    CHECK(error_of([&] { house.answer(id, Verdict::allow); }) == ErrorCode::approval_resolved);
+    fixture.answer(id, Verdict::deny);
+    CHECK(error_of([&] { fixture.answer(id, Verdict::allow); }) == ErrorCode::approval_resolved);
     CHECK(call->denied());
-    CHECK(house.person.resolved.size() == 1);
+    CHECK(fixture.user.resolved.size() == 1);
     CHECK(other.resolved.size() == 1);
-    house.gate->detach(other, Duration(0));
+    fixture.gate->detach(other, Duration(0));
 }
 
 TEST_CASE("answers to what never was, or is not one's to answer, change nothing") {
-    House house;
-    const auto call = house.ask(tool("{}"));
-    CHECK(error_of([&] { house.answer("nothing", Verdict::allow); }) == ErrorCode::approval_not_found);
-    CHECK(error_of([&] { house.respond(answer_to({}, Verdict::allow)); }) == ErrorCode::invalid_params);
-    const std::string id = house.person.last_id();
-    CHECK(error_of([&] { house.respond(answer_to({id, id}, Verdict::allow)); }) == ErrorCode::invalid_params);
+    Fixture fixture;
+    const auto call = fixture.ask(tool("{}"));
+    CHECK(error_of([&] { fixture.answer("nothing", Verdict::allow); }) == ErrorCode::approval_not_found);
+    CHECK(error_of([&] { fixture.respond(answer_to({}, Verdict::allow)); }) == ErrorCode::invalid_params);
+    const std::string id = fixture.user.last_id();
+    CHECK(error_of([&] { fixture.respond(answer_to({id, id}, Verdict::allow)); }) == ErrorCode::invalid_params);
     CHECK(call->waits());
 }
 
 TEST_CASE("several approvals are answered all, or none") {
-    House house;
-    const auto a = house.ask(tool(R"({"path":"a"})"));
-    const auto b = house.ask(tool(R"({"path":"b"})", "stat"));
-    const auto c = house.ask(tool(R"({"path":"c"})"));
-    const std::vector<protocol::Approval> asked = house.person.requested;
+    Fixture fixture;
+    const auto a = fixture.ask(tool(R"({"path":"a"})"));
+    const auto b = fixture.ask(tool(R"({"path":"b"})", "stat"));
+    const auto c = fixture.ask(tool(R"({"path":"c"})"));
+    const std::vector<protocol::Approval> asked = fixture.user.requested;
     SUBCASE("all") {
-        house.respond(answer_to({asked[0].approval_id, asked[2].approval_id}, Verdict::allow));
+        fixture.respond(answer_to({asked[0].approval_id, asked[2].approval_id}, Verdict::allow));
         CHECK(a->allowed());
         CHECK(b->waits());
         CHECK(c->allowed());
     }
     SUBCASE("none when one is wrong") {
         CHECK(error_of([&] {
-                  house.respond(answer_to({asked[0].approval_id, "wrong", asked[2].approval_id}, Verdict::allow));
+                  fixture.respond(answer_to({asked[0].approval_id, "wrong", asked[2].approval_id}, Verdict::allow));
               }) == ErrorCode::approval_not_found);
         CHECK(a->waits());
         CHECK(c->waits());
     }
     SUBCASE("none when one was answered meanwhile") {
-        house.answer(asked[2].approval_id, Verdict::deny);
+        fixture.answer(asked[2].approval_id, Verdict::deny);
         CHECK(error_of([&] {
-                  house.respond(answer_to({asked[0].approval_id, asked[2].approval_id}, Verdict::allow));
+                  fixture.respond(answer_to({asked[0].approval_id, asked[2].approval_id}, Verdict::allow));
               }) == ErrorCode::approval_resolved);
         CHECK(a->waits());
     }
@@ -108,28 +108,28 @@ TEST_CASE("several approvals are answered all, or none") {
             answer_to({asked[0].approval_id, asked[1].approval_id}, Verdict::allow);
         params.scope = Scope::session;
         params.rule = rule(Effect::allow, ActionKind::tool, "files", "read_file");
-        CHECK(error_of([&] { house.respond(params); }) == ErrorCode::rule_invalid);
+        CHECK(error_of([&] { fixture.respond(params); }) == ErrorCode::rule_invalid);
         CHECK(a->waits());
         CHECK(b->waits());
-        CHECK(house.gate->policy_list().rules.empty());
+        CHECK(fixture.gate->policy_list().rules.empty());
     }
     SUBCASE("one rule is recorded once") {
         protocol::ApprovalRespondParams params =
             answer_to({asked[0].approval_id, asked[2].approval_id}, Verdict::allow);
         params.scope = Scope::session;
         params.rule = rule(Effect::allow, ActionKind::tool, "files", "read_file");
-        house.respond(params);
+        fixture.respond(params);
         CHECK(a->decision->rule->id == c->decision->rule->id);
-        CHECK(house.gate->policy_list().rules.size() == 1);
+        CHECK(fixture.gate->policy_list().rules.size() == 1);
     }
 }
 
 TEST_CASE("a rule that does not fit the action, or is not one, is refused and the approval stays") {
-    House house;
-    house.run_execution("e");
-    const auto call = house.ask(tool(R"({"path":"a/b"})"), "e");
+    Fixture fixture;
+    fixture.run_execution("e");
+    const auto call = fixture.ask(tool(R"({"path":"a/b"})"), "e");
     const auto refused = [&](Scope scope, const RuleSpec& spec, Verdict verdict = Verdict::allow) {
-        return error_of([&] { house.answer(house.person.last_id(), verdict, scope, spec); }) == ErrorCode::rule_invalid;
+        return error_of([&] { fixture.answer(fixture.user.last_id(), verdict, scope, spec); }) == ErrorCode::rule_invalid;
     };
     const RuleSpec good = rule(Effect::allow, ActionKind::tool, "files", "read_file");
     CHECK(refused(Scope::session, rule(Effect::allow, ActionKind::tool, "files", "other")));
@@ -147,227 +147,227 @@ TEST_CASE("a rule that does not fit the action, or is not one, is refused and th
     expired.expires_at = "2020-01-01T00:00:00Z";
     CHECK(refused(Scope::session, expired));
     CHECK(call->waits());
-    CHECK(house.gate->policy_list().rules.empty());
-    CHECK(house.person.resolved.empty());
-    house.allow(Scope::session, with(good, "/path", under("a")));
+    CHECK(fixture.gate->policy_list().rules.empty());
+    CHECK(fixture.user.resolved.empty());
+    fixture.allow(Scope::session, with(good, "/path", under("a")));
     CHECK(call->allowed());
-    CHECK(house.ask(tool(R"({"path":"a/c"})"), "e")->allowed());
-    CHECK(house.ask(tool(R"({"path":"c"})"), "e")->waits());
+    CHECK(fixture.ask(tool(R"({"path":"a/c"})"), "e")->allowed());
+    CHECK(fixture.ask(tool(R"({"path":"c"})"), "e")->waits());
 }
 
 TEST_CASE("an answer cannot hold for an execution or a session that is not there") {
-    House house;
-    house.run_execution("e");
-    const auto call = house.ask(tool("{}"), "e");
-    house.gate->end_execution("e");
-    CHECK(error_of([&] { house.allow(Scope::execution); }) == ErrorCode::rule_invalid);
+    Fixture fixture;
+    fixture.run_execution("e");
+    const auto call = fixture.ask(tool("{}"), "e");
+    fixture.gate->end_execution("e");
+    CHECK(error_of([&] { fixture.allow(Scope::execution); }) == ErrorCode::rule_invalid);
     CHECK(call->waits());
-    house.allow(Scope::session);
+    fixture.allow(Scope::session);
     CHECK(call->allowed());
     gate::Request request;
     request.action = tool("{}", "stat");
-    const auto without = house.ask(std::move(request));
-    CHECK(error_of([&] { house.allow(Scope::session); }) == ErrorCode::rule_invalid);
-    CHECK(error_of([&] { house.allow(Scope::execution); }) == ErrorCode::rule_invalid);
-    house.allow();
+    const auto without = fixture.ask(std::move(request));
+    CHECK(error_of([&] { fixture.allow(Scope::session); }) == ErrorCode::rule_invalid);
+    CHECK(error_of([&] { fixture.allow(Scope::execution); }) == ErrorCode::rule_invalid);
+    fixture.allow();
     CHECK(without->allowed());
 }
 
 TEST_CASE("a deny rule that comes while a call waits decides it") {
-    House house;
-    const auto call = house.ask(tool("{}"));
-    const Rule added = house.add(rule(Effect::deny), Scope::workspace);
+    Fixture fixture;
+    const auto call = fixture.ask(tool("{}"));
+    const Rule added = fixture.add(rule(Effect::deny), Scope::workspace);
     CHECK(call->denied());
-    CHECK(house.person.resolved.back().by == ResolvedBy::rule);
-    CHECK(house.person.resolved.back().rule_id == added.id);
+    CHECK(fixture.user.resolved.back().by == ResolvedBy::rule);
+    CHECK(fixture.user.resolved.back().rule_id == added.id);
 }
 
 TEST_CASE("a call that is cancelled withdraws its approval, and everybody is told") {
-    House house;
-    const auto call = house.ask(tool("{}"));
-    const auto other = house.ask(tool("{}"));
+    Fixture fixture;
+    const auto call = fixture.ask(tool("{}"));
+    const auto other = fixture.ask(tool("{}"));
     call->cancel->cancel();
     CHECK(call->error == ErrorCode::request_cancelled);
-    REQUIRE(house.person.resolved.size() == 1);
-    CHECK(house.person.resolved[0].by == ResolvedBy::cancelled);
-    CHECK(house.person.resolved[0].decision == Verdict::deny);
-    CHECK(error_of([&] { house.answer(house.person.requested[0].approval_id, Verdict::allow); }) ==
+    REQUIRE(fixture.user.resolved.size() == 1);
+    CHECK(fixture.user.resolved[0].by == ResolvedBy::cancelled);
+    CHECK(fixture.user.resolved[0].decision == Verdict::deny);
+    CHECK(error_of([&] { fixture.answer(fixture.user.requested[0].approval_id, Verdict::allow); }) ==
           ErrorCode::approval_resolved);
     CHECK(other->waits());
-    CHECK(house.gate->list({}).approvals.size() == 1);
+    CHECK(fixture.gate->list({}).approvals.size() == 1);
 }
 
 TEST_CASE("the end of a session ends what waits in it") {
-    House house;
-    const auto call = house.ask(tool("{}"));
-    const auto other = house.ask(tool("{}"), "", "t");
-    house.gate->end_session("s");
+    Fixture fixture;
+    const auto call = fixture.ask(tool("{}"));
+    const auto other = fixture.ask(tool("{}"), "", "t");
+    fixture.gate->end_session("s");
     CHECK(call->denied());
     CHECK(call->decision->by == ResolvedBy::cancelled);
     CHECK(other->waits());
 }
 
 TEST_CASE("an approval with a timeout expires, and without one waits") {
-    House house(std::chrono::seconds(60));
-    const auto call = house.ask(tool("{}"));
-    const auto answered = house.ask(tool("{}"));
-    CHECK(house.person.requested[0].expires_at == "2026-01-01T01:01:00.000Z");
-    house.allow();
-    CHECK(house.clock.sleepers() == 1); // nothing is kept for the one that was answered
-    house.clock.advance(std::chrono::seconds(59));
+    Fixture fixture(std::chrono::seconds(60));
+    const auto call = fixture.ask(tool("{}"));
+    const auto answered = fixture.ask(tool("{}"));
+    CHECK(fixture.user.requested[0].expires_at == "2026-01-01T01:01:00.000Z");
+    fixture.allow();
+    CHECK(fixture.clock.sleepers() == 1); // nothing is kept for the one that was answered
+    fixture.clock.advance(std::chrono::seconds(59));
     CHECK(call->waits());
-    house.clock.advance(std::chrono::seconds(1));
+    fixture.clock.advance(std::chrono::seconds(1));
     CHECK(call->denied());
     CHECK(call->decision->by == ResolvedBy::expired);
     CHECK(answered->allowed());
-    CHECK(house.clock.sleepers() == 0);
+    CHECK(fixture.clock.sleepers() == 0);
 
-    House patient;
+    Fixture patient;
     const auto waits = patient.ask(tool("{}"));
     patient.clock.advance(std::chrono::hours(24 * 365));
     CHECK(waits->waits());
 }
 
 TEST_CASE("64 approvals of a session are pending, the rest wait their turn in order") {
-    House house;
+    Fixture fixture;
     std::vector<std::shared_ptr<Outcome>> calls;
     for (int i = 0; i < 70; ++i) {
-        calls.push_back(house.ask(tool(R"({"n":)" + std::to_string(i) + "}")));
+        calls.push_back(fixture.ask(tool(R"({"n":)" + std::to_string(i) + "}")));
     }
-    CHECK(house.person.requested.size() == 64);
-    CHECK(house.gate->list({}).approvals.size() == 64);
-    const auto other_session = house.ask(tool("{}"), "", "t");
-    CHECK(house.person.requested.size() == 65); // a full session does not hold up another
-    house.answer(house.person.requested[3].approval_id, Verdict::deny);
-    REQUIRE(house.person.requested.size() == 66);
-    CHECK(house.person.requested.back().action.arguments->text() == R"({"n":64})");
+    CHECK(fixture.user.requested.size() == 64);
+    CHECK(fixture.gate->list({}).approvals.size() == 64);
+    const auto other_session = fixture.ask(tool("{}"), "", "t");
+    CHECK(fixture.user.requested.size() == 65); // a full session does not hold up another
+    fixture.answer(fixture.user.requested[3].approval_id, Verdict::deny);
+    REQUIRE(fixture.user.requested.size() == 66);
+    CHECK(fixture.user.requested.back().action.arguments->text() == R"({"n":64})");
     calls[65]->cancel->cancel();
     CHECK(calls[65]->error == ErrorCode::request_cancelled);
-    CHECK(house.person.resolved.size() == 1); // it was never shown
+    CHECK(fixture.user.resolved.size() == 1); // it was never shown
     calls[0]->cancel->cancel();
-    CHECK(house.person.requested.back().action.arguments->text() == R"({"n":66})");
+    CHECK(fixture.user.requested.back().action.arguments->text() == R"({"n":66})");
 }
 
 TEST_CASE("a call whose turn comes is judged by the rules of that moment") {
-    House house;
+    Fixture fixture;
     std::vector<std::shared_ptr<Outcome>> calls;
     for (int i = 0; i < 64; ++i) {
-        calls.push_back(house.ask(tool(R"({"n":)" + std::to_string(i) + "}")));
+        calls.push_back(fixture.ask(tool(R"({"n":)" + std::to_string(i) + "}")));
     }
-    const auto allowed = house.ask(tool("{}", "stat"));
-    const auto forbidden = house.ask(tool("{}", "remove"));
-    house.add(rule(Effect::allow, ActionKind::tool, "files", "stat"));
-    house.add(rule(Effect::deny, ActionKind::tool, "files", "remove"));
+    const auto allowed = fixture.ask(tool("{}", "stat"));
+    const auto forbidden = fixture.ask(tool("{}", "remove"));
+    fixture.add(rule(Effect::allow, ActionKind::tool, "files", "stat"));
+    fixture.add(rule(Effect::deny, ActionKind::tool, "files", "remove"));
     CHECK(allowed->waits());
-    house.answer(house.person.requested[0].approval_id, Verdict::deny);
+    fixture.answer(fixture.user.requested[0].approval_id, Verdict::deny);
     CHECK(allowed->allowed());
     CHECK(forbidden->denied());
-    CHECK(house.person.requested.size() == 64);
+    CHECK(fixture.user.requested.size() == 64);
 }
 
 TEST_CASE("10,000 waiting calls are all answered, each shown once") {
-    House house;
+    Fixture fixture;
     std::vector<std::shared_ptr<Outcome>> calls;
     for (int i = 0; i < 10'000; ++i) {
-        calls.push_back(house.ask(tool(R"({"n":)" + std::to_string(i) + "}")));
+        calls.push_back(fixture.ask(tool(R"({"n":)" + std::to_string(i) + "}")));
     }
     std::size_t next = 0;
-    while (next < house.person.requested.size()) {
-        const std::string id = house.person.requested[next++].approval_id;
-        house.answer(id, Verdict::allow);
+    while (next < fixture.user.requested.size()) {
+        const std::string id = fixture.user.requested[next++].approval_id;
+        fixture.answer(id, Verdict::allow);
     }
     CHECK(next == 10'000);
     CHECK(std::all_of(calls.begin(), calls.end(), [](const auto& call) { return call->allowed(); }));
-    CHECK(house.person.resolved.size() == 10'000);
+    CHECK(fixture.user.resolved.size() == 10'000);
 }
 
 TEST_CASE("10,000 waiting calls that one rule covers end at once, without recursion") {
-    House house;
+    Fixture fixture;
     std::vector<std::shared_ptr<Outcome>> calls;
     for (int i = 0; i < 10'000; ++i) {
-        calls.push_back(house.ask(tool(R"({"n":)" + std::to_string(i) + "}")));
+        calls.push_back(fixture.ask(tool(R"({"n":)" + std::to_string(i) + "}")));
     }
-    house.allow(Scope::session, rule(Effect::allow, ActionKind::tool, "files", "read_file"));
+    fixture.allow(Scope::session, rule(Effect::allow, ActionKind::tool, "files", "read_file"));
     CHECK(std::all_of(calls.begin(), calls.end(), [](const auto& call) { return call->allowed(); }));
-    CHECK(house.person.requested.size() == 64);
+    CHECK(fixture.user.requested.size() == 64);
 }
 
 TEST_CASE("an execution hears how many of its calls wait, also of those whose turn has not come") {
-    House house;
+    Fixture fixture;
     std::vector<std::size_t> heard;
-    house.run_execution("e", protocol::ApprovalMode::ask, [&heard](std::size_t pending) { heard.push_back(pending); });
-    house.run_execution("f");
-    const auto a = house.ask(tool(R"({"n":1})"), "e");
-    house.ask(tool(R"({"n":2})"), "f");
+    fixture.run_execution("e", protocol::ApprovalMode::ask, [&heard](std::size_t pending) { heard.push_back(pending); });
+    fixture.run_execution("f");
+    const auto a = fixture.ask(tool(R"({"n":1})"), "e");
+    fixture.ask(tool(R"({"n":2})"), "f");
     CHECK(heard == std::vector<std::size_t>{1});
-    const auto b = house.ask(tool(R"({"n":3})"), "e");
-    house.answer(house.person.requested[0].approval_id, Verdict::allow);
+    const auto b = fixture.ask(tool(R"({"n":3})"), "e");
+    fixture.answer(fixture.user.requested[0].approval_id, Verdict::allow);
     b->cancel->cancel();
     CHECK(heard == std::vector<std::size_t>{1, 2, 1, 0});
     for (int i = 0; i < 100; ++i) {
-        house.ask(tool(R"({"m":)" + std::to_string(i) + "}"), "e");
+        fixture.ask(tool(R"({"m":)" + std::to_string(i) + "}"), "e");
     }
     CHECK(heard.back() == 100);
-    house.gate->end_execution("e");
+    fixture.gate->end_execution("e");
     heard.clear();
-    house.gate->end_session("s");
+    fixture.gate->end_session("s");
     CHECK(heard.empty());
 }
 
 TEST_CASE("a client that answers from inside the notification gets its answer, and others hear in order") {
-    House house;
-    Person second;
-    house.gate->attach(second);
-    house.person.at_once = [&](const protocol::Approval& approval) {
-        house.start(then_true(house.gate->respond(answer_to({approval.approval_id}, Verdict::allow))));
+    Fixture fixture;
+    User second;
+    fixture.gate->attach(second);
+    fixture.user.record_immediate = [&](const protocol::Approval& approval) {
+        fixture.start(then_true(fixture.gate->respond(answer_to({approval.approval_id}, Verdict::allow))));
     };
-    const auto call = house.ask(tool("{}"));
+    const auto call = fixture.ask(tool("{}"));
     CHECK(call->allowed());
     REQUIRE(second.requested.size() == 1);
     CHECK(second.heard == std::vector<std::string>{"requested " + second.last_id(), "resolved " + second.last_id()});
-    house.gate->detach(second, Duration(0));
+    fixture.gate->detach(second, Duration(0));
 }
 
 TEST_CASE("a client that fails to be told does not stop the others") {
-    House house;
-    Person second;
-    house.gate->attach(second);
-    house.person.at_once = [](const protocol::Approval&) { throw Error(ErrorCode::internal_error, "gone"); };
-    const auto call = house.ask(tool("{}"));
+    Fixture fixture;
+    User second;
+    fixture.gate->attach(second);
+    fixture.user.record_immediate = [](const protocol::Approval&) { throw Error(ErrorCode::internal_error, "gone"); };
+    const auto call = fixture.ask(tool("{}"));
     REQUIRE(second.requested.size() == 1);
-    house.answer(second.last_id(), Verdict::allow);
+    fixture.answer(second.last_id(), Verdict::allow);
     CHECK(call->allowed());
-    house.gate->detach(second, Duration(0));
+    fixture.gate->detach(second, Duration(0));
 }
 
 TEST_CASE("a client that leaves while others are being told hears nothing more") {
-    House house;
-    Person second;
-    house.gate->attach(second);
-    house.person.at_once = [&](const protocol::Approval&) { house.gate->detach(second, Duration(0)); };
-    house.ask(tool("{}"));
-    CHECK(house.person.requested.size() == 1);
+    Fixture fixture;
+    User second;
+    fixture.gate->attach(second);
+    fixture.user.record_immediate = [&](const protocol::Approval&) { fixture.gate->detach(second, Duration(0)); };
+    fixture.ask(tool("{}"));
+    CHECK(fixture.user.requested.size() == 1);
     CHECK(second.heard.empty());
 }
 
 TEST_CASE("an action that is not complete, or larger than can be judged, is refused") {
-    House house;
+    Fixture fixture;
     Action nameless = tool("{}");
     nameless.server_identity.reset();
-    CHECK(house.ask(nameless)->error == ErrorCode::internal_error);
+    CHECK(fixture.ask(nameless)->error == ErrorCode::internal_error);
     Action list = tool("{}");
     list.arguments = RawJson::parse("[]");
-    CHECK(house.ask(list)->error == ErrorCode::invalid_params);
+    CHECK(fixture.ask(list)->error == ErrorCode::invalid_params);
     const std::string large(std::size_t{8} << 20, 'x');
-    CHECK(house.ask(tool(R"({"a":")" + large + R"("})"))->error == ErrorCode::limit_exceeded);
-    CHECK(house.person.requested.empty());
+    CHECK(fixture.ask(tool(R"({"a":")" + large + R"("})"))->error == ErrorCode::limit_exceeded);
+    CHECK(fixture.user.requested.empty());
 }
 
 TEST_CASE("after close() nothing waits and nothing is asked") {
-    House house;
-    const auto call = house.ask(tool("{}"));
-    house.calls.spawn(house.gate->close());
+    Fixture fixture;
+    const auto call = fixture.ask(tool("{}"));
+    fixture.calls.spawn(fixture.gate->close());
     CHECK(call->denied());
     CHECK(call->decision->by == ResolvedBy::cancelled);
-    CHECK(house.ask(tool("{}"))->denied());
+    CHECK(fixture.ask(tool("{}"))->denied());
 }

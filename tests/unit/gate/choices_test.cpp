@@ -1,23 +1,23 @@
-#include "base/visible_text.hpp"
-#include "gate_house.hpp"
+#include "base/escape_unprintable.hpp"
+#include "gate_fixture.hpp"
 
 #include <doctest/doctest.h>
 
-using namespace gate_house;
+using namespace gate_fixture;
 
 namespace {
 
-std::vector<protocol::Choice> choices(House& house, Action action, const std::string& execution = {}) {
-    house.ask(std::move(action), execution);
-    const std::vector<protocol::Choice> offered = house.person.requested.back().choices;
-    house.deny();
+std::vector<protocol::Choice> choices(Fixture& fixture, Action action, const std::string& execution = {}) {
+    fixture.ask(std::move(action), execution);
+    const std::vector<protocol::Choice> offered = fixture.user.requested.back().choices;
+    fixture.deny();
     return offered;
 }
 
 std::vector<std::string> labels(const std::vector<protocol::Choice>& offered) {
     std::vector<std::string> result;
     for (const protocol::Choice& choice : offered) {
-        CHECK(visible_text(choice.label) == choice.label);
+        CHECK(escape_unprintable(choice.label) == choice.label);
         result.push_back(choice.label);
     }
     return result;
@@ -26,10 +26,10 @@ std::vector<std::string> labels(const std::vector<protocol::Choice>& offered) {
 } // namespace
 
 TEST_CASE("choices begin narrow, say what they cover, and never cover everything") {
-    House house;
-    std::filesystem::create_directories(house.root / "data");
-    house.run_execution("e");
-    const auto offered = choices(house, tool(R"({"path":"data/x.csv","head":3})"), "e");
+    Fixture fixture;
+    std::filesystem::create_directories(fixture.root / "data");
+    fixture.run_execution("e");
+    const auto offered = choices(fixture, tool(R"({"path":"data/x.csv","head":3})"), "e");
     CHECK(labels(offered) ==
           std::vector<std::string>{"this call", "exactly this call, while the cell runs",
                                    "read_file with path under data/, its other arguments free, in this session",
@@ -44,7 +44,7 @@ TEST_CASE("choices begin narrow, say what they cover, and never cover everything
     for (const protocol::Choice& choice : offered) {
         CHECK((!choice.rule || (choice.rule->server && choice.rule->tool)));
     }
-    CHECK(labels(choices(house, tool("{}"))) == std::vector<std::string>{"this call",
+    CHECK(labels(choices(fixture, tool("{}"))) == std::vector<std::string>{"this call",
                                                                          "any read_file of files, in this session",
                                                                          "any read_file of files, in this workspace"});
 }
@@ -53,12 +53,12 @@ TEST_CASE("every choice is accepted as an answer, and covers the call") {
     for (const Action& action : {tool(R"({"path":"data/x","dest~/file":"data"})"), host(R"({"path":"a"})", "read_file"),
                                  host(R"({"path":"a"})", "write_file"), launch({"/usr/bin/npx"})}) {
         CAPTURE(to_json(action));
-        House house;
-        house.run_execution("e");
-        const auto offered = choices(house, action, "e");
+        Fixture fixture;
+        fixture.run_execution("e");
+        const auto offered = choices(fixture, action, "e");
         for (const protocol::Choice& choice : offered) {
             CAPTURE(choice.label);
-            House fresh;
+            Fixture fresh;
             fresh.run_execution("e");
             const auto call = fresh.ask(action, "e");
             fresh.allow(choice.scope, choice.rule);
@@ -69,11 +69,11 @@ TEST_CASE("every choice is accepted as an answer, and covers the call") {
 }
 
 TEST_CASE("where only the exact payload counts, nothing wider is offered") {
-    House house;
-    house.run_execution("e");
+    Fixture fixture;
+    fixture.run_execution("e");
     for (const Action& action : {host(R"({"path":"a","content":"b"})", "write_file"),
                                  host(R"({"argv":["ls"]})", "run_command"), launch({"/usr/bin/npx"})}) {
-        for (const protocol::Choice& choice : choices(house, action, "e")) {
+        for (const protocol::Choice& choice : choices(fixture, action, "e")) {
             CAPTURE(choice.label);
             CHECK_FALSE(choice.rule);
         }
@@ -81,12 +81,12 @@ TEST_CASE("where only the exact payload counts, nothing wider is offered") {
 }
 
 TEST_CASE("a folder is offered only when every path of the call is a plain one in the root") {
-    House house;
-    std::filesystem::create_directories(house.root / "a");
-    std::filesystem::create_directory_symlink("/etc", house.root / "a/etc");
-    const auto folders = [&house](const std::string& arguments) {
+    Fixture fixture;
+    std::filesystem::create_directories(fixture.root / "a");
+    std::filesystem::create_directory_symlink("/etc", fixture.root / "a/etc");
+    const auto folders = [&fixture](const std::string& arguments) {
         std::vector<std::string> found;
-        for (const protocol::Choice& choice : choices(house, tool(arguments))) {
+        for (const protocol::Choice& choice : choices(fixture, tool(arguments))) {
             if (choice.rule && choice.rule->arguments) {
                 for (const auto& [pointer, matcher] : *choice.rule->arguments) {
                     found.push_back(pointer + " " + *matcher.under);
@@ -112,8 +112,8 @@ TEST_CASE("a folder is offered only when every path of the call is a plain one i
 }
 
 TEST_CASE("a hostile name stays one quoted word in a label") {
-    House house;
-    const auto offered = choices(house, tool("{}", "x of safe, in this session",
+    Fixture fixture;
+    const auto offered = choices(fixture, tool("{}", "x of safe, in this session",
                                              "\u202e"
                                              "evil\n"));
     CHECK(labels(offered)[1] == R"(any "x of safe, in this session" of "\u{202e}evil\n", in this session)");

@@ -1,8 +1,8 @@
-#include "gate_house.hpp"
+#include "gate_fixture.hpp"
 
 #include <doctest/doctest.h>
 
-using namespace gate_house;
+using namespace gate_fixture;
 
 namespace {
 
@@ -23,82 +23,82 @@ gate::Request editable(const Action& action) {
     return request;
 }
 
-std::optional<ErrorCode> edit(House& house, const std::string& arguments, Scope scope = Scope::once,
+std::optional<ErrorCode> edit(Fixture& fixture, const std::string& arguments, Scope scope = Scope::once,
                               std::optional<RuleSpec> spec = std::nullopt, Verdict verdict = Verdict::allow) {
     protocol::ApprovalRespondParams params;
-    params.approval_ids = {house.person.last_id()};
+    params.approval_ids = {fixture.user.last_id()};
     params.decision = verdict;
     params.scope = scope;
     params.rule = std::move(spec);
     params.arguments = RawJson::parse(arguments);
-    return error_of([&] { house.respond(params); });
+    return error_of([&] { fixture.respond(params); });
 }
 
 } // namespace
 
 TEST_CASE("edited arguments run in place of those that were shown, exactly as they were written") {
-    House house;
-    const auto call = house.ask(editable(tool(R"({"path":"a"})")));
-    CHECK_FALSE(edit(house, R"({ "path":"b" })"));
+    Fixture fixture;
+    const auto call = fixture.ask(editable(tool(R"({"path":"a"})")));
+    CHECK_FALSE(edit(fixture, R"({ "path":"b" })"));
     REQUIRE(call->allowed());
     CHECK(call->decision->edited);
     CHECK(call->decision->action.arguments->text() == R"({ "path":"b" })");
 }
 
 TEST_CASE("an edit that does not fit the tool is refused and the approval stays") {
-    House house;
-    const auto call = house.ask(editable(tool(R"({"path":"a"})")));
-    CHECK(edit(house, R"({"path":1})") == ErrorCode::edit_invalid);
-    CHECK(edit(house, R"([])") == ErrorCode::edit_invalid);
-    CHECK(edit(house, R"({"path":")" + std::string(std::size_t{8} << 20, 'x') + "\"}") == ErrorCode::edit_invalid);
-    CHECK(edit(house, R"({"path":"b"})", Scope::once, std::nullopt, Verdict::deny) == ErrorCode::edit_invalid);
+    Fixture fixture;
+    const auto call = fixture.ask(editable(tool(R"({"path":"a"})")));
+    CHECK(edit(fixture, R"({"path":1})") == ErrorCode::edit_invalid);
+    CHECK(edit(fixture, R"([])") == ErrorCode::edit_invalid);
+    CHECK(edit(fixture, R"({"path":")" + std::string(std::size_t{8} << 20, 'x') + "\"}") == ErrorCode::edit_invalid);
+    CHECK(edit(fixture, R"({"path":"b"})", Scope::once, std::nullopt, Verdict::deny) == ErrorCode::edit_invalid);
     CHECK(call->waits());
-    CHECK(house.person.resolved.empty());
-    house.allow();
+    CHECK(fixture.user.resolved.empty());
+    fixture.allow();
     CHECK(call->allowed());
     CHECK(call->decision->action.arguments->text() == R"({"path":"a"})");
 }
 
 TEST_CASE("an action that cannot be edited says so") {
-    House house;
-    const auto start = house.ask(launch({"/usr/bin/npx"}));
-    CHECK(edit(house, "{}") == ErrorCode::edit_invalid);
+    Fixture fixture;
+    const auto start = fixture.ask(launch({"/usr/bin/npx"}));
+    CHECK(edit(fixture, "{}") == ErrorCode::edit_invalid);
     CHECK(start->waits());
 }
 
 TEST_CASE("an edit cannot reach what a deny rule forbids") {
-    House house;
-    house.add(with(rule(Effect::deny), "/path", glob("secret/**")), Scope::workspace);
-    const auto call = house.ask(editable(tool(R"({"path":"a"})")));
-    CHECK(edit(house, R"({"path":"secret/key"})") == ErrorCode::edit_invalid);
-    CHECK(edit(house, R"({"path":"a/../secret/key"})") == ErrorCode::edit_invalid);
+    Fixture fixture;
+    fixture.add(with(rule(Effect::deny), "/path", glob("secret/**")), Scope::workspace);
+    const auto call = fixture.ask(editable(tool(R"({"path":"a"})")));
+    CHECK(edit(fixture, R"({"path":"secret/key"})") == ErrorCode::edit_invalid);
+    CHECK(edit(fixture, R"({"path":"a/../secret/key"})") == ErrorCode::edit_invalid);
     CHECK(call->waits());
-    CHECK_FALSE(edit(house, R"({"path":"open"})"));
+    CHECK_FALSE(edit(fixture, R"({"path":"open"})"));
     CHECK(call->allowed());
 }
 
 TEST_CASE("an edit answers one approval, and covers exactly itself") {
-    House house;
+    Fixture fixture;
     const Action action = tool(R"({"path":"a"})");
-    const auto first = house.ask(editable(action));
-    const auto second = house.ask(editable(tool(R"({"path":"c"})")));
+    const auto first = fixture.ask(editable(action));
+    const auto second = fixture.ask(editable(tool(R"({"path":"c"})")));
     protocol::ApprovalRespondParams both;
-    both.approval_ids = {house.person.requested[0].approval_id, house.person.requested[1].approval_id};
+    both.approval_ids = {fixture.user.requested[0].approval_id, fixture.user.requested[1].approval_id};
     both.decision = Verdict::allow;
     both.arguments = RawJson::parse(R"({"path":"b"})");
-    CHECK(error_of([&] { house.respond(both); }) == ErrorCode::invalid_params);
-    CHECK(edit(house, R"({"path":"b"})", Scope::session, rule(Effect::allow, ActionKind::tool, "files", "read_file")) ==
+    CHECK(error_of([&] { fixture.respond(both); }) == ErrorCode::invalid_params);
+    CHECK(edit(fixture, R"({"path":"b"})", Scope::session, rule(Effect::allow, ActionKind::tool, "files", "read_file")) ==
           ErrorCode::rule_invalid);
     CHECK(first->waits());
     CHECK(second->waits());
-    CHECK_FALSE(edit(house, R"({"path":"b"})", Scope::session));
+    CHECK_FALSE(edit(fixture, R"({"path":"b"})", Scope::session));
     CHECK(second->allowed());
-    CHECK(house.ask(tool(R"({"path":"b"})"))->allowed()); // what ran
-    CHECK(house.ask(tool(R"({"path":"c"})"))->waits());   // what was asked
+    CHECK(fixture.ask(tool(R"({"path":"b"})"))->allowed()); // what ran
+    CHECK(fixture.ask(tool(R"({"path":"c"})"))->waits());   // what was asked
 }
 
 TEST_CASE("a door whose edit returns another action is caught") {
-    House house;
+    Fixture fixture;
     const Action action = tool(R"({"path":"a"})");
     gate::Request request = editable(action);
     request.edit = [action](const RawJson& arguments) {
@@ -107,7 +107,7 @@ TEST_CASE("a door whose edit returns another action is caught") {
         other.arguments = arguments;
         return other;
     };
-    const auto call = house.ask(std::move(request));
-    CHECK(edit(house, R"({"path":"b"})") == ErrorCode::internal_error);
+    const auto call = fixture.ask(std::move(request));
+    CHECK(edit(fixture, R"({"path":"b"})") == ErrorCode::internal_error);
     CHECK(call->waits());
 }

@@ -1,8 +1,8 @@
-#include "gate_house.hpp"
+#include "gate_fixture.hpp"
 
 #include <doctest/doctest.h>
 
-using namespace gate_house;
+using namespace gate_fixture;
 
 namespace {
 
@@ -38,9 +38,9 @@ struct User final : gate::Elicitor {
 // Nobody is attached.
 struct Alone {
     Alone() {
-        house.elicitor = &user;
-        house.restart();
-        house.gate->detach(house.person, Duration(0));
+        fixture.elicitor = &user;
+        fixture.restart();
+        fixture.gate->detach(fixture.user, Duration(0));
     }
     std::shared_ptr<Outcome> ask(const std::string& arguments = "{}", std::uint64_t client = 7) {
         gate::Request request;
@@ -48,10 +48,10 @@ struct Alone {
         request.session_id = "s";
         request.from_code = true;
         request.agent = gate::Agent{client, "claude"};
-        return house.ask(std::move(request));
+        return fixture.ask(std::move(request));
     }
     User user; // outlives the gate
-    House house;
+    Fixture fixture;
 };
 
 } // namespace
@@ -68,7 +68,7 @@ TEST_CASE("a yes at the agent's program counts for exactly what was shown, once"
     CHECK(call->decision->by == ResolvedBy::elicitation);
     CHECK(call->decision->action.arguments->text() == R"({"path":"a"})");
     CHECK(!call->decision->rule);
-    CHECK(alone.house.gate->policy_list().rules.empty());
+    CHECK(alone.fixture.gate->policy_list().rules.empty());
     const auto again = alone.ask(R"({"path":"a"})");
     CHECK(again->waits());
     CHECK(alone.user.asked.size() == 2);
@@ -77,32 +77,32 @@ TEST_CASE("a yes at the agent's program counts for exactly what was shown, once"
     CHECK(again->decision->by == ResolvedBy::elicitation);
 }
 
-TEST_CASE("only the agent's own program is asked, and a person who is attached comes first") {
+TEST_CASE("only the agent's own program is asked, and a user who is attached comes first") {
     Alone alone;
     const auto other = alone.ask("{}", 8);
     REQUIRE(other->denied());
     CHECK(other->decision->reason.find("Tell your user") != std::string::npos);
-    const auto of_a_person = alone.house.ask(tool("{}"));
-    CHECK(of_a_person->denied());
+    const auto of_a_user = alone.fixture.ask(tool("{}"));
+    CHECK(of_a_user->denied());
     CHECK(alone.user.asked.empty());
-    alone.house.gate->attach(alone.house.person);
+    alone.fixture.gate->attach(alone.fixture.user);
     const auto call = alone.ask();
     CHECK(alone.user.asked.empty());
-    CHECK(alone.house.person.requested.back().agent == "claude");
-    alone.house.allow();
+    CHECK(alone.fixture.user.requested.back().agent == "claude");
+    alone.fixture.allow();
     CHECK(call->allowed());
 }
 
-TEST_CASE("a person who comes meanwhile can answer, and the question at the program is withdrawn") {
+TEST_CASE("a user who comes meanwhile can answer, and the entry at the program is withdrawn") {
     Alone alone;
     const auto call = alone.ask();
     REQUIRE(alone.user.asked.size() == 1);
-    alone.house.gate->attach(alone.house.person);
-    const auto pending = alone.house.gate->list({}).approvals;
+    alone.fixture.gate->attach(alone.fixture.user);
+    const auto pending = alone.fixture.gate->list({}).approvals;
     REQUIRE(pending.size() == 1);
-    alone.house.answer(pending[0].approval_id, Verdict::deny);
+    alone.fixture.answer(pending[0].approval_id, Verdict::deny);
     REQUIRE(call->denied());
-    CHECK(call->decision->by == ResolvedBy::person);
+    CHECK(call->decision->by == ResolvedBy::user);
     CHECK(alone.user.withdrawn == 1);
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("a deny rule beats the program's yes, also one that comes while it is 
     Alone alone;
     const auto call = alone.ask();
     REQUIRE(alone.user.asked.size() == 1);
-    alone.house.add(rule(Effect::deny));
+    alone.fixture.add(rule(Effect::deny));
     REQUIRE(call->denied());
     CHECK(alone.user.withdrawn == 1);
     CHECK(alone.ask()->denied());
@@ -130,20 +130,20 @@ TEST_CASE("a program that goes, or a call that is cancelled, is no yes") {
     CHECK(alone.user.withdrawn == 1);
 }
 
-TEST_CASE("what is too long for a question there is denied, not cut") {
+TEST_CASE("what is too long for a entry there is denied, not cut") {
     Alone alone;
     const auto call = alone.ask(R"({"text":")" + std::string(20'000, 'x') + R"("})");
     REQUIRE(call->denied());
     CHECK(alone.user.asked.empty());
-    CHECK(call->decision->reason.find("too much for a question") != std::string::npos);
+    CHECK(call->decision->reason.find("too much for a entry") != std::string::npos);
 }
 
 TEST_CASE("a policy that cannot be read while the program answers allows nothing") {
     Alone alone;
     const auto call = alone.ask();
     REQUIRE(alone.user.asked.size() == 1);
-    std::filesystem::create_directories(alone.house.policy);
-    write_text(alone.house.policy / "user.json", "not a policy");
+    std::filesystem::create_directories(alone.fixture.policy);
+    write_text(alone.fixture.policy / "user.json", "not a policy");
     alone.user.answer(true);
     REQUIRE(call->denied());
 }

@@ -1,7 +1,7 @@
 // Hostile clients of the gate. What each hazard is tested by; "control" is what shows that the attack would work:
 //
-//   two answers at once ................ approvals_test "of two answers the first wins", off_loop_test "a second one
-//   waits" answers to gone or foreign ones .... approvals_test "answers to what never was", "late"; here "foreign"
+//   two answers at once ................ approvals_test "of two answers the first wins", run_blocking_test "a second
+//   one waits" answers to gone or foreign ones .... approvals_test "answers to what never was", "late"; here "foreign"
 //   edits that fail the schema ......... edits_test; over the wire tests/integration/test_approvals.py
 //   rules that do not match ............ approvals_test "a rule that does not fit the action"
 //   a thread that asks for ever ........ here "a thread that asks for ever"; presence_test; channel_test "a call ends"
@@ -11,14 +11,14 @@
 //   bidi and control characters ........ display_test "hidden characters"; choices_test "a hostile name"; here
 //   "padding" a description that imitates ........ display_test "a tool's description cannot pass for a prompt"; here
 //   "title" a thread left by approvals "deny" .. here "what a cell that asks nobody left behind" paths that hang
-//   .................... off_loop_test
+//   .................... run_blocking_test
 
-#include "base/visible_text.hpp"
-#include "gate_house.hpp"
+#include "base/escape_unprintable.hpp"
+#include "gate_fixture.hpp"
 
 #include <doctest/doctest.h>
 
-using namespace gate_house;
+using namespace gate_fixture;
 
 namespace {
 
@@ -31,42 +31,42 @@ std::string json_text(const std::string& text) {
 } // namespace
 
 TEST_CASE("what a cell that asks nobody left behind asks nobody, until a cell with another mode begins") {
-    House house;
+    Fixture fixture;
     const Action call = tool(R"({"n":1})");
-    CHECK(house.ask(call)->waits()); // control: code with nothing running asks
-    house.run_execution("quiet", protocol::ApprovalMode::deny);
-    CHECK(house.ask(call, "quiet")->denied());
-    house.gate->end_execution("quiet");
-    const auto left_behind = house.ask(call);
+    CHECK(fixture.ask(call)->waits()); // control: code with nothing running asks
+    fixture.run_execution("quiet", protocol::ApprovalMode::deny);
+    CHECK(fixture.ask(call, "quiet")->denied());
+    fixture.gate->end_execution("quiet");
+    const auto left_behind = fixture.ask(call);
     CHECK(left_behind->denied());
     CHECK(left_behind->decision->reason.find("\"deny\"") != std::string::npos);
-    CHECK(house.explain(call).effect == Effect::deny);
-    CHECK(house.ask(call, "", "other")->waits()); // another session is not meant
+    CHECK(fixture.explain(call).effect == Effect::deny);
+    CHECK(fixture.ask(call, "", "other")->waits()); // another session is not meant
     gate::Request not_code;
     not_code.action = launch({"/usr/bin/python3"});
     not_code.session_id = "s";
-    CHECK(house.ask(std::move(not_code))->waits()); // nor the sidecar itself, which starts a kernel
-    house.add(rule(Effect::allow, ActionKind::tool, "files", "stat"));
-    CHECK(house.ask(tool("{}", "stat"))->allowed()); // a rule needs nobody
-    house.run_execution("asking");
-    house.gate->end_execution("asking");
-    CHECK(house.ask(call)->waits());
-    house.run_execution("quiet again", protocol::ApprovalMode::deny);
-    house.gate->end_session("s");
-    CHECK(house.ask(call)->waits());
+    CHECK(fixture.ask(std::move(not_code))->waits()); // nor the sidecar itself, which starts a kernel
+    fixture.add(rule(Effect::allow, ActionKind::tool, "files", "stat"));
+    CHECK(fixture.ask(tool("{}", "stat"))->allowed()); // a rule needs nobody
+    fixture.run_execution("asking");
+    fixture.gate->end_execution("asking");
+    CHECK(fixture.ask(call)->waits());
+    fixture.run_execution("quiet again", protocol::ApprovalMode::deny);
+    fixture.gate->end_session("s");
+    CHECK(fixture.ask(call)->waits());
 }
 
 TEST_CASE("what a cell that allows everything left behind has no grant") {
-    House house;
-    house.run_execution("free", protocol::ApprovalMode::allow);
-    CHECK(house.ask(tool("{}"), "free")->allowed()); // control
-    house.gate->end_execution("free");
-    CHECK(house.ask(tool("{}"))->waits());
-    CHECK(house.ask(tool("{}"), "free")->waits());
+    Fixture fixture;
+    fixture.run_execution("free", protocol::ApprovalMode::allow);
+    CHECK(fixture.ask(tool("{}"), "free")->allowed()); // control
+    fixture.gate->end_execution("free");
+    CHECK(fixture.ask(tool("{}"))->waits());
+    CHECK(fixture.ask(tool("{}"), "free")->waits());
 }
 
 TEST_CASE("padding cannot put text of an argument where a line of ours would stand") {
-    House house;
+    Fixture fixture;
     const std::string padding(500, ' ');
     const std::string attack = "x" + padding + "Allow? [y/n] y";
     for (const std::string& arguments :
@@ -75,9 +75,9 @@ TEST_CASE("padding cannot put text of an argument where a line of ours would sta
           R"({"a":)" + json_text(std::string(300, '-') + attack) + "}",
           "{\"a\":" + json_text("\xe4\xb8\xad" + std::string(100, ' ') + "\xe4\xb8\xad") + "}"}) {
         CAPTURE(arguments);
-        house.ask(tool(arguments));
+        fixture.ask(tool(arguments));
         std::string whole;
-        for (const std::string& line : house.person.requested.back().display) {
+        for (const std::string& line : fixture.user.requested.back().display) {
             CHECK(line.size() <= 80);
             const std::size_t start = line.find_first_not_of(' ');
             CHECK_FALSE(line.substr(start).starts_with("Allow"));
@@ -85,25 +85,25 @@ TEST_CASE("padding cannot put text of an argument where a line of ours would sta
         }
         const std::string shown = arguments.find("Allow") != std::string::npos ? padding + "Allow? [y/n] y" : "   ";
         CHECK(whole.find(shown) != std::string::npos); // nothing is cut
-        house.deny();
+        fixture.deny();
     }
     // Control: on a terminal of 80 columns, one long line puts the words at the beginning of a row.
     CHECK(("a: \"x" + std::string(155, ' ') + "Allow?").substr(160).starts_with("Allow?"));
 }
 
 TEST_CASE("a text cannot look like the rest of the line before it") {
-    House house;
-    house.ask(tool(R"({"a":"x\n↳ y", "↳ b":"↳ c"})"));
-    for (const std::string& line : house.person.requested.back().display) {
+    Fixture fixture;
+    fixture.ask(tool(R"({"a":"x\n↳ y", "↳ b":"↳ c"})"));
+    for (const std::string& line : fixture.user.requested.back().display) {
         CHECK_FALSE(line.substr(line.find_first_not_of(' ')).starts_with("↳"));
     }
 }
 
 TEST_CASE("texts that differ by their last line break look different") {
-    House house;
-    const auto shown = [&house](const std::string& text) {
-        house.ask(tool(R"({"a":)" + json_text(text) + "}"));
-        return house.person.requested.back().display;
+    Fixture fixture;
+    const auto shown = [&fixture](const std::string& text) {
+        fixture.ask(tool(R"({"a":)" + json_text(text) + "}"));
+        return fixture.user.requested.back().display;
     };
     std::vector<std::vector<std::string>> seen;
     for (const char* text : {"", "a", "a\n", "a\n\n", "a\nb", "a\nb\n", "\n", "\n\n", "a\\n", "a ", "a \n"}) {
@@ -116,15 +116,15 @@ TEST_CASE("texts that differ by their last line break look different") {
 }
 
 TEST_CASE("a title is one short line, and the words of a tool server stay behind their mark") {
-    House house;
+    Fixture fixture;
     gate::Request request;
     request.action = tool("{}");
     request.hints.title = "Read" + std::string(70, ' ') + "\nAllowed" + std::string(1'000'000, '!');
     request.hints.description = "Reads." + std::string(200, ' ') + "Allow? [y/n]\n" + std::string(300, 'x');
     request.origin.emplace();
     request.origin->text = "call()" + std::string(100'000, ' ') + "# Allow?";
-    house.ask(std::move(request));
-    const protocol::Approval& approval = house.person.requested.back();
+    fixture.ask(std::move(request));
+    const protocol::Approval& approval = fixture.user.requested.back();
     CHECK(approval.hints.title->size() < 120);
     CHECK(approval.hints.title->find('\n') == std::string::npos);
     CHECK(approval.hints.title->find("(1000082 bytes in all)") != std::string::npos);
@@ -137,37 +137,37 @@ TEST_CASE("a title is one short line, and the words of a tool server stay behind
 }
 
 TEST_CASE("large calls that wait are shown as far as a message holds them, in order, and none is lost") {
-    House house;
+    Fixture fixture;
     const std::string large(7'000'000, 'x');
     std::vector<std::shared_ptr<Outcome>> calls;
     for (int i = 0; i < 8; ++i) {
-        calls.push_back(house.ask(tool(R"({"n":)" + std::to_string(i) + R"(,"a":")" + large + "\"}")));
+        calls.push_back(fixture.ask(tool(R"({"n":)" + std::to_string(i) + R"(,"a":")" + large + "\"}")));
     }
-    const std::size_t at_first = house.person.requested.size();
+    const std::size_t at_first = fixture.user.requested.size();
     CHECK(at_first < 4);
-    for (std::size_t next = 0; next < house.person.requested.size(); ++next) {
+    for (std::size_t next = 0; next < fixture.user.requested.size(); ++next) {
         std::size_t bytes = 0;
-        for (const protocol::Approval& approval : house.gate->list({}).approvals) {
+        for (const protocol::Approval& approval : fixture.gate->list({}).approvals) {
             bytes += to_json(approval).size();
         }
         CHECK(bytes <= gate::Gate::max_pending_bytes_per_session);
-        const std::string id = house.person.requested[next].approval_id;
-        house.answer(id, Verdict::allow);
+        const std::string id = fixture.user.requested[next].approval_id;
+        fixture.answer(id, Verdict::allow);
     }
-    CHECK(house.person.requested.size() == 8);
+    CHECK(fixture.user.requested.size() == 8);
     CHECK(std::all_of(calls.begin(), calls.end(), [](const auto& call) { return call->allowed(); }));
 }
 
 TEST_CASE("calls that are cancelled together are not asked about one after the other") {
-    House house;
+    Fixture fixture;
     TaskScope calls;
     for (int i = 0; i < 1000; ++i) {
         gate::Request request;
         request.action = tool(R"({"n":)" + std::to_string(i) + "}");
         request.session_id = "s";
-        calls.spawn(keep_outcome(house.gate.get(), std::move(request), std::make_shared<Outcome>()));
+        calls.spawn(keep_outcome(fixture.gate.get(), std::move(request), std::make_shared<Outcome>()));
     }
-    CHECK(house.person.requested.size() == 64);
+    CHECK(fixture.user.requested.size() == 64);
     // As a connection that ends does it, from inside a task.
     struct End {
         static Task<void> of(TaskScope* scope) {
@@ -175,25 +175,25 @@ TEST_CASE("calls that are cancelled together are not asked about one after the o
             co_return;
         }
     };
-    house.calls.spawn(End::of(&calls));
+    fixture.calls.spawn(End::of(&calls));
     CHECK(calls.running() == 0);
-    CHECK(house.person.requested.size() == 64);
-    CHECK(house.person.resolved.size() == 64);
-    CHECK(house.ask(tool("{}"))->waits());
-    CHECK(house.person.requested.size() == 65);
+    CHECK(fixture.user.requested.size() == 64);
+    CHECK(fixture.user.resolved.size() == 64);
+    CHECK(fixture.ask(tool("{}"))->waits());
+    CHECK(fixture.user.requested.size() == 65);
 }
 
 TEST_CASE("a list that does not fit in a message goes on in the next one") {
-    House house;
+    Fixture fixture;
     const std::string large(7'000'000, 'x');
     for (int i = 0; i < 6; ++i) {
-        house.ask(tool(R"({"a":")" + large + "\"}"), "", "session " + std::to_string(i));
+        fixture.ask(tool(R"({"a":")" + large + "\"}"), "", "session " + std::to_string(i));
     }
-    CHECK(house.person.requested.size() == 6); // a full session does not hold up another
+    CHECK(fixture.user.requested.size() == 6); // a full session does not hold up another
     std::vector<std::string> listed;
     protocol::ApprovalListParams params;
     do {
-        const protocol::ApprovalListResult page = house.gate->list(params);
+        const protocol::ApprovalListResult page = fixture.gate->list(params);
         CHECK(to_json(page).size() < (std::size_t{34} << 20));
         for (const protocol::Approval& approval : page.approvals) {
             listed.push_back(approval.approval_id);
@@ -202,36 +202,36 @@ TEST_CASE("a list that does not fit in a message goes on in the next one") {
     } while (params.from_seq);
     REQUIRE(listed.size() == 6);
     for (std::size_t i = 0; i < 6; ++i) {
-        CHECK(listed[i] == house.person.requested[i].approval_id);
+        CHECK(listed[i] == fixture.user.requested[i].approval_id);
     }
 }
 
 TEST_CASE("a thread that asks for ever keeps neither its execution's end nor other calls waiting") {
-    House house;
+    Fixture fixture;
     std::size_t pending = 0;
-    house.run_execution("e", protocol::ApprovalMode::ask, [&pending](std::size_t now) { pending = now; });
-    const auto thread = house.ask(tool(R"({"n":1})"), "e");
+    fixture.run_execution("e", protocol::ApprovalMode::ask, [&pending](std::size_t now) { pending = now; });
+    const auto thread = fixture.ask(tool(R"({"n":1})"), "e");
     CHECK(pending == 1);
-    house.gate->end_execution("e");
-    house.clock.advance(std::chrono::hours(24 * 365));
+    fixture.gate->end_execution("e");
+    fixture.clock.advance(std::chrono::hours(24 * 365));
     CHECK(thread->waits());
-    house.run_execution("f", protocol::ApprovalMode::ask, [&pending](std::size_t now) { pending = now; });
+    fixture.run_execution("f", protocol::ApprovalMode::ask, [&pending](std::size_t now) { pending = now; });
     pending = 0;
-    const auto next = house.ask(tool(R"({"n":2})"), "f");
-    house.allow();
+    const auto next = fixture.ask(tool(R"({"n":2})"), "f");
+    fixture.allow();
     CHECK(next->allowed());
     CHECK(pending == 0); // the clock of the next cell does not stand still for the thread
-    house.gate->end_session("s");
+    fixture.gate->end_session("s");
     CHECK(thread->denied());
 }
 
 TEST_CASE("an answer for a session cannot be given for another one's approval with its rule") {
-    House house;
-    const auto mine = house.ask(tool("{}"), "", "mine");
-    const auto foreign = house.ask(tool("{}"), "", "foreign");
-    house.answer(house.person.requested[0].approval_id, Verdict::allow, Scope::session);
+    Fixture fixture;
+    const auto mine = fixture.ask(tool("{}"), "", "mine");
+    const auto foreign = fixture.ask(tool("{}"), "", "foreign");
+    fixture.answer(fixture.user.requested[0].approval_id, Verdict::allow, Scope::session);
     CHECK(mine->allowed());
     CHECK(foreign->waits());
-    CHECK(house.ask(tool("{}"), "", "mine")->allowed()); // control
-    CHECK(house.ask(tool("{}"), "", "foreign")->waits());
+    CHECK(fixture.ask(tool("{}"), "", "mine")->allowed()); // control
+    CHECK(fixture.ask(tool("{}"), "", "foreign")->waits());
 }

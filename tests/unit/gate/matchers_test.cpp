@@ -1,10 +1,10 @@
-#include "gate_house.hpp"
+#include "gate_fixture.hpp"
 
 #include <doctest/doctest.h>
 
 #include <unistd.h>
 
-using namespace gate_house;
+using namespace gate_fixture;
 
 namespace {
 
@@ -18,11 +18,11 @@ constexpr Effects matches{Effect::allow, Effect::deny};
 constexpr Effects differs{Effect::ask, Effect::ask};
 constexpr Effects unclear{Effect::ask, Effect::deny}; // neither allowed nor let past a prohibition
 
-Effects effects(House& house, const std::string& pointer, const Matcher& matcher, const std::string& arguments) {
+Effects effects(Fixture& fixture, const std::string& pointer, const Matcher& matcher, const std::string& arguments) {
     const auto try_one = [&](Effect effect) {
-        const Rule added = house.add(with(rule(effect), pointer, matcher));
-        const Effect result = house.explain(tool(arguments)).effect;
-        house.remove(added.id);
+        const Rule added = fixture.add(with(rule(effect), pointer, matcher));
+        const Effect result = fixture.explain(tool(arguments)).effect;
+        fixture.remove(added.id);
         return result;
     };
     return Effects{try_one(Effect::allow), try_one(Effect::deny)};
@@ -41,7 +41,7 @@ std::ostream& operator<<(std::ostream& out, const Effects& effects) {
 } // namespace
 
 TEST_CASE("equals compares JSON values, numbers by every digit") {
-    House house;
+    Fixture fixture;
     struct Row {
         const char* rule;
         const char* value;
@@ -81,16 +81,16 @@ TEST_CASE("equals compares JSON values, numbers by every digit") {
     for (const Row& row : rows) {
         CAPTURE(row.rule);
         CAPTURE(row.value);
-        CHECK(effects(house, "/v", equals(row.rule), std::string(R"({"v":)") + row.value + "}") == row.expected);
+        CHECK(effects(fixture, "/v", equals(row.rule), std::string(R"({"v":)") + row.value + "}") == row.expected);
     }
     // Control: read as doubles, these are one number.
     CHECK(Json::parse("18446744073709551616") == Json::parse("18446744073709551617"));
-    CHECK(error_of([&] { house.add(with(rule(Effect::allow), "/v", equals("[1e9999999999]"))); }) ==
+    CHECK(error_of([&] { fixture.add(with(rule(Effect::allow), "/v", equals("[1e9999999999]"))); }) ==
           ErrorCode::rule_invalid);
 }
 
 TEST_CASE("a pointer finds what RFC 6901 says, and what is not there matches nothing") {
-    House house;
+    Fixture fixture;
     const std::string arguments =
         R"({"a/b":"1","m~n":"2","~1":"3","":"4","list":["x",{"y":"5"}],"o":{"":{"z":"6"}},"01":"7"})";
     struct Row {
@@ -101,37 +101,37 @@ TEST_CASE("a pointer finds what RFC 6901 says, and what is not there matches not
                         {"/list/0", "x"}, {"/list/1/y", "5"}, {"/o//z", "6"}, {"/01", "7"}};
     for (const Row& row : rows) {
         CAPTURE(row.pointer);
-        CHECK(effects(house, row.pointer, equals(fmt::format("\"{}\"", row.value)), arguments) == matches);
-        CHECK(effects(house, row.pointer, glob(row.value), arguments) == matches);
+        CHECK(effects(fixture, row.pointer, equals(fmt::format("\"{}\"", row.value)), arguments) == matches);
+        CHECK(effects(fixture, row.pointer, glob(row.value), arguments) == matches);
     }
     for (const char* pointer : {"/none", "/list/00", "/list/01", "/list/-", "/list/2", "/list/+1", "/a~1b/0", "/list/",
                                 "/list/99999999999999999999999"}) {
         CAPTURE(pointer);
-        CHECK(effects(house, pointer, glob("**"), arguments) == differs);
+        CHECK(effects(fixture, pointer, glob("**"), arguments) == differs);
     }
-    CHECK(effects(house, "", equals(R"({"path":"a"})"), R"({"path":"a"})") == matches);
-    CHECK(effects(house, "", equals(R"({"path":"a"})"), R"({"path":"a","more":1})") == differs);
+    CHECK(effects(fixture, "", equals(R"({"path":"a"})"), R"({"path":"a"})") == matches);
+    CHECK(effects(fixture, "", equals(R"({"path":"a"})"), R"({"path":"a","more":1})") == differs);
     for (const char* pointer : {"path", "/~", "/~2", "/a~"}) {
         CAPTURE(pointer);
-        CHECK(error_of([&] { house.add(with(rule(Effect::allow), pointer, glob("**"))); }) == ErrorCode::rule_invalid);
+        CHECK(error_of([&] { fixture.add(with(rule(Effect::allow), pointer, glob("**"))); }) == ErrorCode::rule_invalid);
     }
 }
 
 TEST_CASE("all conditions have to hold, and no condition holds for all") {
-    House house;
+    Fixture fixture;
     RuleSpec spec = with(with(rule(Effect::allow), "/a", equals("1")), "/b", glob("x*"));
-    house.add(spec);
-    CHECK(house.explain(tool(R"({"a":1,"b":"xy"})")).effect == Effect::allow);
-    CHECK(house.explain(tool(R"({"a":1,"b":"yx"})")).effect == Effect::ask);
-    CHECK(house.explain(tool(R"({"b":"xy"})")).effect == Effect::ask);
+    fixture.add(spec);
+    CHECK(fixture.explain(tool(R"({"a":1,"b":"xy"})")).effect == Effect::allow);
+    CHECK(fixture.explain(tool(R"({"a":1,"b":"yx"})")).effect == Effect::ask);
+    CHECK(fixture.explain(tool(R"({"b":"xy"})")).effect == Effect::ask);
     RuleSpec all = rule(Effect::allow, ActionKind::tool, "web");
     all.arguments.emplace();
-    house.add(all);
-    CHECK(house.explain(tool("{}", "get", "web")).effect == Effect::allow);
+    fixture.add(all);
+    CHECK(fixture.explain(tool("{}", "get", "web")).effect == Effect::allow);
 }
 
 TEST_CASE("in a glob * stops at /, ** does not, and nothing else is magic") {
-    House house;
+    Fixture fixture;
     struct Row {
         const char* pattern;
         const char* value;
@@ -168,36 +168,36 @@ TEST_CASE("in a glob * stops at /, ** does not, and nothing else is magic") {
     for (const Row& row : rows) {
         CAPTURE(row.pattern);
         CAPTURE(row.value);
-        CHECK(effects(house, "/path", glob(row.pattern), with_path(row.value)) == row.expected);
+        CHECK(effects(fixture, "/path", glob(row.pattern), with_path(row.value)) == row.expected);
     }
-    CHECK(effects(house, "/path", glob("**"), R"({"path":["a"]})") == differs);
-    CHECK(effects(house, "/path", glob("**"), R"({"path":"a\u0000b"})") == unclear);
-    CHECK(effects(house, "/path", glob("**"), with_path(std::string(20'000, 'a'))) == unclear);
+    CHECK(effects(fixture, "/path", glob("**"), R"({"path":["a"]})") == differs);
+    CHECK(effects(fixture, "/path", glob("**"), R"({"path":"a\u0000b"})") == unclear);
+    CHECK(effects(fixture, "/path", glob("**"), with_path(std::string(20'000, 'a'))) == unclear);
     // Control: by text alone, the way out of the folder matches.
     CHECK(std::string("data/../etc/passwd").starts_with("data/"));
 }
 
 TEST_CASE("a pattern of many stars costs no more than its length times the text's") {
-    House house;
+    Fixture fixture;
     std::string pattern;
     for (int i = 0; i < 300; ++i) {
         pattern += "*a";
     }
-    CHECK(effects(house, "/path", glob(pattern + "b"), with_path(std::string(16'000, 'a'))) == differs);
+    CHECK(effects(fixture, "/path", glob(pattern + "b"), with_path(std::string(16'000, 'a'))) == differs);
 }
 
 TEST_CASE("under resolves paths, and nothing leads out of the folder") {
-    House house;
+    Fixture fixture;
     namespace fs = std::filesystem;
-    fs::create_directories(house.root / "data/sub");
-    fs::create_directories(house.root / "other/deep");
-    write_text(house.root / "data/file", "x");
-    fs::create_directory_symlink(house.base, house.root / "data/out");
-    fs::create_directory_symlink("../other", house.root / "data/sideways");
-    fs::create_directory_symlink("sub", house.root / "data/inside");
-    fs::create_symlink("/etc/cellgate-does-not-exist", house.root / "data/dangling");
-    fs::create_symlink("loop", house.root / "data/loop");
-    fs::create_directory_symlink("../data/sub", house.root / "other/back");
+    fs::create_directories(fixture.root / "data/sub");
+    fs::create_directories(fixture.root / "other/deep");
+    write_text(fixture.root / "data/file", "x");
+    fs::create_directory_symlink(fixture.base, fixture.root / "data/out");
+    fs::create_directory_symlink("../other", fixture.root / "data/sideways");
+    fs::create_directory_symlink("sub", fixture.root / "data/inside");
+    fs::create_symlink("/etc/cellgate-does-not-exist", fixture.root / "data/dangling");
+    fs::create_symlink("loop", fixture.root / "data/loop");
+    fs::create_directory_symlink("../data/sub", fixture.root / "other/back");
     struct Row {
         std::string value;
         Effects expected;
@@ -211,7 +211,7 @@ TEST_CASE("under resolves paths, and nothing leads out of the folder") {
         {"data/sub/../file", matches},
         {"data/inside/x", matches},
         {"other/back/x", matches},
-        {(house.root / "data/file").string(), matches},
+        {(fixture.root / "data/file").string(), matches},
         {"database", differs},
         {"other", differs},
         {"data/..", differs},
@@ -245,33 +245,33 @@ TEST_CASE("under resolves paths, and nothing leads out of the folder") {
     };
     for (const Row& row : rows) {
         CAPTURE(row.value);
-        CHECK(effects(house, "/path", under("data"), with_path(row.value)) == row.expected);
+        CHECK(effects(fixture, "/path", under("data"), with_path(row.value)) == row.expected);
     }
-    CHECK(effects(house, "/path", under("data"), R"({"path":"data/a\u0000/../../x"})") == unclear);
-    CHECK(effects(house, "/path", under("data"), R"({"path":["data"]})") == differs);
-    CHECK(effects(house, "/path", under((house.root / "data").string()), with_path("data/x")) == matches);
-    CHECK(effects(house, "/path", under("."), with_path("anything")) == matches);
-    CHECK(effects(house, "/path", under("."), with_path("../x")) == differs);
+    CHECK(effects(fixture, "/path", under("data"), R"({"path":"data/a\u0000/../../x"})") == unclear);
+    CHECK(effects(fixture, "/path", under("data"), R"({"path":["data"]})") == differs);
+    CHECK(effects(fixture, "/path", under((fixture.root / "data").string()), with_path("data/x")) == matches);
+    CHECK(effects(fixture, "/path", under("."), with_path("anything")) == matches);
+    CHECK(effects(fixture, "/path", under("."), with_path("../x")) == differs);
     // Controls: by text these are in the folder, and the system follows them out of it.
     CHECK(std::string("data/out/policy").starts_with("data/"));
-    CHECK(fs::exists(house.root / "data/out/root"));
-    CHECK(fs::weakly_canonical(house.root / "data/dangling").string().starts_with(house.root.string()));
+    CHECK(fs::exists(fixture.root / "data/out/root"));
+    CHECK(fs::weakly_canonical(fixture.root / "data/dangling").string().starts_with(fixture.root.string()));
     for (const char* folder : {"~/data", "$HOME", " data"}) {
         CAPTURE(folder);
-        CHECK(error_of([&] { house.add(with(rule(Effect::allow), "/path", under(folder))); }) ==
+        CHECK(error_of([&] { fixture.add(with(rule(Effect::allow), "/path", under(folder))); }) ==
               ErrorCode::rule_invalid);
     }
 }
 
 TEST_CASE("a matcher says exactly one thing") {
-    House house;
+    Fixture fixture;
     Matcher both = glob("a");
     both.under = "a";
-    CHECK(error_of([&] { house.add(with(rule(Effect::allow), "/path", both)); }) == ErrorCode::rule_invalid);
-    CHECK(error_of([&] { house.add(with(rule(Effect::allow), "/path", Matcher{})); }) == ErrorCode::rule_invalid);
-    CHECK(error_of([&] { house.add(with(rule(Effect::allow), "/path", glob(""))); }) == ErrorCode::rule_invalid);
-    CHECK(error_of([&] { house.add(with(rule(Effect::allow), "/path", glob(std::string(2000, '*')))); }) ==
+    CHECK(error_of([&] { fixture.add(with(rule(Effect::allow), "/path", both)); }) == ErrorCode::rule_invalid);
+    CHECK(error_of([&] { fixture.add(with(rule(Effect::allow), "/path", Matcher{})); }) == ErrorCode::rule_invalid);
+    CHECK(error_of([&] { fixture.add(with(rule(Effect::allow), "/path", glob(""))); }) == ErrorCode::rule_invalid);
+    CHECK(error_of([&] { fixture.add(with(rule(Effect::allow), "/path", glob(std::string(2000, '*')))); }) ==
           ErrorCode::rule_invalid);
-    CHECK(error_of([&] { house.add(rule(Effect::allow, std::nullopt)); }) == ErrorCode::rule_invalid);
-    CHECK(error_of([&] { house.add(rule(Effect::allow, ActionKind::tool, "")); }) == ErrorCode::rule_invalid);
+    CHECK(error_of([&] { fixture.add(rule(Effect::allow, std::nullopt)); }) == ErrorCode::rule_invalid);
+    CHECK(error_of([&] { fixture.add(rule(Effect::allow, ActionKind::tool, "")); }) == ErrorCode::rule_invalid);
 }

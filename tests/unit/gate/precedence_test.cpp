@@ -1,10 +1,10 @@
-#include "gate_house.hpp"
+#include "gate_fixture.hpp"
 
 #include <doctest/doctest.h>
 
 #include <random>
 
-using namespace gate_house;
+using namespace gate_fixture;
 
 namespace {
 
@@ -43,87 +43,87 @@ Effect expected(unsigned given) {
 TEST_CASE("deny > grant of execution or session > ask rule > allow rule or stored grant > ask, in every combination") {
     for (unsigned given = 0; given < 512; ++given) {
         CAPTURE(given);
-        House house;
-        house.run_execution("e");
+        Fixture fixture;
+        fixture.run_execution("e");
         const Action action = tool(R"({"path":"x"})");
         if ((given & execution_grant) != 0) {
-            const auto first = house.ask(action, "e");
-            house.allow(Scope::execution);
+            const auto first = fixture.ask(action, "e");
+            fixture.allow(Scope::execution);
             REQUIRE(first->allowed());
         }
         const auto configure = [&](Effect effect, protocol::RuleSource source) {
-            house.gate->configure(rule(effect), source);
+            fixture.gate->configure(rule(effect), source);
         };
         if ((given & configured_allow) != 0) {
-            configure(Effect::allow, protocol::RuleSource::person);
+            configure(Effect::allow, protocol::RuleSource::user);
         }
         if ((given & stored_allow) != 0) {
-            house.add(rule(Effect::allow), Scope::workspace);
+            fixture.add(rule(Effect::allow), Scope::workspace);
         }
         if ((given & user_allow) != 0) {
-            house.add(rule(Effect::allow), Scope::always);
+            fixture.add(rule(Effect::allow), Scope::always);
         }
         if ((given & ask_rule) != 0) {
             configure(Effect::ask, protocol::RuleSource::default_rule);
         }
         if ((given & session_grant) != 0) {
-            house.add(rule(Effect::allow), Scope::session);
+            fixture.add(rule(Effect::allow), Scope::session);
         }
         if ((given & session_deny) != 0) {
-            house.add(rule(Effect::deny), Scope::session);
+            fixture.add(rule(Effect::deny), Scope::session);
         }
         if ((given & stored_deny) != 0) {
-            house.add(rule(Effect::deny), Scope::workspace);
+            fixture.add(rule(Effect::deny), Scope::workspace);
         }
         if ((given & configured_deny) != 0) {
             configure(Effect::deny, protocol::RuleSource::command_line);
         }
-        CHECK(effect_of(*house.ask(action, "e")) == expected(given));
-        CHECK(house.explain(action, "e").effect == expected(given));
+        CHECK(effect_of(*fixture.ask(action, "e")) == expected(given));
+        CHECK(fixture.explain(action, "e").effect == expected(given));
     }
 }
 
 TEST_CASE("a rule of a session does not reach another session") {
-    House house;
-    house.add(rule(Effect::allow), Scope::session, "other");
-    CHECK(house.ask(tool("{}"), "", "s")->waits());
-    CHECK(house.ask(tool("{}"), "", "other")->allowed());
+    Fixture fixture;
+    fixture.add(rule(Effect::allow), Scope::session, "other");
+    CHECK(fixture.ask(tool("{}"), "", "s")->waits());
+    CHECK(fixture.ask(tool("{}"), "", "other")->allowed());
 }
 
 TEST_CASE("an execution with approvals \"deny\" asks nobody, and what a rule allows still runs") {
-    House house;
-    house.run_execution("e", protocol::ApprovalMode::deny);
-    CHECK(house.ask(tool("{}"), "e")->denied());
-    CHECK(house.person.requested.empty());
-    CHECK(house.explain(tool("{}"), "e").effect == Effect::deny);
-    house.add(rule(Effect::allow, ActionKind::tool, "files", "read_file"));
-    CHECK(house.ask(tool("{}"), "e")->allowed());
-    house.add(rule(Effect::ask), Scope::workspace);
-    house.add(rule(Effect::allow, ActionKind::tool, "other"), Scope::workspace);
-    CHECK(house.ask(tool("{}", "read_file", "other"), "e")->denied());
+    Fixture fixture;
+    fixture.run_execution("e", protocol::ApprovalMode::deny);
+    CHECK(fixture.ask(tool("{}"), "e")->denied());
+    CHECK(fixture.user.requested.empty());
+    CHECK(fixture.explain(tool("{}"), "e").effect == Effect::deny);
+    fixture.add(rule(Effect::allow, ActionKind::tool, "files", "read_file"));
+    CHECK(fixture.ask(tool("{}"), "e")->allowed());
+    fixture.add(rule(Effect::ask), Scope::workspace);
+    fixture.add(rule(Effect::allow, ActionKind::tool, "other"), Scope::workspace);
+    CHECK(fixture.ask(tool("{}", "read_file", "other"), "e")->denied());
 }
 
 TEST_CASE("an execution with approvals \"allow\" is a recorded grant that deny rules beat, and that ends with it") {
-    House house;
-    house.run_execution("e", protocol::ApprovalMode::allow);
-    REQUIRE(house.gate->policy_list().rules.size() == 1);
-    CHECK(house.gate->policy_list().rules.front().execution_id == "e");
-    CHECK(house.ask(tool("{}"), "e")->allowed());
-    CHECK(house.ask(host(R"({"path":"x","content":"y"})", "write_file"), "e")->allowed());
-    CHECK(house.explain(tool("{}"), "e").effect == Effect::allow);
-    CHECK(house.ask(tool("{}"), "another")->waits());
+    Fixture fixture;
+    fixture.run_execution("e", protocol::ApprovalMode::allow);
+    REQUIRE(fixture.gate->policy_list().rules.size() == 1);
+    CHECK(fixture.gate->policy_list().rules.front().execution_id == "e");
+    CHECK(fixture.ask(tool("{}"), "e")->allowed());
+    CHECK(fixture.ask(host(R"({"path":"x","content":"y"})", "write_file"), "e")->allowed());
+    CHECK(fixture.explain(tool("{}"), "e").effect == Effect::allow);
+    CHECK(fixture.ask(tool("{}"), "another")->waits());
 
     SUBCASE("deny rules win") {
-        house.add(rule(Effect::deny, ActionKind::tool, "files"), Scope::workspace);
-        CHECK(house.ask(tool("{}"), "e")->denied());
+        fixture.add(rule(Effect::deny, ActionKind::tool, "files"), Scope::workspace);
+        CHECK(fixture.ask(tool("{}"), "e")->denied());
     }
     SUBCASE("a program that a workspace names is not started by it") {
-        CHECK(house.ask(launch({"/usr/bin/evil"}), "e")->waits());
+        CHECK(fixture.ask(launch({"/usr/bin/evil"}), "e")->waits());
     }
     SUBCASE("it ends with the execution") {
-        house.gate->end_execution("e");
-        CHECK(house.gate->policy_list().rules.empty());
-        CHECK(house.ask(tool("{}"), "e")->waits());
+        fixture.gate->end_execution("e");
+        CHECK(fixture.gate->policy_list().rules.empty());
+        CHECK(fixture.ask(tool("{}"), "e")->waits());
     }
 }
 
@@ -153,12 +153,12 @@ TEST_CASE("policy/explain tells what decide() does, for any rules and any action
     };
     unsigned seen[3] = {0, 0, 0};
     for (int round = 0; round < 150; ++round) {
-        House house;
+        Fixture fixture;
         const auto modes = std::vector{protocol::ApprovalMode::ask, protocol::ApprovalMode::ask,
                                        protocol::ApprovalMode::deny, protocol::ApprovalMode::allow};
-        house.run_execution("e", pick(modes));
+        fixture.run_execution("e", pick(modes));
         if (random() % 8 == 0) {
-            house.gate->detach(house.person, Duration(0));
+            fixture.gate->detach(fixture.user, Duration(0));
         }
         for (int i = random() % 4; i > 0; --i) {
             const auto kinds = std::vector{ActionKind::tool, ActionKind::host, ActionKind::server};
@@ -174,14 +174,14 @@ TEST_CASE("policy/explain tells what decide() does, for any rules and any action
             }
             const auto scopes = std::vector{Scope::session, Scope::workspace, Scope::always};
             const Scope scope = pick(scopes);
-            error_of([&] { house.add(spec, scope); }); // one that could never apply is refused
+            error_of([&] { fixture.add(spec, scope); }); // one that could never apply is refused
         }
         for (int i = 0; i < 5; ++i) {
             const Action action = random_action();
             CAPTURE(to_json(action));
             const std::string execution = random() % 2 == 0 ? "e" : "";
-            const Effect told = house.explain(action, execution).effect;
-            const Effect done = effect_of(*house.ask(action, execution));
+            const Effect told = fixture.explain(action, execution).effect;
+            const Effect done = effect_of(*fixture.ask(action, execution));
             CHECK(told == done);
             ++seen[static_cast<int>(done)];
         }

@@ -1,4 +1,4 @@
-#include "gate_house.hpp"
+#include "gate_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,12 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using namespace gate_house;
+using namespace gate_fixture;
 
 namespace {
 
-std::filesystem::path workspace_file(const House& house) {
-    for (const auto& entry : std::filesystem::directory_iterator(house.policy)) {
+std::filesystem::path workspace_file(const Fixture& fixture) {
+    for (const auto& entry : std::filesystem::directory_iterator(fixture.policy)) {
         if (entry.path().filename().string().starts_with("root-") && entry.path().extension() == ".json") {
             return entry.path();
         }
@@ -41,46 +41,46 @@ void replace(const std::filesystem::path& path, const std::string& text, mode_t 
 } // namespace
 
 TEST_CASE("stored rules are private, outside the root, and leave nothing aside") {
-    House house;
-    house.add(rule(Effect::allow), Scope::workspace);
-    house.add(rule(Effect::deny, ActionKind::host), Scope::always);
-    CHECK(mode_of(house.policy) == 0700);
-    CHECK(mode_of(workspace_file(house)) == 0600);
-    CHECK(mode_of(house.policy / "user.json") == 0600);
-    CHECK(std::filesystem::is_empty(house.root));
+    Fixture fixture;
+    fixture.add(rule(Effect::allow), Scope::workspace);
+    fixture.add(rule(Effect::deny, ActionKind::host), Scope::always);
+    CHECK(mode_of(fixture.policy) == 0700);
+    CHECK(mode_of(workspace_file(fixture)) == 0600);
+    CHECK(mode_of(fixture.policy / "user.json") == 0600);
+    CHECK(std::filesystem::is_empty(fixture.root));
     std::size_t files = 0;
-    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(house.policy)) {
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(fixture.policy)) {
         ++files;
     }
     CHECK(files == 3); // with the lock
-    CHECK(Json::parse(read_text(workspace_file(house)))["rules"].size() == 1);
+    CHECK(Json::parse(read_text(workspace_file(fixture)))["rules"].size() == 1);
 }
 
 TEST_CASE("a folder for rules inside the root is refused, also through a link") {
-    House house;
-    std::filesystem::create_directory_symlink(house.root, house.base / "link");
-    const auto make = [&house](const std::filesystem::path& folder, const std::filesystem::path& root) {
+    Fixture fixture;
+    std::filesystem::create_directory_symlink(fixture.root, fixture.base / "link");
+    const auto make = [&fixture](const std::filesystem::path& folder, const std::filesystem::path& root) {
         return error_of([&] {
             gate::GateOptions options;
             options.root = root.string();
             options.policy_directory = folder.string();
-            const gate::Gate other(house.clock, options);
+            const gate::Gate other(fixture.clock, options);
         });
     };
-    CHECK(make(house.root / ".cellgate", house.root) == ErrorCode::config_invalid);
-    CHECK(make(house.base / "link/x", house.root) == ErrorCode::config_invalid);
-    CHECK(make(house.root / "x", house.base / "link") == ErrorCode::config_invalid);
-    CHECK(make(house.policy, "/") == ErrorCode::config_invalid);
-    CHECK_FALSE(make(house.base / "root2", house.root));
+    CHECK(make(fixture.root / ".cellgate", fixture.root) == ErrorCode::config_invalid);
+    CHECK(make(fixture.base / "link/x", fixture.root) == ErrorCode::config_invalid);
+    CHECK(make(fixture.root / "x", fixture.base / "link") == ErrorCode::config_invalid);
+    CHECK(make(fixture.policy, "/") == ErrorCode::config_invalid);
+    CHECK_FALSE(make(fixture.base / "root2", fixture.root));
 }
 
 TEST_CASE("stored rules that cannot be read allow nothing, whatever else allows") {
-    House house;
-    house.add(rule(Effect::allow), Scope::workspace);
-    house.add(rule(Effect::allow), Scope::session);
-    house.gate->configure(rule(Effect::allow), protocol::RuleSource::command_line);
-    house.run_execution("e", protocol::ApprovalMode::allow);
-    const std::filesystem::path file = workspace_file(house);
+    Fixture fixture;
+    fixture.add(rule(Effect::allow), Scope::workspace);
+    fixture.add(rule(Effect::allow), Scope::session);
+    fixture.gate->configure(rule(Effect::allow), protocol::RuleSource::command_line);
+    fixture.run_execution("e", protocol::ApprovalMode::allow);
+    const std::filesystem::path file = workspace_file(fixture);
     const std::string good = read_text(file);
     const std::string stored = Json::parse(good)["rules"][0].dump();
     const Json rule_json = Json::parse(stored);
@@ -159,28 +159,28 @@ TEST_CASE("stored rules that cannot be read allow nothing, whatever else allows"
         text = good;
         mode = 0620;
     }
-    CHECK(house.ask(tool("{}"), "e")->allowed()); // control
+    CHECK(fixture.ask(tool("{}"), "e")->allowed()); // control
     replace(file, text, mode);
-    CHECK(house.ask(tool("{}"), "e")->denied());
-    CHECK(house.ask(tool("{}"))->decision->reason.find(file.filename().string()) != std::string::npos);
-    CHECK(house.person.requested.empty());
-    CHECK(error_of([&] { house.gate->policy_list(); }) == ErrorCode::policy_unreadable);
-    CHECK(error_of([&] { house.explain(tool("{}")); }) == ErrorCode::policy_unreadable);
-    CHECK(error_of([&] { house.add(rule(Effect::allow), Scope::workspace); }) == ErrorCode::policy_unreadable);
+    CHECK(fixture.ask(tool("{}"), "e")->denied());
+    CHECK(fixture.ask(tool("{}"))->decision->reason.find(file.filename().string()) != std::string::npos);
+    CHECK(fixture.user.requested.empty());
+    CHECK(error_of([&] { fixture.gate->policy_list(); }) == ErrorCode::policy_unreadable);
+    CHECK(error_of([&] { fixture.explain(tool("{}")); }) == ErrorCode::policy_unreadable);
+    CHECK(error_of([&] { fixture.add(rule(Effect::allow), Scope::workspace); }) == ErrorCode::policy_unreadable);
     CHECK(read_text(file) == text); // a broken file is never written over
     replace(file, good);
-    CHECK(house.ask(tool("{}"), "e")->allowed());
+    CHECK(fixture.ask(tool("{}"), "e")->allowed());
 }
 
 TEST_CASE("what stands where the file should be and is no file of ours allows nothing") {
-    House house;
-    house.gate->configure(rule(Effect::allow), protocol::RuleSource::command_line);
-    house.add(rule(Effect::deny, ActionKind::host), Scope::always);
-    const std::filesystem::path file = house.policy / "user.json";
-    CHECK(house.ask(tool("{}"))->allowed()); // control
+    Fixture fixture;
+    fixture.gate->configure(rule(Effect::allow), protocol::RuleSource::command_line);
+    fixture.add(rule(Effect::deny, ActionKind::host), Scope::always);
+    const std::filesystem::path file = fixture.policy / "user.json";
+    CHECK(fixture.ask(tool("{}"))->allowed()); // control
     SUBCASE("a link") {
-        std::filesystem::rename(file, house.base / "elsewhere.json");
-        std::filesystem::create_symlink(house.base / "elsewhere.json", file);
+        std::filesystem::rename(file, fixture.base / "elsewhere.json");
+        std::filesystem::create_symlink(fixture.base / "elsewhere.json", file);
     }
     SUBCASE("a pipe") {
         std::filesystem::remove(file);
@@ -191,54 +191,54 @@ TEST_CASE("what stands where the file should be and is no file of ours allows no
         std::filesystem::create_directory(file);
     }
     SUBCASE("a folder around it that others may write") {
-        ::chmod(house.policy.c_str(), 0777);
+        ::chmod(fixture.policy.c_str(), 0777);
         replace(file, read_text(file));
     }
-    CHECK(house.ask(tool("{}"))->denied());
-    ::chmod(house.policy.c_str(), 0700);
+    CHECK(fixture.ask(tool("{}"))->denied());
+    ::chmod(fixture.policy.c_str(), 0700);
 }
 
 TEST_CASE("while stored rules cannot be read, an approval waits, cannot be allowed, and can be denied") {
-    House house;
-    house.add(rule(Effect::deny, ActionKind::host), Scope::workspace);
-    const std::filesystem::path file = workspace_file(house);
+    Fixture fixture;
+    fixture.add(rule(Effect::deny, ActionKind::host), Scope::workspace);
+    const std::filesystem::path file = workspace_file(fixture);
     const std::string good = read_text(file);
-    const auto first = house.ask(tool(R"({"n":1})"));
-    const auto second = house.ask(tool(R"({"n":2})"));
+    const auto first = fixture.ask(tool(R"({"n":1})"));
+    const auto second = fixture.ask(tool(R"({"n":2})"));
     replace(file, "?");
-    CHECK(error_of([&] { house.answer(house.person.requested[0].approval_id, Verdict::allow); }) ==
+    CHECK(error_of([&] { fixture.answer(fixture.user.requested[0].approval_id, Verdict::allow); }) ==
           ErrorCode::policy_unreadable);
     CHECK(first->waits());
-    house.answer(house.person.requested[1].approval_id, Verdict::deny);
+    fixture.answer(fixture.user.requested[1].approval_id, Verdict::deny);
     CHECK(second->denied());
     replace(file, good);
-    house.answer(house.person.requested[0].approval_id, Verdict::allow);
+    fixture.answer(fixture.user.requested[0].approval_id, Verdict::allow);
     CHECK(first->allowed());
 }
 
 TEST_CASE("a rule that another process stored counts at once, also for what waits, and is not lost by our writing") {
-    House house;
-    const auto call = house.ask(tool("{}"));
+    Fixture fixture;
+    const auto call = fixture.ask(tool("{}"));
     {
         gate::GateOptions options;
-        options.root = house.root.string();
-        options.policy_directory = house.policy.string();
-        options.off_loop = house.worker.off_loop();
-        gate::Gate other(house.clock, options);
+        options.root = fixture.root.string();
+        options.policy_directory = fixture.policy.string();
+        options.run_blocking = fixture.worker.run_blocking();
+        gate::Gate other(fixture.clock, options);
         protocol::PolicyAddParams params;
         params.rule = rule(Effect::deny, ActionKind::tool, "files", "read_file");
         params.scope = Scope::always;
-        house.now(other.policy_add(params));
+        fixture.now(other.policy_add(params));
     }
-    CHECK(error_of([&] { house.allow(); }) == ErrorCode::approval_resolved);
+    CHECK(error_of([&] { fixture.allow(); }) == ErrorCode::approval_resolved);
     CHECK(call->denied());
-    house.add(rule(Effect::allow, ActionKind::tool, "web"), Scope::always);
-    CHECK(house.gate->policy_list().rules.size() == 2);
-    CHECK(house.ask(tool("{}"))->denied());
+    fixture.add(rule(Effect::allow, ActionKind::tool, "web"), Scope::always);
+    CHECK(fixture.gate->policy_list().rules.size() == 2);
+    CHECK(fixture.ask(tool("{}"))->denied());
 }
 
 TEST_CASE("rules that many processes store at once are all kept") {
-    House house;
+    Fixture fixture;
     std::vector<pid_t> children;
     constexpr int each = 50;
     int start[2] = {-1, -1}; // its end lets all of them begin together
@@ -253,7 +253,7 @@ TEST_CASE("rules that many processes store at once are all kept") {
             }
             try {
                 for (int i = 0; i < each; ++i) {
-                    house.add(rule(Effect::allow, ActionKind::tool, "s" + std::to_string(child * each + i)),
+                    fixture.add(rule(Effect::allow, ActionKind::tool, "s" + std::to_string(child * each + i)),
                               Scope::always);
                 }
                 ::_exit(0);
@@ -270,27 +270,27 @@ TEST_CASE("rules that many processes store at once are all kept") {
         ::waitpid(pid, &status, 0);
         CHECK(status == 0);
     }
-    CHECK(house.gate->policy_list().rules.size() == 4 * each);
+    CHECK(fixture.gate->policy_list().rules.size() == 4 * each);
 }
 
 TEST_CASE("an answer that cannot be stored answers nothing") {
-    House house;
-    const auto call = house.ask(tool("{}"));
-    write_text(house.policy, "a file in the way");
-    CHECK(error_of([&] { house.allow(Scope::workspace); }) == ErrorCode::store_failed);
+    Fixture fixture;
+    const auto call = fixture.ask(tool("{}"));
+    write_text(fixture.policy, "a file in the way");
+    CHECK(error_of([&] { fixture.allow(Scope::workspace); }) == ErrorCode::store_failed);
     CHECK(call->waits());
-    CHECK(house.person.resolved.empty());
-    std::filesystem::remove(house.policy);
-    house.allow(Scope::workspace);
+    CHECK(fixture.user.resolved.empty());
+    std::filesystem::remove(fixture.policy);
+    fixture.allow(Scope::workspace);
     CHECK(call->allowed());
 }
 
 TEST_CASE("rules that have expired are dropped when the file is next written") {
-    House house;
+    Fixture fixture;
     RuleSpec spec = rule(Effect::allow);
     spec.expires_at = "2026-01-01T01:00:10Z";
-    house.add(spec, Scope::workspace);
-    house.clock.advance(std::chrono::seconds(11));
-    house.add(rule(Effect::deny), Scope::workspace);
-    CHECK(Json::parse(read_text(workspace_file(house)))["rules"].size() == 1);
+    fixture.add(spec, Scope::workspace);
+    fixture.clock.advance(std::chrono::seconds(11));
+    fixture.add(rule(Effect::deny), Scope::workspace);
+    CHECK(Json::parse(read_text(workspace_file(fixture)))["rules"].size() == 1);
 }

@@ -51,7 +51,7 @@ Probe probe(const std::string& path, Duration timeout = 20s) {
 TEST_CASE("files tell an installation's prefix, version and ipykernel") {
     const TempDirectory directory;
     install_python(directory, "py");
-    Interpreter interpreter = look_at_interpreter(directory / "py/bin/python3");
+    Interpreter interpreter = inspect_interpreter(directory / "py/bin/python3");
     CHECK(interpreter.executable == directory / "py/bin/python3");
     CHECK(interpreter.prefix == directory / "py");
     CHECK(interpreter.base_prefix == directory / "py");
@@ -59,7 +59,7 @@ TEST_CASE("files tell an installation's prefix, version and ipykernel") {
     CHECK(interpreter.kind == InterpreterKind::other);
     CHECK(interpreter.has_ipykernel == false);
     directory.write("py/lib/python3.11/site-packages/ipykernel/__init__.py", "");
-    CHECK(look_at_interpreter(directory / "py/bin/python3").has_ipykernel == true);
+    CHECK(inspect_interpreter(directory / "py/bin/python3").has_ipykernel == true);
 }
 
 TEST_CASE("a virtual environment is seen with its own packages, and the base's only when it says so") {
@@ -67,13 +67,13 @@ TEST_CASE("a virtual environment is seen with its own packages, and the base's o
     install_python(directory, "py");
     make_venv(directory, "venv", "py", "home = /x\ninclude-system-site-packages = false\nversion = 3.11.2\n");
     directory.write("py/lib/python3.11/site-packages/ipykernel/__init__.py", "");
-    Interpreter interpreter = look_at_interpreter(directory / "venv/bin/python");
+    Interpreter interpreter = inspect_interpreter(directory / "venv/bin/python");
     CHECK(interpreter.prefix == directory / "venv");
     CHECK(interpreter.base_prefix == directory / "py");
     CHECK(interpreter.kind == InterpreterKind::venv);
     CHECK(interpreter.has_ipykernel == false);
     directory.write("venv/pyvenv.cfg", "include-system-site-packages = true\n");
-    CHECK(look_at_interpreter(directory / "venv/bin/python").has_ipykernel == true);
+    CHECK(inspect_interpreter(directory / "venv/bin/python").has_ipykernel == true);
 }
 
 TEST_CASE("the hint is the command that works for this kind of interpreter") {
@@ -83,19 +83,19 @@ TEST_CASE("the hint is the command that works for this kind of interpreter") {
     make_venv(directory, "uv", "py", "home = /x\nuv = 0.5.1\n");
     install_python(directory, "conda");
     fs::create_directories(directory / "conda/conda-meta");
-    const auto hint = [&](const std::string& path) { return no_ipykernel(look_at_interpreter(path), false).hint; };
+    const auto hint = [&](const std::string& path) { return no_ipykernel(inspect_interpreter(path), false).hint; };
     CHECK(hint(directory / "ve nv/bin/python") ==
           "Install it with: '" + directory / "ve nv/bin/python" + "' -m pip install ipykernel");
     CHECK(hint(directory / "uv/bin/python") ==
           "Install it with: uv pip install --python " + directory / "uv/bin/python" + " ipykernel");
     CHECK(hint(directory / "conda/bin/python3") ==
           "Install it with: conda install -p " + directory / "conda" + " ipykernel");
-    CHECK(no_ipykernel(look_at_interpreter(directory / "uv/bin/python"), false)
+    CHECK(no_ipykernel(inspect_interpreter(directory / "uv/bin/python"), false)
               .message.find(directory / "uv/bin/python") != std::string::npos);
 }
 
 TEST_CASE("Debian's own interpreter is known with its ipykernel, and apt is its installer") {
-    const Interpreter interpreter = look_at_interpreter("/usr/bin/python3");
+    const Interpreter interpreter = inspect_interpreter("/usr/bin/python3");
     CHECK(interpreter.prefix == "/usr");
     CHECK(interpreter.kind == InterpreterKind::system);
     CHECK(interpreter.has_ipykernel == true);
@@ -109,11 +109,11 @@ TEST_CASE("a link to a program in somebody's home makes that home no prefix") {
     fs::create_directories(directory / "ws/.venv/bin");
     fs::create_symlink(directory / "home/bin/tool", directory / "ws/.venv/bin/python");
     directory.write("ws/.venv/pyvenv.cfg", "home = " + directory / "home/bin" + "\n");
-    CHECK(look_at_interpreter(directory / "ws/.venv/bin/python").base_prefix.empty());
-    CHECK_FALSE(look_at_interpreter(directory / "ws/.venv/bin/python").has_ipykernel);
+    CHECK(inspect_interpreter(directory / "ws/.venv/bin/python").base_prefix.empty());
+    CHECK_FALSE(inspect_interpreter(directory / "ws/.venv/bin/python").has_ipykernel);
     // Control: with a standard library there, it is one.
     directory.write("home/lib/python3.11/os.py", "");
-    CHECK(look_at_interpreter(directory / "ws/.venv/bin/python").base_prefix == directory / "home");
+    CHECK(inspect_interpreter(directory / "ws/.venv/bin/python").base_prefix == directory / "home");
 }
 
 TEST_CASE("a link to a file in somebody's home that poses as the standard library makes that home no prefix") {
@@ -126,7 +126,7 @@ TEST_CASE("a link to a file in somebody's home that poses as the standard librar
         CAPTURE(target);
         fs::remove(os);
         fs::create_symlink(directory / target, os);
-        const Interpreter interpreter = look_at_interpreter(directory / "ws/py/bin/python3");
+        const Interpreter interpreter = inspect_interpreter(directory / "ws/py/bin/python3");
         CHECK(interpreter.base_prefix.empty());
         CHECK(interpreter.prefix.empty());
     }
@@ -134,15 +134,15 @@ TEST_CASE("a link to a file in somebody's home that poses as the standard librar
     install_python(directory, "real");
     fs::remove(os);
     fs::create_symlink(directory / "real/lib/python3.11/os.py", os);
-    CHECK(look_at_interpreter(directory / "ws/py/bin/python3").base_prefix == directory / "real");
+    CHECK(inspect_interpreter(directory / "ws/py/bin/python3").base_prefix == directory / "real");
 }
 
 TEST_CASE("looking at a script or at nothing tells nothing, and runs nothing") {
     const TempDirectory directory;
     directory.write("bin/python3", "#!/bin/sh\ntouch " + directory / "ran" + "\n", true);
-    CHECK_FALSE(look_at_interpreter(directory / "bin/python3").has_ipykernel);
+    CHECK_FALSE(inspect_interpreter(directory / "bin/python3").has_ipykernel);
     CHECK_FALSE(fs::exists(directory / "ran"));
-    CHECK_FALSE(look_at_interpreter(directory / "none").has_ipykernel);
+    CHECK_FALSE(inspect_interpreter(directory / "none").has_ipykernel);
     probe(directory / "bin/python3"); // control: probing is what runs it
     CHECK(fs::exists(directory / "ran"));
 }
@@ -190,7 +190,7 @@ TEST_CASE("what is no Python, or does not answer, or answers nonsense, is refuse
     }
 }
 
-TEST_CASE("a path lies in the workspace by its name, through a link's place, and by where it leads") {
+TEST_CASE("a path is inside the workspace by its name, by the location of a link, and by its target") {
     const TempDirectory directory;
     directory.write("ws/tool", "");
     directory.write("wsx/tool", "");
@@ -200,10 +200,10 @@ TEST_CASE("a path lies in the workspace by its name, through a link's place, and
     for (const std::string name :
          {"ws/tool", "ws/link-out", "alias/tool", "alias/link-out", "link-in", "wsx/../ws/new"}) {
         CAPTURE(name);
-        CHECK(lies_in(directory / name, directory / "ws"));
-        CHECK(lies_in(directory / name, directory / "ws/"));
+        CHECK(is_inside(directory / name, directory / "ws"));
+        CHECK(is_inside(directory / name, directory / "ws/"));
     }
-    CHECK_FALSE(lies_in(directory / "wsx/tool", directory / "ws"));
-    CHECK_FALSE(lies_in(directory / "ws/../wsx/tool", directory / "ws"));
-    CHECK_FALSE(lies_in("/usr/bin/python3", directory / "ws"));
+    CHECK_FALSE(is_inside(directory / "wsx/tool", directory / "ws"));
+    CHECK_FALSE(is_inside(directory / "ws/../wsx/tool", directory / "ws"));
+    CHECK_FALSE(is_inside("/usr/bin/python3", directory / "ws"));
 }

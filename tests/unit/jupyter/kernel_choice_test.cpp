@@ -14,7 +14,7 @@ using Strings = std::vector<std::string>;
 
 namespace {
 
-// A machine with a person's home, a workspace, and a `bin` on PATH.
+// A machine with a user's home, a workspace, and a `bin` on PATH.
 struct Machine {
     Machine() {
         fs::create_directories(directory / "ws");
@@ -203,7 +203,7 @@ TEST_CASE("a virtual environment without ipykernel is an error with the command 
     CHECK(found.error->code == ErrorCode::kernel_not_found);
     CHECK(found.error->message.find(machine.directory / "ws/.venv/bin/python") != std::string::npos);
     CHECK(found.error->hint ==
-          "It lies in the workspace, where code in a kernel may have put it, and this runs it outside the sandbox. "
+          "It is in the workspace, where code in a kernel may have put it, and this runs it outside the sandbox. "
           "If the environment is yours, install it with: " +
               machine.directory / "ws/.venv/bin/python" + " -m pip install ipykernel");
 }

@@ -252,8 +252,8 @@ Task<void> outputs_that_are_none(Stage* stage, TaskScope* scope) {
 Task<void> ask_into(KernelClient* client, Instant deadline, std::optional<std::string>* reply,
                     std::optional<Error>* failure, Event* ended) {
     try {
-        Question question = ask_completeness("1");
-        *reply = co_await client->ask(std::move(question), deadline);
+        KernelQuery query = completeness_query("1");
+        *reply = co_await client->ask(std::move(query), deadline);
     } catch (const Error& error) {
         *failure = error;
     }

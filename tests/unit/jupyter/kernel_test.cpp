@@ -242,10 +242,10 @@ Task<void> death(Scene* scene, End end) {
     REQUIRE(outcome.error);
     CHECK(outcome.error->code == ErrorCode::kernel_died);
     CHECK(outcome.error->message.find(end.said) != std::string::npos);
-    const Death death = co_await scene->kernel->died();
-    CHECK(death.status.code == end.exit_code);
-    CHECK(death.status.signal == end.signal);
-    CHECK(scene->kernel->has_died());
+    const KernelExit kernel_exit = co_await scene->kernel->exited();
+    CHECK(kernel_exit.status.code == end.exit_code);
+    CHECK(kernel_exit.status.signal == end.signal);
+    CHECK(scene->kernel->has_exited());
     co_await scope.join();
     co_await stop(scene);
 }
@@ -316,18 +316,18 @@ TEST_CASE("a kernel that was stopped leaves no process, and the next one starts 
     run(restart);
 }
 
-TEST_CASE("a death is told with its cause: exit code or signal") {
+TEST_CASE("the end of a kernel is reported with its cause: exit code or signal") {
     run(death, End{"os._exit(3)", 3, 0, "exit code 3"});
     run(death, End{"os.kill(os.getpid(), signal.SIGKILL); time.sleep(100)", 0, SIGKILL, "SIGKILL"});
     // As bubblewrap reports a child that a signal ended.
     run(death, End{"os._exit(128 + signal.SIGKILL)", 0, SIGKILL, "SIGKILL"});
 }
 
-TEST_CASE("a crash is told with the last words on stderr") {
+TEST_CASE("a crash is reported with the last lines of stderr") {
     run(last_words);
 }
 
-TEST_CASE("a kernel that ends at its start is told with exit code and last words") {
+TEST_CASE("a kernel that ends at its start is reported with exit code and stderr") {
     const Error error = why_not_started({"/bin/sh", "-c", "echo no such module >&2; exit 7"});
     CHECK(error.code == ErrorCode::kernel_start_failed);
     CHECK(error.message.find("exit code 7") != std::string::npos);
@@ -340,7 +340,7 @@ TEST_CASE("a program that is not there is a start that failed") {
     CHECK(error.message.find("/no/such/program") != std::string::npos);
 }
 
-TEST_CASE("a program that never answers as a kernel is ended at the deadline, and what it said is told") {
+TEST_CASE("a program that never answers as a kernel is ended at the deadline, and its stderr is reported") {
     const Error error = why_not_started({"/bin/sh", "-c", "echo thinking >&2; exec sleep 1000"}, 300ms);
     CHECK(error.code == ErrorCode::kernel_start_failed);
     CHECK(error.message.find("thinking") != std::string::npos);

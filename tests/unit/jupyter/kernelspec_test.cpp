@@ -6,6 +6,7 @@
 #include <algorithm>
 
 using namespace cellgate::jupyter;
+using cellgate::Environment;
 using cellgate::jupyter::test::TempDirectory;
 using Strings = std::vector<std::string>;
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of this room share: a directory that goes with the test, a listener that records, and a kernel that
-// does as it is told.
+// Helpers of this module's tests: a directory that is removed with the test, a listener that records, and a scripted
+// kernel.
 
 #include "async/loop.hpp"
 #include "jupyter/connection.hpp"

@@ -186,7 +186,7 @@ TEST_CASE("a server that does not know the probe is greeted in the legacy way, i
     }
 }
 
-TEST_CASE("a server that wants a version which nobody knows is refused") {
+TEST_CASE("a server that requires an unknown version is refused") {
     for (const char* version : {"2026-07-28", "1999-01-01", ""}) {
         Talk talk(legacy(nothing, version));
         CHECK_FALSE(talk.client);
@@ -272,7 +272,7 @@ TEST_CASE("a modern server that is slow to start is understood after all") {
     CHECK(talk.client->era() == mcp::Era::modern);
 }
 
-TEST_CASE("a server that never answers is given up at the deadline, and one that ends is told at once") {
+TEST_CASE("a server that never answers fails at the deadline, and one that ends fails at once") {
     Talk mute([](const Json&, const std::string&) -> Lines { return {}; });
     mute.clock.advance(6s);
     CHECK(mute.failure.empty());
@@ -490,7 +490,7 @@ TEST_CASE("a server that asks without end and reads no answers is dropped before
     const auto connection = std::make_shared<DeafConnection>();
     scope.spawn(connect_deaf(connection, &clock, &failure));
     CHECK(scope.running() == 0);
-    CHECK(has(failure, "does not read what it is sent"));
+    CHECK(has(failure, "does not read the answers"));
     CHECK(connection->closed);
     CHECK(connection->queued < (std::size_t{40} << 20));
     CHECK(connection->requests > 0); // without the bound it would have taken all of them
@@ -562,7 +562,7 @@ TEST_CASE("a server that ends amid its first answer is refused, at whichever byt
     }
 }
 
-TEST_CASE("a change of the tools is told once, in both eras") {
+TEST_CASE("a change of the tools is reported once, in both eras") {
     Talk old(legacy(nothing));
     CHECK_FALSE(old.client->take_tools_changed());
     old.server->say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");

@@ -94,7 +94,7 @@ Task<CallToolResult> swap(Record* record, std::shared_ptr<ToolCall> call) {
 }
 
 Task<CallToolResult> fail(Empty, std::shared_ptr<ToolCall>) {
-    throw Error(ErrorCode::denied, "a person said no", "ask them");
+    throw Error(ErrorCode::denied, "a user said no", "ask them");
     co_return mcp::text_result("");
 }
 
@@ -126,8 +126,8 @@ struct OldServer final : protocol::Connection {
 };
 
 // A server, and the other end of its stream.
-struct House {
-    explicit House(bool old = false) {
+struct Fixture {
+    explicit Fixture(bool old = false) {
         auto [ours, theirs] = memory_stream_pair();
         end = std::move(ours);
         std::shared_ptr<protocol::Connection> connection =
@@ -148,7 +148,7 @@ struct House {
             std::move(connection), mcp::ServerDescription{{"the server", "1"}, "use it"}, std::move(tools), clock);
         scope.spawn(server->run());
     }
-    ~House() {
+    ~Fixture() {
         if (end) {
             end->close();
         }
@@ -163,21 +163,21 @@ struct House {
 
 // A client that says any bytes, and keeps what it is told.
 struct Bare {
-    explicit Bare(House& house) : house_(house) { scope.spawn(read()); }
+    explicit Bare(Fixture& fixture) : fixture_(fixture) { scope.spawn(read()); }
     ~Bare() {
-        house_.end->close();
+        fixture_.end->close();
         CHECK(scope.running() == 0);
     }
     Task<void> read() {
         protocol::Decoder decoder(Framing::lines);
-        for (std::string bytes = co_await house_.end->read(); !bytes.empty(); bytes = co_await house_.end->read()) {
+        for (std::string bytes = co_await fixture_.end->read(); !bytes.empty(); bytes = co_await fixture_.end->read()) {
             decoder.feed(bytes);
             while (const std::optional<protocol::Frame> frame = decoder.next()) {
                 heard.push_back(Json::parse(frame->text));
             }
         }
     }
-    void say(const std::string& line) { house_.end->write(line + "\n"); }
+    void say(const std::string& line) { fixture_.end->write(line + "\n"); }
     void request(int id, const std::string& method, const std::string& params) {
         say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method + R"(","params":)" + params +
             "}");
@@ -215,7 +215,7 @@ struct Bare {
         return found;
     }
     std::vector<Json> heard;
-    House& house_;
+    Fixture& fixture_;
     TaskScope scope;
 };
 
@@ -233,16 +233,16 @@ std::string text_of(const Json& answer) {
 
 // Runs `body` with our own client.
 template <class Body>
-void with_our_client(House& house, mcp::Era era, Body body) {
+void with_our_client(Fixture& fixture, mcp::Era era, Body body) {
     std::shared_ptr<mcp::Client> client;
     std::string problem;
     TaskScope scope;
     auto talk = [&]() -> Task<void> {
         try {
-            auto connection = std::make_shared<FramedConnection>(std::move(house.end), Framing::lines, 1 << 20);
+            auto connection = std::make_shared<FramedConnection>(std::move(fixture.end), Framing::lines, 1 << 20);
             mcp::Implementation ourselves{"our client", "1"};
-            client = co_await mcp::Client::connect(std::move(connection), std::move(ourselves), house.clock,
-                                                   house.clock.now() + 10s);
+            client = co_await mcp::Client::connect(std::move(connection), std::move(ourselves), fixture.clock,
+                                                   fixture.clock.now() + 10s);
             co_await body(*client);
         } catch (const Error& error) {
             problem = error.message;
@@ -261,8 +261,8 @@ void with_our_client(House& house, mcp::Era era, Body body) {
 } // namespace
 
 TEST_CASE("what has no id that can be read is answered without one, as MCP's schema has it") {
-    House house;
-    Bare client(house);
+    Fixture fixture;
+    Bare client(fixture);
     for (const char* line : {"[]", "{", R"({"jsonrpc":"2.0","id":null,"method":"ping"})"}) {
         client.heard.clear();
         client.say(line);
@@ -275,12 +275,12 @@ TEST_CASE("what has no id that can be read is answered without one, as MCP's sch
 TEST_CASE("our own client finds its era, lists the tools and calls one") {
     for (const bool old : {false, true}) {
         CAPTURE(old);
-        House house(old);
+        Fixture fixture(old);
         std::vector<std::string> names;
         std::string answer;
         std::string refusal;
-        with_our_client(house, old ? mcp::Era::legacy : mcp::Era::modern, [&](mcp::Client& client) -> Task<void> {
-            const mcp::ToolList list = co_await client.list_tools(house.clock.now() + 10s);
+        with_our_client(fixture, old ? mcp::Era::legacy : mcp::Era::modern, [&](mcp::Client& client) -> Task<void> {
+            const mcp::ToolList list = co_await client.list_tools(fixture.clock.now() + 10s);
             for (const protocol::ToolSpec& tool : list.tools) {
                 names.push_back(tool.name);
             }
@@ -296,14 +296,14 @@ TEST_CASE("our own client finds its era, lists the tools and calls one") {
         });
         CHECK(names == std::vector<std::string>{"echo", "hold", "ask", "swap", "fail"});
         CHECK(answer == R"([{"type":"text","text":"our client said hello"}])");
-        CHECK(refusal == R"([{"type":"text","text":"a person said no\nask them"}])");
+        CHECK(refusal == R"([{"type":"text","text":"a user said no\nask them"}])");
     }
 }
 
 TEST_CASE("every legacy version is answered with itself, any other with the newest") {
     for (const std::string version : {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "1", ""}) {
-        House house;
-        Bare client(house);
+        Fixture fixture;
+        Bare client(fixture);
         client.initialize(version);
         const bool known = version.starts_with("202") && version != "2026-07-28";
         CHECK(client.answer(1000)["result"]["protocolVersion"] == (known ? version : "2025-11-25"));
@@ -313,8 +313,8 @@ TEST_CASE("every legacy version is answered with itself, any other with the newe
 }
 
 TEST_CASE("the modern era needs no initialize, and says what it speaks") {
-    House house;
-    Bare client(house);
+    Fixture fixture;
+    Bare client(fixture);
     client.request(1, "server/discover", "{" + modern_meta + "}");
     const Json found = client.answer(1)["result"];
     CHECK(found["supportedVersions"] == Json::parse(R"(["2026-07-28"])"));
@@ -329,8 +329,8 @@ TEST_CASE("the modern era needs no initialize, and says what it speaks") {
 }
 
 TEST_CASE("what does not say its era, or says one that there is not, is refused") {
-    House house;
-    Bare client(house);
+    Fixture fixture;
+    Bare client(fixture);
     client.request(1, "tools/list", "{}");
     CHECK(client.answer(1)["error"]["code"] == -32602);
     client.request(2, "tools/list", R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}})");
@@ -344,8 +344,8 @@ TEST_CASE("what does not say its era, or says one that there is not, is refused"
 }
 
 TEST_CASE("a tool that there is not is an error, arguments that do not fit are a result that says so") {
-    House house;
-    Bare client(house);
+    Fixture fixture;
+    Bare client(fixture);
     client.initialize();
     client.request(1, "tools/call", R"({"name":"nothing","arguments":{}})");
     CHECK(client.answer(1)["error"]["code"] == -32602);
@@ -360,9 +360,9 @@ TEST_CASE("a tool that there is not is an error, arguments that do not fit are a
     CHECK(client.answer(5)["error"]["code"] == -32601);
 }
 
-TEST_CASE("progress is told to who asked for it, before the answer") {
-    House house;
-    Bare client(house);
+TEST_CASE("progress is sent to a client that asked for it, before the answer") {
+    Fixture fixture;
+    Bare client(fixture);
     client.initialize();
     client.request(1, "tools/call", R"({"name":"echo","arguments":{"text":"a"}})");
     CHECK(client.asked("notifications/progress").is_null());
@@ -373,31 +373,31 @@ TEST_CASE("progress is told to who asked for it, before the answer") {
 }
 
 TEST_CASE("a call that is cancelled ends, and is not answered") {
-    House house;
-    Bare client(house);
+    Fixture fixture;
+    Bare client(fixture);
     client.initialize();
     client.request(1, "tools/call", R"({"name":"hold"})");
-    REQUIRE(house.record.calls == 1);
+    REQUIRE(fixture.record.calls == 1);
     client.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})"); // another one
     client.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{"a":[]}}})");
     client.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled"})");
-    CHECK(house.record.cancelled == 0);
+    CHECK(fixture.record.cancelled == 0);
     client.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}})");
-    CHECK(house.record.cancelled == 1);
+    CHECK(fixture.record.cancelled == 1);
     CHECK(client.answer(1).is_null());
     client.request(3, "ping", "{}");
     CHECK(client.answer(3)["result"] == Json::object());
 }
 
 TEST_CASE("a client that goes ends its calls") {
-    House house;
+    Fixture fixture;
     {
-        Bare client(house);
+        Bare client(fixture);
         client.initialize();
         client.request(1, "tools/call", R"({"name":"hold"})");
-        REQUIRE(house.record.calls == 1);
+        REQUIRE(fixture.record.calls == 1);
     }
-    CHECK(house.record.cancelled == 1);
+    CHECK(fixture.record.cancelled == 1);
 }
 
 TEST_CASE("a question of the legacy era is a request, and only its own answer counts") {
@@ -418,8 +418,8 @@ TEST_CASE("a question of the legacy era is a request, and only its own answer co
     };
     for (const Case& each : cases) {
         CAPTURE(each.answer);
-        House house;
-        Bare client(house);
+        Fixture fixture;
+        Bare client(fixture);
         client.initialize("2025-11-25", R"({"elicitation":{"form":{}}})");
         client.request(1, "tools/call", R"({"name":"ask"})");
         const Json question = client.asked("elicitation/create");
@@ -427,22 +427,22 @@ TEST_CASE("a question of the legacy era is a request, and only its own answer co
         CHECK(question["params"]["message"] == "may I?");
         // To a question that was not put.
         client.say(R"({"jsonrpc":"2.0","id":77,"result":{"action":"accept","content":{"allow":true}}})");
-        CHECK(house.record.answers.empty());
+        CHECK(fixture.record.answers.empty());
         client.say(R"({"jsonrpc":"2.0","id":)" + question["id"].dump() + "," + each.answer + "}");
-        CHECK(house.record.answers == std::vector<bool>{each.yes});
+        CHECK(fixture.record.answers == std::vector<bool>{each.yes});
         CHECK(text_of(client.answer(1)) == (each.yes ? "yes" : "no"));
     }
 }
 
 TEST_CASE("a yes to a withdrawn question of the legacy era answers no other one") {
-    House house;
-    Bare client(house);
+    Fixture fixture;
+    Bare client(fixture);
     client.initialize("2025-11-25", R"({"elicitation":{"form":{}}})");
     client.request(1, "tools/call", R"({"name":"swap"})");
     const Json harmless = client.asked("elicitation/create");
     REQUIRE(harmless["params"]["message"] == "a look?");
-    house.record.release.set();
-    REQUIRE(house.record.cancelled == 1);
+    fixture.record.release.set();
+    REQUIRE(fixture.record.cancelled == 1);
     const std::vector<Json> questions = client.all("elicitation/create");
     REQUIRE(questions.size() == 2);
     const Json& other = questions.back();
@@ -450,28 +450,28 @@ TEST_CASE("a yes to a withdrawn question of the legacy era answers no other one"
     CHECK(other["id"] != harmless["id"]);
 
     client.accept(harmless);
-    CHECK(house.record.answers.empty());
+    CHECK(fixture.record.answers.empty());
     CHECK(client.answer(1).is_null());
     client.accept(other);
-    CHECK(house.record.answers == std::vector<bool>{true});
+    CHECK(fixture.record.answers == std::vector<bool>{true});
     CHECK(text_of(client.answer(1)) == "done");
 }
 
 TEST_CASE("an error as the answer to a question is no yes") {
-    House house;
-    Bare client(house);
+    Fixture fixture;
+    Bare client(fixture);
     client.initialize("2025-06-18", R"({"elicitation":{}})");
     client.request(1, "tools/call", R"({"name":"ask"})");
     const Json question = client.asked("elicitation/create");
     client.say(R"({"jsonrpc":"2.0","id":)" + question["id"].dump() + R"(,"error":{"code":-1,"message":"no form"}})");
     CHECK(client.answer(1)["result"]["isError"] == true);
-    CHECK(house.record.answers.empty());
+    CHECK(fixture.record.answers.empty());
 }
 
 TEST_CASE("who cannot show a form is not asked") {
     for (const std::string capabilities : {"{}", R"({"elicitation":{"url":{}}})", R"({"elicitation":true})", "[]"}) {
-        House house;
-        Bare client(house);
+        Fixture fixture;
+        Bare client(fixture);
         client.initialize("2025-11-25", capabilities);
         client.request(1, "tools/call", R"({"name":"ask"})");
         CHECK(text_of(client.answer(1)) == "cannot ask");
@@ -479,8 +479,8 @@ TEST_CASE("who cannot show a form is not asked") {
 }
 
 TEST_CASE("a question of the modern era comes back with its state, once") {
-    House house;
-    Bare client(house);
+    Fixture fixture;
+    Bare client(fixture);
     const std::string yes = R"(,"inputResponses":{"consent":{"action":"accept","content":{"allow":true}}})";
     client.request(1, "tools/call", call("ask", yes)); // an answer before the question
     const Json first = client.answer(1)["result"];
@@ -493,7 +493,7 @@ TEST_CASE("a question of the modern era comes back with its state, once") {
     CHECK(client.answer(2)["error"]["code"] == -32602);
     client.request(3, "tools/call", call("hold", yes + state)); // the answer to something else
     CHECK(client.answer(3)["error"]["code"] == -32602);
-    CHECK(house.record.answers.empty());
+    CHECK(fixture.record.answers.empty());
 
     client.request(4, "tools/call", call("ask", state)); // without an answer it is asked again
     const Json again = client.answer(4)["result"];
@@ -503,51 +503,51 @@ TEST_CASE("a question of the modern era comes back with its state, once") {
 
     client.request(5, "tools/call", call("ask", yes + new_state));
     CHECK(text_of(client.answer(5)) == "yes");
-    CHECK(house.record.answers == std::vector<bool>{true});
-    CHECK(house.record.calls == 1);
+    CHECK(fixture.record.answers == std::vector<bool>{true});
+    CHECK(fixture.record.calls == 1);
     client.request(6, "tools/call", call("ask", yes + new_state));
     CHECK(client.answer(6)["error"]["code"] == -32602);
-    CHECK(house.record.calls == 1);
+    CHECK(fixture.record.calls == 1);
 }
 
 TEST_CASE("a yes to a question that was withdrawn while its call was suspended answers no other one") {
     const std::string yes = R"(,"inputResponses":{"consent":{"action":"accept","content":{"allow":true}}})";
-    House house;
-    Bare client(house);
+    Fixture fixture;
+    Bare client(fixture);
     client.request(1, "tools/call", call("swap"));
     const Json harmless = client.answer(1)["result"];
     REQUIRE(harmless["inputRequests"]["consent"]["params"]["message"] == "a look?");
-    house.record.release.set();
-    REQUIRE(house.record.cancelled == 1);
+    fixture.record.release.set();
+    REQUIRE(fixture.record.cancelled == 1);
 
     client.request(2, "tools/call", call("swap", yes + R"(,"requestState":)" + harmless["requestState"].dump()));
-    CHECK(house.record.answers.empty());
+    CHECK(fixture.record.answers.empty());
     const Json other = client.answer(2)["result"];
     REQUIRE(other["resultType"] == "input_required");
     CHECK(other["inputRequests"]["consent"]["params"]["message"] == "delete all?");
     client.request(3, "tools/call", call("swap", yes + R"(,"requestState":)" + other["requestState"].dump()));
-    CHECK(house.record.answers == std::vector<bool>{true});
+    CHECK(fixture.record.answers == std::vector<bool>{true});
     CHECK(text_of(client.answer(3)) == "done");
-    CHECK(house.record.calls == 1);
+    CHECK(fixture.record.calls == 1);
 }
 
-TEST_CASE("a question that nobody comes back to ends its call after a while") {
-    House house;
-    Bare client(house);
+TEST_CASE("a question that is never answered ends its call after a while") {
+    Fixture fixture;
+    Bare client(fixture);
     client.request(1, "tools/call", call("ask"));
     REQUIRE(client.answer(1)["result"]["resultType"] == "input_required");
-    house.clock.advance(9min);
-    CHECK(house.record.cancelled == 0);
-    house.clock.advance(2min);
-    CHECK(house.record.cancelled == 1);
+    fixture.clock.advance(9min);
+    CHECK(fixture.record.cancelled == 0);
+    fixture.clock.advance(2min);
+    CHECK(fixture.record.cancelled == 1);
     const std::string state = R"(,"requestState":)" + client.answer(1)["result"]["requestState"].dump();
     client.request(2, "tools/call", call("ask", state));
     CHECK(client.answer(2)["error"]["code"] == -32602);
 }
 
 TEST_CASE("garbage is answered with an error each, and nothing is lost behind it") {
-    House house;
-    Bare client(house);
+    Fixture fixture;
+    Bare client(fixture);
     client.initialize();
     for (const std::string line :
          {"", "not json", "[]", R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])", "null",
@@ -566,14 +566,14 @@ TEST_CASE("garbage is answered with an error each, and nothing is lost behind it
 }
 
 TEST_CASE("an id that is in use is not used twice") {
-    House house;
-    Bare client(house);
+    Fixture fixture;
+    Bare client(fixture);
     client.initialize();
     client.request(1, "tools/call", R"({"name":"hold"})");
     client.request(1, "tools/call", R"({"name":"hold"})");
-    CHECK(house.record.calls == 1);
+    CHECK(fixture.record.calls == 1);
     CHECK(client.answer(1).is_null());
-    house.record.release.set();
+    fixture.record.release.set();
     CHECK(text_of(client.answer(1)) == "released");
 }
 
@@ -585,10 +585,10 @@ TEST_CASE("the end of the stream at any byte ends the server") {
         R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hold"}})"
         "\n";
     for (std::size_t bytes = 0; bytes <= talk.size(); ++bytes) {
-        House house;
-        house.end->write(talk.substr(0, bytes));
-        house.end->close();
-        CHECK(house.scope.running() == 0);
-        CHECK(house.record.calls == house.record.cancelled);
+        Fixture fixture;
+        fixture.end->write(talk.substr(0, bytes));
+        fixture.end->close();
+        CHECK(fixture.scope.running() == 0);
+        CHECK(fixture.record.calls == fixture.record.cancelled);
     }
 }

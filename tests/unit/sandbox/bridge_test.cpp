@@ -19,15 +19,15 @@ using namespace cellgate::sandbox;
 
 namespace {
 
-constexpr int most_milliseconds = 20'000; // to be waited for what has to come
+constexpr int max_milliseconds = 20'000; // to be waited for what has to come
 
-bool has(int fd, short event, int milliseconds = most_milliseconds) {
+bool has(int fd, short event, int milliseconds = max_milliseconds) {
     pollfd source{fd, event, 0};
     return ::poll(&source, 1, milliseconds) == 1 && (source.revents & event) != 0;
 }
 
 void wait_for(const std::filesystem::path& path) {
-    for (int waited = 0; waited < most_milliseconds && !std::filesystem::exists(path); ++waited) {
+    for (int waited = 0; waited < max_milliseconds && !std::filesystem::exists(path); ++waited) {
         ::poll(nullptr, 0, 1);
     }
 }

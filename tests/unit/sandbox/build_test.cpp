@@ -1,5 +1,6 @@
 // The sandbox of builds: each attempt twice, without one (the control) and in one with the machine's network.
 
+#include "base/unique_fd.hpp"
 #include "base/error.hpp"
 #include "machine.hpp"
 #include "sandbox/build.hpp"
@@ -67,15 +68,15 @@ class BuildMachine : public Machine {
     BuildProfile build;
 
   private:
-    Descriptor tcp_;
-    Descriptor abstract_;
+    UniqueFd tcp_;
+    UniqueFd abstract_;
 };
 
 constexpr const char* attempts[] = {
     R"(T(lambda: "CANARY" in open(H+"/.ssh/id_rsa").read()))",
     R"(T(lambda: "data" in open(W+"/data.txt").read()))",
     R"(T(lambda: open(W+"/planted", "w").write("x")))",
-    R"(T(lambda: open(H+"/.bashrc", "a").write("x") and "person's" in open(H+"/.bashrc").read()))",
+    R"(T(lambda: open(H+"/.bashrc", "a").write("x") and "user's" in open(H+"/.bashrc").read()))",
     R"(T(lambda: os.listdir(os.path.dirname(W)) and os.path.exists(H+"/.ssh")))",
     R"(
 def attack():

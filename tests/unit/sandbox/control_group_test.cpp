@@ -203,7 +203,7 @@ TEST_CASE("what a crash left is cleared away with the next group, and what is in
     REQUIRE(in_use);
     const std::vector<std::string> before = left_in(places->processes->folder);
     CHECK(before.size() == 1);
-    // As of one whose sweeper was killed as well.
+    // As of one whose janitor was killed as well.
     for (const GroupPlace* place : {&*places->memory, &*places->processes}) {
         fs::create_directory(place->folder + "/cellgate-00112233445566778899aabbccddeeff");
     }

@@ -2,6 +2,7 @@
 // must work (the control: else the test proves nothing), and in one, where it must not.
 
 #include "machine.hpp"
+#include "base/unique_fd.hpp"
 
 #include <doctest/doctest.h>
 
@@ -214,12 +215,12 @@ sockaddr_in loopback(int port) {
 }
 
 struct BoundPort {
-    Descriptor socket;
+    UniqueFd socket;
     int port;
 };
 
 BoundPort bind_loopback(int type) {
-    Descriptor socket(::socket(AF_INET, type | SOCK_CLOEXEC, 0));
+    UniqueFd socket(::socket(AF_INET, type | SOCK_CLOEXEC, 0));
     sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
     REQUIRE(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
@@ -255,9 +256,9 @@ struct Surroundings {
         REQUIRE(::listen(tcp.socket.get(), 8) == 0);
         fs::path other = machine.session_dir.parent_path() / "2";
         fs::create_directories(other);
-        other_session = std::make_unique<Descriptor>(listen_unix(other / "s"));
+        other_session = std::make_unique<UniqueFd>(listen_unix(other / "s"));
         std::string name = machine.root.filename();
-        abstract = std::make_unique<Descriptor>(listen_unix(std::string(1, '\0') + name));
+        abstract = std::make_unique<UniqueFd>(listen_unix(std::string(1, '\0') + name));
         shared = "/dev/shm/" + name;
         machine.write(shared, "x");
         machine.environment["AWS_SECRET_ACCESS_KEY"] = "CANARY";
@@ -270,8 +271,8 @@ struct Surroundings {
 
     Outsider outsider;
     BoundPort tcp;
-    std::unique_ptr<Descriptor> other_session;
-    std::unique_ptr<Descriptor> abstract;
+    std::unique_ptr<UniqueFd> other_session;
+    std::unique_ptr<UniqueFd> abstract;
     fs::path shared;
 };
 
@@ -282,21 +283,21 @@ Ran attempt_on_a_fresh_machine(Isolation isolation, const Attempt& attempt) {
 }
 
 struct Pipe {
-    Descriptor read;
-    Descriptor write;
+    UniqueFd read;
+    UniqueFd write;
 };
 
 Pipe make_pipe() {
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-    return {Descriptor(ends[0]), Descriptor(ends[1])};
+    return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
 // Becomes the launch, with nothing of ours around it but the pipe that it lives by. For a forked child.
-[[noreturn]] void execute_bare(const Launch& launch, const Pipe& life) {
+[[noreturn]] void execute_bare(const Launch& launch, const Pipe& lifeline) {
     std::map<int, int> descriptors = launch.command.descriptors;
-    if (launch.command.life) {
-        descriptors[*launch.command.life] = life.read.get();
+    if (launch.command.lifeline_fd) {
+        descriptors[*launch.command.lifeline_fd] = lifeline.read.get();
     }
     for (const auto& [number, fd] : descriptors) {
         ::dup2(fd, number + 100);
@@ -328,13 +329,13 @@ except OSError: print("refused", end=" ")
 print(os.environ.get("SECRET")))"};
     Launch launch = make_launcher(isolation, machine.environment)->wrap(std::move(command), machine.profile);
     int terminal = -1;
-    const Pipe life = make_pipe();
+    const Pipe lifeline = make_pipe();
     pid_t pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
     if (pid == 0) {
         ::setenv("SECRET", "CANARY", 1);
-        execute_bare(launch, life);
+        execute_bare(launch, lifeline);
     }
-    Descriptor owner(terminal);
+    UniqueFd owner(terminal);
     std::string text;
     char buffer[256];
     for (ssize_t count = 0; (count = ::read(terminal, buffer, sizeof buffer)) > 0;) {
@@ -360,17 +361,17 @@ if os.fork() == 0:
 signal.pause()
 )"};
     Launch launch = make_launcher(isolation, machine.environment)->wrap(std::move(command), machine.profile);
-    Pipe life = make_pipe();
+    Pipe lifeline = make_pipe();
     pid_t outermost = ::fork();
     if (outermost == 0) {
-        execute_bare(launch, life);
+        execute_bare(launch, lifeline);
     }
-    Descriptor pipe(::open(fifo.c_str(), O_RDONLY | O_CLOEXEC));
+    UniqueFd pipe(::open(fifo.c_str(), O_RDONLY | O_CLOEXEC));
     char text[32] = {};
     REQUIRE(::read(pipe.get(), text, sizeof text - 1) > 0);
     ::kill(outermost, SIGKILL);
     ::waitpid(outermost, nullptr, 0);
-    life.write = Descriptor(-1);
+    lifeline.write = UniqueFd(-1);
     pollfd end = {pipe.get(), POLLIN, 0};
     constexpr int long_enough_in_a_sandbox = 10'000;
     constexpr int control = 200;
@@ -428,7 +429,7 @@ for path in (H+"/.bashrc", os.environ["LEFT"]): open(path, "a").write("evil")
 print("written"))");
         CHECK_MESSAGE(ran.out == "written\n", ran.error);
         bool bare = isolation == Isolation::none;
-        CHECK((machine.read(machine.home / ".bashrc") == "person's\nevil") == bare);
+        CHECK((machine.read(machine.home / ".bashrc") == "user's\nevil") == bare);
         CHECK(fs::exists(temporary) == bare);
         fs::remove(temporary);
     }

@@ -3,7 +3,8 @@
 
 #include "landlock_launcher.hpp"
 #include "machine.hpp"
-#include "sandbox/lacks.hpp"
+#include "sandbox/limitations.hpp"
+#include "base/unique_fd.hpp"
 
 #include <doctest/doctest.h>
 
@@ -28,10 +29,10 @@ struct Attempt {
     const char* program;
 };
 
-// What Landlock by itself lets through, or no namespace holds apart here. OUTSIDE is a folder of the person's that is
-// shown read-only, with a file and a socket in it; OUTSIDER is a process of the person's.
+// What Landlock by itself lets through, or no namespace holds apart here. OUTSIDE is a folder of the user's that is
+// shown read-only, with a file and a socket in it; OUTSIDER is a process of the user's.
 constexpr Attempt attempts[] = {
-    {"connect to a socket of the person's",
+    {"connect to a socket of the user's",
      R"(T(lambda: socket.socket(socket.AF_UNIX).connect(OUTSIDE + "/socket") is None))"},
     {"connect to it through a link", R"(
 os.symlink(OUTSIDE + "/socket", W + "/link")
@@ -51,7 +52,7 @@ T(lambda: len(fcntl.ioctl(socket.socketpair()[0], 0x8912, bytes(16))) == 16))"},
     {"hold up who opens a file", R"(
 import fcntl
 T(lambda: fcntl.fcntl(os.open(OUTSIDE + "/file", 0), fcntl.F_SETLEASE, fcntl.F_RDLCK) == 0))"},
-    {"put a socket beside the person's files",
+    {"put a socket beside the user's files",
      R"(T(lambda: socket.socket(socket.AF_UNIX).bind(H + "/socket") is None))"},
     {"change a file's mode", R"(T(lambda: os.chmod(OUTSIDE + "/file", 0o777) is None))"},
     {"change a secret's mode", R"(T(lambda: os.chmod(W + "/.env", 0o777) is None))"},
@@ -71,12 +72,12 @@ def attack():
 T(attack))"},
     {"empty a file", R"(T(lambda: os.truncate(OUTSIDE + "/file", 0) is None))"},
     {"remove a file", R"(T(lambda: os.unlink(OUTSIDE + "/file") is None))"},
-    {"limit a process of the person's", R"(
+    {"limit a process of the user's", R"(
 import resource
 T(lambda: resource.prlimit(OUTSIDER, resource.RLIMIT_CPU, (100, 100))))"},
-    {"slow all processes of the person's",
+    {"slow all processes of the user's",
      R"(T(lambda: os.setpriority(os.PRIO_USER, 0, os.getpriority(os.PRIO_USER, 0)) is None))"},
-    {"bind a process of the person's to a processor",
+    {"bind a process of the user's to a processor",
      R"(T(lambda: os.sched_setaffinity(OUTSIDER, os.sched_getaffinity(OUTSIDER)) is None))"},
     {"use shared memory of System V", R"(T(lambda: libc.shmget(0, 4096, 0o1600) >= 0))"},
     {"use a queue of POSIX", R"(
@@ -85,13 +86,13 @@ def attack():
     made = libc.syscall(240 if os.uname().machine == "x86_64" else 180, name, os.O_CREAT | os.O_RDWR, 0o600, None)
     libc.syscall(241 if os.uname().machine == "x86_64" else 181, name); return made >= 0
 T(attack))"},
-    {"read what a process of the person's was started with",
+    {"read what a process of the user's was started with",
      R"(T(lambda: "sleep" in open(f"/proc/{OUTSIDER}/cmdline").read()))"},
-    {"list what a process of the person's has open", R"(T(lambda: os.listdir(f"/proc/{OUTSIDER}/fd")))"},
+    {"list what a process of the user's has open", R"(T(lambda: os.listdir(f"/proc/{OUTSIDER}/fd")))"},
     {"list the machine's connections", R"(T(lambda: "local_address" in open("/proc/net/tcp").read()))"},
-    {"go through a process of the person's",
+    {"go through a process of the user's",
      R"(T(lambda: "CANARY" in open(f"/proc/{OUTSIDER}/root{H}/.ssh/id_rsa").read()))"},
-    {"open a terminal of the person's", R"(T(lambda: os.open(os.environ["TERMINAL"], os.O_RDWR | os.O_NOCTTY)))"},
+    {"open a terminal of the user's", R"(T(lambda: os.open(os.environ["TERMINAL"], os.O_RDWR | os.O_NOCTTY)))"},
     {"read .env by an older hard link", R"(T(lambda: "CANARY" in open(W + "/older").read()))"},
     {"read .env by a descriptor that only holds it", R"(
 T(lambda: "CANARY" in open(f"/proc/self/fd/{os.open(W + '/.env', os.O_PATH)}").read()))"},
@@ -141,9 +142,9 @@ T(attack))"},
 Ran attempt_on_a_fresh_machine(Isolation isolation, const Attempt& attempt) {
     Machine machine;
     const fs::path outside = machine.root / "outside";
-    machine.write(outside / "file", "person's");
-    const Descriptor person = listen_unix(outside / "socket");
-    const Descriptor datagrams(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    machine.write(outside / "file", "user's");
+    const UniqueFd user = listen_unix(outside / "socket");
+    const UniqueFd datagrams(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     (outside / "datagrams").native().copy(address.sun_path, sizeof address.sun_path - 1);
@@ -152,8 +153,8 @@ Ran attempt_on_a_fresh_machine(Isolation isolation, const Attempt& attempt) {
     int owner = -1;
     int terminal = -1;
     REQUIRE(::openpty(&owner, &terminal, nullptr, nullptr, nullptr) == 0);
-    const Descriptor held_owner(owner);
-    const Descriptor held_terminal(terminal);
+    const UniqueFd held_owner(owner);
+    const UniqueFd held_terminal(terminal);
     char program[] = "/bin/sleep";
     char seconds[] = "600";
     char* argv[] = {program, seconds, nullptr};

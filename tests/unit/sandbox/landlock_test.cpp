@@ -4,6 +4,7 @@
 #include "landlock.hpp"
 #include "machine.hpp"
 #include "sandbox/doctor.hpp"
+#include "base/unique_fd.hpp"
 
 #include <doctest/doctest.h>
 
@@ -51,7 +52,7 @@ constexpr Attempt attempts[] = {
 
 // Why Landlock takes no other layer's place (ARCHITECTURE.md).
 constexpr Attempt not_held[] = {
-    {"connect to a socket", 2, R"(socket.socket(socket.AF_UNIX).connect(OUTSIDE + "/person"))"},
+    {"connect to a socket", 2, R"(socket.socket(socket.AF_UNIX).connect(OUTSIDE + "/user"))"},
     {"change a file's mode", 2, R"(os.chmod(OUTSIDE + "/file", 0o777))"},
     {"change a file's dates", 2, R"(os.utime(OUTSIDE + "/file", (0, 0)))"},
     {"limit the process that stands guard", 2, R"(resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (100, 100)))"},
@@ -67,7 +68,7 @@ except PermissionError as error: print("refused"))";
 
 // bwrap's options lie in the launch's first descriptor, each ended by a NUL.
 std::string options_of(const Launch& launch) {
-    const Descriptor file = read_anew(launch.descriptors.front().get());
+    const UniqueFd file = read_anew(launch.descriptors.front().get());
     std::string options;
     char part[4096];
     for (ssize_t size = 0; (size = ::read(file.get(), part, sizeof part)) > 0;) {
@@ -118,14 +119,14 @@ Launch launch_of(Machine& machine, Launcher& launcher, const std::string& progra
 
 std::string attempt_with_flaws(const Attempt& attempt, bool with_landlock) {
     Machine machine;
-    const Descriptor abstract = listen_unix(std::string(1, '\0') + machine.root.filename().string());
+    const UniqueFd abstract = listen_unix(std::string(1, '\0') + machine.root.filename().string());
     machine.variables = {{"ABSTRACT", machine.root.filename()}};
     const fs::path outside = machine.root / "outside";
-    machine.write(outside / "file", "person's");
+    machine.write(outside / "file", "user's");
     machine.write(outside / "device", "");
-    const Descriptor person = listen_unix(outside / "person");
+    const UniqueFd user = listen_unix(outside / "user");
     const std::unique_ptr<Launcher> launcher = make_launcher(Isolation::bwrap, machine.environment);
-    const Descriptor folder(::open(outside.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const UniqueFd folder(::open(outside.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     Launch launch = launch_of(machine, *launcher, std::string(prelude) + attempt.program + ending, {{9, folder.get()}});
     add_options(launch, {"--bind", outside, "/usr/local", "--dev-bind", "/dev/urandom", "/usr/local/device"});
     share_the_network(launch);

@@ -1,6 +1,7 @@
 #include "machine.hpp"
 
 #include "watchdog.hpp"
+#include "base/unique_fd.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -46,8 +47,8 @@ void on_loop(const std::function<Task<void>(async::Loop&)>& main) {
     loop.run(main(loop));
 }
 
-Descriptor listen_unix(const std::string& name) {
-    Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+UniqueFd listen_unix(const std::string& name) {
+    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
     name.copy(address.sun_path, sizeof address.sun_path - 1);
@@ -83,7 +84,7 @@ Machine::Machine(std::string workspace_name) {
     fs::create_directories(session_dir);
     fs::permissions(session_dir, fs::perms::owner_all);
     write(home / ".ssh/id_rsa", "CANARY");
-    write(home / ".bashrc", "person's\n");
+    write(home / ".bashrc", "user's\n");
     write(workspace / "data.txt", "data");
     write(workspace / ".env", "CANARY");
     write(workspace / ".envrc", "CANARY");
@@ -94,7 +95,7 @@ Machine::Machine(std::string workspace_name) {
     write(workspace / ".git/hooks/pre-commit.sample", "");
     write(workspace / ".mcp.json", "{}");
     write(workspace / "part/.vscode/tasks.json", "{}");
-    write(workspace / "mcptools/fs/read_file.py", "person's\n");
+    write(workspace / "mcptools/fs/read_file.py", "user's\n");
     profile.workspace = workspace;
     profile.session_dir = session_dir;
     environment = {{"HOME", home}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}};

@@ -4,6 +4,7 @@
 
 #include "async/process.hpp"
 #include "sandbox/launcher.hpp"
+#include "base/unique_fd.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -54,7 +55,7 @@ class Machine {
 void on_loop(const std::function<Task<void>(async::Loop&)>& main);
 
 // A unix socket that listens. A name that begins with a NUL is an abstract one.
-Descriptor listen_unix(const std::string& name);
+UniqueFd listen_unix(const std::string& name);
 
 Task<std::string> read_to_end(ByteStream* stream);
 

@@ -64,7 +64,7 @@ TEST_CASE("a bwrap that a workspace brings along by a relative PATH is not used,
     CHECK(directories == std::vector<std::string>{"/usr/bin", "/usr/local/bin", "/bin", "/opt/bin"});
 }
 
-TEST_CASE("a refused user namespace is an error with bwrap's own words, and the person's choice") {
+TEST_CASE("a refused user namespace is an error with bwrap's own words, and the user's choice") {
     // bwrap within a sandbox that forbids further user namespaces: a real refusal.
     Machine machine;
     fs::path refused = make_program(

@@ -314,12 +314,12 @@ TEST_CASE("what would break a promise of the sandbox is refused") {
                                return lists;
                            }()),
                    "hides the workspace"));
-    CHECK(refusal(machine, reading("~/.ssh")) == ""); // a person's word
+    CHECK(refusal(machine, reading("~/.ssh")) == ""); // a user's word
 }
 
 TEST_CASE("what is guarded stays guarded whatever allowWrite says, and a notice says so") {
     Machine machine;
-    machine.write(machine.home / ".ipython/profile_default/startup/0.py", "person's");
+    machine.write(machine.home / ".ipython/profile_default/startup/0.py", "user's");
     struct Row {
         const char* entry;
         fs::path path;
@@ -571,21 +571,21 @@ print(seen)
             CAPTURE(paths[i]);
             CAPTURE(seen[i]);
             CAPTURE(explained.paths[i].reason);
-            switch (explained.paths[i].sight) {
-            case Sight::read_write:
+            switch (explained.paths[i].visibility) {
+            case Visibility::read_write:
                 CHECK(seen[i] == "write");
                 break;
-            case Sight::read_only:
+            case Visibility::read_only:
                 CHECK(seen[i] == "read");
                 break;
-            case Sight::own:
+            case Visibility::own:
                 CHECK((seen[i] == "read" || seen[i] == "write"));
                 break;
-            case Sight::unreadable:
+            case Visibility::unreadable:
                 // What lies in something hidden is not even named.
                 CHECK((seen[i] == "unreadable" || seen[i] == "absent"));
                 break;
-            case Sight::absent:
+            case Visibility::absent:
                 CHECK(seen[i] == "absent");
                 break;
             }
@@ -595,15 +595,15 @@ print(seen)
             return explained
                 .paths[static_cast<std::size_t>(std::find(paths.begin(), paths.end(), path) - paths.begin())];
         };
-        CHECK(of(".env").sight == Sight::unreadable);
+        CHECK(of(".env").visibility == Visibility::unreadable);
         CHECK(mentions(of(".env").reason, "secret"));
-        CHECK(of(".git/config").sight == Sight::read_only);
-        CHECK(of("frozen").sight == (settings ? Sight::read_only : Sight::read_write));
+        CHECK(of(".git/config").visibility == Visibility::read_only);
+        CHECK(of("frozen").visibility == (settings ? Visibility::read_only : Visibility::read_write));
         CHECK(mentions(of("frozen").reason, settings ? "filesystem.denyWrite[0] \"frozen\"" : "the workspace"));
-        CHECK(of(machine.home / "set/a.csv").sight == (settings ? Sight::read_only : Sight::absent));
-        CHECK(of("vault/y").sight == (settings ? Sight::unreadable : Sight::read_write));
-        CHECK(of(machine.home).sight == Sight::own);
-        CHECK(of("mine").sight == Sight::unreadable);
+        CHECK(of(machine.home / "set/a.csv").visibility == (settings ? Visibility::read_only : Visibility::absent));
+        CHECK(of("vault/y").visibility == (settings ? Visibility::unreadable : Visibility::read_write));
+        CHECK(of(machine.home).visibility == Visibility::own);
+        CHECK(of("mine").visibility == Visibility::unreadable);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "bwrap_probe.hpp"
 #include "landlock.hpp"
 #include "machine.hpp"
+#include "base/unique_fd.hpp"
 
 #include <doctest/doctest.h>
 
@@ -178,7 +179,7 @@ TEST_CASE("an interpreter under the home directory is there, and nothing beside 
 
 TEST_CASE("a caller's descriptor arrives beside ours, and none of ours") {
     Machine machine;
-    Descriptor file = anonymous_file("given");
+    UniqueFd file = anonymous_file("given");
     async::Command command;
     command.argv = {"/usr/bin/python3", "-c",
                     "import os; print(os.read(5, 9), sorted(os.listdir('/proc/self/fd'))[:5])"};

@@ -4,7 +4,7 @@
 #include "base/json.hpp"
 #include "client.hpp"
 #include "method_table.hpp"
-#include "service_house.hpp"
+#include "service_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ namespace {
 struct Table {
     // Requests from a client to the sidecar.
     std::vector<std::string> requests;
-    std::set<std::string> for_persons_only;
+    std::set<std::string> for_users_only;
     std::vector<std::pair<std::string, std::string>> widening; // method and params, of methods that an agent may call
 
     Table() {
@@ -29,11 +29,11 @@ struct Table {
             }
             requests.push_back(method);
             const auto roles = entry.at("roles").get<std::set<std::string>>();
-            REQUIRE(roles.contains("person"));
+            REQUIRE(roles.contains("user"));
             if (!roles.contains("agent")) {
-                for_persons_only.insert(method);
+                for_users_only.insert(method);
             }
-            for (const Json& part : entry.value("personOnly", Json::array())) {
+            for (const Json& part : entry.value("userOnly", Json::array())) {
                 REQUIRE(roles.contains("agent"));
                 Json params = part.value("value", Json("something"));
                 std::string path = part.at("param").get<std::string>();
@@ -54,7 +54,7 @@ Task<void> at_once(std::function<void()> work) {
 }
 
 struct Conversation {
-    explicit Conversation(protocol::Role role) : client(1, role, line.ours, at_once) {
+    explicit Conversation(protocol::Role role) : client(1, role, pair.ours, at_once) {
         scope.spawn(client.peer.run());
         scope.spawn(caller.run());
     }
@@ -77,43 +77,43 @@ struct Conversation {
         }
     }
 
-    service_house::Line line;
+    service_fixture::ConnectionPair pair;
     Client client;
-    protocol::Peer caller{line.theirs, protocol::Dialect::editor};
+    protocol::Peer caller{pair.theirs, protocol::Dialect::editor};
     TaskScope scope;
 };
 
 } // namespace
 
-TEST_CASE("an agent is refused every method that is for persons, and no other") {
+TEST_CASE("an agent is refused every method that is for users, and no other") {
     const Table table;
-    REQUIRE(table.for_persons_only.contains("approval/respond"));
-    REQUIRE(table.for_persons_only.contains("policy/add"));
-    REQUIRE(table.for_persons_only.contains("toolServers/add"));
+    REQUIRE(table.for_users_only.contains("approval/respond"));
+    REQUIRE(table.for_users_only.contains("policy/add"));
+    REQUIRE(table.for_users_only.contains("toolServers/add"));
     Conversation agent(protocol::Role::agent);
-    Conversation person(protocol::Role::person);
+    Conversation user(protocol::Role::user);
     agent.client.stage = Client::Stage::initialized;
-    person.client.stage = Client::Stage::initialized;
+    user.client.stage = Client::Stage::initialized;
     for (const std::string& method : table.requests) {
         CAPTURE(method);
-        const bool refused = table.for_persons_only.contains(method);
+        const bool refused = table.for_users_only.contains(method);
         CHECK(agent.answer(method) == (refused ? ErrorCode::forbidden : ErrorCode::method_not_found));
-        CHECK(person.answer(method) == ErrorCode::method_not_found);
+        CHECK(user.answer(method) == ErrorCode::method_not_found);
     }
 }
 
-TEST_CASE("an agent is refused every parameter that is for persons, and no other value of it") {
+TEST_CASE("an agent is refused every parameter that is for users, and no other value of it") {
     const Table table;
     REQUIRE(table.widening.size() >= 5);
     Conversation agent(protocol::Role::agent);
-    Conversation person(protocol::Role::person);
+    Conversation user(protocol::Role::user);
     agent.client.stage = Client::Stage::initialized;
-    person.client.stage = Client::Stage::initialized;
+    user.client.stage = Client::Stage::initialized;
     for (const auto& [method, params] : table.widening) {
         CAPTURE(method);
         CAPTURE(params);
         CHECK(agent.answer(method, params) == ErrorCode::forbidden);
-        CHECK(person.answer(method, params) == ErrorCode::method_not_found);
+        CHECK(user.answer(method, params) == ErrorCode::method_not_found);
     }
     const std::pair<const char*, const char*> harmless[] = {
         {"execute", R"({"approvals":"ask"})"},
@@ -135,20 +135,20 @@ TEST_CASE("an agent is refused every parameter that is for persons, and no other
 
 TEST_CASE("before initialize nothing but initialize is let through") {
     const Table table;
-    Conversation person(protocol::Role::person);
+    Conversation user(protocol::Role::user);
     for (const std::string& method : table.requests) {
         CAPTURE(method);
-        CHECK(person.answer(method) ==
+        CHECK(user.answer(method) ==
               (method == "initialize" ? ErrorCode::method_not_found : ErrorCode::server_not_initialized));
     }
 }
 
 TEST_CASE("after shutdown no request is let through") {
     const Table table;
-    Conversation person(protocol::Role::person);
-    person.client.stage = Client::Stage::shut_down;
+    Conversation user(protocol::Role::user);
+    user.client.stage = Client::Stage::shut_down;
     for (const std::string& method : table.requests) {
         CAPTURE(method);
-        CHECK(person.answer(method) == ErrorCode::invalid_request);
+        CHECK(user.answer(method) == ErrorCode::invalid_request);
     }
 }

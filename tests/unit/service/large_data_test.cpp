@@ -1,6 +1,6 @@
 #include "base/json.hpp"
 #include "large_data.hpp"
-#include "service_house.hpp"
+#include "service_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t large = max_inline_bytes + 100;
 
 struct Case {
-    service_house::TemporaryFolder folder;
+    service_fixture::TemporaryFolder folder;
     protocol::OutputRecord record;
 
     explicit Case(const std::string& data, const std::string& type = "display_data") {
@@ -25,7 +25,7 @@ struct Case {
     }
     std::string stem() const { return folder.path + "/id.3"; }
     Json data() const { return record.output->value().at("data"); }
-    std::string content(std::size_t i) const { return service_house::read_text(record.files->at(i).path); }
+    std::string content(std::size_t i) const { return service_fixture::read_text(record.files->at(i).path); }
 };
 
 std::string quoted(const std::string& text) {
@@ -108,7 +108,7 @@ TEST_CASE("a file is written once, and named again for who asks again") {
         RawJson::parse(R"({"output_type":"display_data","data":{"text/plain":)" + quoted(repeated("y", large)) + "}}");
     move_large_data_to_files(again, given.stem());
     REQUIRE(again.files);
-    CHECK(service_house::read_text(again.files->front().path) == "kept");
+    CHECK(service_fixture::read_text(again.files->front().path) == "kept");
     CHECK(again.files->front().bytes == 4);
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("what cannot be written stays in the message") {
 TEST_CASE("other outputs, and data of many small types, are left as they are") {
     const std::string text = quoted(repeated("x", large));
     const std::string half = quoted(repeated("x", max_inline_bytes / 2));
-    const service_house::TemporaryFolder folder;
+    const service_fixture::TemporaryFolder folder;
     for (const std::string& output :
          {R"({"output_type":"stream","name":"stdout","text":)" + text + "}",
           R"({"output_type":"error","ename":"E","evalue":)" + text + R"(,"data":{"text/plain":)" + text + "}}",

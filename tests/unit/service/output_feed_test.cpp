@@ -1,7 +1,7 @@
 #include "base/fake_clock.hpp"
 #include "large_data.hpp"
 #include "output_feed.hpp"
-#include "service_house.hpp"
+#include "service_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,23 +11,23 @@ using namespace cellgate::service;
 namespace {
 
 constexpr std::size_t record_bytes = 100'000;
-constexpr std::size_t most_queued = std::size_t{1} << 20; // of the connection; what is beyond waits or is skipped
+constexpr std::size_t max_queued = std::size_t{1} << 20; // of the connection; what is beyond waits or is skipped
 
 struct Feed {
-    service_house::TemporaryFolder folder;
-    service_house::Line line;
+    service_fixture::TemporaryFolder folder;
+    service_fixture::ConnectionPair pair;
     FakeClock clock;
-    store::Journals journals{folder.path, work_at_once};
+    store::Journals journals{folder.path, run_inline};
     session::Execution one{"one", {}, 1, "s", journals, clock};
     session::Execution two{"two", {}, 1, "s", journals, clock};
-    protocol::Peer peer{line.ours, protocol::Dialect::editor};
+    protocol::Peer peer{pair.ours, protocol::Dialect::editor};
     Event may_write; // into files
     OutputFeed feed{peer, [this](std::function<void()> work) { return aside(std::move(work)); }};
     TaskScope scope;
 
     Feed() { may_write.set(); }
     ~Feed() {
-        line.ours->close();
+        pair.ours->close();
         scope.spawn(feed.close());
         REQUIRE(scope.running() == 0);
     }
@@ -60,7 +60,7 @@ struct Feed {
     }
     // Fills what the client does not read, until records wait.
     void fill() {
-        while (line.ours->queued_bytes() <= std::size_t{256} << 10) {
+        while (pair.ours->queued_bytes() <= std::size_t{256} << 10) {
             send(two, std::string(record_bytes, 'f'));
         }
     }
@@ -79,15 +79,15 @@ struct Feed {
     }
     Task<void> read_some(std::size_t messages, std::vector<protocol::ExecuteOutputParams>* read) {
         while (read->size() < messages) {
-            const std::optional<protocol::Frame> frame = co_await line.theirs->receive();
+            const std::optional<protocol::Frame> frame = co_await pair.theirs->receive();
             const protocol::Message message = protocol::parse_message(frame->text);
             REQUIRE(message.method == "execute/output");
             read->push_back(from_json<protocol::ExecuteOutputParams>(message.payload, "params"));
         }
     }
 
-    bool settled(const session::Execution& execution) {
-        const std::shared_ptr<CancelState> waiting = scope.spawn(feed.settled(execution.id));
+    bool flushed(const session::Execution& execution) {
+        const std::shared_ptr<CancelState> waiting = scope.spawn(feed.flushed(execution.id));
         const bool done = scope.running() == 0;
         waiting->cancel();
         return done;
@@ -123,7 +123,7 @@ TEST_CASE("a client that reads gets every record at once") {
         CHECK(read.front().seq == i);
         CHECK(read.front().count == 1);
         CHECK(read.front().output);
-        CHECK(feed.settled(feed.one));
+        CHECK(feed.flushed(feed.one));
     }
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("a client that is behind gets adjacent records of one stream joined, a
     }
     feed.send(feed.one, "err\n", false, "stderr");
     feed.send(feed.one, "out\n");
-    CHECK_FALSE(feed.settled(feed.one));
+    CHECK_FALSE(feed.flushed(feed.one));
     const auto read = feed.read_of(feed.one);
     CHECK(check_order(read, 10'002) == 0);
     CHECK(read.size() < 10);
@@ -150,7 +150,7 @@ TEST_CASE("a client that is behind gets adjacent records of one stream joined, a
     CHECK(got == out);
     CHECK(text_of(read[read.size() - 2]) == "err\n");
     CHECK(text_of(read.back()) == "out\n");
-    CHECK(feed.settled(feed.one));
+    CHECK(feed.flushed(feed.one));
 }
 
 TEST_CASE("what looks like a stream's text inside other outputs is not joined") {
@@ -172,10 +172,10 @@ TEST_CASE("a client that does not read costs bounded memory, and hears what it m
     std::vector<std::uint64_t> sizes;
     for (int i = 0; i < 1000; ++i) {
         sizes.push_back(feed.send(feed.one, std::string(record_bytes, 'x')));
-        REQUIRE(feed.line.ours->queued_bytes() < most_queued);
+        REQUIRE(feed.pair.ours->queued_bytes() < max_queued);
     }
-    CHECK_FALSE(feed.settled(feed.one));
-    CHECK(feed.settled(feed.two));
+    CHECK_FALSE(feed.flushed(feed.one));
+    CHECK(feed.flushed(feed.two));
     const auto read = feed.read();
     REQUIRE(read.size() > 2);
     check_order(read, 1000);
@@ -187,7 +187,7 @@ TEST_CASE("a client that does not read costs bounded memory, and hears what it m
     }
     CHECK(*skipped.skipped_bytes == missed);
     CHECK(skipped.count > 800);
-    CHECK(feed.settled(feed.one));
+    CHECK(feed.flushed(feed.one));
 }
 
 TEST_CASE("when the client reads again it hears what it missed in its place, and gets what follows, again and again") {
@@ -261,24 +261,24 @@ TEST_CASE("while a file is written, what comes behind it waits and keeps its pla
     feed.send_picture(feed.one, 300'000);
     feed.send(feed.one, "behind");
     CHECK(feed.read().empty());
-    CHECK_FALSE(feed.settled(feed.one));
-    CHECK(feed.settled(feed.two));
+    CHECK_FALSE(feed.flushed(feed.one));
+    CHECK(feed.flushed(feed.two));
     feed.may_write.set();
     const auto read = feed.read();
     REQUIRE(read.size() == 2);
     CHECK(read[0].files);
     CHECK(text_of(read[1]) == "behind");
-    CHECK(feed.settled(feed.one));
+    CHECK(feed.flushed(feed.one));
 }
 
 TEST_CASE("what does not fit into a message is a file for every client, and skipped when it cannot be one") {
     Feed feed;
-    feed.send_picture(feed.one, most_message_bytes);
+    feed.send_picture(feed.one, max_message_bytes);
     const auto read = feed.read(1);
     REQUIRE(read.at(0).files);
-    CHECK(read.at(0).files->front().bytes == most_message_bytes);
+    CHECK(read.at(0).files->front().bytes == max_message_bytes);
     feed.one.journal.drop_all("for this test");
-    const std::uint64_t bytes = feed.send_picture(feed.one, most_message_bytes);
+    const std::uint64_t bytes = feed.send_picture(feed.one, max_message_bytes);
     const auto skipped = feed.read(1);
     CHECK_FALSE(skipped.at(0).files);
     CHECK(skipped.at(0).skipped_bytes == bytes);

@@ -5,7 +5,7 @@
 #include "protocol/peer.hpp"
 #include "sandbox/launcher.hpp"
 #include "service/sidecar.hpp"
-#include "service_house.hpp"
+#include "service_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -23,11 +23,11 @@ struct ClientEnd {
     Event served; // the sidecar has let go of it
 };
 
-struct House {
-    House() {
+struct Fixture {
+    Fixture() {
         SidecarOptions options;
-        options.root = folder.path + "/workspace";
-        std::filesystem::create_directory(options.root);
+        options.workspace = folder.path + "/workspace";
+        std::filesystem::create_directory(options.workspace);
         options.environment = sandbox::process_environment();
         options.environment["XDG_STATE_HOME"] = folder.path + "/state";
         options.environment["XDG_CONFIG_HOME"] = folder.path + "/config";
@@ -54,11 +54,11 @@ struct House {
     }
 
     Task<std::shared_ptr<ClientEnd>> connect(protocol::Role role) {
-        service_house::Line line;
-        auto client = std::make_shared<ClientEnd>(line.theirs);
+        service_fixture::ConnectionPair pair;
+        auto client = std::make_shared<ClientEnd>(pair.theirs);
         clients.push_back(client);
         tasks.spawn(client->peer.run());
-        tasks.spawn(serve(client, line.ours, role));
+        tasks.spawn(serve(client, pair.ours, role));
         protocol::InitializeParams params;
         params.client_info = {"test", "1"};
         co_await client->peer.call<protocol::Initialize>(std::move(params));
@@ -90,7 +90,7 @@ struct House {
         return static_cast<std::size_t>(std::distance(begin(found), end(found)));
     }
 
-    service_house::TemporaryFolder folder;
+    service_fixture::TemporaryFolder folder;
     async::Loop loop;
     std::unique_ptr<Sidecar> sidecar;
     std::vector<std::shared_ptr<ClientEnd>> clients;
@@ -105,55 +105,55 @@ protocol::SessionCreateParams unboxed(const std::string& id) {
     return params;
 }
 
-Task<void> agent_widens(House* house) {
-    const std::shared_ptr<ClientEnd> agent = co_await house->connect(protocol::Role::agent);
+Task<void> agent_widens(Fixture* fixture) {
+    const std::shared_ptr<ClientEnd> agent = co_await fixture->connect(protocol::Role::agent);
     protocol::ExecuteParams execute;
     execute.code = "1";
     execute.approvals = protocol::ApprovalMode::allow;
-    CHECK(co_await house->outcome<protocol::Execute>(agent, std::move(execute)) == "forbidden");
+    CHECK(co_await fixture->outcome<protocol::Execute>(agent, std::move(execute)) == "forbidden");
     protocol::SessionCreateParams bare = unboxed("bare");
-    CHECK(co_await house->outcome<protocol::SessionCreate>(agent, std::move(bare)) == "forbidden");
+    CHECK(co_await fixture->outcome<protocol::SessionCreate>(agent, std::move(bare)) == "forbidden");
     protocol::SessionCreateParams program;
     program.kernel.emplace();
     program.kernel->interpreter = "/usr/bin/python3";
-    CHECK(co_await house->outcome<protocol::SessionCreate>(agent, std::move(program)) == "forbidden");
+    CHECK(co_await fixture->outcome<protocol::SessionCreate>(agent, std::move(program)) == "forbidden");
     const protocol::SessionListResult left = co_await agent->peer.call<protocol::SessionList>(nothing);
     CHECK(left.sessions.empty());
 }
 
-Task<void> closed_while_starting(House* house) {
-    const std::shared_ptr<ClientEnd> person = co_await house->connect(protocol::Role::person);
-    house->tasks.spawn(house->note_outcome<protocol::SessionCreate>(person, unboxed("s")));
-    while (house->kernel_directories() == 0) {
-        co_await house->loop.yield();
+Task<void> closed_while_starting(Fixture* fixture) {
+    const std::shared_ptr<ClientEnd> user = co_await fixture->connect(protocol::Role::user);
+    fixture->tasks.spawn(fixture->note_outcome<protocol::SessionCreate>(user, unboxed("s")));
+    while (fixture->kernel_directories() == 0) {
+        co_await fixture->loop.yield();
     }
     protocol::SessionParams close{"s"};
-    CHECK(co_await house->outcome<protocol::SessionClose>(person, std::move(close)) == "ok");
-    CHECK(house->kernel_directories() == 0);
-    const protocol::SessionListResult left = co_await person->peer.call<protocol::SessionList>(nothing);
+    CHECK(co_await fixture->outcome<protocol::SessionClose>(user, std::move(close)) == "ok");
+    CHECK(fixture->kernel_directories() == 0);
+    const protocol::SessionListResult left = co_await user->peer.call<protocol::SessionList>(nothing);
     CHECK(left.sessions.empty());
-    CHECK(house->outcomes == std::vector<std::string>{"sessionNotFound"});
+    CHECK(fixture->outcomes == std::vector<std::string>{"sessionNotFound"});
 }
 
-Task<void> client_vanishes(House* house) {
-    const std::shared_ptr<ClientEnd> first = co_await house->connect(protocol::Role::person);
-    const std::shared_ptr<ClientEnd> second = co_await house->connect(protocol::Role::person);
+Task<void> client_vanishes(Fixture* fixture) {
+    const std::shared_ptr<ClientEnd> first = co_await fixture->connect(protocol::Role::user);
+    const std::shared_ptr<ClientEnd> second = co_await fixture->connect(protocol::Role::user);
     protocol::SessionCreateParams create = unboxed("s");
     co_await first->peer.call<protocol::SessionCreate>(std::move(create));
     protocol::ExecuteParams params;
     params.execution_id = "mine";
     params.session_id = "s";
     params.code = "import os, time\nwhile not os.path.exists('gone'): time.sleep(0.01)\nprint('done')";
-    house->tasks.spawn(house->note_outcome<protocol::Execute>(first, std::move(params)));
+    fixture->tasks.spawn(fixture->note_outcome<protocol::Execute>(first, std::move(params)));
     protocol::ExecutionParams mine{"mine"};
     std::string known;
     while (known != "ok") {
-        known = co_await house->outcome<protocol::ExecutionGet>(second, mine);
+        known = co_await fixture->outcome<protocol::ExecutionGet>(second, mine);
     }
     first->peer.close();
     co_await first->served.wait();
-    CHECK(house->outcomes == std::vector<std::string>{"internalError"});
-    std::ofstream(house->folder.path + "/workspace/gone") << "";
+    CHECK(fixture->outcomes == std::vector<std::string>{"internalError"});
+    std::ofstream(fixture->folder.path + "/workspace/gone") << "";
     protocol::ExecuteParams behind;
     behind.session_id = "s";
     behind.code = "1";
@@ -169,36 +169,36 @@ Task<void> client_vanishes(House* house) {
     CHECK(output.records.front().output->text().find("done") != std::string::npos);
 }
 
-Task<void> shutdown_while_running(House* house) {
-    const std::shared_ptr<ClientEnd> person = co_await house->connect(protocol::Role::person);
+Task<void> shutdown_while_running(Fixture* fixture) {
+    const std::shared_ptr<ClientEnd> user = co_await fixture->connect(protocol::Role::user);
     protocol::SessionCreateParams create = unboxed("s");
-    co_await person->peer.call<protocol::SessionCreate>(std::move(create));
+    co_await user->peer.call<protocol::SessionCreate>(std::move(create));
     protocol::ExecuteParams params;
     params.session_id = "s";
     params.code = "while True: pass";
-    house->tasks.spawn(house->note_outcome<protocol::Execute>(person, std::move(params)));
-    co_await person->peer.call<protocol::Shutdown>(nothing);
-    // house->run() closes the sidecar, and checks that nothing of the kernel is left.
+    fixture->tasks.spawn(fixture->note_outcome<protocol::Execute>(user, std::move(params)));
+    co_await user->peer.call<protocol::Shutdown>(nothing);
+    // fixture->run() closes the sidecar, and checks that nothing of the kernel is left.
 }
 
 } // namespace
 
 TEST_CASE("an agent gets no grant for everything, no session without a sandbox and no program of its choice") {
-    House house;
-    house.run(agent_widens(&house));
+    Fixture fixture;
+    fixture.run(agent_widens(&fixture));
 }
 
 TEST_CASE("a session that is closed while it starts leaves nothing, and who waits for it is told") {
-    House house;
-    house.run(closed_while_starting(&house));
+    Fixture fixture;
+    fixture.run(closed_while_starting(&fixture));
 }
 
 TEST_CASE("a client that vanishes leaves its execution running into the journal") {
-    House house;
-    house.run(client_vanishes(&house));
+    Fixture fixture;
+    fixture.run(client_vanishes(&fixture));
 }
 
 TEST_CASE("a sidecar that ends while code runs leaves nothing behind") {
-    House house;
-    house.run(shutdown_while_running(&house));
+    Fixture fixture;
+    fixture.run(shutdown_while_running(&fixture));
 }

@@ -1,7 +1,7 @@
 #include "base/encoding.hpp"
 #include "base/fake_clock.hpp"
 #include "base/json.hpp"
-#include "service_house.hpp"
+#include "service_fixture.hpp"
 #include "traced_connection.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ Task<void> receive_into(std::shared_ptr<protocol::Connection> connection, std::v
 
 std::vector<Json> lines_of(const std::string& path) {
     std::vector<Json> lines;
-    std::istringstream text(service_house::read_text(path));
+    std::istringstream text(service_fixture::read_text(path));
     for (std::string line; std::getline(text, line);) {
         lines.push_back(Json::parse(line));
     }
@@ -31,19 +31,19 @@ std::vector<Json> lines_of(const std::string& path) {
 } // namespace
 
 TEST_CASE("every message passes unchanged and stands in the trace, a line each, with its direction") {
-    const service_house::TemporaryFolder folder;
+    const service_fixture::TemporaryFolder folder;
     const std::string path = folder.path + "/trace.jsonl";
     FakeClock clock;
-    service_house::Line line;
-    const auto traced = std::make_shared<TracedConnection>(line.ours, std::make_shared<Trace>(clock, path), 7);
+    service_fixture::ConnectionPair pair;
+    const auto traced = std::make_shared<TracedConnection>(pair.ours, std::make_shared<Trace>(clock, path), 7);
     std::vector<std::string> here;
     std::vector<std::string> there;
     TaskScope scope;
     scope.spawn(receive_into(traced, &here));
-    scope.spawn(receive_into(line.theirs, &there));
+    scope.spawn(receive_into(pair.theirs, &there));
     const std::string spread = "{\"a\":\n [1.0,  \"\\n\"]}";
     traced->send(spread);
-    line.theirs->send("no JSON \xff");
+    pair.theirs->send("no JSON \xff");
     traced->close();
     CHECK(scope.running() == 0);
     CHECK(there == std::vector<std::string>{spread});
@@ -63,7 +63,7 @@ TEST_CASE("every message passes unchanged and stands in the trace, a line each, 
 }
 
 TEST_CASE("a trace goes on where the last one ended, and one that cannot be opened is an error") {
-    const service_house::TemporaryFolder folder;
+    const service_fixture::TemporaryFolder folder;
     const std::string path = folder.path + "/trace.jsonl";
     FakeClock clock;
     for (int i = 0; i < 2; ++i) {

@@ -77,13 +77,13 @@ TEST_CASE("sqlite names no path; the code may") {
     CHECK(paths(failure("OperationalError", "no such table: x", {}, "", code)).empty());
 }
 
-TEST_CASE("what went past the proxy is told from what it refused") {
-    CHECK(connected_by_itself(failure("OSError", "[Errno 101] Network is unreachable")));
-    CHECK(connected_by_itself(failure("gaierror", "[Errno -3] Temporary failure in name resolution")));
-    CHECK(connected_by_itself(failure("X", "no", {"OSError: [Errno 101] Network is unreachable"})));
-    CHECK(connected_by_itself(failure("CalledProcessError", "x", {}, "curl: (6) Could not resolve host: example.org")));
-    CHECK_FALSE(connected_by_itself(failure("X", "x", {}, "curl: (6) Could not resolve host: example.org")));
-    CHECK_FALSE(connected_by_itself(failure("URLError", "<urlopen error Tunnel connection failed: 403 no>")));
+TEST_CASE("a connection that bypassed the proxy is distinguished from one that it refused") {
+    CHECK(bypassed_proxy(failure("OSError", "[Errno 101] Network is unreachable")));
+    CHECK(bypassed_proxy(failure("gaierror", "[Errno -3] Temporary failure in name resolution")));
+    CHECK(bypassed_proxy(failure("X", "no", {"OSError: [Errno 101] Network is unreachable"})));
+    CHECK(bypassed_proxy(failure("CalledProcessError", "x", {}, "curl: (6) Could not resolve host: example.org")));
+    CHECK_FALSE(bypassed_proxy(failure("X", "x", {}, "curl: (6) Could not resolve host: example.org")));
+    CHECK_FALSE(bypassed_proxy(failure("URLError", "<urlopen error Tunnel connection failed: 403 no>")));
 }
 
 TEST_CASE("the last that was printed is kept, and not much of it") {

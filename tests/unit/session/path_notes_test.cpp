@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // A sandbox that is planned as if it started, of a workspace beside which there is a folder that it does not show.
-struct Place {
-    Place() {
+struct Fixture {
+    Fixture() {
         std::string pattern = "/tmp/path-notes-XXXXXX";
         folder = ::mkdtemp(pattern.data());
         for (const char* name : {"home", "work/.git", "session", "data"}) {
@@ -28,13 +28,13 @@ struct Place {
             std::ofstream(folder / name) << "text";
         }
     }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    ~Place() { fs::remove_all(folder); }
+    Fixture(const Fixture&) = delete;
+    Fixture& operator=(const Fixture&) = delete;
+    ~Fixture() { fs::remove_all(folder); }
 
     std::string operator/(const char* name) const { return (folder / name).string(); }
 
-    std::optional<protocol::Note> note(const std::string& path, bool for_person = true,
+    std::optional<protocol::Note> note(const std::string& path, bool for_user = true,
                                        const sandbox::Additions& additions = {}, int error = ENOENT) const {
         StartedSandbox started;
         sandbox::Profile& profile = started.profile;
@@ -47,7 +47,7 @@ struct Place {
         async::Command command;
         command.argv = {"/bin/true"};
         started.mounts = launcher->wrap(std::move(command), profile).mounts;
-        return note_of_path(started, {path, error}, for_person);
+        return note_of_path(started, {path, error}, for_user);
     }
 
     // Of an error that only writing meets.
@@ -64,96 +64,97 @@ using Paths = std::vector<std::string>;
 } // namespace
 
 TEST_CASE("what exists outside is offered for reading") {
-    const Place place;
-    std::optional<protocol::Note> note = place.note(place / "data/iris.csv");
+    const Fixture fixture;
+    std::optional<protocol::Note> note = fixture.note(fixture / "data/iris.csv");
     REQUIRE(note);
-    CHECK(note->text == place / "data/iris.csv" + " is not shown in the sandbox: the sandbox's own scratch space");
-    CHECK(note->remedy == "allow reading " + place / "data/iris.csv" + ": restarts the kernel");
+    CHECK(note->text == fixture / "data/iris.csv" + " is not shown in the sandbox: the sandbox's own scratch space");
+    CHECK(note->remedy == "allow reading " + fixture / "data/iris.csv" + ": restarts the kernel");
     REQUIRE(note->sandbox);
-    CHECK(note->sandbox->allow_read == Paths{place / "data/iris.csv"});
+    CHECK(note->sandbox->allow_read == Paths{fixture / "data/iris.csv"});
     CHECK_FALSE(note->sandbox->allow_write);
 
-    note = place.note(place / "home/notes.txt");
+    note = fixture.note(fixture / "home/notes.txt");
     REQUIRE(note);
     CHECK(note->text.find("the sandbox's own home, empty at the start") != std::string::npos);
 
-    CHECK_FALSE(place.note(place / "home/made.txt"));
-    CHECK_FALSE(place.note(place / "data/no/such.csv"));
-    CHECK_FALSE(place.note("/no-such-file-at-all"));
-    CHECK_FALSE(place.note(place / "work/missing.txt"));
-    CHECK_FALSE(place.note(place / "work/plan.txt"));
+    CHECK_FALSE(fixture.note(fixture / "home/made.txt"));
+    CHECK_FALSE(fixture.note(fixture / "data/no/such.csv"));
+    CHECK_FALSE(fixture.note("/no-such-file-at-all"));
+    CHECK_FALSE(fixture.note(fixture / "work/missing.txt"));
+    CHECK_FALSE(fixture.note(fixture / "work/plan.txt"));
 }
 
 TEST_CASE("of a name that does not exist outside either, nothing is offered") {
-    const Place place;
+    const Fixture fixture;
     for (const int error : {ENOENT, EROFS, EACCES}) {
-        const std::optional<protocol::Note> note = place.note(place / "data/typo.csv", true, {}, error);
+        const std::optional<protocol::Note> note = fixture.note(fixture / "data/typo.csv", true, {}, error);
         REQUIRE(note);
-        CHECK(note->text.starts_with(place / "data/typo.csv" + " does not exist, and its folder is not shown"));
+        CHECK(note->text.starts_with(fixture / "data/typo.csv" + " does not exist, and its folder is not shown"));
         CHECK_FALSE(note->sandbox);
         CHECK(note->remedy.starts_with("check the name"));
     }
-    CHECK_FALSE(place.note(place / "data/typo.csv", false));
+    CHECK_FALSE(fixture.note(fixture / "data/typo.csv", false));
 }
 
 TEST_CASE("writing is offered where writing was refused, and never more than the file itself") {
-    const Place place;
-    const sandbox::Additions shown{{place / "data"}, {}, false};
-    std::optional<protocol::Note> note = place.note_of_writing(place / "data/iris.csv", shown);
+    const Fixture fixture;
+    const sandbox::Additions shown{{fixture / "data"}, {}, false};
+    std::optional<protocol::Note> note = fixture.note_of_writing(fixture / "data/iris.csv", shown);
     REQUIRE(note);
-    CHECK(note->sandbox->allow_write == Paths{place / "data/iris.csv"});
-    CHECK_FALSE(place.note(place / "data/iris.csv", true, shown)); // it can be read: a text that says else is no reason
+    CHECK(note->sandbox->allow_write == Paths{fixture / "data/iris.csv"});
+    CHECK_FALSE(
+        fixture.note(fixture / "data/iris.csv", true, shown)); // it can be read: a text that says else is no reason
 
-    note = place.note_of_writing(place / "data/new.csv", shown);
+    note = fixture.note_of_writing(fixture / "data/new.csv", shown);
     REQUIRE(note);
     CHECK(note->text.find("its folder can be read, not written") != std::string::npos);
     CHECK_FALSE(note->sandbox);
-    CHECK_FALSE(place.note(place / "data/new.csv", true, shown));
-    CHECK_FALSE(place.note_of_writing(place / "work/new.csv"));
+    CHECK_FALSE(fixture.note(fixture / "data/new.csv", true, shown));
+    CHECK_FALSE(fixture.note_of_writing(fixture / "work/new.csv"));
 
     // Hidden whole: what the error says was refused is not to be known, and reading is the less of it.
-    note = place.note_of_writing(place / "data/iris.csv");
+    note = fixture.note_of_writing(fixture / "data/iris.csv");
     REQUIRE(note);
     CHECK_FALSE(note->sandbox->allow_write);
 }
 
 TEST_CASE("an agent does not learn what exists outside") {
-    const Place place;
-    CHECK_FALSE(place.note(place / "data/iris.csv", false));
-    CHECK(place.note(place / "data/iris.csv", true)); // the control
-    CHECK(place.note(place / "work/.env", false));    // in its own workspace
+    const Fixture fixture;
+    CHECK_FALSE(fixture.note(fixture / "data/iris.csv", false));
+    CHECK(fixture.note(fixture / "data/iris.csv", true)); // the control
+    CHECK(fixture.note(fixture / "work/.env", false));    // in its own workspace
 }
 
 TEST_CASE("a guarded file says what guards it, and what can be done") {
-    const Place place;
-    std::optional<protocol::Note> note = place.note(place / "work/.env");
+    const Fixture fixture;
+    std::optional<protocol::Note> note = fixture.note(fixture / "work/.env");
     REQUIRE(note);
     CHECK(note->text.find("guarded: a secret, by its name") != std::string::npos);
-    CHECK(note->sandbox->allow_read == Paths{place / "work/.env"});
+    CHECK(note->sandbox->allow_read == Paths{fixture / "work/.env"});
 
-    note = place.note_of_writing(place / "work/.git/config");
+    note = fixture.note_of_writing(fixture / "work/.git/config");
     REQUIRE(note); // nothing there, and nothing to be made
     CHECK(note->text.find("programs outside of the sandbox run or obey it") != std::string::npos);
     CHECK_FALSE(note->sandbox);
-    std::ofstream(place / "work/.git/config") << "text";
-    CHECK_FALSE(place.note(place / "work/.git/config")); // it can be read
-    note = place.note_of_writing(place / "work/.git/config");
+    std::ofstream(fixture / "work/.git/config") << "text";
+    CHECK_FALSE(fixture.note(fixture / "work/.git/config")); // it can be read
+    note = fixture.note_of_writing(fixture / "work/.git/config");
     REQUIRE(note);
     CHECK(note->text.find("programs outside of the sandbox run or obey it") != std::string::npos);
     CHECK(note->remedy == "change it outside of the sandbox");
     CHECK_FALSE(note->sandbox);
 
-    note = place.note_of_writing("/usr/bin/env");
+    note = fixture.note_of_writing("/usr/bin/env");
     REQUIRE(note);
     CHECK(note->remedy.starts_with("write into the workspace"));
     CHECK_FALSE(note->sandbox);
 }
 
 TEST_CASE("what was offered, once given, is no reason for a note any more") {
-    const Place place;
-    CHECK_FALSE(place.note(place / "data/iris.csv", true, {{place / "data/iris.csv"}, {}, false}));
-    CHECK_FALSE(place.note_of_writing(place / "data/iris.csv", {{}, {place / "data/iris.csv"}, false}));
-    CHECK_FALSE(place.note_of_writing(place / "data/out.csv", {{}, {place / "data"}, false}));
-    CHECK(place.note_of_writing(place / "work/.env", {{place / "work/.env"}, {}, false})->remedy ==
+    const Fixture fixture;
+    CHECK_FALSE(fixture.note(fixture / "data/iris.csv", true, {{fixture / "data/iris.csv"}, {}, false}));
+    CHECK_FALSE(fixture.note_of_writing(fixture / "data/iris.csv", {{}, {fixture / "data/iris.csv"}, false}));
+    CHECK_FALSE(fixture.note_of_writing(fixture / "data/out.csv", {{}, {fixture / "data"}, false}));
+    CHECK(fixture.note_of_writing(fixture / "work/.env", {{fixture / "work/.env"}, {}, false})->remedy ==
           "change it outside of the sandbox");
 }

@@ -71,16 +71,16 @@ struct Recorder final : SessionObserver {
     Event happened;
 };
 
-struct Place {
-    Place() {
+struct Fixture {
+    Fixture() {
         for (const char* name : {"workspace", "workspace/here", "state", "config", "runtime"}) {
             std::filesystem::create_directory(folder.path + "/" + name);
         }
         SessionOptions options;
         options.id = "s";
-        options.cwd = root + "/here";
+        options.cwd = workspace + "/here";
         options.isolation = sandbox::Isolation::none;
-        session = std::make_unique<Session>(house, std::move(options));
+        session = std::make_unique<Session>(services, std::move(options));
     }
 
     // Starts the session, runs `test`, and ends everything, whatever happens.
@@ -144,9 +144,9 @@ struct Place {
     }
     gate::GateOptions gate_options() {
         gate::GateOptions options;
-        options.root = root;
+        options.root = workspace;
         options.policy_directory = folder.path + "/config/policy";
-        options.off_loop = [this](std::function<void()> work) { return loop.off_loop(std::move(work)); };
+        options.run_blocking = [this](std::function<void()> work) { return loop.run_blocking(std::move(work)); };
         return options;
     }
     ErrorCode refusal(const std::string& code) {
@@ -159,18 +159,20 @@ struct Place {
     }
 
     TemporaryFolder folder;
-    std::string root = folder.path + "/workspace";
-    sandbox::Environment environment = sandbox::process_environment();
+    std::string workspace = folder.path + "/workspace";
+    Environment environment = sandbox::process_environment();
     store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime",
                                    folder.path + "/data"};
     async::Loop loop;
     gate::Gate gate{loop.clock(), gate_options()};
-    tools::Registry registry{loop, loop.clock(), gate, tools::RegistryOptions{root, environment, {"cellgate", "0"}}};
-    tools::Door door{gate, registry};
+    tools::Registry registry{loop, loop.clock(), gate,
+                             tools::RegistryOptions{workspace, environment, {"cellgate", "0"}}};
+    tools::ToolCallDispatcher dispatcher{gate, registry};
     Recorder recorder;
-    store::Journals journals{folder.path, work_at_once};
+    store::Journals journals{folder.path, run_inline};
     std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
-    House house{loop, loop.clock(), gate, door, *network, recorder, directories, journals, root, environment};
+    SessionServices services{loop,     loop.clock(), gate,     dispatcher,      *network,
+                             recorder, directories,  journals, workspace, environment};
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;
@@ -185,178 +187,178 @@ constexpr const char* endless = "print('go', flush=True)\nimport time\nwhile Tru
 constexpr const char* deaf = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
                              "print('go', flush=True)\nwhile True: time.sleep(0.01)";
 
-Task<void> in_order(Place* place) {
-    const ExecutionPtr first = place->execute(endless);
-    const ExecutionPtr second = place->execute("print('second', 40 + 2)");
-    const ExecutionPtr third = place->execute("print('third')");
+Task<void> in_order(Fixture* fixture) {
+    const ExecutionPtr first = fixture->execute(endless);
+    const ExecutionPtr second = fixture->execute("print('second', 40 + 2)");
+    const ExecutionPtr third = fixture->execute("print('third')");
     std::string go = "go";
-    co_await place->until_printed(first, std::move(go));
-    CHECK(place->session->position(*second) == 1);
-    CHECK(place->session->position(*third) == 2);
-    CHECK_FALSE(place->session->position(*first));
+    co_await fixture->until_printed(first, std::move(go));
+    CHECK(fixture->session->position(*second) == 1);
+    CHECK(fixture->session->position(*third) == 2);
+    CHECK_FALSE(fixture->session->position(*first));
     CHECK(first->state == protocol::ExecutionState::running);
-    CHECK_FALSE(co_await place->session->cancel(second, 5s, false));
+    CHECK_FALSE(co_await fixture->session->cancel(second, 5s, false));
     CHECK(second->result.status == ExecutionStatus::cancelled);
-    CHECK(place->recorder.positions[third->id] == std::vector<std::int64_t>{2}); // told once, and then when asked
-    CHECK(place->session->position(*third) == 1);
-    CHECK_FALSE(co_await place->session->cancel(first, 30s, false));
+    CHECK(fixture->recorder.positions[third->id] == std::vector<std::int64_t>{2}); // told once, and then when asked
+    CHECK(fixture->session->position(*third) == 1);
+    CHECK_FALSE(co_await fixture->session->cancel(first, 30s, false));
     CHECK(first->result.status == ExecutionStatus::cancelled);
-    CHECK_FALSE(co_await place->session->cancel(first, 5s, true)); // over already: nothing is ended
+    CHECK_FALSE(co_await fixture->session->cancel(first, 5s, true)); // over already: nothing is ended
     co_await third->finished.wait();
     CHECK(third->result.status == ExecutionStatus::ok);
     CHECK(third->result.execution_count.value == 2);
-    CHECK(place->printed(second).empty());
-    CHECK(place->printed(third).find("third") != std::string::npos);
-    CHECK(place->recorder.statuses.back() == SessionStatus::idle);
+    CHECK(fixture->printed(second).empty());
+    CHECK(fixture->printed(third).find("third") != std::string::npos);
+    CHECK(fixture->recorder.statuses.back() == SessionStatus::idle);
 }
 
-Task<void> errors_stop(Place* place) {
-    const ExecutionPtr broken = place->execute("1 / 0", 1);
-    const ExecutionPtr same = place->execute("print('same')", 1);
-    const ExecutionPtr other = place->execute("print('other')", 2);
+Task<void> errors_stop(Fixture* fixture) {
+    const ExecutionPtr broken = fixture->execute("1 / 0", 1);
+    const ExecutionPtr same = fixture->execute("print('same')", 1);
+    const ExecutionPtr other = fixture->execute("print('other')", 2);
     co_await other->finished.wait();
     CHECK(broken->result.status == ExecutionStatus::error);
     REQUIRE(broken->result.error);
     CHECK(broken->result.error->ename == "ZeroDivisionError");
     CHECK(same->result.status == ExecutionStatus::cancelled);
-    CHECK(place->printed(same).empty());
+    CHECK(fixture->printed(same).empty());
     CHECK(other->result.status == ExecutionStatus::ok);
 }
 
-Task<void> timeout_kills(Place* place) {
-    const ExecutionPtr stuck = place->execute(deaf, 1, 0.05);
-    const ExecutionPtr queued = place->execute("print('never')");
+Task<void> timeout_kills(Fixture* fixture) {
+    const ExecutionPtr stuck = fixture->execute(deaf, 1, 0.05);
+    const ExecutionPtr queued = fixture->execute("print('never')");
     co_await stuck->finished.wait();
     CHECK(stuck->result.status == ExecutionStatus::killed);
     CHECK(stuck->result.reason.value_or("").find("did not stop") != std::string::npos);
     CHECK(queued->result.status == ExecutionStatus::cancelled);
     std::string code = "print('again')";
-    const ExecutionPtr next = co_await place->finished(std::move(code));
+    const ExecutionPtr next = co_await fixture->finished(std::move(code));
     CHECK(next->result.status == ExecutionStatus::ok);
     CHECK(next->result.execution_count.value == 1);
 }
 
-Task<void> cancel_forces(Place* place) {
-    const ExecutionPtr stuck = place->execute(deaf);
+Task<void> cancel_forces(Fixture* fixture) {
+    const ExecutionPtr stuck = fixture->execute(deaf);
     std::string go = "go";
-    co_await place->until_printed(stuck, std::move(go));
-    CHECK(co_await place->session->cancel(stuck, 50ms, false)); // it still runs, and is left alone
+    co_await fixture->until_printed(stuck, std::move(go));
+    CHECK(co_await fixture->session->cancel(stuck, 50ms, false)); // it still runs, and is left alone
     CHECK(stuck->state == protocol::ExecutionState::running);
-    CHECK_FALSE(co_await place->session->cancel(stuck, 50ms, true));
+    CHECK_FALSE(co_await fixture->session->cancel(stuck, 50ms, true));
     CHECK(stuck->result.status == ExecutionStatus::killed);
 }
 
-Task<void> kernel_dies(Place* place) {
-    const ExecutionPtr dying = place->execute("import os; os._exit(7)");
-    const ExecutionPtr queued = place->execute("print('never')");
+Task<void> kernel_dies(Fixture* fixture) {
+    const ExecutionPtr dying = fixture->execute("import os; os._exit(7)");
+    const ExecutionPtr queued = fixture->execute("print('never')");
     co_await dying->finished.wait();
     CHECK(dying->result.status == ExecutionStatus::killed);
     CHECK(dying->result.reason.value_or("").find("exit code 7") != std::string::npos);
     CHECK(queued->result.status == ExecutionStatus::cancelled);
-    CHECK(place->recorder.statuses.back() == SessionStatus::restarting);
+    CHECK(fixture->recorder.statuses.back() == SessionStatus::restarting);
     std::string code = "print('again')";
-    const ExecutionPtr next = co_await place->finished(std::move(code));
+    const ExecutionPtr next = co_await fixture->finished(std::move(code));
     CHECK(next->result.status == ExecutionStatus::ok);
-    CHECK(place->printed(queued).empty());
+    CHECK(fixture->printed(queued).empty());
 }
 
-Task<void> restart_twice(Place* place) {
-    const pid_t before = co_await place->kernel_pid();
-    const ExecutionPtr running = place->execute(endless);
-    const ExecutionPtr queued = place->execute("print('never')");
+Task<void> restart_twice(Fixture* fixture) {
+    const pid_t before = co_await fixture->kernel_pid();
+    const ExecutionPtr running = fixture->execute(endless);
+    const ExecutionPtr queued = fixture->execute("print('never')");
     std::string go = "go";
-    co_await place->until_printed(running, std::move(go));
-    place->others.spawn(place->restart());
-    place->others.spawn(place->restart());
-    co_await place->others.join();
-    CHECK(place->outcomes == std::vector<std::string>{"busy", "restarted"});
+    co_await fixture->until_printed(running, std::move(go));
+    fixture->others.spawn(fixture->restart());
+    fixture->others.spawn(fixture->restart());
+    co_await fixture->others.join();
+    CHECK(fixture->outcomes == std::vector<std::string>{"busy", "restarted"});
     CHECK(running->result.status == ExecutionStatus::killed);
     CHECK(running->result.reason == "the session was restarted");
     CHECK(queued->result.status == ExecutionStatus::cancelled);
     CHECK_FALSE(runs(before));
-    const pid_t after = co_await place->kernel_pid();
+    const pid_t after = co_await fixture->kernel_pid();
     CHECK(after != before);
 }
 
-Task<void> restart_fails(Place* place) {
-    const std::string here = place->root + "/here";
+Task<void> restart_fails(Fixture* fixture) {
+    const std::string here = fixture->workspace + "/here";
     std::filesystem::remove(here);
-    place->others.spawn(place->restart());
-    std::function<bool()> restarting = [&] { return place->recorder.statuses.back() == SessionStatus::restarting; };
-    co_await place->recorder.until(std::move(restarting));
-    const ExecutionPtr waiting = place->execute("print('never')");
-    co_await place->others.join();
-    CHECK(place->outcomes == std::vector<std::string>{"kernelStartFailed"});
-    CHECK(place->recorder.statuses.back() == SessionStatus::dead);
+    fixture->others.spawn(fixture->restart());
+    std::function<bool()> restarting = [&] { return fixture->recorder.statuses.back() == SessionStatus::restarting; };
+    co_await fixture->recorder.until(std::move(restarting));
+    const ExecutionPtr waiting = fixture->execute("print('never')");
+    co_await fixture->others.join();
+    CHECK(fixture->outcomes == std::vector<std::string>{"kernelStartFailed"});
+    CHECK(fixture->recorder.statuses.back() == SessionStatus::dead);
     CHECK(waiting->result.status == ExecutionStatus::cancelled); // not left to wait for what will not come
-    CHECK(place->refusal("1") == ErrorCode::kernel_start_failed);
+    CHECK(fixture->refusal("1") == ErrorCode::kernel_start_failed);
     std::filesystem::create_directory(here);
-    place->others.spawn(place->restart());
-    place->others.spawn(place->restart());
-    co_await place->others.join();
-    CHECK(place->outcomes == std::vector<std::string>{"kernelStartFailed", "busy", "restarted"});
+    fixture->others.spawn(fixture->restart());
+    fixture->others.spawn(fixture->restart());
+    co_await fixture->others.join();
+    CHECK(fixture->outcomes == std::vector<std::string>{"kernelStartFailed", "busy", "restarted"});
     std::string code = "print('again')";
-    const ExecutionPtr next = co_await place->finished(std::move(code));
+    const ExecutionPtr next = co_await fixture->finished(std::move(code));
     CHECK(next->result.status == ExecutionStatus::ok);
 }
 
-Task<void> close_while_running(Place* place) {
-    const pid_t pid = co_await place->kernel_pid();
-    const ExecutionPtr running = place->execute(endless);
-    const ExecutionPtr queued = place->execute("print('never')");
+Task<void> close_while_running(Fixture* fixture) {
+    const pid_t pid = co_await fixture->kernel_pid();
+    const ExecutionPtr running = fixture->execute(endless);
+    const ExecutionPtr queued = fixture->execute("print('never')");
     std::string go = "go";
-    co_await place->until_printed(running, std::move(go));
+    co_await fixture->until_printed(running, std::move(go));
     std::string reason = "enough";
-    co_await place->session->close(std::move(reason));
+    co_await fixture->session->close(std::move(reason));
     CHECK(running->result.status == ExecutionStatus::killed);
     CHECK(running->result.reason == "enough");
     CHECK(queued->result.status == ExecutionStatus::cancelled);
     CHECK_FALSE(runs(pid));
-    CHECK(place->recorder.statuses.back() == SessionStatus::dead);
-    CHECK(place->refusal("1") == ErrorCode::session_not_found);
-    place->others.spawn(place->restart());
-    co_await place->others.join();
-    CHECK(place->outcomes == std::vector<std::string>{"sessionNotFound"});
+    CHECK(fixture->recorder.statuses.back() == SessionStatus::dead);
+    CHECK(fixture->refusal("1") == ErrorCode::session_not_found);
+    fixture->others.spawn(fixture->restart());
+    co_await fixture->others.join();
+    CHECK(fixture->outcomes == std::vector<std::string>{"sessionNotFound"});
 }
 
-Task<void> close_while_restarting(Place* place) {
-    const pid_t pid = co_await place->kernel_pid();
-    place->others.spawn(place->restart());
-    std::function<bool()> restarting = [&] { return place->recorder.statuses.back() == SessionStatus::restarting; };
-    co_await place->recorder.until(std::move(restarting));
-    const ExecutionPtr waiting = place->execute("print('never')");
+Task<void> close_while_restarting(Fixture* fixture) {
+    const pid_t pid = co_await fixture->kernel_pid();
+    fixture->others.spawn(fixture->restart());
+    std::function<bool()> restarting = [&] { return fixture->recorder.statuses.back() == SessionStatus::restarting; };
+    co_await fixture->recorder.until(std::move(restarting));
+    const ExecutionPtr waiting = fixture->execute("print('never')");
     std::string reason = "enough";
-    co_await place->session->close(std::move(reason));
-    co_await place->others.join();
-    CHECK(place->outcomes == std::vector<std::string>{"sessionNotFound"});
+    co_await fixture->session->close(std::move(reason));
+    co_await fixture->others.join();
+    CHECK(fixture->outcomes == std::vector<std::string>{"sessionNotFound"});
     CHECK(waiting->result.status == ExecutionStatus::cancelled);
     CHECK_FALSE(runs(pid));
-    CHECK(place->recorder.statuses.back() == SessionStatus::dead);
+    CHECK(fixture->recorder.statuses.back() == SessionStatus::dead);
 }
 
-Task<void> prompt_is_withdrawn(Place* place) {
-    const ExecutionPtr asking = place->execute("input('name? ')");
-    std::function<bool()> asked = [&] { return !place->recorder.prompts.empty(); };
-    co_await place->recorder.until(std::move(asked));
-    CHECK(place->recorder.prompts == std::vector<std::string>{"name? "});
-    CHECK(place->recorder.withdrawn == 0);
-    CHECK_FALSE(co_await place->session->cancel(asking, 30s, false));
+Task<void> prompt_is_withdrawn(Fixture* fixture) {
+    const ExecutionPtr asking = fixture->execute("input('name? ')");
+    std::function<bool()> asked = [&] { return !fixture->recorder.prompts.empty(); };
+    co_await fixture->recorder.until(std::move(asked));
+    CHECK(fixture->recorder.prompts == std::vector<std::string>{"name? "});
+    CHECK(fixture->recorder.withdrawn == 0);
+    CHECK_FALSE(co_await fixture->session->cancel(asking, 30s, false));
     CHECK(asking->result.status == ExecutionStatus::cancelled);
-    CHECK(place->recorder.withdrawn == 1);
+    CHECK(fixture->recorder.withdrawn == 1);
 }
 
-Task<void> late_output(Place* place) {
+Task<void> late_output(Fixture* fixture) {
     std::string code = "parent = get_ipython().parent_header\nprint('before')";
-    const ExecutionPtr first = co_await place->finished(std::move(code));
-    CHECK_FALSE(place->recorder.late);
+    const ExecutionPtr first = co_await fixture->finished(std::move(code));
+    CHECK_FALSE(fixture->recorder.late);
     const std::uint64_t bytes = first->result.output_bytes;
     // As a thread of the first one does: what it sends names the first as its parent.
     std::string behind =
         "k = get_ipython().kernel\n"
         "k.session.send(k.iopub_socket, 'stream', {'name': 'stdout', 'text': 'behind'}, parent=parent)";
-    co_await place->finished(std::move(behind));
-    CHECK(place->printed(first).find("behind") != std::string::npos);
-    CHECK(place->recorder.late);
+    co_await fixture->finished(std::move(behind));
+    CHECK(fixture->printed(first).find("behind") != std::string::npos);
+    CHECK(fixture->recorder.late);
     CHECK(first->journal.page(0, 1 << 20).read().back().late);
     CHECK(first->result.output_bytes == bytes);
 }
@@ -364,56 +366,56 @@ Task<void> late_output(Place* place) {
 } // namespace
 
 TEST_CASE("executions run one after the other; one that waits can be removed, one that runs is interrupted") {
-    Place place;
-    place.run(in_order(&place));
+    Fixture fixture;
+    fixture.run(in_order(&fixture));
 }
 
 TEST_CASE("an error cancels what the same client queued behind it, and nothing of others") {
-    Place place;
-    place.run(errors_stop(&place));
+    Fixture fixture;
+    fixture.run(errors_stop(&fixture));
 }
 
 TEST_CASE("code that ignores interrupts ends with its kernel when its time is over, and the next one runs") {
-    Place place;
-    place.run(timeout_kills(&place));
+    Fixture fixture;
+    fixture.run(timeout_kills(&fixture));
 }
 
 TEST_CASE("code that ignores interrupts is ended by force alone") {
-    Place place;
-    place.run(cancel_forces(&place));
+    Fixture fixture;
+    fixture.run(cancel_forces(&fixture));
 }
 
 TEST_CASE("a kernel that dies is named as the cause, cancels what waits, and is replaced") {
-    Place place;
-    place.run(kernel_dies(&place));
+    Fixture fixture;
+    fixture.run(kernel_dies(&fixture));
 }
 
 TEST_CASE("of two restarts at once one happens, and nothing of the old kernel runs") {
-    Place place;
-    place.run(restart_twice(&place));
+    Fixture fixture;
+    fixture.run(restart_twice(&fixture));
 }
 
 TEST_CASE("a session without a kernel refuses code at once, and can be restarted, once") {
-    Place place;
-    place.run(restart_fails(&place));
+    Fixture fixture;
+    fixture.run(restart_fails(&fixture));
 }
 
 TEST_CASE("closing ends what runs and what waits, and leaves no process") {
-    Place place;
-    place.run(close_while_running(&place));
+    Fixture fixture;
+    fixture.run(close_while_running(&fixture));
 }
 
 TEST_CASE("closing during a restart leaves no process") {
-    Place place;
-    place.run(close_while_restarting(&place));
+    Fixture fixture;
+    fixture.run(close_while_restarting(&fixture));
 }
 
 TEST_CASE("a prompt is withdrawn before its execution has a result") {
-    Place place;
-    place.run(prompt_is_withdrawn(&place));
+    Fixture fixture;
+    fixture.run(prompt_is_withdrawn(&fixture));
 }
 
 TEST_CASE("output that names an execution which has ended goes there, as late") {
-    Place place;
-    place.run(late_output(&place));
+    Fixture fixture;
+    fixture.run(late_output(&fixture));
 }

@@ -1,4 +1,4 @@
-// The states of an execution, with a fake kernel that does as it is told and a clock that stands still until it is
+// The states of an execution, with a scripted kernel and a clock that stands still until it is
 // moved: no test here waits for time.
 
 #include "base/fake_clock.hpp"
@@ -29,8 +29,8 @@ struct TemporaryFolder {
 struct Recorder final : SessionObserver {
     void on_session_changed(const protocol::SessionChangedParams&) override { happened.set(); }
     void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) override {
-        const std::string place = position ? std::to_string(*position) : "";
-        changes.push_back(execution.id + ":" + names[static_cast<int>(execution.state)] + place);
+        const std::string suffix = position ? std::to_string(*position) : "";
+        changes.push_back(execution.id + ":" + names[static_cast<int>(execution.state)] + suffix);
         happened.set();
     }
     void on_output(const Execution& execution, const protocol::OutputRecord& record) override {
@@ -47,8 +47,8 @@ struct Recorder final : SessionObserver {
     Event happened;
 };
 
-struct Place {
-    explicit Place(bool restore_cwd = false, bool by_signal = false) {
+struct Fixture {
+    explicit Fixture(bool restore_cwd = false, bool by_signal = false) {
         for (const char* name : {"workspace", "workspace/sub", "state", "config", "runtime"}) {
             std::filesystem::create_directory(folder.path + "/" + name);
         }
@@ -61,10 +61,10 @@ struct Place {
         SessionOptions options;
         options.id = "s";
         options.kernel.name = "fake";
-        options.cwd = root;
+        options.cwd = workspace;
         options.restore_cwd = restore_cwd;
         options.isolation = sandbox::Isolation::none;
-        session = std::make_unique<Session>(house, std::move(options));
+        session = std::make_unique<Session>(services, std::move(options));
     }
 
     void run(Task<void> test) { loop.run(whole(std::move(test))); }
@@ -117,74 +117,76 @@ struct Place {
         const bool still_runs = co_await session->cancel(execution, grace, force);
         outcomes.push_back(still_runs ? "still runs" : "ended");
     }
-    sandbox::Environment with_kernels() const {
-        sandbox::Environment all = sandbox::process_environment();
+    Environment with_kernels() const {
+        Environment all = sandbox::process_environment();
         all["JUPYTER_PATH"] = folder.path + "/jupyter";
         return all;
     }
     gate::GateOptions gate_options() {
         gate::GateOptions options;
-        options.root = root;
+        options.root = workspace;
         options.policy_directory = folder.path + "/config/policy";
-        options.off_loop = [this](std::function<void()> work) { return loop.off_loop(std::move(work)); };
+        options.run_blocking = [this](std::function<void()> work) { return loop.run_blocking(std::move(work)); };
         return options;
     }
 
     TemporaryFolder folder;
-    std::string root = folder.path + "/workspace";
-    sandbox::Environment environment = with_kernels();
+    std::string workspace = folder.path + "/workspace";
+    Environment environment = with_kernels();
     store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime",
                                    folder.path + "/data"};
     async::Loop loop;
     FakeClock clock;
     gate::Gate gate{loop.clock(), gate_options()};
-    tools::Registry registry{loop, loop.clock(), gate, tools::RegistryOptions{root, environment, {"cellgate", "0"}}};
-    tools::Door door{gate, registry};
+    tools::Registry registry{loop, loop.clock(), gate,
+                             tools::RegistryOptions{workspace, environment, {"cellgate", "0"}}};
+    tools::ToolCallDispatcher dispatcher{gate, registry};
     Recorder recorder;
-    store::Journals journals{folder.path, work_at_once};
+    store::Journals journals{folder.path, run_inline};
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;
     std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
-    House house{loop, clock, gate, door, *network, recorder, directories, journals, root, environment};
+    SessionServices services{loop,     clock,       gate,     dispatcher,      *network,
+                             recorder, directories, journals, workspace, environment};
 };
 
-Task<void> changes_in_order(Place* place) {
-    const ExecutionPtr a = place->execute("a", "print go\nwait file");
-    const ExecutionPtr b = place->execute("b", "print b");
-    const ExecutionPtr c = place->execute("c", "error");
-    const ExecutionPtr d = place->execute("d", "print d");
-    const ExecutionPtr e = place->execute("e", "print e", {}, 2);
+Task<void> changes_in_order(Fixture* fixture) {
+    const ExecutionPtr a = fixture->execute("a", "print go\nwait file");
+    const ExecutionPtr b = fixture->execute("b", "print b");
+    const ExecutionPtr c = fixture->execute("c", "error");
+    const ExecutionPtr d = fixture->execute("d", "print d");
+    const ExecutionPtr e = fixture->execute("e", "print e", {}, 2);
     std::string go = "go";
-    co_await place->until_printed(a, std::move(go));
+    co_await fixture->until_printed(a, std::move(go));
     CHECK(a->state == ExecutionState::running);
-    CHECK(place->session->position(*b) == 1);
-    CHECK(place->session->position(*e) == 4);
-    CHECK_THROWS_WITH_AS(place->execute("b", "print again"), doctest::Contains("which was used"), Error);
-    std::ofstream(place->root + "/file") << "";
+    CHECK(fixture->session->position(*b) == 1);
+    CHECK(fixture->session->position(*e) == 4);
+    CHECK_THROWS_WITH_AS(fixture->execute("b", "print again"), doctest::Contains("which was used"), Error);
+    std::ofstream(fixture->workspace + "/file") << "";
     co_await e->finished.wait();
     CHECK(a->result.status == ExecutionStatus::ok);
     CHECK(b->result.status == ExecutionStatus::ok);
     CHECK(c->result.status == ExecutionStatus::error);
     CHECK(d->result.status == ExecutionStatus::cancelled); // of the same client, behind the error
     CHECK(e->result.status == ExecutionStatus::ok);
-    CHECK_THROWS_WITH_AS(place->execute("a", "print again"), doctest::Contains("which was used"), Error);
-    // Each position is told once: a queue of n costs n messages, not n squared.
+    CHECK_THROWS_WITH_AS(fixture->execute("a", "print again"), doctest::Contains("which was used"), Error);
+    // Each position is sent once: a queue of n costs n messages, not n squared.
     const std::vector<std::string> expected = {"a:queued0",  "b:queued1",  "c:queued2", "d:queued3",  "e:queued4",
                                                "a:running",  "a:finished", "b:running", "b:finished", "c:running",
                                                "c:finished", "d:finished", "e:running", "e:finished"};
-    CHECK(place->recorder.changes == expected);
+    CHECK(fixture->recorder.changes == expected);
 }
 
-Task<void> timeout_interrupts(Place* place) {
-    const ExecutionPtr slow = place->execute("slow", "print go\nhang", 30.0);
-    const ExecutionPtr next = place->execute("next", "print next", 30.0);
+Task<void> timeout_interrupts(Fixture* fixture) {
+    const ExecutionPtr slow = fixture->execute("slow", "print go\nhang", 30.0);
+    const ExecutionPtr next = fixture->execute("next", "print next", 30.0);
     std::string go = "go";
-    co_await place->until_printed(slow, std::move(go));
-    place->clock.advance(29s);
-    co_await place->until_sleeping(1);
+    co_await fixture->until_printed(slow, std::move(go));
+    fixture->clock.advance(29s);
+    co_await fixture->until_sleeping(1);
     CHECK(slow->stop == StopReason::none);
-    place->clock.advance(2s);
+    fixture->clock.advance(2s);
     co_await slow->finished.wait();
     CHECK(slow->result.status == ExecutionStatus::timeout);
     CHECK(slow->result.duration_seconds == doctest::Approx(31));
@@ -192,202 +194,202 @@ Task<void> timeout_interrupts(Place* place) {
     CHECK(next->result.status == ExecutionStatus::ok); // the time in the queue does not count
 }
 
-Task<void> approvals_stop_the_clock(Place* place) {
-    const ExecutionPtr slow = place->execute("slow", "print go\nhang", 30.0);
+Task<void> approvals_stop_the_clock(Fixture* fixture) {
+    const ExecutionPtr slow = fixture->execute("slow", "print go\nhang", 30.0);
     std::string go = "go";
-    co_await place->until_printed(slow, std::move(go));
+    co_await fixture->until_printed(slow, std::move(go));
     slow->clock.set_pending(2);
-    place->clock.advance(1h);
+    fixture->clock.advance(1h);
     slow->clock.set_pending(1);
-    place->clock.advance(1h);
+    fixture->clock.advance(1h);
     slow->clock.set_pending(0);
-    co_await place->until_sleeping(1);
+    co_await fixture->until_sleeping(1);
     CHECK(slow->stop == StopReason::none);
-    place->clock.advance(31s);
+    fixture->clock.advance(31s);
     co_await slow->finished.wait();
     CHECK(slow->result.status == ExecutionStatus::timeout);
     CHECK(slow->result.waited_seconds == doctest::Approx(7200));
 }
 
-Task<void> timeout_escalates(Place* place) {
-    const ExecutionPtr deaf = place->execute("deaf", "print go\ndeaf", 30.0);
-    const ExecutionPtr queued = place->execute("queued", "print never");
+Task<void> timeout_escalates(Fixture* fixture) {
+    const ExecutionPtr deaf = fixture->execute("deaf", "print go\ndeaf", 30.0);
+    const ExecutionPtr queued = fixture->execute("queued", "print never");
     std::string go = "go";
-    co_await place->until_printed(deaf, std::move(go));
-    place->clock.advance(30s);
-    co_await place->until_sleeping(1); // the grace
+    co_await fixture->until_printed(deaf, std::move(go));
+    fixture->clock.advance(30s);
+    co_await fixture->until_sleeping(1); // the grace
     CHECK(deaf->stop == StopReason::timeout);
-    place->clock.advance(4s);
-    co_await place->until_sleeping(1);
+    fixture->clock.advance(4s);
+    co_await fixture->until_sleeping(1);
     CHECK(deaf->state == ExecutionState::running);
-    place->clock.advance(2s);
+    fixture->clock.advance(2s);
     co_await deaf->finished.wait();
     CHECK(deaf->result.status == ExecutionStatus::killed);
     CHECK(deaf->result.reason.value_or("").find("did not stop") != std::string::npos);
     CHECK(queued->result.status == ExecutionStatus::cancelled);
-    const ExecutionPtr after = place->execute("after", "print after");
+    const ExecutionPtr after = fixture->execute("after", "print after");
     co_await after->finished.wait();
     CHECK(after->result.status == ExecutionStatus::ok);
 }
 
-Task<void> cancels(Place* place) {
-    const ExecutionPtr deaf = place->execute("deaf", "print go\ndeaf");
-    const ExecutionPtr queued = place->execute("queued", "print never");
+Task<void> cancels(Fixture* fixture) {
+    const ExecutionPtr deaf = fixture->execute("deaf", "print go\ndeaf");
+    const ExecutionPtr queued = fixture->execute("queued", "print never");
     std::string go = "go";
-    co_await place->until_printed(deaf, std::move(go));
-    CHECK_FALSE(co_await place->session->cancel(queued, 5s, true)); // removed; nothing is ended for it
+    co_await fixture->until_printed(deaf, std::move(go));
+    CHECK_FALSE(co_await fixture->session->cancel(queued, 5s, true)); // removed; nothing is ended for it
     CHECK(queued->result.status == ExecutionStatus::cancelled);
     CHECK(deaf->state == ExecutionState::running);
 
-    place->clock.advance(10s); // so that the code has surely begun: one interrupt will do
-    place->others.spawn(place->cancel(deaf, 5s, false));
-    co_await place->until_sleeping(1);
-    place->clock.advance(5s);
-    co_await place->others.join();
-    CHECK(place->outcomes == std::vector<std::string>{"still runs"});
+    fixture->clock.advance(10s); // so that the code has surely begun: one interrupt will do
+    fixture->others.spawn(fixture->cancel(deaf, 5s, false));
+    co_await fixture->until_sleeping(1);
+    fixture->clock.advance(5s);
+    co_await fixture->others.join();
+    CHECK(fixture->outcomes == std::vector<std::string>{"still runs"});
     CHECK(deaf->state == ExecutionState::running);
 
-    place->others.spawn(place->cancel(deaf, 5s, true));
-    co_await place->until_sleeping(1);
-    place->clock.advance(5s);
-    co_await place->others.join();
-    CHECK(place->outcomes == std::vector<std::string>{"still runs", "ended"});
+    fixture->others.spawn(fixture->cancel(deaf, 5s, true));
+    co_await fixture->until_sleeping(1);
+    fixture->clock.advance(5s);
+    co_await fixture->others.join();
+    CHECK(fixture->outcomes == std::vector<std::string>{"still runs", "ended"});
     CHECK(deaf->result.status == ExecutionStatus::killed);
-    CHECK_FALSE(co_await place->session->cancel(deaf, 5s, true)); // over: nothing happens
+    CHECK_FALSE(co_await fixture->session->cancel(deaf, 5s, true)); // over: nothing happens
 }
 
-Task<void> cancel_beats_timeout(Place* place) {
-    const ExecutionPtr slow = place->execute("slow", "print go\nhang", 30.0);
+Task<void> cancel_beats_timeout(Fixture* fixture) {
+    const ExecutionPtr slow = fixture->execute("slow", "print go\nhang", 30.0);
     std::string go = "go";
-    co_await place->until_printed(slow, std::move(go));
-    CHECK_FALSE(co_await place->session->cancel(slow, 5s, false));
+    co_await fixture->until_printed(slow, std::move(go));
+    CHECK_FALSE(co_await fixture->session->cancel(slow, 5s, false));
     CHECK(slow->result.status == ExecutionStatus::cancelled);
     CHECK(slow->result.error); // what the interrupt did
 }
 
-Task<void> interrupt_leaves_queue(Place* place) {
-    place->session->interrupt(); // nothing runs: nothing happens
-    const ExecutionPtr slow = place->execute("slow", "print go\nhang", {}, 1);
-    const ExecutionPtr other = place->execute("other", "print other", {}, 2);
+Task<void> interrupt_leaves_queue(Fixture* fixture) {
+    fixture->session->interrupt(); // nothing runs: nothing happens
+    const ExecutionPtr slow = fixture->execute("slow", "print go\nhang", {}, 1);
+    const ExecutionPtr other = fixture->execute("other", "print other", {}, 2);
     std::string go = "go";
-    co_await place->until_printed(slow, std::move(go));
-    place->session->interrupt();
+    co_await fixture->until_printed(slow, std::move(go));
+    fixture->session->interrupt();
     co_await other->finished.wait();
     CHECK(slow->result.status == ExecutionStatus::error);
     CHECK(slow->result.error->ename == "KeyboardInterrupt");
     CHECK(other->result.status == ExecutionStatus::ok);
 }
 
-Task<void> deaths(Place* place) {
+Task<void> deaths(Fixture* fixture) {
     for (const auto& [code, word] :
          std::map<std::string, std::string>{{"exit 3", "exit code 3"}, {"kill", "SIGKILL"}}) {
         CAPTURE(code);
-        const ExecutionPtr dying = place->execute("dying" + word.substr(0, 2), "print go\n" + code);
-        const ExecutionPtr queued = place->execute("queued" + word.substr(0, 2), "print never");
+        const ExecutionPtr dying = fixture->execute("dying" + word.substr(0, 2), "print go\n" + code);
+        const ExecutionPtr queued = fixture->execute("queued" + word.substr(0, 2), "print never");
         co_await dying->finished.wait();
         CHECK(dying->result.status == ExecutionStatus::killed);
         CHECK(dying->result.reason.value_or("").find(word) != std::string::npos);
         CHECK(queued->result.status == ExecutionStatus::cancelled);
-        const ExecutionPtr next = place->execute("next" + word.substr(0, 2), "print next");
+        const ExecutionPtr next = fixture->execute("next" + word.substr(0, 2), "print next");
         co_await next->finished.wait();
         CHECK(next->result.status == ExecutionStatus::ok);
     }
 }
 
-Task<void> memory_runs_out(Place* place) {
-    const std::string count = place->folder.path + "/vmstat";
+Task<void> memory_runs_out(Fixture* fixture) {
+    const std::string count = fixture->folder.path + "/vmstat";
     std::ofstream(count) << "oom_kill 7\n";
-    place->house.vmstat = count;
-    const ExecutionPtr killed = place->execute("killed", "kill");
+    fixture->services.vmstat = count;
+    const ExecutionPtr killed = fixture->execute("killed", "kill");
     co_await killed->finished.wait();
     CHECK(killed->result.status == ExecutionStatus::killed); // by somebody: the count stands still
-    place->clock.advance(1min);
-    const ExecutionPtr hungry = place->execute("hungry", "print go\nwait file\nkill");
+    fixture->clock.advance(1min);
+    const ExecutionPtr hungry = fixture->execute("hungry", "print go\nwait file\nkill");
     std::string go = "go";
-    co_await place->until_printed(hungry, std::move(go));
+    co_await fixture->until_printed(hungry, std::move(go));
     std::ofstream(count) << "oom_kill 8\n";
-    std::ofstream(place->root + "/file") << "";
+    std::ofstream(fixture->workspace + "/file") << "";
     co_await hungry->finished.wait();
     CHECK(hungry->result.status == ExecutionStatus::oom);
     CHECK(hungry->result.reason.value_or("").find("memory ran out") != std::string::npos);
     // What we end ourselves has its own reason, whatever else the machine suffers meanwhile.
-    const ExecutionPtr deaf = place->execute("deaf", "print go\ndeaf");
+    const ExecutionPtr deaf = fixture->execute("deaf", "print go\ndeaf");
     std::string again = "go";
-    co_await place->until_printed(deaf, std::move(again));
+    co_await fixture->until_printed(deaf, std::move(again));
     std::ofstream(count) << "oom_kill 9\n";
-    CHECK_FALSE(co_await place->session->cancel(deaf, 0s, true));
+    CHECK_FALSE(co_await fixture->session->cancel(deaf, 0s, true));
     CHECK(deaf->result.status == ExecutionStatus::killed);
 }
 
-Task<void> long_queue(Place* place) {
-    const ExecutionPtr first = place->execute("first", "print go\nwait file");
+Task<void> long_queue(Fixture* fixture) {
+    const ExecutionPtr first = fixture->execute("first", "print go\nwait file");
     std::string go = "go";
-    co_await place->until_printed(first, std::move(go));
+    co_await fixture->until_printed(first, std::move(go));
     for (int i = 0; i < 10'000; ++i) {
-        place->execute("x" + std::to_string(i), "print x");
+        fixture->execute("x" + std::to_string(i), "print x");
     }
-    CHECK_THROWS_WITH_AS(place->execute("more", "print x"), doctest::Contains("10000 executions wait"), Error);
-    const std::size_t told = place->recorder.changes.size();
+    CHECK_THROWS_WITH_AS(fixture->execute("more", "print x"), doctest::Contains("10000 executions wait"), Error);
+    const std::size_t told = fixture->recorder.changes.size();
     CHECK(told == 10'002);
     sandbox::Additions none;
-    co_await place->session->restart(nullptr, std::move(none));
-    CHECK(place->recorder.changes.size() == told + 10'001);
+    co_await fixture->session->restart(nullptr, std::move(none));
+    CHECK(fixture->recorder.changes.size() == told + 10'001);
     CHECK(first->result.status == ExecutionStatus::killed);
 }
 
 } // namespace
 
-TEST_CASE("a queue runs in order, positions are told once, and an error stops what its client queued behind it") {
-    Place place;
-    place.run(changes_in_order(&place));
+TEST_CASE("a queue runs in order, positions are sent once, and an error stops what its client queued behind it") {
+    Fixture fixture;
+    fixture.run(changes_in_order(&fixture));
 }
 
 TEST_CASE("at its timeout an execution is interrupted; the time in the queue does not count") {
-    Place place;
-    place.run(timeout_interrupts(&place));
+    Fixture fixture;
+    fixture.run(timeout_interrupts(&fixture));
 }
 
 TEST_CASE("while an approval is pending the clock of an execution stands") {
-    Place place;
-    place.run(approvals_stop_the_clock(&place));
+    Fixture fixture;
+    fixture.run(approvals_stop_the_clock(&fixture));
 }
 
 TEST_CASE("what does not stop within five seconds of its timeout loses its kernel") {
-    Place place;
-    place.run(timeout_escalates(&place));
+    Fixture fixture;
+    fixture.run(timeout_escalates(&fixture));
 }
 
 TEST_CASE("cancelling removes what waits, interrupts what runs, and only by force ends the kernel") {
-    Place place;
-    place.run(cancels(&place));
+    Fixture fixture;
+    fixture.run(cancels(&fixture));
 }
 
 TEST_CASE("what was cancelled is cancelled, however it then ended") {
-    Place place;
-    place.run(cancel_beats_timeout(&place));
+    Fixture fixture;
+    fixture.run(cancel_beats_timeout(&fixture));
 }
 
 TEST_CASE("an interrupt of the session ends what runs and leaves the queue") {
-    Place place;
-    place.run(interrupt_leaves_queue(&place));
+    Fixture fixture;
+    fixture.run(interrupt_leaves_queue(&fixture));
 }
 
-TEST_CASE("a kernel that is told to stop by signal gets the signal") {
-    Place place(false, true);
-    place.run(interrupt_leaves_queue(&place));
+TEST_CASE("a kernel with interrupt mode signal gets the signal") {
+    Fixture fixture(false, true);
+    fixture.run(interrupt_leaves_queue(&fixture));
 }
 
 TEST_CASE("a kernel that dies is the cause of its execution's end") {
-    Place place;
-    place.run(deaths(&place));
+    Fixture fixture;
+    fixture.run(deaths(&fixture));
 }
 
-TEST_CASE("a kernel that the system ended for want of memory is told apart from one that somebody killed") {
-    Place place;
-    place.run(memory_runs_out(&place));
+TEST_CASE("a kernel that the system ended for lack of memory is distinguished from one that a user killed") {
+    Fixture fixture;
+    fixture.run(memory_runs_out(&fixture));
 }
 
 TEST_CASE("a queue has a bound, and costs one message an execution") {
-    Place place;
-    place.run(long_queue(&place));
+    Fixture fixture;
+    fixture.run(long_queue(&fixture));
 }

@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::uint64_t large = std::uint64_t{10} << 20;
 
-struct Place {
+struct TestDirectory {
     std::string path = make_unique_directory(fs::temp_directory_path(), "cellgate-test-");
     bool held = false; // what is done off the loop
     Event released;
     int jobs = 0;
     JournalFiles files{path, [this](std::function<void()> work) { return later(std::move(work)); }};
 
-    ~Place() {
+    ~TestDirectory() {
         release();
         TaskScope scope;
         scope.spawn(files.close());
@@ -63,7 +63,7 @@ struct Place {
 } // namespace
 
 TEST_CASE("files are made ahead, in batches, and none is given twice") {
-    Place place;
+    TestDirectory place;
     std::vector<std::string> taken;
     for (int i = 0; i < 200; ++i) {
         taken.push_back(place.take());
@@ -75,7 +75,7 @@ TEST_CASE("files are made ahead, in batches, and none is given twice") {
 }
 
 TEST_CASE("when none is ahead one is made on the spot") {
-    Place place;
+    TestDirectory place;
     place.held = true;
     for (int i = 0; i < 100; ++i) {
         place.take();
@@ -90,7 +90,7 @@ TEST_CASE("when none is ahead one is made on the spot") {
 }
 
 TEST_CASE("one that was removed before it was taken is not given") {
-    Place place;
+    TestDirectory place;
     place.take();
     for (const fs::directory_entry& entry : fs::directory_iterator(place.path)) {
         fs::remove(entry);
@@ -99,7 +99,7 @@ TEST_CASE("one that was removed before it was taken is not given") {
 }
 
 TEST_CASE("without the directory there is the reason, and a later try may succeed") {
-    Place place;
+    TestDirectory place;
     fs::remove_all(place.path);
     const JournalFiles::File none = place.files.take();
     CHECK(none.fd == -1);
@@ -109,7 +109,7 @@ TEST_CASE("without the directory there is the reason, and a later try may succee
 }
 
 TEST_CASE("what is removed goes at once when it is large or much, and never another file") {
-    Place place;
+    TestDirectory place;
     std::vector<std::string> taken;
     for (int i = 0; i < 100; ++i) {
         taken.push_back(place.take());

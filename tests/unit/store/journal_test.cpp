@@ -19,12 +19,12 @@ namespace {
 constexpr std::uint64_t any_size = std::uint64_t{1} << 30;
 constexpr std::uint64_t not_yet_removed = std::uint64_t{64} << 10; // at most, by JournalFiles
 
-struct Place {
+struct TestDirectory {
     std::string parent = make_unique_directory(fs::temp_directory_path(), "cellgate-test-");
     Journals journals;
 
-    explicit Place(JournalLimits limits = {}) : journals(parent, work_at_once, limits) {}
-    ~Place() { remove_tree(parent); }
+    explicit TestDirectory(JournalLimits limits = {}) : journals(parent, run_inline, limits) {}
+    ~TestDirectory() { remove_tree(parent); }
 
     // Without those that were made ahead.
     std::vector<std::string> files() const {
@@ -82,7 +82,7 @@ struct FullDisk {
 } // namespace
 
 TEST_CASE("what was appended is read back, in pages, byte for byte") {
-    Place place;
+    TestDirectory place;
     Journal journal(place.journals, {"a", "s"});
     constexpr std::int64_t count = 5000; // several blocks
     for (std::int64_t i = 0; i < count; ++i) {
@@ -115,7 +115,7 @@ TEST_CASE("what was appended is read back, in pages, byte for byte") {
 }
 
 TEST_CASE("a page shows the moment at which it was asked for") {
-    Place place;
+    TestDirectory place;
     Journal journal(place.journals, {"a", "s"});
     journal.append(text_output("before"), false);
     const JournalPage page = journal.page(0, any_size);
@@ -124,7 +124,7 @@ TEST_CASE("a page shows the moment at which it was asked for") {
 }
 
 TEST_CASE("an execution that says nothing has no file, and one that goes takes its files along") {
-    Place place;
+    TestDirectory place;
     {
         Journal silent(place.journals, {"silent", "s"});
         Journal loud(place.journals, {"loud", "s"});
@@ -140,19 +140,19 @@ TEST_CASE("an execution that says nothing has no file, and one that goes takes i
 }
 
 TEST_CASE("a journal at rest holds no descriptor, and is written and read as before") {
-    Place place;
+    TestDirectory place;
     const auto descriptors = [] {
         const fs::directory_iterator open("/proc/self/fd");
         return std::distance(begin(open), end(open));
     };
     Journal other(place.journals, {"b", "s"});
     other.append(text_output("b"), false); // makes files ahead, which are open
-    other.rest();
+    other.retire();
     const auto before = descriptors();
     Journal journal(place.journals, {"a", "s"});
     journal.append(text_output("a"), false); // has one of them now
     CHECK(descriptors() == before);
-    journal.rest();
+    journal.retire();
     CHECK(journal.append(text_output("b"), true) == 1);
     CHECK(read(journal).at(0).output == text_output("a"));
     CHECK(read(journal).at(1).output == text_output("b"));
@@ -161,7 +161,7 @@ TEST_CASE("a journal at rest holds no descriptor, and is written and read as bef
 
 TEST_CASE("past its limit a journal keeps its first and its latest records, and says what it dropped between") {
     constexpr std::uint64_t limit = 100'000;
-    Place place({limit, any_size});
+    TestDirectory place({limit, any_size});
     Journal journal(place.journals, {"a", "s"});
     const std::string text(500, 'x');
     std::int64_t count = 0;
@@ -200,7 +200,7 @@ TEST_CASE("past its limit a journal keeps its first and its latest records, and 
 }
 
 TEST_CASE("a record larger than a journal's halves is dropped, and what follows is kept") {
-    Place place({10'000, any_size});
+    TestDirectory place({10'000, any_size});
     Journal journal(place.journals, {"a", "s"});
     journal.append(text_output("first"), false);
     journal.append(text_output(std::string(6'000, 'x')), false);
@@ -214,7 +214,7 @@ TEST_CASE("a record larger than a journal's halves is dropped, and what follows 
 }
 
 TEST_CASE("what is dropped takes its large data along") {
-    Place place({2'000'000, any_size});
+    TestDirectory place({2'000'000, any_size});
     Journal journal(place.journals, {"a", "s"});
     const RawJson picture = text_output(std::string(300'000, 'x'));
     for (int i = 0; i < 100; ++i) {
@@ -230,7 +230,7 @@ TEST_CASE("what is dropped takes its large data along") {
 }
 
 TEST_CASE("when all journals are too large, those that ended first are dropped, and what runs is not") {
-    Place place({100'000, 250'000});
+    TestDirectory place({100'000, 250'000});
     const RawJson output = text_output(std::string(10'000, 'x'));
     std::vector<std::unique_ptr<Journal>> all;
     for (int i = 0; i < 6; ++i) {
@@ -239,7 +239,7 @@ TEST_CASE("when all journals are too large, those that ended first are dropped, 
             all.back()->append(output, false);
         }
         if (i != 0) { // the first goes on running
-            all.back()->rest();
+            all.back()->retire();
         }
         CHECK(place.bytes() < 260'000 + not_yet_removed);
     }
@@ -262,7 +262,7 @@ TEST_CASE("when all journals are too large, those that ended first are dropped, 
 #endif
 #ifndef CELLGATE_SANITIZED
 TEST_CASE("memory does not grow with the number of records") {
-    Place place;
+    TestDirectory place;
     Journal journal(place.journals, {"a", "s"});
     const auto resident = [] {
         std::ifstream file("/proc/self/statm");
@@ -283,7 +283,7 @@ TEST_CASE("memory does not grow with the number of records") {
 #endif
 
 TEST_CASE("a journal that cannot be created drops everything and says why") {
-    Place place;
+    TestDirectory place;
     fs::remove_all(place.journals.directory());
     Journal journal(place.journals, {"a", "s"});
     CHECK(journal.append(text_output("x"), false) == 0);
@@ -297,7 +297,7 @@ TEST_CASE("a journal that cannot be created drops everything and says why") {
 }
 
 TEST_CASE("on a full disk a journal keeps what it has, and counts what it has not") {
-    Place place;
+    TestDirectory place;
     Journal journal(place.journals, {"a", "s"});
     const RawJson output = text_output(std::string(900, 'x'));
     {
@@ -318,7 +318,7 @@ TEST_CASE("on a full disk a journal keeps what it has, and counts what it has no
 }
 
 TEST_CASE("a journal is not written through a link, nor over a file that is there") {
-    Place place;
+    TestDirectory place;
     const std::string target = place.parent + "/target";
     std::ofstream(target) << "precious";
     fs::create_symlink(target, place.journals.directory() + "/1.jsonl");
@@ -334,7 +334,7 @@ TEST_CASE("a journal is not written through a link, nor over a file that is ther
 }
 
 TEST_CASE("a journal that was changed under us gives what is still whole, and no more") {
-    Place place;
+    TestDirectory place;
     Journal journal(place.journals, {"a", "s"});
     const std::string path = place.journals.directory() + "/1.jsonl";
     for (const char* text : {"first", "second", "third"}) {

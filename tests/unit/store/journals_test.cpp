@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::int64_t day = 24 * 3600;
 
-struct Place {
+struct TestDirectory {
     std::string path = make_unique_directory(fs::temp_directory_path(), "cellgate-test-");
-    ~Place() { remove_tree(path); }
+    ~TestDirectory() { remove_tree(path); }
 
     std::string root() const {
         fs::create_directories(path + "/root");
@@ -45,10 +45,10 @@ struct Place {
 } // namespace
 
 TEST_CASE("journals go with their sidecar") {
-    const Place place;
+    const TestDirectory place;
     std::string directory;
     {
-        Journals journals(place.root(), work_at_once);
+        Journals journals(place.root(), run_inline);
         directory = journals.directory();
         Journal journal(journals, {"a", "s"});
         journal.append(RawJson::parse("{}"), false);
@@ -58,46 +58,46 @@ TEST_CASE("journals go with their sidecar") {
 }
 
 TEST_CASE("what a crash left is removed when it is old, and kept for a while before") {
-    const Place place;
+    const TestDirectory place;
     const std::string old = place.left("run-old", 8 * day);
     const std::string recent = place.left("run-recent", 2 * day);
     const std::string other = place.left("precious", 8 * day);
-    sweep_journals(place.path);
+    remove_stale_journals(place.path);
     CHECK_FALSE(fs::exists(old));
     CHECK(fs::exists(recent));
     CHECK(fs::exists(other));
 }
 
 TEST_CASE("of much that crashes left, the latest is kept") {
-    const Place place;
+    const TestDirectory place;
     const std::string first = place.left("run-1", 3 * day, 600);
     const std::string second = place.left("run-2", 2 * day, 600);
     const std::string third = place.left("run-3", 60, 5000); // it may be about to be locked
-    LeftJournals left;
-    left.kept_bytes = 1000;
-    sweep_journals(place.path, left);
+    JournalRetention retention;
+    retention.kept_bytes = 1000;
+    remove_stale_journals(place.path, retention);
     CHECK_FALSE(fs::exists(first));
     CHECK(fs::exists(second));
     CHECK(fs::exists(third));
 }
 
-TEST_CASE("journals of a sidecar that lives are not swept, however old") {
-    const Place place;
-    const Journals living(place.root(), work_at_once);
-    Place::grow_old(living.directory(), 30 * day);
-    sweep_journals(place.path);
+TEST_CASE("journals of a sidecar that lives are not removed, however old") {
+    const TestDirectory place;
+    const Journals living(place.root(), run_inline);
+    TestDirectory::grow_old(living.directory(), 30 * day);
+    remove_stale_journals(place.path);
     CHECK(fs::exists(living.directory()));
 }
 
-TEST_CASE("a sweep does not leave its directory through a link") {
-    const Place place;
+TEST_CASE("removing stale journals does not leave the directory through a link") {
+    const TestDirectory place;
     const std::string elsewhere = make_unique_directory(fs::temp_directory_path(), "cellgate-test-");
     fs::create_directory(elsewhere + "/run-precious");
-    Place::grow_old(elsewhere + "/run-precious", 8 * day);
+    TestDirectory::grow_old(elsewhere + "/run-precious", 8 * day);
     fs::create_symlink(elsewhere, place.path + "/link");
     fs::create_symlink(elsewhere + "/run-precious", place.root() + "/run-link");
-    sweep_journals(place.path);
-    sweep_journals(place.path + "/missing");
+    remove_stale_journals(place.path);
+    remove_stale_journals(place.path + "/missing");
     CHECK(fs::exists(elsewhere + "/run-precious"));
     remove_tree(elsewhere);
 }

@@ -1,17 +1,17 @@
-#include "async/descriptor_share.hpp"
+#include "async/fd_reservation.hpp"
 #include "async/stream.hpp"
 #include "protocol/framing.hpp"
 #include "tools/channel.hpp"
-#include "tools_house.hpp"
+#include "tools_fixture.hpp"
 
 #include <deque>
 #include <sys/resource.h>
 
-using namespace tools_house;
+using namespace tools_fixture;
 
 namespace {
 
-struct Session final : tools::RunningExecution {
+struct Session final : tools::CallerIdentity {
     tools::CallContext current_call(std::optional<std::int64_t> reported_line) override {
         tools::CallContext context;
         context.session_id = "session";
@@ -24,11 +24,11 @@ struct Session final : tools::RunningExecution {
         }
         return context;
     }
-    void note_origin(protocol::ChannelOriginParams told) override {
+    void record_origin(protocol::ChannelOriginParams told) override {
         origins.push_back(std::move(told));
         changed.set();
     }
-    void forget_origins() override {
+    void clear_origins() override {
         origins.clear();
         changed.set();
     }
@@ -39,7 +39,7 @@ struct Session final : tools::RunningExecution {
 
 // Code in a kernel: it can send any bytes.
 struct Code {
-    Code(House& house, std::string path_) : loop(house.loop), path(std::move(path_)) {}
+    Code(Fixture& fixture, std::string path_) : loop(fixture.loop), path(std::move(path_)) {}
 
     Task<void> connect() { stream = co_await async::connect_unix(loop, path); }
     Task<std::string> receive() {
@@ -72,24 +72,24 @@ std::string call_text(const std::string& id, const std::string& tool, const std:
 }
 
 struct Kernel {
-    explicit Kernel(House& house_) : house(house_), path(house.folder.path / "tools.sock") {
-        channel = std::make_unique<tools::Channel>(house.loop, path, *house.door, session);
-        house.add(house.fixture("s", {"--log", log().string()}));
-        serving = house.calls.spawn(channel->run());
+    explicit Kernel(Fixture& fixture_) : fixture(fixture_), path(fixture.folder.path / "tools.sock") {
+        channel = std::make_unique<tools::Channel>(fixture.loop, path, *fixture.dispatcher, session);
+        fixture.add(fixture.fixture("s", {"--log", log().string()}));
+        serving = fixture.calls.spawn(channel->run());
     }
-    fs::path log() const { return house.folder.path / "log"; }
+    fs::path log() const { return fixture.folder.path / "log"; }
 
-    House& house;
+    Fixture& fixture;
     std::string path;
     Session session;
     std::unique_ptr<tools::Channel> channel;
     std::shared_ptr<CancelState> serving;
 };
 
-Task<void> call_over_channel(House* house, Kernel* kernel) {
+Task<void> call_over_channel(Fixture* fixture, Kernel* kernel) {
     kernel->session.execution = "run";
     CHECK((fs::status(kernel->path).permissions() & fs::perms::others_all) == fs::perms::none);
-    Code code(*house, kernel->path);
+    Code code(*fixture, kernel->path);
     co_await code.connect();
     const std::string arguments = R"({ "z":1 , "big":123456789012345678901234567890 })";
     const std::string answer =
@@ -97,7 +97,7 @@ Task<void> call_over_channel(House* house, Kernel* kernel) {
     const Json message = Json::parse(answer);
     CHECK(message["id"] == 7);
     CHECK(has(message["result"]["content"][0]["text"], "\"arguments\":" + arguments));
-    const protocol::Approval& approval = house->person->requested.at(0);
+    const protocol::Approval& approval = fixture->user->requested.at(0);
     // Who calls comes from our records, whatever the code says.
     CHECK(approval.session_id == "session");
     CHECK(approval.execution_id == "run");
@@ -105,17 +105,17 @@ Task<void> call_over_channel(House* house, Kernel* kernel) {
     CHECK(approval.origin->text == "the source");
     CHECK(approval.origin->reported_by == "code");
 
-    house->person->answer = [house](const protocol::Approval& each) { house->person->deny(each); };
+    fixture->user->answer = [fixture](const protocol::Approval& each) { fixture->user->deny(each); };
     const Json denied = Json::parse(co_await code.ask(call_text("8", "raw", "{}", R"(,"line":null)")));
     CHECK(denied["error"]["data"]["kind"] == "denied");
     CHECK(denied["error"]["message"] == "not today");
-    CHECK_FALSE(house->person->requested.at(1).origin);
+    CHECK_FALSE(fixture->user->requested.at(1).origin);
 }
 
-Task<void> say_origins(House* house, Kernel* kernel) {
+Task<void> say_origins(Fixture* fixture, Kernel* kernel) {
     Session& session = kernel->session;
-    Code code(*house, kernel->path);
-    Code other(*house, kernel->path);
+    Code code(*fixture, kernel->path);
+    Code other(*fixture, kernel->path);
     co_await code.connect();
     co_await other.connect();
     const auto said = [](const std::string& params) {
@@ -135,7 +135,7 @@ Task<void> say_origins(House* house, Kernel* kernel) {
     const std::string answer = co_await other.ask(call_text("1", "tool-1", R"({"s":"still"})"));
     CHECK(has(answer, "You passed to tool 1: still"));
     other.stream.reset(); // which had said nothing
-    Code third(*house, kernel->path);
+    Code third(*fixture, kernel->path);
     co_await third.connect();
     const std::string again = co_await third.ask(call_text("1", "tool-1", R"({"s":"still"})"));
     CHECK(session.origins.size() == 1);
@@ -146,8 +146,8 @@ Task<void> say_origins(House* house, Kernel* kernel) {
     }
 }
 
-Task<void> send_rubbish(House* house, Kernel* kernel) {
-    Code code(*house, kernel->path);
+Task<void> send_rubbish(Fixture* fixture, Kernel* kernel) {
+    Code code(*fixture, kernel->path);
     co_await code.connect();
     struct Case {
         std::string line;
@@ -171,47 +171,47 @@ Task<void> send_rubbish(House* house, Kernel* kernel) {
         const std::string answer = co_await code.ask(each.line);
         CHECK_MESSAGE(Json::parse(answer)["error"]["code"] == each.error, answer);
     }
-    CHECK(house->person->requested.empty());
+    CHECK(fixture->user->requested.empty());
     const std::string answer = co_await code.ask(call_text("2", "tool-1", R"({"s":"still"})"));
     CHECK(has(answer, "You passed to tool 1: still"));
 }
 
-Task<void> cancel_calls_in_all_ways(House* house, Kernel* kernel) {
-    house->allow_tool("hang");
-    house->person->answer = nullptr;
-    Code code(*house, kernel->path);
+Task<void> cancel_calls_in_all_ways(Fixture* fixture, Kernel* kernel) {
+    fixture->allow_tool("hang");
+    fixture->user->answer = nullptr;
+    Code code(*fixture, kernel->path);
     co_await code.connect();
 
     // By a message.
     code.stream->write(call_text("1", "tool-1", R"({"s":"x"})") + "\n");
-    CHECK(co_await house->until([&house] { return house->person->requested.size() == 1; }));
+    CHECK(co_await fixture->until([&fixture] { return fixture->user->requested.size() == 1; }));
     code.stream->write("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\",\"params\":{\"id\":1}}\n");
     CHECK(has(co_await code.receive(), "-32800"));
-    CHECK(house->person->resolved.size() == 1);
+    CHECK(fixture->user->resolved.size() == 1);
 
     // By the session, when the execution was interrupted. The connection goes on.
     code.stream->write(call_text("2", "tool-1", R"({"s":"x"})") + "\n");
-    CHECK(co_await house->until([&house] { return house->person->requested.size() == 2; }));
+    CHECK(co_await fixture->until([&fixture] { return fixture->user->requested.size() == 2; }));
     kernel->channel->cancel_calls();
     CHECK(has(co_await code.receive(), "-32800"));
-    CHECK(house->person->resolved.size() == 2);
+    CHECK(fixture->user->resolved.size() == 2);
 
-    // By the end of the connection: what waits for a person, and what runs in the tool server.
+    // By the end of the connection: what waits for a user, and what runs in the tool server.
     code.stream->write(call_text("3", "tool-1", R"({"s":"x"})") + "\n" + call_text("4", "hang", "{}") + "\n");
     const fs::path log = kernel->log();
-    CHECK(co_await house->until([&house] { return house->person->requested.size() == 3; }));
-    CHECK(co_await house->until([&log] { return has(read_text(log), "\"hang\""); }));
+    CHECK(co_await fixture->until([&fixture] { return fixture->user->requested.size() == 3; }));
+    CHECK(co_await fixture->until([&log] { return has(read_text(log), "\"hang\""); }));
     code.stream->close();
-    CHECK(co_await house->until([&house] { return house->person->resolved.size() == 3; }));
-    CHECK(house->person->resolved.back().by == protocol::ResolvedBy::cancelled);
-    CHECK(co_await house->until([&log] { return has(read_text(log), "notifications/cancelled"); }));
+    CHECK(co_await fixture->until([&fixture] { return fixture->user->resolved.size() == 3; }));
+    CHECK(fixture->user->resolved.back().by == protocol::ResolvedBy::cancelled);
+    CHECK(co_await fixture->until([&log] { return has(read_text(log), "notifications/cancelled"); }));
 }
 
-Task<void> open_too_many(House* house, Kernel* kernel) {
-    house->allow_tool("tool-1");
+Task<void> open_too_many(Fixture* fixture, Kernel* kernel) {
+    fixture->allow_tool("tool-1");
     std::deque<Code> codes;
     for (int index = 0; index < 65; ++index) {
-        codes.emplace_back(*house, kernel->path);
+        codes.emplace_back(*fixture, kernel->path);
         co_await codes.back().connect();
     }
     for (int index = 0; index < 64; ++index) {
@@ -236,15 +236,15 @@ Task<void> open_too_many(House* house, Kernel* kernel) {
     CHECK(has(*last, "You passed to tool 1: last"));
 }
 
-Task<void> open_more_than_all_may(House* house, Kernel* kernel) {
-    house->allow_tool("tool-1");
+Task<void> open_more_than_all_may(Fixture* fixture, Kernel* kernel) {
+    fixture->allow_tool("tool-1");
     rlimit most{};
     CHECK(::getrlimit(RLIMIT_NOFILE, &most) == 0);
-    const std::optional<async::DescriptorShare> others = async::DescriptorShare::take(most.rlim_cur / 2 - 1);
-    std::optional<async::DescriptorShare> another = async::DescriptorShare::take(1);
+    const std::optional<async::FdReservation> others = async::FdReservation::take(most.rlim_cur / 2 - 1);
+    std::optional<async::FdReservation> another = async::FdReservation::take(1);
     CHECK(others);
     CHECK(another);
-    Code last(*house, kernel->path);
+    Code last(*fixture, kernel->path);
     co_await last.connect();
     const Json told = Json::parse(co_await last.receive());
     CHECK(told["error"]["data"]["kind"] == "limitExceeded");
@@ -252,32 +252,32 @@ Task<void> open_more_than_all_may(House* house, Kernel* kernel) {
     CHECK(co_await last.receive() == "the end");
     another.reset();
     for (int time = 0; time < 3; ++time) { // each gives back what it took
-        Code next(*house, kernel->path);
+        Code next(*fixture, kernel->path);
         co_await next.connect();
         CHECK(has(co_await next.ask(call_text("1", "tool-1", R"({"s":"x"})")), "You passed"));
         next.stream->close();
-        CHECK(co_await house->until([] { return async::DescriptorShare::take(1).has_value(); }));
+        CHECK(co_await fixture->until([] { return async::FdReservation::take(1).has_value(); }));
     }
 }
 
-Task<void> close_channel(House* house, Kernel* kernel) {
-    house->person->answer = nullptr;
-    Code code(*house, kernel->path);
+Task<void> close_channel(Fixture* fixture, Kernel* kernel) {
+    fixture->user->answer = nullptr;
+    Code code(*fixture, kernel->path);
     co_await code.connect();
     code.stream->write(call_text("1", "tool-1", R"({"s":"x"})") + "\n");
-    CHECK(co_await house->until([&house] { return house->person->requested.size() == 1; }));
+    CHECK(co_await fixture->until([&fixture] { return fixture->user->requested.size() == 1; }));
     kernel->channel->close();
     std::string last;
     for (std::string text = co_await code.receive(); text != "the end"; text = co_await code.receive()) {
         last = text;
     }
-    CHECK(co_await house->until([&house] { return house->person->resolved.size() == 1; }));
+    CHECK(co_await fixture->until([&fixture] { return fixture->user->resolved.size() == 1; }));
     CHECK_FALSE(fs::exists(kernel->path));
 }
 
-Task<void> flood(House* house, Kernel* kernel) {
-    house->add(house->fixture("late", {"--start-file", (house->folder.path / "never").string()}));
-    Code code(*house, kernel->path);
+Task<void> flood(Fixture* fixture, Kernel* kernel) {
+    fixture->add(fixture->fixture("late", {"--start-file", (fixture->folder.path / "never").string()}));
+    Code code(*fixture, kernel->path);
     co_await code.connect();
     const std::string arguments =
         R"({"server":"late","tool":"raw","arguments":{"s":")" + std::string((8 << 20) - 100, 'x') + "\"}}";
@@ -290,8 +290,8 @@ Task<void> flood(House* house, Kernel* kernel) {
     CHECK_MESSAGE(has(refused, R"("id":9,"error":{"code":1024)"), refused.substr(0, 300));
 }
 
-Task<void> name_at_length(House* house, Kernel* kernel) {
-    Code code(*house, kernel->path);
+Task<void> name_at_length(Fixture* fixture, Kernel* kernel) {
+    Code code(*fixture, kernel->path);
     co_await code.connect();
     const std::string name(std::size_t{8} << 20, 'm');
     const std::string answer = co_await code.ask(R"({"jsonrpc":"2.0","id":1,"method":")" + name + "\"}");
@@ -300,15 +300,15 @@ Task<void> name_at_length(House* house, Kernel* kernel) {
 }
 
 // Code that calls over many connections and reads none of the answers.
-Task<void> read_nothing(House* house, Kernel* kernel) {
-    house->allow_tool("big");
+Task<void> read_nothing(Fixture* fixture, Kernel* kernel) {
+    fixture->allow_tool("big");
     const std::string ten_megabytes = call_text("1", "big", R"({"size":10000000})");
-    Code reading(*house, kernel->path);
+    Code reading(*fixture, kernel->path);
     co_await reading.connect();
     CHECK(has(co_await reading.ask(ten_megabytes), "xxx")); // control: alone it is no matter
     std::deque<Code> silent;
     for (int i = 0; i < 8; ++i) {
-        silent.emplace_back(*house, kernel->path);
+        silent.emplace_back(*fixture, kernel->path);
         co_await silent.back().connect();
         silent.back().stream->write(ten_megabytes + "\n");
     }
@@ -327,10 +327,10 @@ Task<void> read_nothing(House* house, Kernel* kernel) {
     CHECK(has(answer, "xxx"));
 }
 
-void run(Task<void> (*test)(House*, Kernel*)) {
-    House house;
-    Kernel kernel(house);
-    house.run(test(&house, &kernel));
+void run(Task<void> (*test)(Fixture*, Kernel*)) {
+    Fixture fixture;
+    Kernel kernel(fixture);
+    fixture.run(test(&fixture, &kernel));
 }
 
 } // namespace

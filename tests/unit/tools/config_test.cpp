@@ -1,6 +1,6 @@
 #include "json_with_comments.hpp"
 #include "tools/config.hpp"
-#include "tools_house.hpp"
+#include "tools_fixture.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-using namespace tools_house;
+using namespace tools_fixture;
 using tools::ServerSpec;
 
 namespace {
@@ -31,7 +31,7 @@ std::string problem_of(const std::function<void()>& work) {
     return "none";
 }
 
-const tools::Environment environment = {{"PATH", "/nowhere:relative:/usr/bin:/bin"},
+const Environment environment = {{"PATH", "/nowhere:relative:/usr/bin:/bin"},
                                         {"HOME", "/home/ada"},
                                         {"TOKEN", "t0k3n"},
                                         {"EMPTY", ""},
@@ -135,14 +135,14 @@ TEST_CASE("both files of a workspace count, the first one first, and odd ones do
     CHECK(has(file.problems.at(1), "at most"));
 }
 
-TEST_CASE("a person is shown the resolved program, and variables as they are written") {
+TEST_CASE("a user is shown the resolved program, and variables as they are written") {
     ServerSpec spec = server("sh", {"${workspaceFolder}/x", "${TOKEN}", "${env:OTHER}"});
-    spec.config.env = tools::Environment{{"KEY", "${THIRD:-d}"}, {"LD_PRELOAD", "./evil.so"}};
+    spec.config.env = Environment{{"KEY", "${THIRD:-d}"}, {"LD_PRELOAD", "./evil.so"}};
     const tools::ServerDescription described = tools::describe(spec, "/project", environment);
     CHECK(described.command == std::vector<std::string>{"/usr/bin/sh", "/project/x", "${TOKEN}", "${env:OTHER}"});
     CHECK(described.cwd == "/project");
     CHECK(described.environment_names == std::vector<std::string>{"KEY", "LD_PRELOAD", "OTHER", "THIRD", "TOKEN"});
-    // Values that the person gave are not shown; those of a file that came with the workspace are, as it has them.
+    // Values that the user gave are not shown; those of a file that came with the workspace are, as it has them.
     CHECK_FALSE(described.environment);
     spec.source = protocol::ToolServerSource::workspace_file;
     CHECK(tools::describe(spec, "/project", environment).environment == spec.config.env);
@@ -185,7 +185,7 @@ TEST_CASE("a program that lies in the workspace is another one once its bytes ha
     std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("the identity tells servers apart by everything that a person agreed to, and by nothing else") {
+TEST_CASE("the identity tells servers apart by everything that a user agreed to, and by nothing else") {
     const ServerSpec base = server("sh", {"-c", "x"});
     CHECK(identity(base) == identity(server("/usr/bin/sh", {"-c", "x"})));
     CHECK(identity(base) != identity(server("sh", {"-cx"})));
@@ -195,11 +195,11 @@ TEST_CASE("the identity tells servers apart by everything that a person agreed t
     changed.config.cwd = "/tmp";
     CHECK(identity(base) != identity(changed));
     changed = base;
-    changed.config.env = tools::Environment{{"A", "1"}};
+    changed.config.env = Environment{{"A", "1"}};
     CHECK(identity(base) != identity(changed));
     ServerSpec rotated = changed;
-    rotated.config.env = tools::Environment{{"A", "2"}};
-    CHECK(identity(changed) == identity(rotated)); // a person's own secret may change
+    rotated.config.env = Environment{{"A", "2"}};
+    CHECK(identity(changed) == identity(rotated)); // a user's own secret may change
     changed.source = rotated.source = protocol::ToolServerSource::workspace_file;
     CHECK(identity(changed) != identity(rotated)); // what a file of the workspace sets may be another program
     ServerSpec url;
@@ -290,11 +290,11 @@ TEST_CASE("a workspace whose path looks like a variable is just a path") {
 
 TEST_CASE("a server gets a small environment and what its configuration names") {
     ServerSpec spec = server("sh");
-    spec.config.env = tools::Environment{{"KEY", "${TOKEN}"}};
+    spec.config.env = Environment{{"KEY", "${TOKEN}"}};
     const tools::ServerCommand command =
         tools::expand(spec, tools::describe(spec, "/project", environment), "/project", environment);
     CHECK(command.environment ==
-          tools::Environment{{"PATH", environment.at("PATH")}, {"HOME", "/home/ada"}, {"KEY", "t0k3n"}});
+          Environment{{"PATH", environment.at("PATH")}, {"HOME", "/home/ada"}, {"KEY", "t0k3n"}});
 }
 
 TEST_CASE("comments are taken out, and nothing else") {

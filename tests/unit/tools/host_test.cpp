@@ -1,6 +1,6 @@
-#include "sandbox/guarded_files.hpp"
+#include "sandbox/protected_files.hpp"
 #include "tools/host.hpp"
-#include "tools_house.hpp"
+#include "tools_fixture.hpp"
 #include "workspace_files.hpp"
 
 #include <csignal>
@@ -11,7 +11,7 @@
 #include <thread>
 #include <unistd.h>
 
-using namespace tools_house;
+using namespace tools_fixture;
 using tools::WorkspaceFiles;
 
 namespace {
@@ -130,7 +130,7 @@ TEST_CASE("a read looks at the names of its own path only, however much else the
                                  workspace.path / "many" / std::to_string(i));
         }
     }
-    CHECK_THROWS_AS(sandbox::find_guarded_files(workspace.path), Error); // the control: a search fails
+    CHECK_THROWS_AS(sandbox::find_protected_files(workspace.path), Error); // the control: a search fails
     CHECK(read(workspace, "a.txt") == "done");
     write_text(workspace.path / "many/.env", "secret");
     CHECK(read(workspace, "many/.env").starts_with("denied"));
@@ -202,7 +202,7 @@ TEST_CASE("what fails says what was found") {
     write_text(path / "binary", std::string("\xff\x00", 2));
     CHECK(has(read(workspace, "binary"), "expected text in UTF-8"));
     write_text(path / "large", "");
-    fs::resize_file(path / "large", WorkspaceFiles::largest_file + 1);
+    fs::resize_file(path / "large", WorkspaceFiles::max_file_bytes + 1);
     CHECK(has(read(workspace, "large"), "expected at most"));
     CHECK(has(outcome([&] { workspace.files().list("a.txt"); }), "Not a directory"));
 }
@@ -270,101 +270,100 @@ TEST_CASE("a directory that is swapped for a link while it is used never leads o
 
 namespace {
 
-Task<void> call_files(House* house) {
-    write_text(house->workspace / "a.txt", "hello");
-    const auto text = co_await house->call("host", "read_file", R"({"path":"a.txt"})");
+Task<void> call_files(Fixture* fixture) {
+    write_text(fixture->workspace / "a.txt", "hello");
+    const auto text = co_await fixture->call("host", "read_file", R"({"path":"a.txt"})");
     CHECK(text->text() == "hello");
     CHECK(text->result->structured_content->text() == R"({"content":"hello"})");
-    CHECK(house->person->requested.back().action.kind == protocol::ActionKind::host);
+    CHECK(fixture->user->requested.back().action.kind == protocol::ActionKind::host);
 
-    const auto list = co_await house->call("host", "list_directory", R"({"path":"."})");
+    const auto list = co_await fixture->call("host", "list_directory", R"({"path":"."})");
     CHECK(list->result->structured_content->text() == R"({"entries":[{"name":"a.txt","type":"file","size":5}]})");
 
-    const auto written = co_await house->call("host", "write_file", R"({"path":"b.txt","content":"\u00e4\u0000"})");
+    const auto written = co_await fixture->call("host", "write_file", R"({"path":"b.txt","content":"\u00e4\u0000"})");
     CHECK(written->result->structured_content->text() == R"({"bytes":3,"created":true})");
-    CHECK(read_text(house->workspace / "b.txt") == std::string("ä\0", 3));
+    CHECK(read_text(fixture->workspace / "b.txt") == std::string("ä\0", 3));
 
-    const auto missing = co_await house->call("host", "read_file", R"({"path":"none"})");
+    const auto missing = co_await fixture->call("host", "read_file", R"({"path":"none"})");
     REQUIRE(missing->result);
     CHECK(missing->result->is_error == true);
     CHECK(has(missing->text(), "No such file"));
 
-    const auto unknown = co_await house->call("host", "delete_file", "{}");
+    const auto unknown = co_await fixture->call("host", "delete_file", "{}");
     CHECK(unknown->code() == ErrorCode::tool_not_found);
-    const auto wrong = co_await house->call("host", "write_file", R"({"path":"b.txt"})");
+    const auto wrong = co_await fixture->call("host", "write_file", R"({"path":"b.txt"})");
     CHECK(wrong->code() == ErrorCode::arguments_invalid);
 }
 
-Task<void> call_refused(House* house) {
-    write_text(house->workspace / ".env", "A=1");
+Task<void> call_refused(Fixture* fixture) {
+    write_text(fixture->workspace / ".env", "A=1");
     for (const auto& [tool, arguments] :
          std::vector<std::pair<std::string, std::string>>{{"read_file", R"({"path":".env"})"},
                                                           {"read_file", R"({"path":"/etc/passwd"})"},
                                                           {"list_directory", R"({"path":".."})"},
                                                           {"write_file", R"({"path":".mcp.json","content":""})"},
                                                           {"run_command", R"({"argv":["true"],"cwd":"/"})"}}) {
-        const auto refused = co_await house->call("host", tool, arguments);
+        const auto refused = co_await fixture->call("host", tool, arguments);
         CHECK_MESSAGE(refused->code() == ErrorCode::denied, refused->text());
     }
-    CHECK(house->person->requested.empty());
+    CHECK(fixture->user->requested.empty());
 }
 
-Task<void> call_write_denied(House* house) {
-    house->person->answer = [house](const protocol::Approval& approval) { house->person->deny(approval); };
-    const auto denied = co_await house->call("host", "write_file", R"({"path":"b.txt","content":"x"})");
+Task<void> call_write_denied(Fixture* fixture) {
+    fixture->user->answer = [fixture](const protocol::Approval& approval) { fixture->user->deny(approval); };
+    const auto denied = co_await fixture->call("host", "write_file", R"({"path":"b.txt","content":"x"})");
     CHECK(denied->code() == ErrorCode::denied);
     CHECK(denied->error->message == "not today");
-    CHECK_FALSE(fs::exists(house->workspace / "b.txt"));
+    CHECK_FALSE(fs::exists(fixture->workspace / "b.txt"));
 }
 
-Task<void> call_write_edited(House* house) {
-    house->person->answer = [house](const protocol::Approval& approval) {
-        house->person->respond(approval, protocol::Verdict::allow, RawJson::parse(R"({"path":"c.txt","content":"y"})"));
+Task<void> call_write_edited(Fixture* fixture) {
+    fixture->user->answer = [fixture](const protocol::Approval& approval) {
+        fixture->user->respond(approval, protocol::Verdict::allow, RawJson::parse(R"({"path":"c.txt","content":"y"})"));
     };
-    const auto edited = co_await house->call("host", "write_file", R"({"path":"b.txt","content":"x"})");
+    const auto edited = co_await fixture->call("host", "write_file", R"({"path":"b.txt","content":"x"})");
     CHECK(edited->result);
-    CHECK_FALSE(fs::exists(house->workspace / "b.txt"));
-    CHECK(read_text(house->workspace / "c.txt") == "y");
+    CHECK_FALSE(fs::exists(fixture->workspace / "b.txt"));
+    CHECK(read_text(fixture->workspace / "c.txt") == "y");
     // An edit is checked like a call of the code.
-    house->person->answer = [house](const protocol::Approval& approval) {
-        house->person->respond(approval, protocol::Verdict::allow,
-                               RawJson::parse(R"({"path":".envrc","content":"y"})"));
+    fixture->user->answer = [fixture](const protocol::Approval& approval) {
+        fixture->user->respond(approval, protocol::Verdict::allow, RawJson::parse(R"({"path":".envrc","content":"y"})"));
     };
-    const auto refused = co_await house->call("host", "write_file", R"({"path":"b.txt","content":"x"})");
+    const auto refused = co_await fixture->call("host", "write_file", R"({"path":"b.txt","content":"x"})");
     CHECK(refused->code() == ErrorCode::denied);
-    CHECK_FALSE(fs::exists(house->workspace / ".envrc"));
+    CHECK_FALSE(fs::exists(fixture->workspace / ".envrc"));
 }
 
-Task<void> call_commands(House* house) {
-    fs::create_directory(house->workspace / "sub");
-    const auto ran = co_await house->call(
+Task<void> call_commands(Fixture* fixture) {
+    fs::create_directory(fixture->workspace / "sub");
+    const auto ran = co_await fixture->call(
         "host", "run_command",
         R"({"argv":["sh","-c","pwd; echo $1; echo err >&2; exit 3","sh","$HOME; x"],"cwd":"sub"})");
     REQUIRE_MESSAGE(ran->result, ran->text());
     const Json result = ran->result->structured_content->value();
     CHECK(result["exitCode"] == 3);
-    CHECK(result["stdout"] == (house->workspace / "sub").string() + "\n$HOME; x\n");
+    CHECK(result["stdout"] == (fixture->workspace / "sub").string() + "\n$HOME; x\n");
     CHECK(result["stderr"] == "err\n");
     CHECK(result["timedOut"] == false);
 
-    const auto environment = co_await house->call("host", "run_command", R"({"argv":["env"]})");
+    const auto environment = co_await fixture->call("host", "run_command", R"({"argv":["env"]})");
     const std::string names = environment->result->structured_content->value()["stdout"];
     CHECK(has(names, "HOME="));
     CHECK_FALSE(has(names, "SECRET_OF_OURS"));
 
-    const auto missing = co_await house->call("host", "run_command", R"({"argv":["no-such-program"]})");
+    const auto missing = co_await fixture->call("host", "run_command", R"({"argv":["no-such-program"]})");
     CHECK(missing->result->is_error == true);
     CHECK(has(missing->text(), "no-such-program"));
 
-    const auto large = co_await house->call("host", "run_command", R"({"argv":["head","-c","3000000","/dev/zero"]})");
+    const auto large = co_await fixture->call("host", "run_command", R"({"argv":["head","-c","3000000","/dev/zero"]})");
     const Json truncated = large->result->structured_content->value();
     CHECK(truncated["truncated"] == true);
     CHECK(truncated["stdout"].get<std::string>().size() == 1 << 20);
 
-    const auto reads_stdin = co_await house->call("host", "run_command", R"({"argv":["cat"]})");
+    const auto reads_stdin = co_await fixture->call("host", "run_command", R"({"argv":["cat"]})");
     CHECK(reads_stdin->result->structured_content->value()["exitCode"] == 0);
 
-    const auto slow = co_await house->call("host", "run_command",
+    const auto slow = co_await fixture->call("host", "run_command",
                                            R"({"argv":["sh","-c","echo begun; sleep 1000"],"timeoutSeconds":0.3})");
     const Json timed_out = slow->result->structured_content->value();
     CHECK(timed_out["timedOut"] == true);
@@ -376,31 +375,31 @@ void write_program(const fs::path& path, const std::string& says) {
     fs::permissions(path, fs::perms::owner_all);
 }
 
-// A program that code wrote into a directory of PATH is not what a person means by its name.
-Task<void> call_command_of_workspace(House* house) {
-    const fs::path outside = house->folder.path / "bin";
-    const fs::path inside = house->workspace / "node_modules/.bin";
+// A program that code wrote into a directory of PATH is not what a user means by its name.
+Task<void> call_command_of_workspace(Fixture* fixture) {
+    const fs::path outside = fixture->folder.path / "bin";
+    const fs::path inside = fixture->workspace / "node_modules/.bin";
     write_program(outside / "both", "good");
-    for (const fs::path& evil : {inside / "both", inside / "only", house->workspace / "both"}) {
+    for (const fs::path& evil : {inside / "both", inside / "only", fixture->workspace / "both"}) {
         write_program(evil, "evil");
     }
     fs::create_symlink(inside / "only", outside / "linked");
-    fs::create_directory_symlink(inside, house->folder.path / "link_inside");
-    fs::create_directory_symlink(outside, house->workspace / "link_outside");
-    house->environment["PATH"] = inside.string() +
-                                 "::node_modules/.bin:.:" + (house->folder.path / "link_inside").string() + ":" +
-                                 (house->workspace / "link_outside").string() + ":/usr/bin:/bin";
+    fs::create_directory_symlink(inside, fixture->folder.path / "link_inside");
+    fs::create_directory_symlink(outside, fixture->workspace / "link_outside");
+    fixture->environment["PATH"] = inside.string() +
+                                 "::node_modules/.bin:.:" + (fixture->folder.path / "link_inside").string() + ":" +
+                                 (fixture->workspace / "link_outside").string() + ":/usr/bin:/bin";
     // The control: whoever looks there as usual runs the other one.
     const std::string usual =
-        "cd '" + house->workspace.string() + "' && PATH='" + house->environment["PATH"] + "' both > ../usual";
+        "cd '" + fixture->workspace.string() + "' && PATH='" + fixture->environment["PATH"] + "' both > ../usual";
     CHECK(std::system(usual.c_str()) == 0);
-    CHECK(read_text(house->folder.path / "usual") == "evil\n");
+    CHECK(read_text(fixture->folder.path / "usual") == "evil\n");
 
-    house->start_registry(house->loop.clock());
-    const auto both = co_await house->call("host", "run_command", R"({"argv":["both","x"]})");
+    fixture->start_registry(fixture->loop.clock());
+    const auto both = co_await fixture->call("host", "run_command", R"({"argv":["both","x"]})");
     REQUIRE(both->result);
     CHECK(both->result->structured_content->value()["stdout"] == "good\n");
-    const protocol::Approval& shown = house->person->requested.back();
+    const protocol::Approval& shown = fixture->user->requested.back();
     const std::vector<std::string> command{(outside / "both").string(), "x"};
     CHECK(shown.action.command == command);
     std::string display;
@@ -410,29 +409,29 @@ Task<void> call_command_of_workspace(House* house) {
     CHECK_MESSAGE(has(display, "program: \"" + command.front() + "\"\n"), display);
     for (const char* name : {"only", "linked", ""}) {
         CAPTURE(name);
-        const auto none = co_await house->call("host", "run_command", std::string(R"({"argv":[")") + name + "\"]}");
+        const auto none = co_await fixture->call("host", "run_command", std::string(R"({"argv":[")") + name + "\"]}");
         REQUIRE(none->result);
         CHECK(none->result->is_error == true);
         CHECK_MESSAGE(has(none->text(), "outside the workspace"), none->text());
     }
-    const auto named = co_await house->call("host", "run_command", R"({"argv":["node_modules/.bin/only"]})");
+    const auto named = co_await fixture->call("host", "run_command", R"({"argv":["node_modules/.bin/only"]})");
     CHECK(named->result->structured_content->value()["stdout"] == "evil\n");
-    CHECK(house->person->requested.back().action.command->front() == "node_modules/.bin/only");
+    CHECK(fixture->user->requested.back().action.command->front() == "node_modules/.bin/only");
 
-    // What a person makes of it is looked for alike.
-    house->person->answer = [house](const protocol::Approval& approval) {
-        house->person->respond(approval, protocol::Verdict::allow, RawJson::parse(R"({"argv":["both"]})"));
+    // What a user makes of it is looked for alike.
+    fixture->user->answer = [fixture](const protocol::Approval& approval) {
+        fixture->user->respond(approval, protocol::Verdict::allow, RawJson::parse(R"({"argv":["both"]})"));
     };
-    const auto edited = co_await house->call("host", "run_command", R"({"argv":["true"]})");
+    const auto edited = co_await fixture->call("host", "run_command", R"({"argv":["true"]})");
     REQUIRE(edited->result);
     CHECK(edited->result->structured_content->value()["stdout"] == "good\n");
 }
 
-Task<void> cancel_command(House* house) {
-    const auto running = house->start_call(
+Task<void> cancel_command(Fixture* fixture) {
+    const auto running = fixture->start_call(
         "host", "run_command", R"({"argv":["sh","-c","echo $$ > pid; trap '' TERM; sleep 1000; sleep 1000"]})");
-    const fs::path file = house->workspace / "pid";
-    CHECK(co_await house->until([&file] { return has(read_text(file), "\n"); }));
+    const fs::path file = fixture->workspace / "pid";
+    CHECK(co_await fixture->until([&file] { return has(read_text(file), "\n"); }));
     const int pid = std::stoi(read_text(file));
     CHECK(::kill(pid, 0) == 0);
     running->cancel->cancel();
@@ -444,33 +443,33 @@ Task<void> cancel_command(House* house) {
 } // namespace
 
 TEST_CASE("the host's tools read, list and write, and tell what fails as their own errors") {
-    House house;
-    house.run(call_files(&house));
+    Fixture fixture;
+    fixture.run(call_files(&fixture));
 }
 
 TEST_CASE("what would be refused anyway is refused before anybody is asked") {
-    House house;
-    house.run(call_refused(&house));
+    Fixture fixture;
+    fixture.run(call_refused(&fixture));
 }
 
 TEST_CASE("a write that is denied makes no file, and one that is edited makes the edited one") {
-    House denied;
+    Fixture denied;
     denied.run(call_write_denied(&denied));
-    House edited;
+    Fixture edited;
     edited.run(call_write_edited(&edited));
 }
 
 TEST_CASE("a command runs without a shell, in its directory, with a small environment and a bounded output") {
-    House house;
-    house.run(call_commands(&house));
+    Fixture fixture;
+    fixture.run(call_commands(&fixture));
 }
 
 TEST_CASE("a command's program is found outside the workspace only, and is shown as it is started") {
-    House house;
-    house.run(call_command_of_workspace(&house));
+    Fixture fixture;
+    fixture.run(call_command_of_workspace(&fixture));
 }
 
 TEST_CASE("a command ends with the call that made it") {
-    House house;
-    house.run(cancel_command(&house));
+    Fixture fixture;
+    fixture.run(cancel_command(&fixture));
 }

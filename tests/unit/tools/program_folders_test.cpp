@@ -1,7 +1,7 @@
 #include "program_folders.hpp"
-#include "tools_house.hpp"
+#include "tools_fixture.hpp"
 
-using namespace tools_house;
+using namespace tools_fixture;
 
 namespace {
 
@@ -23,7 +23,7 @@ struct Machine {
     TemporaryFolder folder;
     fs::path home;
     fs::path workspace;
-    tools::Environment environment;
+    Environment environment;
 };
 
 } // namespace

@@ -87,7 +87,7 @@ TEST_CASE("files are written as they are, readable, with nothing beside them") {
     CHECK(count == static_cast<std::ptrdiff_t>(package.files.size()) + 2);
 }
 
-TEST_CASE("a link in place of a folder leads nowhere") {
+TEST_CASE("a link in place of a folder is not followed") {
     for (const char* const name : {"mcptools", "mcptools/server"}) {
         CAPTURE(name);
         const Folder folder;
@@ -101,7 +101,7 @@ TEST_CASE("a link in place of a folder leads nowhere") {
     }
 }
 
-TEST_CASE("a link in place of a module leads nowhere") {
+TEST_CASE("a link in place of a module is not followed") {
     const Folder folder;
     write_package(package_of({"one"}), folder.workspace());
     const fs::path module = folder.workspace() / "mcptools/server/one.py";
@@ -221,7 +221,7 @@ TEST_CASE("modules of tools that are gone go, what is not ours stays") {
     CHECK(fs::exists(folder.outside() / "linked.py"));
 }
 
-TEST_CASE("a file that is the same already is left alone, another is replaced as a whole") {
+TEST_CASE("an identical file is kept, another is replaced atomically") {
     const Folder folder;
     write_package(package_of({"one", "two"}), folder.workspace());
     const fs::path server = folder.workspace() / "mcptools/server";

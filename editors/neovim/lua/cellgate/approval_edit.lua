@@ -1,26 +1,34 @@
--- Other arguments for one call, as JSON in a buffer: a `:w` that is typed there allows the call with them.
+-- `approval_edit` is a buffer with the arguments of one call as JSON. A `:w` that is typed there allows the call with
+-- the arguments as they are then.
 local approvals = require("cellgate.approvals")
 local json_text = require("cellgate.json_text")
-local notice = require("cellgate.notice")
+local notify = require("cellgate.notify")
+local rpc = require("cellgate.rpc")
 local scratch = require("cellgate.scratch")
-local session = require("cellgate.session")
 local text = require("cellgate.text")
 
 local M = {}
 
----@type table<integer, true> buffers
-local open = {}
+---@class cellgate.ArgumentEdit
+---@field item cellgate.PendingApproval
+---@field buffer integer
+---@field opened_at number
+---@field refused? string[] the lines whose `:w` was refused a moment ago: some commands close the window all the same
+---@field changed fun() called when the buffer was opened, and when it has gone
 
---- Whether arguments are written, which the preview would cover.
+---@type table<integer, cellgate.ArgumentEdit> by buffer
+local edits = {}
+
+--- Whether such a buffer is open, which the preview would cover.
 function M.is_open()
-  return next(open) ~= nil
+  return next(edits) ~= nil
 end
 
 -- Whether the command line that was left a moment ago writes this buffer, all of it and to nowhere else. An autocommand
--- or a plugin that saves files by itself, `:wall` from another window, or `:w copy.json` is nobody's answer.
+-- or a plugin that saves files by itself, `:wall` from another window, or `:w copy.json` is no answer of the user.
 local typed_write = false
 
-local function note_typed_command()
+local function record_typed_command()
   if vim.fn.getcmdtype() ~= ":" or vim.v.event.abort then
     return
   end
@@ -38,7 +46,7 @@ local function note_typed_command()
   end
 end
 
--- A character that cannot be seen, as JSON writes it: the same string to whoever reads it.
+-- A character that cannot be seen, as JSON escapes it: the same string to every reader.
 local function escaped(point)
   if point < 0x10000 then
     return ("\\u%04x"):format(point)
@@ -54,10 +62,88 @@ local function lines_of(arguments)
   end, vim.split(json_text.pretty(arguments), "\n", { plain = true }))
 end
 
+local function lines_in(edit)
+  return vim.api.nvim_buf_get_lines(edit.buffer, 0, -1, false)
+end
+
+---@param edit cellgate.ArgumentEdit
+local function refuse(edit, problem)
+  edit.refused = lines_in(edit)
+  vim.schedule(function()
+    edit.refused = nil
+  end)
+  notify.show(problem .. "; nothing was answered", vim.log.levels.WARN)
+end
+
+-- Allows the call with these lines; what the sidecar refuses can be corrected.
+---@param edit cellgate.ArgumentEdit
+---@return string? problem
+local function answer(edit, lines)
+  local item = edit.item
+  return approvals.allow_edited(item, table.concat(lines, "\n"), edit.opened_at, function(failure)
+    local is_there = vim.api.nvim_buf_is_valid(edit.buffer)
+    if failure then
+      notify.show(rpc.describe(failure), vim.log.levels.ERROR)
+      if not is_there and item.session.waiting[item.approval.approvalId] then
+        M.open(item, edit.changed, lines)
+      end
+    elseif is_there then
+      vim.bo[edit.buffer].modified = false
+      vim.api.nvim_buf_delete(edit.buffer, { force = true })
+    end
+  end)
+end
+
+---@param edit cellgate.ArgumentEdit
+---@param name string to which the command writes
+local function write(edit, name)
+  if not typed_write or name ~= vim.api.nvim_buf_get_name(edit.buffer) then
+    refuse(edit, "only :w, typed here and without a name, answers")
+    return
+  end
+  local lines = lines_in(edit)
+  local fits, line, wrong = json_text.is_object(table.concat(lines, "\n"))
+  if not fits then
+    refuse(edit, ("line %d: %s"):format(line, wrong))
+    return
+  end
+  local problem = answer(edit, lines)
+  if problem then
+    refuse(edit, problem)
+  end
+end
+
+---@param edit cellgate.ArgumentEdit
+local function closed(edit)
+  edits[edit.buffer] = nil
+  local refused = edit.refused
+  vim.schedule(function()
+    if refused then
+      M.open(edit.item, edit.changed, refused)
+    else
+      edit.changed()
+    end
+  end)
+end
+
+---@param edit cellgate.ArgumentEdit
+local function listen(edit)
+  local function on(event, act)
+    vim.api.nvim_create_autocmd(event, { buffer = edit.buffer, callback = act })
+  end
+  on("CmdlineLeave", record_typed_command)
+  on("BufWriteCmd", function(event)
+    write(edit, event.match)
+  end)
+  on("BufWipeout", function()
+    closed(edit)
+  end)
+end
+
 --- Opens the arguments of a call.
----@param item cellgate.Waiting
+---@param item cellgate.PendingApproval
 ---@param changed fun() called when the buffer was opened, and when it has gone
----@param written? string[] what the person wrote already; absent: the arguments that came
+---@param written? string[] what the user wrote already; absent: the arguments that came
 ---@return string? problem
 function M.open(item, changed, written)
   local arguments = json_text.at(item.body, { "params", "action", "arguments" })
@@ -66,7 +152,7 @@ function M.open(item, changed, written)
   end
   local name = "edit/" .. item.tag
   local known = scratch.find(name)
-  local is_known = known and open[known]
+  local is_known = known and edits[known]
   local buffer, problem = scratch.open({
     name = name,
     buftype = "acwrite",
@@ -80,73 +166,19 @@ function M.open(item, changed, written)
     return problem
   end
   local window = vim.api.nvim_get_current_win()
-  -- Whatever a person's files are shown like: all of this is to be seen.
+  -- However the user's files are shown: all of this is to be seen.
   vim.wo[window].conceallevel, vim.wo[window].foldenable = 0, false
   if is_known then
     return
   end
-  open[buffer] = true
+  edits[buffer] = { item = item, buffer = buffer, opened_at = approvals.now(), changed = changed }
   changed()
-  local opened_at = approvals.now()
-  local function lines()
-    return vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
-  end
-  -- What stood there when it was refused a moment ago: some commands close the window all the same.
-  local refused ---@type string[]?
-  local function refuse(words, level)
-    refused = lines()
-    vim.schedule(function()
-      refused = nil
-    end)
-    notice.tell(words, level)
-  end
-  local function answer(new)
-    return approvals.allow_edited(item, table.concat(new, "\n"), opened_at, function(failure)
-      if failure then
-        notice.tell(session.describe(failure), vim.log.levels.ERROR)
-        if not vim.api.nvim_buf_is_valid(buffer) and item.session.waiting[item.approval.approvalId] then
-          M.open(item, changed, new)
-        end
-      elseif vim.api.nvim_buf_is_valid(buffer) then
-        vim.bo[buffer].modified = false
-        vim.api.nvim_buf_delete(buffer, { force = true })
-      end
-    end)
-  end
-  vim.api.nvim_create_autocmd("CmdlineLeave", { buffer = buffer, callback = note_typed_command })
-  vim.api.nvim_create_autocmd("BufWriteCmd", {
-    buffer = buffer,
-    callback = function(event)
-      if not typed_write or event.match ~= vim.api.nvim_buf_get_name(buffer) then
-        refuse("only :w, typed here and without a name, answers; nothing was answered", vim.log.levels.WARN)
-        return
-      end
-      local fits, line, wrong = json_text.is_object(table.concat(lines(), "\n"))
-      local too_soon = fits and answer(lines())
-      if not fits or too_soon then
-        refuse((too_soon or ("line %d: %s"):format(line, wrong)) .. "; nothing was answered", vim.log.levels.WARN)
-      end
-    end,
-  })
-  vim.api.nvim_create_autocmd("BufWipeout", {
-    buffer = buffer,
-    callback = function()
-      open[buffer] = nil
-      local kept = refused
-      vim.schedule(function()
-        if kept then
-          M.open(item, changed, kept)
-        else
-          changed()
-        end
-      end)
-    end,
-  })
+  listen(edits[buffer])
   if written then
     -- So that commands which write only what was changed do.
     vim.bo[buffer].modified = true
   else
-    notice.tell(("#%s: :w allows the call with these arguments, :q! answers nothing"):format(item.tag))
+    notify.show(("#%s: :w allows the call with these arguments, :q! answers nothing"):format(item.tag))
   end
 end
 

@@ -1,5 +1,5 @@
--- What waits, at the lines of code that ask: a sign, and words at the line's end.
-local render = require("cellgate.render")
+-- `approval_marks` is the signs and words at the lines of code that ask.
+local places = require("cellgate.places")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
 local workspace = require("cellgate.workspace")
@@ -8,7 +8,7 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace("cellgate.approvals")
 
-local most_cells = 60
+local max_cells = 60
 
 --- Puts the marks where something asks now, and takes all others away.
 function M.draw()
@@ -22,7 +22,7 @@ function M.draw()
     local origin = item.approval.origin
     local buffer = origin and origin.uri and workspace.buffer(origin.uri)
     if buffer then
-      local row = render.row_of(item.approval.executionId, origin.line)
+      local row = places.row_of(item.approval.executionId, origin.line)
       if row < vim.api.nvim_buf_line_count(buffer) then
         local key = buffer .. ":" .. row
         at_row[key] = at_row[key] or { buffer = buffer, row = row, items = {} }
@@ -32,7 +32,7 @@ function M.draw()
   end
   for _, place in pairs(at_row) do
     local first = place.items[1]
-    local words = #place.items == 1 and text.wrap(text.visible(first.approval.display[1]), most_cells, "")[1]
+    local words = #place.items == 1 and text.wrap(text.visible(first.approval.display[1]), max_cells, "")[1]
       or ("%d calls"):format(#place.items)
     vim.api.nvim_buf_set_extmark(place.buffer, namespace, place.row, 0, {
       sign_text = "?",

@@ -1,9 +1,9 @@
--- The preview: what waits, in a corner of the screen. It takes neither cursor nor keys, and keeps out of the cursor's
--- way.
+-- `approval_preview` is the small window in a corner that shows what waits for an answer. It never takes the cursor,
+-- has no keys, and moves out of the cursor's way.
 local approvals = require("cellgate.approvals")
 local config = require("cellgate.config")
 local page = require("cellgate.approval_page")
-local render = require("cellgate.render")
+local places = require("cellgate.places")
 local session = require("cellgate.session")
 local workspace = require("cellgate.workspace")
 
@@ -12,7 +12,7 @@ local M = {}
 ---@class cellgate.Preview
 ---@field window integer
 ---@field buffer integer
----@field items cellgate.Waiting[]
+---@field items cellgate.PendingApproval[]
 ---@field rows integer how many there are
 
 ---@type cellgate.Preview?
@@ -26,7 +26,7 @@ local function cursor_row()
   return row > 0 and row or vim.fn.screenrow()
 end
 
--- The rows of the screen, from 1, that one would like to see: the cursor's, and those of the lines that ask.
+-- The rows of the screen, from 1, that should stay in view: the cursor's, and those of the lines that ask.
 local function rows_of_interest(items)
   local rows = { cursor_row() }
   for _, item in ipairs(items) do
@@ -34,7 +34,7 @@ local function rows_of_interest(items)
     local buffer = origin and origin.uri and workspace.buffer(origin.uri)
     local window = buffer and vim.fn.bufwinid(buffer) or -1
     local row = window ~= -1
-        and vim.fn.screenpos(window, render.row_of(item.approval.executionId, origin.line) + 1, 1).row
+        and vim.fn.screenpos(window, places.row_of(item.approval.executionId, origin.line) + 1, 1).row
       or 0
     if row > 0 then
       rows[#rows + 1] = row
@@ -59,7 +59,7 @@ local function put(items, count)
   local rows = rows_of_interest(items)
   local place, height = corner(rows, wanted)
   if height < wanted then
-    -- Not beside all of them: then beside the cursor, as high as that allows.
+    -- Leaves room for all of them, or at least for the cursor.
     place, height = corner({ rows[1] }, wanted)
   end
   height = math.max(1, height)
@@ -89,7 +89,7 @@ function M.show()
   end
   local rows = approvals.rows(group.items, math.min(72, vim.o.columns - 4))
   local buffer = page.new("cellgate-preview")
-  page.fill(buffer, rows, group.items, true)
+  page.fill(buffer, rows, group.items, "action")
   local window = vim.api.nvim_open_win(
     buffer,
     false,
@@ -102,12 +102,11 @@ function M.show()
     })
   )
   page.set_window_options(window)
-  page.set_place(buffer, window)
   preview = { window = window, buffer = buffer, items = group.items, rows = #rows }
 end
 
 --- After the cursor has moved: it is never under the preview.
-function M.dodge()
+function M.avoid_cursor()
   if not preview or not vim.api.nvim_win_is_valid(preview.window) then
     return
   end
@@ -115,7 +114,6 @@ function M.dodge()
   local row = cursor_row()
   if row >= top and row < top + vim.api.nvim_win_get_height(preview.window) + border then
     vim.api.nvim_win_set_config(preview.window, put(preview.items, preview.rows))
-    page.set_place(preview.buffer, preview.window)
   end
 end
 

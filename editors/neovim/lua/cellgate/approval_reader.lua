@@ -1,32 +1,19 @@
--- The reader: the one window whose keys answer, which a person enters on purpose. Above stands what is asked, below it
--- the choices and the keys; where these would take too much of the screen, the choices follow the text instead.
+-- `approval_reader` is the one window whose keys answer, which the user enters on purpose. The upper window shows what
+-- is asked, the footer below it the choices and the keys. Where the choices would take too much of the screen, they are
+-- the end of the upper window's text.
 local approvals = require("cellgate.approvals")
 local edit = require("cellgate.approval_edit")
-local notice = require("cellgate.notice")
+local notify = require("cellgate.notify")
 local page = require("cellgate.approval_page")
+local places = require("cellgate.places")
+local reader_text = require("cellgate.approval_reader_text")
 local reason = require("cellgate.approval_reason")
-local render = require("cellgate.render")
-local text = require("cellgate.text")
 local workspace = require("cellgate.workspace")
 
 local M = {}
 
---- What happens after it was left; the windows beside it are not known here.
+--- Called after it was left; other windows are not known here.
 M.left = function() end
-
-M.help = {
-  "1-9    allow, for what the line beside the number says",
-  "d      deny            D   deny, and say why: the code is told",
-  "e      change the arguments of the call at the cursor; :w allows that one call with them",
-  "x      set the call at the cursor apart, to answer it by itself",
-  "r      take in what came since          ] [   the next and the last group",
-  "w      why it is asked                  o     go to the line that asks",
-  "q      leave; everything goes on waiting",
-  "Keys count half a second after a change, and 1-9 and e when everything was shown. ? goes back.",
-}
-
-local keys_line = "d deny   D deny, and say why   e edit   x set apart   ? more keys   q later"
-local short_keys_line = "d deny  D say why  ? keys  q later"
 
 ---@class cellgate.Reader
 ---@field window integer
@@ -35,14 +22,14 @@ local short_keys_line = "d deny  D say why  ? keys  q later"
 ---@field footer_buffer integer
 ---@field timer uv.uv_timer_t
 ---@field key string of the group that is shown
----@field items cellgate.Waiting[]
+---@field items cellgate.PendingApproval[]
 ---@field choices Choice[]
 ---@field more integer approvals of the group that came since
 ---@field message? string
 ---@field help? boolean
 ---@field row_count integer of the text
----@field choices_below boolean the choices stand in the footer
----@field footer_rows? cellgate.Row[] as they stand there
+---@field choices_below boolean the choices are in the footer
+---@field footer_rows? cellgate.Row[] as the footer shows them
 
 ---@type cellgate.Reader?
 local reader
@@ -51,7 +38,7 @@ function M.is_open()
   return reader ~= nil
 end
 
--- Whether the reader's windows are as it made them: a person may close or change any window.
+-- Whether the reader's windows are as it made them: a user may close or change any window.
 local function is_whole()
   return reader ~= nil
     and vim.api.nvim_win_is_valid(reader.window)
@@ -64,7 +51,7 @@ local function since()
   return page.drawn_at(reader.buffer)
 end
 
--- --- what stands in it
+-- --- its text
 
 local function width_now()
   return math.max(1, math.min(100, vim.o.columns - 4))
@@ -75,66 +62,27 @@ local function room_now()
   return vim.o.lines - vim.o.cmdheight - 5
 end
 
-local function add_wrapped(rows, line, row)
-  for _, piece in ipairs(text.wrap(text.visible(line), width_now(), "   ")) do
-    rows[#rows + 1] = vim.tbl_extend("force", { text = piece }, row or {})
-  end
-end
-
--- The numbers of the choices that have keys.
-local function numbers()
-  local all = {}
-  for i = 1, math.min(9, #reader.choices) do
-    all[i] = i
-  end
-  return all
-end
-
-local function choice_rows()
-  local rows = {}
-  for _, i in ipairs(numbers()) do
-    local choice = reader.choices[i]
-    local each = #reader.items > 1 and not choice.rule and (" (each of these %d)"):format(#reader.items) or ""
-    add_wrapped(rows, ("%d  %s%s"):format(i, choice.label, each), { choice = i })
-  end
-  return rows
-end
-
-local function help_rows()
-  local rows = {}
-  for _, line in ipairs(M.help) do
-    add_wrapped(rows, line)
-  end
-  return rows
-end
-
 -- What the keys would do now, in words.
 local function state()
   if reader.help then
     return "? goes back to the question"
-  elseif room_now() < 2 then
-    return "the screen is too small"
-  elseif approvals.not_displayed(reader.items, numbers()) then
-    return ("read on: %d lines were not shown yet"):format(
-      page.unseen(reader.buffer) + page.unseen(reader.footer_buffer)
-    )
+  elseif approvals.not_shown(reader.items, "choices") then
+    return "read on: the end was not shown yet"
   end
-  return approvals.not_yet(reader.items, numbers(), since()) and "…" or "everything was shown: 1-9 allow"
+  return approvals.too_early(since()) and "…" or "shown to the end: 1-9 allow"
+end
+
+local function choice_rows()
+  return reader_text.choice_rows(reader.items, reader.choices, width_now())
 end
 
 local function footer_rows()
   local rows = reader.choices_below and choice_rows() or {}
-  add_wrapped(rows, vim.fn.strdisplaywidth(keys_line) <= width_now() and keys_line or short_keys_line)
-  local more = reader.more > 0 and ("; %d more came: r"):format(reader.more) or ""
-  add_wrapped(rows, state() .. more, { group = "Comment" })
-  if reader.message then
-    add_wrapped(rows, reader.message, { group = "DiagnosticWarn" })
-  end
-  return rows
+  return vim.list_extend(rows, reader_text.key_rows(state(), reader.more, reader.message, width_now()))
 end
 
 -- Puts both windows where they have room, the footer below the text.
-local function place()
+local function place_windows()
   local width, room = width_now(), room_now()
   local footer_height = math.max(1, math.min(#reader.footer_rows, room - 1))
   local height = math.max(1, math.min(reader.row_count, room - footer_height))
@@ -158,11 +106,6 @@ local function place()
     reader.footer,
     vim.tbl_extend("force", common, { row = height + 2, height = footer_height })
   )
-  -- On a screen without room for both one is above the other, and nothing counts as shown.
-  if room >= 2 then
-    page.set_place(reader.buffer, reader.window)
-    page.set_place(reader.footer_buffer, reader.footer)
-  end
 end
 
 local function draw_footer()
@@ -170,38 +113,48 @@ local function draw_footer()
   if not vim.deep_equal(rows, reader.footer_rows) then
     local is_higher = not reader.footer_rows or #rows ~= #reader.footer_rows
     reader.footer_rows = rows
-    page.fill(reader.footer_buffer, rows, reader.items, false)
+    page.fill(reader.footer_buffer, rows, {}, "choices")
     if is_higher then
-      place()
-    elseif room_now() >= 2 then
-      page.set_place(reader.footer_buffer, reader.footer)
+      place_windows()
     end
   end
 end
 
 local function layout()
-  local rows, choices = reader.help and help_rows() or approvals.rows(reader.items, width_now()), choice_rows()
+  local rows = reader.help and reader_text.help_rows(width_now()) or approvals.rows(reader.items, width_now())
+  local choices = choice_rows()
   local room, others = room_now(), 2
-  approvals.forget_choices(reader.items)
+  approvals.forget_shown(reader.items)
   reader.choices_below = not reader.help
     and (#rows + #choices + others <= room or #choices + others <= math.floor(room / 2))
   if not reader.help and not reader.choices_below then
     vim.list_extend(rows, choices)
   end
-  page.fill(reader.buffer, rows, reader.help and {} or reader.items, not reader.help)
+  page.fill(reader.buffer, rows, reader.help and {} or reader.items, "choices")
   reader.row_count, reader.footer_rows = #rows, nil
   draw_footer()
   vim.api.nvim_win_set_cursor(reader.window, { 1, 0 })
 end
 
---- After something that may have changed what was drawn, or where the windows are.
+--- Writes in the footer what the keys would do now.
 function M.refresh()
-  if not is_whole() then
-    return
-  elseif room_now() >= 2 and not page.is_in_place(reader.buffer, reader.window) then
-    layout()
-  else
+  if is_whole() then
     draw_footer()
+  end
+end
+
+--- After something that may have moved or resized the windows.
+function M.windows_changed()
+  if is_whole() then
+    place_windows()
+    draw_footer()
+  end
+end
+
+--- After the size of the screen has changed.
+function M.screen_changed()
+  if is_whole() then
+    layout()
   end
 end
 
@@ -258,7 +211,7 @@ function M.approvals_changed()
   if #groups == 0 then
     M.leave()
   elseif not still then
-    -- What was shown is answered, by whomever: on to what waits.
+    -- What was shown was answered, here or elsewhere: on to what waits.
     show_group(same or groups[1])
   else
     reader.more = same and #same.items - #reader.items or reader.more
@@ -268,10 +221,10 @@ end
 
 -- --- keys
 
--- A key that came too early, or too soon: it answers nothing, and the time begins anew.
+-- A key that came too early answers nothing, and restarts the quiet time.
 local function refuse(problem)
   reader.message = problem .. ": nothing was answered"
-  page.begin_anew(reader.buffer)
+  page.restart_quiet_time(reader.buffer)
   draw_footer()
 end
 
@@ -291,12 +244,12 @@ local function go_to_origin(item)
   end
   M.leave()
   vim.api.nvim_set_current_buf(buffer)
-  pcall(vim.api.nvim_win_set_cursor, 0, { render.row_of(item.approval.executionId, origin.line) + 1, 0 })
+  pcall(vim.api.nvim_win_set_cursor, 0, { places.row_of(item.approval.executionId, origin.line) + 1, 0 })
 end
 
-local function set_apart(item)
+local function ungroup(item)
   local id = item.approval.approvalId
-  approvals.set_apart(id)
+  approvals.ungroup(id)
   for _, group in ipairs(approvals.groups()) do
     if group.items[1].approval.approvalId == id then
       show_group(group)
@@ -310,13 +263,13 @@ local function ask_reason()
   reason.ask(items, M.enter)
 end
 
--- Not without all of it having been shown: unchanged, the arguments are the call that was asked for.
+-- Unchanged, the arguments are the call that was asked for, so it has to have been shown like one that is allowed.
 local function change_arguments(item)
-  local problem = approvals.not_displayed({ item }, {})
+  local problem = approvals.not_shown({ item }, "action")
   if problem then
     return problem
   end
-  -- A window below is opened from an ordinary one.
+  -- A window below can be opened from an ordinary one only.
   M.leave()
   problem = edit.open(item, M.left)
   if problem then
@@ -324,6 +277,64 @@ local function change_arguments(item)
   end
   return problem
 end
+
+local function allow(number)
+  local choice = reader.choices[number]
+  if not choice then
+    return "there is no such choice"
+  end
+  return approvals.allow(reader.items, choice, since())
+end
+
+local function toggle_help()
+  reader.help = not reader.help
+  reader.message = nil
+  layout()
+end
+
+-- Keys that answer, or open a window that does: dead for a while after a change.
+local answer_keys = {
+  d = function()
+    return approvals.deny(reader.items, nil, since())
+  end,
+  D = ask_reason,
+  e = function()
+    return change_arguments(item_at_cursor())
+  end,
+}
+for number = 1, 9 do
+  answer_keys[tostring(number)] = function()
+    return allow(number)
+  end
+end
+
+-- Keys about the question, which the help replaces.
+local question_keys = {
+  x = function()
+    ungroup(item_at_cursor())
+  end,
+  w = function()
+    approvals.explain(item_at_cursor())
+  end,
+  o = function()
+    return go_to_origin(item_at_cursor())
+  end,
+}
+
+local window_keys = {
+  r = function()
+    M.enter()
+  end,
+  ["]"] = function()
+    move(1)
+  end,
+  ["["] = function()
+    move(-1)
+  end,
+  ["?"] = toggle_help,
+  q = M.leave,
+  ["<Esc>"] = M.leave,
+}
 
 local function set_keys(buffer)
   local function map(key, action)
@@ -333,8 +344,7 @@ local function set_keys(buffer)
       end
     end, { buffer = buffer, nowait = true, silent = true })
   end
-  -- What is about the question, which the help takes the place of.
-  local function ask(key, action)
+  local function map_question(key, action)
     map(key, function()
       local problem = reader.help and "? goes back to the question" or action()
       if problem and reader then
@@ -342,50 +352,17 @@ local function set_keys(buffer)
       end
     end)
   end
-  -- What answers, or leads to an answer: dead for a while after a change.
-  local function answer(key, action)
-    ask(key, function()
+  for key, action in pairs(answer_keys) do
+    map_question(key, function()
       return approvals.too_early(since()) or action()
     end)
   end
-  for i = 1, 9 do
-    answer(tostring(i), function()
-      local choice = reader.choices[i]
-      return not choice and "there is no such choice" or approvals.allow(reader.items, choice, numbers(), since())
-    end)
+  for key, action in pairs(question_keys) do
+    map_question(key, action)
   end
-  answer("d", function()
-    return approvals.deny(reader.items, nil, since())
-  end)
-  answer("D", ask_reason)
-  answer("e", function()
-    return change_arguments(item_at_cursor())
-  end)
-  ask("x", function()
-    set_apart(item_at_cursor())
-  end)
-  ask("w", function()
-    approvals.explain(item_at_cursor())
-  end)
-  ask("o", function()
-    return go_to_origin(item_at_cursor())
-  end)
-  map("r", function()
-    M.enter()
-  end)
-  map("]", function()
-    move(1)
-  end)
-  map("[", function()
-    move(-1)
-  end)
-  map("?", function()
-    reader.help = not reader.help
-    reader.message = nil
-    layout()
-  end)
-  map("q", M.leave)
-  map("<Esc>", M.leave)
+  for key, action in pairs(window_keys) do
+    map(key, action)
+  end
 end
 
 -- --- entering
@@ -428,7 +405,7 @@ local function open()
     more = 0,
   }
   set_keys(buffer)
-  -- The footer says when keys begin to count.
+  -- The footer shows when keys begin to count.
   timer:start(250, 250, vim.schedule_wrap(M.refresh))
   vim.api.nvim_create_autocmd("WinLeave", {
     buffer = buffer,
@@ -452,13 +429,13 @@ end
 --- Enters it, at the group that was shown there, else at the first.
 function M.enter()
   if vim.fn.getcmdwintype() ~= "" then
-    notice.tell("leave the command-line window first, by :q", vim.log.levels.WARN)
+    notify.show("leave the command-line window first, by :q", vim.log.levels.WARN)
     return
   end
   local groups = approvals.groups()
   if #groups == 0 then
     M.leave()
-    notice.tell("nothing waits for an answer")
+    notify.show("nothing waits for an answer")
     return
   end
   if vim.fn.mode():find("^[it]") then

@@ -1,14 +1,14 @@
--- The line in which a person says why something is denied. Leaving it answers nothing.
+-- `approval_reason` is the small window in which the user types why something is denied. Leaving it answers nothing.
 local approvals = require("cellgate.approvals")
-local notice = require("cellgate.notice")
+local notify = require("cellgate.notify")
 local page = require("cellgate.approval_page")
 
 local M = {}
 
-local most_lines = 5
+local max_lines = 5
 
 --- Asks for a reason and denies with it.
----@param items cellgate.Waiting[]
+---@param items cellgate.PendingApproval[]
 ---@param back fun() to the question
 function M.ask(items, back)
   local buffer = page.new("cellgate-reason")
@@ -21,7 +21,7 @@ function M.ask(items, back)
     height = 1,
     style = "minimal",
     border = "rounded",
-    title = " why not? the code is told ",
+    title = " why not? for the code ",
     footer = " Enter denies, Esc Esc goes back ",
   })
   local function lines()
@@ -34,7 +34,7 @@ function M.ask(items, back)
     -- Typing a reason is deliberate enough.
     local problem = approvals.deny(items, reason, -math.huge)
     if problem then
-      notice.tell(problem, vim.log.levels.WARN)
+      notify.show(problem, vim.log.levels.WARN)
     end
   end, { buffer = buffer })
   vim.keymap.set("n", "<Esc>", function()
@@ -44,11 +44,11 @@ function M.ask(items, back)
   vim.api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, {
     buffer = buffer,
     callback = function()
-      -- What is pasted may be several.
-      vim.api.nvim_win_set_height(window, math.min(#lines(), most_lines))
+      -- Pasted text may have several lines.
+      vim.api.nvim_win_set_height(window, math.min(#lines(), max_lines))
     end,
   })
-  -- Enter in a window that is come back to much later would answer what is not looked at.
+  -- Enter, in a window to which the user returns much later, would answer what no user looks at.
   vim.api.nvim_create_autocmd("WinLeave", {
     buffer = buffer,
     callback = vim.schedule_wrap(function()

@@ -1,5 +1,5 @@
--- Where approvals are seen: the reader, which a person enters and whose keys answer, or else the preview; and the marks
--- at the lines that ask. This says when which of them is drawn.
+-- `approval_windows` decides where approvals are shown: in the reader, which the user enters and whose keys answer, or
+-- else in the preview; and as marks at the lines of code that ask.
 local edit = require("cellgate.approval_edit")
 local events = require("cellgate.events")
 local marks = require("cellgate.approval_marks")
@@ -8,7 +8,8 @@ local reader = require("cellgate.approval_reader")
 
 local M = {}
 
--- The preview, where nothing else shows approvals. While the command-line window is open no window can come or go.
+-- Shows the preview, unless another window shows approvals. While the command-line window is open, Neovim opens and
+-- closes no other.
 local function show_preview()
   if vim.fn.getcmdwintype() ~= "" then
     return
@@ -60,13 +61,13 @@ function M.setup()
     show_preview()
   end)
   on("VimResized", function()
-    reader.refresh()
+    reader.screen_changed()
     show_preview()
   end)
   on("CmdwinLeave", changed)
   on({ "WinScrolled", "CursorMoved", "CursorMovedI" }, function()
-    reader.refresh()
-    preview.dodge()
+    reader.windows_changed()
+    preview.avoid_cursor()
   end)
 end
 

@@ -1,7 +1,8 @@
--- What waits for an answer, and whether it may be answered now. The rules against stray keys are here, and nowhere
--- else: an approval is allowed only after every row of it was drawn on the screen, and nothing is answered within
--- half a second after what is looked at has changed.
+-- `approvals` is the list of actions that wait for the user, and the rules about answering them. An approval is allowed
+-- only after a window has shown it to its end, and nothing is answered within half a second after a change of what is
+-- shown. A key answers exactly the approvals that its window shows.
 local events = require("cellgate.events")
+local notify = require("cellgate.notify")
 local rpc = require("cellgate.rpc")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
@@ -19,14 +20,12 @@ end
 --- For the test that shows what the guard is good for; nothing else turns it off.
 M.guarded = true
 
----@class cellgate.Displayed what of an approval was on the screen
----@field text boolean every row of what it asks for
----@field choices table<integer, true> of which every row was
+---@alias cellgate.Shown "action"|"choices" to the end: what is asked; or also the choices
 
----@type table<string, cellgate.Displayed> by approval
-local displayed = {}
----@type table<string, true> approvals that the person set apart
-local apart = {}
+---@type table<string, cellgate.Shown> by approval
+local shown = {}
+---@type table<string, true> approvals that are answered by themselves, because the user wants it so
+local ungrouped = {}
 local set_changed_at = -math.huge
 
 events.on("CellgateApproval", function()
@@ -35,7 +34,7 @@ events.on("CellgateApproval", function()
   for _, item in ipairs(session.waiting()) do
     waits[item.approval.approvalId] = true
   end
-  for _, known in ipairs({ displayed, apart }) do
+  for _, known in ipairs({ shown, ungrouped }) do
     for id in pairs(known) do
       if not waits[id] then
         known[id] = nil
@@ -44,31 +43,27 @@ events.on("CellgateApproval", function()
   end
 end)
 
-local function of(id)
-  displayed[id] = displayed[id] or { text = false, choices = {} }
-  return displayed[id]
-end
-
----@param id string
-function M.set_displayed(id)
-  of(id).text = true
-end
-
----@param id string
----@param number integer of the choice
-function M.set_choice_displayed(id, number)
-  of(id).choices[number] = true
-end
-
---- The choices have to be drawn again, because the keys are for those that stand on the screen as it is now.
----@param items cellgate.Waiting[]
-function M.forget_choices(items)
+--- Records that a window has shown these to their end.
+---@param items cellgate.PendingApproval[]
+---@param what cellgate.Shown
+function M.set_shown(items, what)
   for _, item in ipairs(items) do
-    of(item.approval.approvalId).choices = {}
+    local id = item.approval.approvalId
+    if shown[id] ~= "choices" then
+      shown[id] = what
+    end
   end
 end
 
----@param since? number when what the person looks at was drawn as it is now; nil: it was not yet
+--- What the reader shows has changed: its end has to be shown again.
+---@param items cellgate.PendingApproval[]
+function M.forget_shown(items)
+  for _, item in ipairs(items) do
+    shown[item.approval.approvalId] = nil
+  end
+end
+
+---@param since? number when what the user looks at was drawn as it is now; nil: it was not yet
 ---@return string? problem why a key does not count yet
 function M.too_early(since)
   if M.guarded and (not since or M.now() - since < quiet_milliseconds) then
@@ -76,43 +71,39 @@ function M.too_early(since)
   end
 end
 
----@param items cellgate.Waiting[]
----@param choices integer[] numbers of those that are needed beside the text
+---@param items cellgate.PendingApproval[]
+---@param needed cellgate.Shown
 ---@return string? problem why this cannot be allowed yet
-function M.not_displayed(items, choices)
+function M.not_shown(items, needed)
   for _, item in ipairs(M.guarded and items or {}) do
-    local known = of(item.approval.approvalId)
-    if not known.text then
+    local what = shown[item.approval.approvalId]
+    if not what then
       return ("#%s was not yet shown to its end"):format(item.tag)
-    end
-    for _, number in ipairs(choices) do
-      if not known.choices[number] then
-        return ("choice %d of #%s was not yet shown"):format(number, item.tag)
-      end
+    elseif what ~= needed and needed == "choices" then
+      return ("the choices of #%s were not yet shown"):format(item.tag)
     end
   end
 end
 
---- The one place that says whether something may be allowed: for keys, for what the window says about its keys, for
---- tags and for other arguments.
----@param items cellgate.Waiting[]
----@param choices integer[] numbers of those that have to have been shown, beside all of the text
+--- The one place that decides whether something may be allowed: for keys, for tags and for other arguments.
+---@param items cellgate.PendingApproval[]
+---@param needed cellgate.Shown
 ---@param since? number
 ---@return string? problem
-function M.not_yet(items, choices, since)
-  return M.too_early(since) or M.not_displayed(items, choices)
+function M.not_yet(items, needed, since)
+  return M.too_early(since) or M.not_shown(items, needed)
 end
 
 -- --- grouping
 
 ---@class cellgate.Group approvals of one cell and tool, with the same choices, that one answer can cover
 ---@field key string
----@field items cellgate.Waiting[]
+---@field items cellgate.PendingApproval[]
 ---@field choices Choice[]
 
 ---@param id string
-function M.set_apart(id)
-  apart[id] = true
+function M.ungroup(id)
+  ungrouped[id] = true
 end
 
 local function key_of(item)
@@ -124,9 +115,9 @@ local function key_of(item)
     approval.action.kind,
     approval.action.server or "",
     approval.action.tool or "",
-    apart[approval.approvalId] and approval.approvalId or "",
+    ungrouped[approval.approvalId] and approval.approvalId or "",
   }
-  -- Where a folder rule differs, a call leads elsewhere: it is not answered with the others.
+  -- Where the rule for a folder differs, a call names another folder: it is not answered with the others.
   for _, choice in ipairs(approval.choices) do
     parts[#parts + 1] = choice.scope .. choice.label
   end
@@ -161,8 +152,7 @@ end
 ---@class cellgate.Row
 ---@field text string
 ---@field group? string highlight
----@field item? cellgate.Waiting whose row it is; absent: everyone's
----@field choice? integer number of the choice that it is of
+---@field item? cellgate.PendingApproval whose row it is; absent: everyone's
 
 local function file_of(uri)
   return uri:find("^file:") and vim.fn.fnamemodify(vim.uri_to_fname(uri), ":t") or uri
@@ -193,8 +183,8 @@ local function common_lines(all)
   return common
 end
 
--- What a server says about itself decides nothing, and is not to push aside what does.
-local most_hint_characters = 200
+-- What a server writes about itself decides nothing, and may not push aside what does.
+local max_hint_characters = 200
 
 local function hint_lines(hints)
   local lines = {}
@@ -204,16 +194,16 @@ local function hint_lines(hints)
   if hints.description then
     -- The sidecar has broken it into quoted lines, for terminals.
     local words = hints.description:gsub("^> ", ""):gsub("\n> ", ""):gsub("%s+", " ")
-    if vim.fn.strchars(words) > most_hint_characters then
-      words = vim.fn.strcharpart(words, 0, most_hint_characters) .. " …"
+    if vim.fn.strchars(words) > max_hint_characters then
+      words = vim.fn.strcharpart(words, 0, max_hint_characters) .. " …"
     end
-    lines[#lines + 1] = "and says of it: " .. words
+    lines[#lines + 1] = "and describes it: " .. words
   end
   return lines
 end
 
 --- The rows of a group: everything that there is to read before an answer, nothing cut.
----@param items cellgate.Waiting[]
+---@param items cellgate.PendingApproval[]
 ---@param width integer
 ---@return cellgate.Row[]
 function M.rows(items, width)
@@ -257,7 +247,7 @@ end
 
 -- --- answering
 
----@param items cellgate.Waiting[]
+---@param items cellgate.PendingApproval[]
 ---@param answer { decision: "allow"|"deny", scope?: Scope, rule?: RuleSpec, reason?: string }
 ---@param arguments? string JSON text that runs in place of what was shown
 ---@param done? fun(problem: cellgate.RpcError?)
@@ -272,27 +262,31 @@ local function respond(items, answer, arguments, done)
     done
       or function(problem)
         if problem then
-          session.notify(session.describe(problem), vim.log.levels.WARN)
+          notify.show(rpc.describe(problem), vim.log.levels.WARN)
         end
       end
   )
 end
 
---- Allows what one choice of all these approvals says.
----@param items cellgate.Waiting[]
+-- The call that was shown, and no rule: its label adds nothing that has to be read.
+local function is_this_call(choice)
+  return choice.scope == "once" and not choice.rule
+end
+
+--- Allows what one choice of all these approvals describes.
+---@param items cellgate.PendingApproval[]
 ---@param choice Choice
----@param needed integer[] numbers of the choices that have to have been shown
----@param since? number when what the person looks at was drawn
+---@param since? number when what the user looks at was drawn
 ---@return string? problem why not
-function M.allow(items, choice, needed, since)
-  local problem = M.not_yet(items, needed, since)
+function M.allow(items, choice, since)
+  local problem = M.not_yet(items, is_this_call(choice) and "action" or "choices", since)
   if not problem then
     respond(items, { decision = "allow", scope = choice.scope, rule = choice.rule })
   end
   return problem
 end
 
----@param items cellgate.Waiting[]
+---@param items cellgate.PendingApproval[]
 ---@param reason? string
 ---@param since? number
 ---@return string? problem why not
@@ -305,13 +299,13 @@ function M.deny(items, reason, since)
 end
 
 --- Allows one call with other arguments.
----@param item cellgate.Waiting
+---@param item cellgate.PendingApproval
 ---@param arguments string
 ---@param since? number when the arguments were opened
 ---@param done fun(problem: cellgate.RpcError?)
 ---@return string? problem why not
 function M.allow_edited(item, arguments, since, done)
-  local problem = M.not_yet({ item }, {}, since)
+  local problem = M.not_yet({ item }, "action", since)
   if not problem then
     respond({ item }, { decision = "allow", scope = "once" }, arguments, done)
   end
@@ -319,7 +313,7 @@ function M.allow_edited(item, arguments, since, done)
 end
 
 --- Why this would be allowed, asked or denied.
----@param item cellgate.Waiting
+---@param item cellgate.PendingApproval
 function M.explain(item)
   local approval = item.approval
   local json_text = require("cellgate.json_text")
@@ -328,25 +322,20 @@ function M.explain(item)
   local more = { sessionId = approval.sessionId, executionId = approval.executionId }
   local params = next(more) and rpc.with_member(more, "action", action) or ('{"action":%s}'):format(action)
   item.session:request("policy/explain", params, function(problem, result)
-    session.notify(problem and session.describe(problem) or ("%s: %s"):format(result.effect, result.reason))
+    notify.show(problem and rpc.describe(problem) or ("%s: %s"):format(result.effect, result.reason))
   end)
 end
 
 -- --- by tag
 
 ---@param tag string
----@return cellgate.Waiting?
+---@return cellgate.PendingApproval?
 function M.by_tag(tag)
   for _, item in ipairs(session.waiting()) do
     if item.tag == (tag:gsub("^#", "")) then
       return item
     end
   end
-end
-
--- What needs no words of its own: the call that was shown, and no rule.
-local function is_this_call(choice)
-  return choice.scope == "once" and not choice.rule
 end
 
 --- `:Cellgate allow {tag} [choice]`
@@ -370,7 +359,7 @@ function M.allow_tag(tag, word)
   if not choice then
     return ("#%s has %d choices"):format(tag, #choices)
   end
-  local problem = M.allow({ item }, choice, is_this_call(choice) and {} or { number }, set_changed_at)
+  local problem = M.allow({ item }, choice, set_changed_at)
   return problem and ("%s. Nothing was answered; :Cellgate approvals shows all of it"):format(problem)
 end
 

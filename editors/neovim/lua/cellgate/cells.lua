@@ -1,5 +1,5 @@
--- Where the cells of a buffer are: between lines that begin with a comment and `%%`, or the fenced blocks of a
--- markdown file. Rows are counted from 0. Reads buffers and changes none.
+-- `cells` finds the cells of a buffer: between lines that begin with a comment and `%%`, or the fenced blocks of a
+-- Markdown file. Rows are counted from 0. It reads buffers and changes none.
 local M = {}
 
 ---@class cellgate.Cell
@@ -160,7 +160,7 @@ function M.next(buffer, row, backward)
   return found
 end
 
--- So many lines are looked at before what the person types is.
+-- So many lines are looked at before what the user types is.
 local lines_at_once = 5000
 
 ---@type table<integer, { tick: integer, filetype: string, has?: boolean, waiting: fun()[] }> by buffer
@@ -189,7 +189,7 @@ function M.any_begins(buffer, first, last)
 end
 
 --- Calls `done` if a buffer has cells: lines that mark them, or fences with a language. A short buffer is looked at
---- now, of a long one the rest between what the person types.
+--- now, of a long one the rest between what the user types.
 ---@param buffer integer
 ---@param done fun()
 function M.when_any(buffer, done)

@@ -1,11 +1,13 @@
--- `:Cellgate` and its subcommands: one table with what each does, which the help is checked against.
+-- `commands` is the table of `:Cellgate` and its subcommands, from which the help is made.
 local approval_windows = require("cellgate.approval_windows")
 local approvals = require("cellgate.approvals")
 local cells = require("cellgate.cells")
 local kernel_lists = require("cellgate.kernel_lists")
+local notify = require("cellgate.notify")
 local outputs = require("cellgate.outputs")
+local places = require("cellgate.places")
 local policy_lists = require("cellgate.policy_lists")
-local render = require("cellgate.render")
+local rpc = require("cellgate.rpc")
 local run = require("cellgate.run")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
@@ -32,14 +34,14 @@ local function here()
   return session.of(workspace.root(current_buffer()))
 end
 
--- The execution whose output stands at the cursor, or in the cell that it is in.
+-- The execution whose output is at the cursor, or in the cell of the cursor.
 local function execution_here()
   local buffer = current_buffer()
-  local found = render.at(buffer, row())
+  local found = places.at(buffer, row())
   if not found then
     local cell = cells.at(buffer, row())
     for at = cell and cell.first or 0, cell and cell.last or -1 do
-      found = found or render.at(buffer, at)
+      found = found or places.at(buffer, at)
     end
   end
   return found
@@ -59,9 +61,9 @@ end
 local function told(words)
   return function(problem)
     if problem then
-      session.notify(session.describe(problem), vim.log.levels.ERROR)
+      notify.show(rpc.describe(problem), vim.log.levels.ERROR)
     elseif words then
-      session.notify(words)
+      notify.show(words)
     end
   end
 end
@@ -76,7 +78,7 @@ local function with_execution(act)
   end
 end
 
--- Text of any length, beside the cursor, until that moves. Asked for again, the cursor goes into it.
+-- Shows text of any length next to the cursor, until that moves. Asked for again, the cursor enters it.
 ---@param lines string[] as they came
 ---@param what string
 local function show(lines, what)
@@ -121,11 +123,11 @@ local function inspect()
     cursorPos = vim.fn.strchars(line:sub(1, column + 1)),
   }, function(problem, result)
     if problem then
-      session.notify(session.describe(problem), vim.log.levels.WARN)
+      notify.show(rpc.describe(problem), vim.log.levels.WARN)
       return
     end
     if not result.text then
-      session.notify("the kernel knows nothing of this")
+      notify.show("the kernel knows nothing of this")
       return
     end
     show(vim.split(result.text, "\n", { plain = true }), "inspect")
@@ -179,9 +181,7 @@ M.all = {
     act = with_execution(function(execution, _, command)
       here():request("execute/cancel", { executionId = execution.id, force = command.bang }, function(problem, result)
         if problem or result.kernelBusy then
-          session.notify(
-            problem and session.describe(problem) or "it does not stop; :Cellgate! cancel kills its kernel"
-          )
+          notify.show(problem and rpc.describe(problem) or "it does not stop; :Cellgate! cancel kills its kernel")
         end
       end)
     end),
@@ -189,20 +189,20 @@ M.all = {
   restart = {
     does = "Ends the kernel and starts a new one: its variables go.",
     act = function()
-      here():request("session/restart", { sessionId = kernel_here() }, told("the kernel was started anew"))
+      here():request("session/restart", { sessionId = kernel_here() }, told("the kernel was restarted"))
     end,
   },
   clear = {
     does = "Takes away the output at the cursor, or with `!` all in this buffer. The journal keeps it.",
     act = function(_, command)
       if command.bang then
-        render.clear(current_buffer())
+        places.clear(current_buffer())
       else
-        local _, first = render.at(current_buffer(), row())
+        local _, first = places.at(current_buffer(), row())
         if not first then
           return no_execution
         end
-        render.clear(current_buffer(), first)
+        places.clear(current_buffer(), first)
       end
     end,
   },
@@ -245,7 +245,7 @@ M.all = {
           items[#items + 1] = {
             bufnr = buffer,
             filename = not buffer and vim.uri_to_fname(frame.uri) or nil,
-            lnum = render.row_in(frame.uri, frame.line, execution.id) + 1,
+            lnum = places.row_in(frame.uri, frame.line, execution.id) + 1,
             text = "in " .. text.visible(frame["function"]),
           }
         end
@@ -268,7 +268,7 @@ M.all = {
   },
   remedy = {
     does = "Does what a note below the cell at the cursor says, where the note offers it: adds a rule for the session, or"
-      .. " starts its kernel anew with more in its sandbox. With several notes, that of the number.",
+      .. " restarts its kernel with more in its sandbox. With several notes, that of the number.",
     arguments = "[number]",
     act = with_execution(function(execution, arguments)
       return require("cellgate.notes").remedy(execution, tonumber(arguments[1]))
@@ -292,18 +292,18 @@ M.all = {
     arguments = "{tag} [number]",
     act = function(arguments)
       if #arguments ~= 1 and #arguments ~= 2 then
-        return "which one? Tags stand beside the calls: :Cellgate allow 3, or :Cellgate allow 3 2 for its second choice"
+        return "which one? Each call has a tag: :Cellgate allow 3, or :Cellgate allow 3 2 for its second choice"
       end
       return approvals.allow_tag(arguments[1], arguments[2])
     end,
     complete = tags,
   },
   deny = {
-    does = "Denies the approval of this tag. The code is told the reason.",
+    does = "Denies the approval of this tag. The code receives the reason.",
     arguments = "{tag} [reason]",
     act = function(arguments)
       if not arguments[1] then
-        return "which one? Tags stand beside the calls: :Cellgate deny 3"
+        return "which one? Each call has a tag: :Cellgate deny 3"
       end
       return approvals.deny_tag(arguments[1], table.concat(arguments, " ", 2))
     end,
@@ -316,7 +316,7 @@ M.all = {
     end,
   },
   decisions = {
-    does = "Lists what was decided lately, asked about or not; <CR> says by whom or by which rule.",
+    does = "Lists the decision history, also what was not asked about; <CR> shows who or which rule decided.",
     act = function()
       policy_lists.decisions(workspace.root(current_buffer()))
     end,
@@ -375,7 +375,7 @@ M.all = {
         return "this workspace is not connected"
       end
       there.connection:stop(function()
-        session.notify("stopped")
+        notify.show("stopped")
       end)
     end,
   },
@@ -392,12 +392,12 @@ function M.run(command)
   local name = command.fargs[1]
   local found = M.all[name]
   if not found then
-    session.notify(("there is no :Cellgate %s; :h cellgate-commands lists them"):format(name), vim.log.levels.ERROR)
+    notify.show(("there is no :Cellgate %s; :h cellgate-commands lists them"):format(name), vim.log.levels.ERROR)
     return
   end
   local problem = found.act(vim.list_slice(command.fargs, 2), command)
   if problem then
-    session.notify(problem, vim.log.levels.WARN)
+    notify.show(problem, vim.log.levels.WARN)
   end
 end
 

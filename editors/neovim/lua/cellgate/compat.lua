@@ -1,4 +1,4 @@
--- What differs between the versions of Neovim. Nothing else in the plugin asks for a version.
+-- `compat` is the one module that knows the differences between versions of Neovim.
 local M = {}
 
 --- The oldest Neovim that the plugin runs in.
@@ -8,7 +8,7 @@ function M.is_supported()
   return vim.fn.has("nvim-" .. M.oldest) == 1
 end
 
---- Bytes for the terminal itself: of the person's screen, not of a pipe.
+--- Bytes for the terminal itself: of the user's screen, not of a pipe.
 ---@param bytes string
 function M.write_to_terminal(bytes)
   if vim.api.nvim_ui_send then

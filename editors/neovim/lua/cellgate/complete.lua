@@ -1,5 +1,5 @@
--- Completion from the live kernel: what there is in its variables, not what a file says. Nothing waits for the answer:
--- it is shown when it comes, if the cursor is still where it was asked for.
+-- `complete` is the completion from the live kernel: it offers what the kernel's variables have, not what a file
+-- contains. It never blocks: the answer is shown when it arrives, if the cursor is still at the same place.
 local cells = require("cellgate.cells")
 local session = require("cellgate.session")
 local workspace = require("cellgate.workspace")

@@ -1,6 +1,6 @@
--- The settings: one table of what there is, of which type, with which default and what it does. The help (`:h
--- cellgate-config`) and the README are checked against it. A setting that is not in the table, or of the wrong type,
--- is an error.
+-- `config` is the settings: a table of their names, types, defaults and descriptions, from which the help
+-- (`:h cellgate-config`) and the table in docs/neovim.md are made. A setting that is not in the table, or of the wrong
+-- type, is an error.
 local M = {}
 
 ---@class cellgate.Setting
@@ -14,7 +14,7 @@ M.settings = {
   {
     name = "program",
     type = { "string", "nil" },
-    doc = "The program cellgate. Without it: `cellgate` on PATH, then `build/cellgate` of the repository that the plugin lies in.",
+    doc = "The program cellgate. Without it: `cellgate` on PATH, then `build/cellgate` of the repository that contains the plugin.",
   },
   {
     name = "arguments",
@@ -39,7 +39,7 @@ M.settings = {
     name = "sandbox_config",
     type = { "string", "nil" },
     doc = "A settings file in the format of srt (`@anthropic-ai/sandbox-runtime`) for the sandbox of new sessions: what their"
-      .. " code can read, write and reach beside the workspace. From the workspace's folder if relative; `~` is your home.",
+      .. " code can read, write and reach in addition to the workspace. From the workspace's folder if relative; `~` is your home.",
   },
   {
     name = "linger_seconds",
@@ -64,7 +64,7 @@ M.settings = {
     name = "output_lines",
     type = "number",
     default = 20,
-    doc = "How many lines of output stand under a cell: the last ones. `:Cellgate output` shows all.",
+    doc = "How many lines of output are shown below a cell: the last ones. `:Cellgate output` shows all.",
   },
   {
     name = "images",
@@ -114,7 +114,7 @@ local function fits(setting, value)
   return vim.tbl_contains(types, type(value))
 end
 
---- Takes the person's settings; those that are not given have their defaults.
+--- Takes the user's settings; those that are not given have their defaults.
 ---@param given? table
 function M.set(given)
   local values = defaults()

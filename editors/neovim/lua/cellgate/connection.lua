@@ -1,7 +1,8 @@
--- A workspace's connection to its sidecar: it is opened, opened again after a crash, and ended. Who asks for something
--- meanwhile waits until it is open, or is told why it will not be. Knows nothing of what is talked about.
+-- `connection` is a workspace's connection to its sidecar: its start, its restarts after a crash, and its end. Requests
+-- made meanwhile wait until it is ready, or fail with the reason why it will not be. It knows no method but those of
+-- starting and ending.
 local config = require("cellgate.config")
-local notice = require("cellgate.notice")
+local notify = require("cellgate.notify")
 local rpc = require("cellgate.rpc")
 
 local M = {}
@@ -15,8 +16,8 @@ local M = {}
 
 ---@class cellgate.ConnectionHandlers
 ---@field changed fun(state: cellgate.ConnectionState)
----@field opened fun(peer: cellgate.Peer, result: InitializeResult, ready: fun()) has the word until it calls `ready`
----@field lost fun() what the sidecar told holds no more
+---@field connected fun(peer: cellgate.Peer, result: InitializeResult, ready: fun()) others wait until it calls `ready`
+---@field lost fun() what the sidecar reported is no longer true
 ---@field notified fun(peer: cellgate.Peer, method: string, params: table, body: string)
 ---@field requested fun(method: string, params: table, answer: fun(problem: cellgate.RpcError?, result: table?))
 
@@ -28,14 +29,14 @@ local M = {}
 ---@field package handlers cellgate.ConnectionHandlers
 ---@field package when_ready (fun(problem: string?, peer: cellgate.Peer?))[]
 ---@field package when_stopped fun()[]
----@field package again? boolean while it stops: it is wanted anew
+---@field package again? boolean while it stops: it is to start again
 ---@field package restarts number[] when it was opened again, in seconds
 ---@field package retry? uv.uv_timer_t
 local Connection = {}
 Connection.__index = Connection
 
 -- How often, within how long, a connection that ends is made again by itself.
-local most_restarts, restart_window = 5, 180
+local max_restarts, restart_window = 5, 180
 
 local not_connected = "this workspace is not connected: :Cellgate attach"
 
@@ -111,7 +112,7 @@ function Connection:start()
   self:forget_retry()
   self.failure = nil
   self:set_state("connecting")
-  -- An earlier connection may still have something to say, of which nothing is meant for this one.
+  -- An earlier connection may still send messages, none of which is meant for this one.
   local peer, problem
   peer, problem = M.connect(self.root, {
     notified = function(...)
@@ -155,7 +156,7 @@ function Connection:start()
       return
     end
     peer:notify("initialized", {})
-    self.handlers.opened(peer, result, function()
+    self.handlers.connected(peer, result, function()
       if is_current() then
         self:set_state("ready")
         self:release(nil, peer)
@@ -164,7 +165,7 @@ function Connection:start()
   end)
 end
 
--- Nothing more happens by itself: a person has to correct something.
+-- Nothing more happens by itself: a user has to correct something.
 ---@private
 function Connection:fail(reason)
   local peer = self.peer
@@ -175,7 +176,7 @@ function Connection:fail(reason)
   require("cellgate.log").write("error", self.root .. ": " .. reason)
   self:set_state("stopped")
   self:release(reason)
-  notice.tell(reason, vim.log.levels.ERROR)
+  notify.show(reason, vim.log.levels.ERROR)
 end
 
 ---@private
@@ -193,7 +194,7 @@ function Connection:closed(reason)
   self.restarts = vim.tbl_filter(function(at)
     return now - at < restart_window
   end, self.restarts)
-  if #self.restarts >= most_restarts then
+  if #self.restarts >= max_restarts then
     self:fail(("the sidecar of %s ended %d times: %s"):format(self.root, #self.restarts + 1, reason))
     return
   end
@@ -209,9 +210,9 @@ end
 ---@private
 function Connection:stopped()
   self:set_state("stopped")
-  local told = self.when_stopped
+  local waiting = self.when_stopped
   self.when_stopped = {}
-  for _, done in ipairs(told) do
+  for _, done in ipairs(waiting) do
     done()
   end
   if self.again then

@@ -1,5 +1,5 @@
--- Who is told what: inside of the plugin by functions, outside by `User` autocommands of the same names. The list of
--- events is the plugin's interface for statuslines and scripts; `:h cellgate-events` has it.
+-- `events` is the plugin's list of events and their listeners: functions within the plugin, `User` autocommands of the
+-- same names outside. It is the interface for statuslines and scripts; `:h cellgate-events` describes it.
 local M = {}
 
 --- Event to what its data holds.

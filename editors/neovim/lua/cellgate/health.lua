@@ -1,4 +1,4 @@
--- `:checkhealth cellgate`
+-- `health` is `:checkhealth cellgate`.
 local compat = require("cellgate.compat")
 local health = vim.health
 

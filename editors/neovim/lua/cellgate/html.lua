@@ -1,5 +1,5 @@
--- An HTML output, on command, in the person's browser: in a frame without scripts, in a page whose policy loads
--- nothing from anywhere. What code wrote can lay itself out, and nothing else.
+-- `html` opens an HTML output in the user's browser, on command: in a frame without scripts, in a page whose policy
+-- loads nothing. The output can lay itself out, and nothing else.
 local config = require("cellgate.config")
 
 local M = {}
@@ -29,7 +29,7 @@ local page = [[<!DOCTYPE html>
 ---@param html string
 ---@return string
 function M.page(html)
-  -- The policy is the frame's too, so that its links lead nowhere.
+  -- The policy is the frame's too, so that its links open nothing.
   return page:format(policy, escaped(policy .. html))
 end
 

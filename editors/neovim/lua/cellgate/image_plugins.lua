@@ -1,6 +1,5 @@
--- Pictures that another plugin draws, where a person has one: image.nvim, into rows that are left free for it among a
--- cell's virtual lines, or snacks.nvim, which makes rows of its own below the cell. Where one of them fails, there is
--- the path, as without them.
+-- `image_plugins` is the adapter to plugins that draw pictures: image.nvim draws into rows left free among a cell's
+-- virtual lines, snacks.nvim adds rows of its own below the cell. Where one of them fails, the picture's path is shown.
 local config = require("cellgate.config")
 local kitty = require("cellgate.kitty")
 local log = require("cellgate.log")
@@ -60,8 +59,8 @@ local plugins = {
             local placement = api.placement.new(buffer, path, {
               pos = { row + 1, 0 },
               inline = true,
-              max_width = math.min(width, kitty.most_columns),
-              max_height = kitty.most_rows,
+              max_width = math.min(width, kitty.max_columns),
+              max_height = kitty.max_rows,
             })
             return function()
               placement:close()
@@ -72,7 +71,7 @@ local plugins = {
   end,
 }
 
--- Both plugins ask ImageMagick, which goes by what a file holds and not by its name: code in the kernel could give it a
+-- Both plugins ask ImageMagick, which reads what a file holds and ignores its name: code in the kernel could give it a
 -- program in a language of its own under the name of a PNG. By how PNG, JPEG and GIF begin:
 local beginnings = { "^\137PNG\r\n\26\n", "^\255\216\255", "^GIF8[79]a" }
 local plain = {} ---@type table<string, boolean> by path

@@ -1,4 +1,5 @@
--- Pictures of an output: as files, and, where the terminal or another plugin can, as pictures below the cell.
+-- `images` shows an output's pictures: as paths of files, or as pictures below the cell where the terminal or another
+-- plugin can draw them.
 local config = require("cellgate.config")
 local text = require("cellgate.text")
 

@@ -1,5 +1,5 @@
--- cellgate: cells in a sandboxed kernel, their output under the code, and approvals that no stray key can answer.
--- `setup` is optional; without it the defaults of config.lua hold.
+-- `cellgate` is the plugin's interface for the user's settings: `setup` (optional; without it the defaults of
+-- config.lua hold), `statusline` and `waiting`.
 local M = {}
 
 local started = false

@@ -1,5 +1,5 @@
--- A line that code reads with input(). The question stands at the cell; it is asked when the person says so, since
--- what they are typing elsewhere is not meant for the code.
+-- `input` answers code that reads a line with input(). The question is shown at the cell, and the user answers it by a
+-- command, because what they are typing elsewhere is not meant for the code.
 local session = require("cellgate.session")
 local text = require("cellgate.text")
 

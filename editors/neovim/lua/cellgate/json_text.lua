@@ -1,10 +1,10 @@
--- JSON as text, strictly by RFC 8259. A tool's arguments are shown, edited and sent as the bytes that they are: a
--- decoder would round numbers, forget the order of members and turn empty arrays into objects.
+-- `json_text` reads JSON as text, strictly by RFC 8259. A tool's arguments are shown, edited and sent as their own
+-- bytes: a decoder would round numbers, forget the order of members and turn empty arrays into objects.
 local M = {}
 
 local deepest = 256
 
----@class cellgate.JsonVisitor what is told of a text, from its front to its back
+---@class cellgate.JsonVisitor called for each part of a text, from the first to the last
 ---@field open? fun(bracket: string, at: integer)
 ---@field close? fun(bracket: string, at: integer, empty: boolean)
 ---@field comma? fun()
@@ -183,7 +183,7 @@ function M.is_utf8(text)
   return true
 end
 
---- The same value on several lines, with every key, string and number as it stands.
+--- The same value on several lines, with every key, string and number unchanged.
 ---@param text string
 ---@return string
 function M.pretty(text)

@@ -1,4 +1,4 @@
--- Lists of what runs: executions, kernels, and the variables of one.
+-- `kernel_lists` is the lists of executions, of kernels, and of a kernel's variables.
 local list_window = require("cellgate.list_window")
 local session = require("cellgate.session")
 
@@ -15,7 +15,7 @@ function M.executions(root)
       local rows = {}
       for i = #here.order, 1, -1 do
         local execution = here.executions[here.order[i]]
-        local words, group = require("cellgate.render").state_words(execution)
+        local words, group = require("cellgate.execution_state").describe(execution)
         local first_line = vim.trim(execution.code or ""):match("^[^\n]*")
         rows[#rows + 1] =
           { text = ("%s  %s"):format(words, first_line), group = group, value = execution, id = execution.id }

@@ -1,4 +1,4 @@
--- The <Plug> maps, and the suggested keys, which are set only when the person asks for them.
+-- `keys` is the <Plug> maps, and the suggested keys, which are set only when the user's settings ask for them.
 local M = {}
 
 ---@class cellgate.Plug

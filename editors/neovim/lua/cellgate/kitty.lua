@@ -1,6 +1,6 @@
--- Pictures by the kitty graphics protocol with Unicode placeholders: the terminal is given a picture once, and draws
--- it wherever certain characters stand, so that it moves, scrolls and goes with the virtual lines. Not all terminals of
--- that protocol know the placeholders, and those that do not draw boxes; so the terminal is asked what it is.
+-- `kitty` draws pictures by the kitty graphics protocol with Unicode placeholders: the terminal receives a picture
+-- once, and draws it wherever certain characters are, so it moves and scrolls with the virtual lines. Some terminals of
+-- that protocol do not know the placeholders and would draw boxes, so the terminal is asked for its name.
 local compat = require("cellgate.compat")
 
 local M = {}
@@ -15,11 +15,11 @@ local marks = {
   0x0485, 0x0486, 0x0487, 0x0592, 0x0593, 0x0594, 0x0595, 0x0597, 0x0598, 0x0599, 0x059C, 0x059D, 0x059E, 0x059F, 0x05A0, 0x05A1,
   0x05A8, 0x05A9, 0x05AB, 0x05AC, 0x05AF, 0x05C4, 0x0610, 0x0611, 0x0612, 0x0613, 0x0614, 0x0615, 0x0616, 0x0617, 0x0657, 0x0658,
 }
-M.most_rows, M.most_columns = 20, 64
+M.max_rows, M.max_columns = 20, 64
 
 -- What is sent to a terminal elsewhere, at most, in bytes of a file; in messages that no other process' output can cut
 -- in two; and so many of these in one turn of Neovim.
-local most_sent, most_message, messages_a_turn = 4 * 1024 * 1024, 3072, 16
+local max_sent_bytes, max_message_chunk, messages_a_turn = 4 * 1024 * 1024, 3072, 16
 
 local known, count = {}, 0 -- by path: a picture, or false for what cannot be shown
 local terminal ---@type string? what it says that it is
@@ -93,15 +93,15 @@ end
 ---@return integer columns
 ---@return integer rows
 function M.fit(across, down, width)
-  local columns = math.max(1, math.min(width, M.most_columns, math.ceil(across / 10)))
+  local columns = math.max(1, math.min(width, M.max_columns, math.ceil(across / 10)))
   local rows = math.max(1, math.ceil(columns * down / across / 2))
-  if rows > M.most_rows then
-    rows, columns = M.most_rows, math.max(1, math.floor(columns * M.most_rows / rows))
+  if rows > M.max_rows then
+    rows, columns = M.max_rows, math.max(1, math.floor(columns * M.max_rows / rows))
   end
   return columns, rows
 end
 
--- What waits to be sent: a terminal elsewhere may be slow, and the person types meanwhile.
+-- What waits to be sent: a terminal elsewhere may be slow, and the user types meanwhile.
 local unsent, sending = {}, false
 
 local function send()
@@ -114,27 +114,27 @@ local function send()
   end
 end
 
--- By its path to a terminal on this machine, which reads the file; to one elsewhere, all that is in it. Returns whether
--- it can be told.
-local function tell(picture, path)
+-- Sends a picture: its path to a terminal on this machine, which reads the file; its content to one elsewhere. Returns
+-- whether it could.
+local function transmit(picture, path)
   local control = ("a=T,U=1,q=2,f=100,i=%d,c=%d,r=%d"):format(picture.id, picture.columns, picture.rows)
   if not (vim.env.SSH_CONNECTION or vim.env.SSH_TTY) then
     compat.write_to_terminal(("\27_G%s,t=f;%s\27\\"):format(control, vim.base64.encode(path)))
     return true
   end
   local file = io.open(path, "rb")
-  local bytes = file and file:read(most_sent + 1)
+  local bytes = file and file:read(max_sent_bytes + 1)
   if file then
     file:close()
   end
-  if not bytes or #bytes > most_sent then
+  if not bytes or #bytes > max_sent_bytes then
     return false
   end
   local content = vim.base64.encode(bytes)
-  for at = 1, #content, most_message do
-    local last = at + most_message > #content
+  for at = 1, #content, max_message_chunk do
+    local last = at + max_message_chunk > #content
     local head = (at == 1 and control .. ",t=d," or "") .. "m=" .. (last and 0 or 1)
-    table.insert(unsent, ("\27_G%s;%s\27\\"):format(head, content:sub(at, at + most_message - 1)))
+    table.insert(unsent, ("\27_G%s;%s\27\\"):format(head, content:sub(at, at + max_message_chunk - 1)))
   end
   if not sending then
     send()
@@ -142,7 +142,7 @@ local function tell(picture, path)
   return true
 end
 
--- Its number is the colour of its characters, and what is above a byte stands in their third mark.
+-- Its number is the colour of its characters, and what is above a byte is in their third mark.
 local function next_number()
   local most = 255 * #marks
   count = count % most + 1
@@ -150,7 +150,7 @@ local function next_number()
   return low, high
 end
 
---- Rows of placeholders for a picture, after the terminal was told of it; nil when the file is no PNG, or too much to
+--- Rows of placeholders for a picture, after the terminal has received it; nil when the file is no PNG, or too much to
 --- send.
 ---@param path string
 ---@param width integer in cells
@@ -164,7 +164,7 @@ function M.rows(path, width)
       local low, high = next_number()
       picture = { id = high * 0x1000000 + low, low = low, high = high, columns = columns, rows = rows }
     end
-    known[path] = picture and tell(picture, path) and picture or false
+    known[path] = picture and transmit(picture, path) and picture or false
   end
   picture = known[path]
   if not picture then

@@ -1,7 +1,9 @@
--- A window with a list. Each row may have a value that a key acts on; acting reads the list again.
+-- `list_window` is a window with a list. A row may have a value that a key acts on; after an action the list is read
+-- again.
 local events = require("cellgate.events")
+local notify = require("cellgate.notify")
+local rpc = require("cellgate.rpc")
 local scratch = require("cellgate.scratch")
-local session = require("cellgate.session")
 local text = require("cellgate.text")
 
 local M = {}
@@ -79,7 +81,7 @@ function M.open(list)
   local buffer, trouble =
     scratch.open({ name = list.name, filetype = "cellgate-list", root = list.root, session = list.session })
   if not buffer then
-    session.notify(trouble --[[@as string]], vim.log.levels.WARN)
+    notify.show(trouble --[[@as string]], vim.log.levels.WARN)
     return
   end
   local rows = {} ---@type cellgate.ListRow[]
@@ -130,7 +132,7 @@ end
 function M.or_tell(next_step)
   return function(problem, result)
     if problem then
-      session.notify(session.describe(problem), vim.log.levels.ERROR)
+      notify.show(rpc.describe(problem), vim.log.levels.ERROR)
     else
       next_step(result)
     end
@@ -147,7 +149,7 @@ function M.by_request(here, method, params, rows_of)
   return function(done)
     here:request(method, params, function(problem, result)
       if problem then
-        done(session.describe(problem))
+        done(rpc.describe(problem))
       else
         done(nil, rows_of(result))
       end
@@ -164,7 +166,7 @@ function M.show_text(what, words)
   end, vim.split(words, "\n", { plain = true }))
   local _, problem = scratch.open(what)
   if problem then
-    session.notify(problem, vim.log.levels.WARN)
+    notify.show(problem, vim.log.levels.WARN)
   end
 end
 

@@ -1,4 +1,4 @@
--- The plugin's own log: one file of bounded size, for what a person should be able to look up later.
+-- `log` is the plugin's own log: one file of bounded size, for what the user should be able to look up later.
 local M = {}
 
 local limit = 1024 * 1024

@@ -1,5 +1,7 @@
--- What the sandbox refused to a cell, and what a person can do about it. Nothing of it happens by itself: the words
--- come from what code did, and the remedy is a command that is typed.
+-- `notes` is what the sandbox refused to a cell, and its remedy. Nothing of it happens by itself: the words come from
+-- what code did, and the remedy is a command that the user types.
+local notify = require("cellgate.notify")
+local rpc = require("cellgate.rpc")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
 
@@ -28,7 +30,7 @@ function M.lines(execution)
   return lines
 end
 
---- Does what a note says: adds its rule for the session, or starts the kernel anew with more in its sandbox.
+--- Does what a note says: adds its rule for the session, or restarts the kernel with more in its sandbox.
 ---@param execution cellgate.Execution
 ---@param number? integer of the note, from 1
 ---@return string? problem
@@ -44,17 +46,17 @@ function M.remedy(execution, number)
     return "no command does that: " .. note.remedy
   end
   local here = session.of(execution.root)
-  local function told(problem)
+  local function report(problem)
     if problem then
-      session.notify(session.describe(problem), vim.log.levels.ERROR)
+      notify.show(rpc.describe(problem), vim.log.levels.ERROR)
     else
-      session.notify(("done for session %s: %s"):format(execution.session, note.remedy))
+      notify.show(("done for session %s: %s"):format(execution.session, note.remedy))
     end
   end
   if note.rule then
-    here:request("policy/add", { rule = note.rule, scope = "session", sessionId = execution.session }, told)
+    here:request("policy/add", { rule = note.rule, scope = "session", sessionId = execution.session }, report)
   else
-    here:request("session/restart", { sessionId = execution.session, sandbox = note.sandbox }, told)
+    here:request("session/restart", { sessionId = execution.session, sandbox = note.sandbox }, report)
   end
 end
 

@@ -1,8 +1,10 @@
--- All output of an execution in a window: read from the journal page by page, as far as one scrolls, and followed
--- while it runs.
+-- `output_window` is a window with all output of an execution: read from the journal page by page as the user scrolls,
+-- and followed while it runs.
 local events = require("cellgate.events")
 local images = require("cellgate.images")
+local notify = require("cellgate.notify")
 local outputs = require("cellgate.outputs")
+local rpc = require("cellgate.rpc")
 local scratch = require("cellgate.scratch")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
@@ -55,7 +57,7 @@ local function append_lines(view, lines)
   end
 end
 
--- Printed text. What has no line feed yet is written anew when it goes on.
+-- Printed text. A line without its line feed is replaced when more of it comes.
 local function append_stream(view, output)
   local group = output.name == "stderr" and "DiagnosticWarn" or nil
   local printed = output.text
@@ -124,7 +126,7 @@ local function read_more(view)
     return
   end
   view.reading = true
-  -- Scrolling connects nothing that a person left.
+  -- Scrolling connects nothing that a user left.
   session.all[view.execution.root]:read_output(view.execution.id, view.next_seq, function(problem, page)
     view.reading = false
     if not vim.api.nvim_buf_is_valid(view.buffer) then
@@ -132,7 +134,7 @@ local function read_more(view)
     end
     vim.bo[view.buffer].modifiable = true
     if problem then
-      append_lines(view, { { { text.visible(session.describe(problem)), { "DiagnosticError" } } } })
+      append_lines(view, { { { text.visible(rpc.describe(problem)), { "DiagnosticError" } } } })
       view.complete = true
     else
       for _, record in ipairs(page.records) do
@@ -168,7 +170,7 @@ function M.open(execution)
     session = execution.session,
   })
   if not buffer then
-    session.notify(problem --[[@as string]], vim.log.levels.WARN)
+    notify.show(problem --[[@as string]], vim.log.levels.WARN)
     return
   end
   local view =

@@ -1,13 +1,13 @@
--- What an execution has shown so far, bounded: of printed text the last lines, of displays the last hundred. The
--- journal has all of it. Knows Jupyter's rules for streams, clear_output and update_display_data, and nothing of
+-- `outputs` is the end of an execution's output, bounded: the last lines of printed text, the last hundred displays.
+-- The journal has all of it. It knows Jupyter's rules for streams, clear_output and update_display_data, and nothing of
 -- windows.
 local text = require("cellgate.text")
 
 local M = {}
 
-local most_lines = 200
-local most_items = 100
-local longest_line = 8 * 1024
+local max_lines = 200
+local max_items = 100
+local max_line_bytes = 8 * 1024
 
 ---@class cellgate.OutputItem
 ---@field kind "text"|"display"|"error"|"gap"
@@ -15,7 +15,7 @@ local longest_line = 8 * 1024
 ---@field lines? cellgate.OutputLine[] of text: the last one may go on
 ---@field dropped? integer of text: lines before these
 ---@field data? table<string, any> of a display: MIME types to content
----@field files? { mime: string, bytes: integer, path: string }[] of a display: content that lies in files
+---@field files? { mime: string, bytes: integer, path: string }[] of a display: content that is in files
 ---@field id? string of a display
 ---@field ename? string of an error
 ---@field evalue? string
@@ -38,7 +38,7 @@ end
 ---@field text? string as it was printed
 ---@field attributes? cellgate.Attributes before it
 ---@field group? string of all of it
----@field picture? cellgate.OutputItem that stands here, in place of text
+---@field picture? cellgate.OutputItem that is shown here, in place of text
 ---@field private made? cellgate.Span[]
 local Line = {}
 Line.__index = Line
@@ -47,7 +47,7 @@ local function text_line(words, attributes, group)
   return setmetatable({ text = words, attributes = attributes, group = group }, Line)
 end
 
---- What of it is shown, made when it is first asked for: of most lines nobody does.
+--- The spans to show, made when they are first asked for: most lines are never shown.
 ---@return cellgate.Span[]
 function Line:spans()
   if not self.made then
@@ -82,16 +82,16 @@ function Outputs:add_text(stream, chunk)
   end
   local lines = item.lines
   local feeds = count_line_feeds(chunk)
-  if feeds > most_lines then
-    chunk = chunk:sub(tail_start(chunk, feeds, most_lines))
-    item.dropped = item.dropped + #lines + feeds - most_lines - 1
+  if feeds > max_lines then
+    chunk = chunk:sub(tail_start(chunk, feeds, max_lines))
+    item.dropped = item.dropped + #lines + feeds - max_lines - 1
     lines = { text_line("", {}, group) }
   end
   for i, piece in ipairs(vim.split(chunk, "\n", { plain = true })) do
     local open = lines[#lines]
     local line = text.after_returns((i == 1 and open.text or "") .. piece)
-    if #line > longest_line then
-      line = line:sub(1, longest_line):gsub("[\128-\191]*$", ""):gsub("[\192-\255]$", "") .. " …"
+    if #line > max_line_bytes then
+      line = line:sub(1, max_line_bytes):gsub("[\128-\191]*$", ""):gsub("[\192-\255]$", "") .. " …"
     end
     if i == 1 then
       lines[#lines] = text_line(line, open.attributes, group)
@@ -99,7 +99,7 @@ function Outputs:add_text(stream, chunk)
       lines[#lines + 1] = text_line(line, text.attributes_after(open.text, open.attributes), group)
     end
   end
-  local over = #lines - most_lines
+  local over = #lines - max_lines
   if over > 0 then
     lines = vim.list_slice(lines, over + 1)
     item.dropped = item.dropped + over
@@ -110,7 +110,7 @@ end
 ---@private
 function Outputs:push(item)
   self.items[#self.items + 1] = item
-  if #self.items > most_items then
+  if #self.items > max_items then
     table.remove(self.items, 1)
     self.dropped = self.dropped + 1
   end
@@ -165,7 +165,7 @@ function Outputs:update(id, output, files)
   return found
 end
 
--- A traceback in short: which exception, and where in the person's own cells.
+-- A traceback in short: which exception, and where in the user's own cells.
 local function short_error(item)
   local line = item.ename .. (item.evalue ~= "" and ": " .. item.evalue:match("^[^\n]*") or "")
   return { text_line(text.visible(line), {}, "DiagnosticError") }

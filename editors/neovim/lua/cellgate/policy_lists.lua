@@ -1,4 +1,4 @@
--- Lists of what the gate goes by and of what it did: the rules, and what was decided lately.
+-- `policy_lists` is the lists of the gate: its rules, and its decision history.
 local list_window = require("cellgate.list_window")
 local session = require("cellgate.session")
 local text = require("cellgate.text")
@@ -33,7 +33,7 @@ local function rule_words(rule)
   words[#words + 1] = #what > 0 and table.concat(what, " ") or "everything"
   local lives = {
     default = "built in",
-    person = "from your settings",
+    user = "from your settings",
     commandLine = "from the command line",
     execution = "while a cell runs",
     session = "in session " .. (rule.sessionId or "?"),
@@ -81,10 +81,10 @@ end
 local function decided_by(past)
   local by = {
     rule = past.rule and past.rule.effect == past.decision and "by a rule" or "without a question",
-    person = "by a person" .. (past.rule and ", with a rule" or ""),
-    expired = "as nobody answered in time",
+    user = "by a user" .. (past.rule and ", with a rule" or ""),
+    expired = "as no answer came in time",
     cancelled = "as the call was given up",
-    noClient = "as nobody was there to answer",
+    noClient = "as no user was there to answer",
     elicitation = "at the agent's own program",
   }
   return (past.decision == "allow" and "allowed " or "denied ") .. by[past.by]
@@ -94,7 +94,7 @@ end
 local function decision_words(past)
   local words = vim.list_extend({}, past.display)
   if past.edited then
-    words[#words + 1] = "(a person changed the arguments)"
+    words[#words + 1] = "(a user changed the arguments)"
   end
   if not past.action then
     words[#words + 1] = "(its payload was too large to keep)"
@@ -112,7 +112,7 @@ local function decision_words(past)
   return table.concat(vim.tbl_map(text.visible, words), "\n")
 end
 
---- What was decided lately, also what a rule let through without a question.
+--- The decision history, also what a rule allowed without a question.
 ---@param root string
 function M.decisions(root)
   local here = session.of(root)

@@ -1,4 +1,4 @@
--- Where the program cellgate is.
+-- `program` finds the program cellgate.
 local M = {}
 
 -- The plugin may be a link in a folder of packages.

@@ -1,25 +1,24 @@
--- JSON-RPC 2.0 with Content-Length headers over the stdio of a process. `Peer` is the conversation, without any
--- process: it is fed bytes and writes bytes. It guarantees that each request is answered exactly once, with an error
--- when the other side goes, and that messages are handled on the main loop, in order, in turns short enough to type
--- between.
+-- `rpc` is JSON-RPC 2.0 with Content-Length headers over the stdio of a process. `Peer` is the conversation, without
+-- any process: bytes in, bytes out. It guarantees that each request is answered exactly once, with an error when the
+-- other side ends, and that messages are handled on the main loop, in order, in turns short enough to type between.
 local json_text = require("cellgate.json_text")
 
 local M = {}
 
 -- As in the sidecar.
-local largest_message = 64 * 1024 * 1024
-local largest_header = 64 * 1024
--- How long messages are handled before what the person types is looked at again.
+local max_message_bytes = 64 * 1024 * 1024
+local max_header_bytes = 64 * 1024
+-- How long messages are handled before what the user types is looked at again.
 local turn_nanoseconds = 8 * 1000 * 1000
 -- More than this, not yet handled, and reading pauses: the sidecar then joins output, or leaves it in the journal.
-local most_unhandled_bytes = 8 * 1024 * 1024
+local max_unhandled_bytes = 8 * 1024 * 1024
 
 ---@class cellgate.RpcError
 ---@field code integer
 ---@field message string
 ---@field data? { kind: string, hint: string }
 
---- What a person reads of a problem.
+--- What a user reads of a problem.
 ---@param problem cellgate.RpcError
 ---@return string
 function M.describe(problem)
@@ -47,7 +46,7 @@ end
 ---@field private first integer of these
 ---@field private queued_bytes integer
 ---@field private scheduled? boolean their handling is
----@field private failed? boolean who waited was told that the other side has gone
+---@field private failed? boolean every pending request got the error that the other side has ended
 local Peer = {}
 Peer.__index = Peer
 
@@ -134,13 +133,13 @@ function Peer:feed(bytes)
   while true do
     local _, header_end = text:find("\r\n\r\n", at, true)
     if not header_end then
-      if #text - at > largest_header then
+      if #text - at > max_header_bytes then
         return self:close("what cellgate sent is no message: a header without an end")
       end
       break
     end
     local length = tonumber(text:sub(at, header_end):lower():match("content%-length:%s*(%d+)%s*\r\n"))
-    if not length or length > largest_message then
+    if not length or length > max_message_bytes then
       return self:close(
         "what cellgate sent is no message: " .. vim.inspect(text:sub(at, math.min(header_end, at + 80)))
       )
@@ -170,10 +169,10 @@ function Peer:enqueue(body)
 end
 
 function Peer:is_full()
-  return self.queued_bytes > most_unhandled_bytes
+  return self.queued_bytes > max_unhandled_bytes
 end
 
--- An error of who is told ends nothing for the others.
+-- An error in one handler ends nothing for the others.
 local function or_log(what, act, ...)
   local good, problem = xpcall(act, debug.traceback, ...)
   if not good then
@@ -220,7 +219,7 @@ function Peer:handle(body)
     if done then
       done(message.error, message.result)
     else
-      require("cellgate.log").write("warning", "an answer that nobody waits for: " .. body:sub(1, 300))
+      require("cellgate.log").write("warning", "an answer to no request: " .. body:sub(1, 300))
     end
   elseif message.id == nil then
     self.handlers.notified(message.method, message.params or {}, body)
@@ -241,7 +240,7 @@ function Peer:handle(body)
   end
 end
 
---- Ends the conversation: what was received is handled, then whoever waits for an answer gets an error.
+--- Ends the conversation: what was received is handled, then every pending request gets an error.
 ---@param reason string
 function Peer:close(reason)
   if self.gone then
@@ -270,60 +269,16 @@ function Peer:fail_pending()
   end
 end
 
---- Starts a program and talks to it.
----@param command string[]
----@param cwd string
----@param handlers cellgate.RpcHandlers
----@return cellgate.Peer? peer
----@return string? problem
-function M.spawn(command, cwd, handlers)
-  local stdin, stdout, stderr = assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe())
-  local peer
-  local complaints = ""
-  local exited, ended, code
-  local process, problem
-
-  local function finish()
-    if exited and ended then
-      local words = vim.trim(complaints)
-      peer:close(words ~= "" and words or ("cellgate ended with code " .. code))
-    end
-  end
-  process, problem = vim.uv.spawn(command[1], {
-    args = vim.list_slice(command, 2),
-    stdio = { stdin, stdout, stderr },
-    cwd = cwd,
-    -- Not in our group: Ctrl-C in a terminal is for Neovim.
-    detached = true,
-  }, function(status, signal)
-    exited = true
-    code = signal ~= 0 and ("signal " .. signal) or status
-    for _, handle in ipairs({ stdin, process }) do
-      if not handle:is_closing() then
-        handle:close()
-      end
-    end
-    finish()
-  end)
-  if not process then
-    for _, pipe in ipairs({ stdin, stdout, stderr }) do
-      pipe:close()
-    end
-    return nil, ("%s does not start: %s"):format(command[1], problem)
-  end
-
-  peer = M.new(function(bytes)
-    if not stdin:is_closing() then
-      stdin:write(bytes)
-    end
-  end, handlers)
-
+-- Reads what a program writes to its peer, and pauses while that has too much to handle.
+---@param stdout uv.uv_pipe_t
+---@param peer cellgate.Peer
+---@param ended fun()
+local function read_messages(stdout, peer, ended)
   local paused = false
   local function read(failure, bytes)
     if failure or not bytes then
-      ended = true
       stdout:close()
-      finish()
+      ended()
       return
     end
     peer:feed(bytes)
@@ -339,18 +294,79 @@ function M.spawn(command, cwd, handlers)
     end
   end
   stdout:read_start(read)
+end
+
+-- Keeps the end of what a program writes to stderr, for the reason why it ended.
+---@param stderr uv.uv_pipe_t
+---@return fun(): string
+local function collect_errors(stderr)
+  local errors = ""
   stderr:read_start(function(failure, bytes)
     if failure or not bytes then
       stderr:close()
       return
     end
-    complaints = (complaints .. bytes):sub(-4096)
+    errors = (errors .. bytes):sub(-4096)
   end)
-  --- Closes its stdin, which is how a client says that it goes.
-  peer.hang_up = function()
-    if not stdin:is_closing() then
-      stdin:close()
+  return function()
+    return vim.trim(errors)
+  end
+end
+
+local function close_all(handles)
+  for _, handle in ipairs(handles) do
+    if not handle:is_closing() then
+      handle:close()
     end
+  end
+end
+
+--- Starts a program and talks to it.
+---@param command string[]
+---@param cwd string
+---@param handlers cellgate.RpcHandlers
+---@return cellgate.Peer? peer
+---@return string? problem
+function M.spawn(command, cwd, handlers)
+  local stdin, stdout, stderr = assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe())
+  local peer, errors, code
+  local has_closed_stdout = false
+
+  local function finish()
+    if code and has_closed_stdout then
+      peer:close(errors() ~= "" and errors() or ("cellgate ended with code " .. code))
+    end
+  end
+  local process, problem
+  process, problem = vim.uv.spawn(command[1], {
+    args = vim.list_slice(command, 2),
+    stdio = { stdin, stdout, stderr },
+    cwd = cwd,
+    -- Not in our group: Ctrl-C in a terminal is for Neovim.
+    detached = true,
+  }, function(status, signal)
+    code = signal ~= 0 and ("signal " .. signal) or status
+    close_all({ stdin, process })
+    finish()
+  end)
+  if not process then
+    close_all({ stdin, stdout, stderr })
+    return nil, ("%s does not start: %s"):format(command[1], problem)
+  end
+
+  peer = M.new(function(bytes)
+    if not stdin:is_closing() then
+      stdin:write(bytes)
+    end
+  end, handlers)
+  errors = collect_errors(stderr)
+  read_messages(stdout, peer, function()
+    has_closed_stdout = true
+    finish()
+  end)
+  --- Closes its stdin, which is how a client announces that it leaves.
+  peer.hang_up = function()
+    close_all({ stdin })
   end
   return peer
 end

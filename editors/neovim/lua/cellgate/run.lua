@@ -1,6 +1,8 @@
--- Running code of a buffer: which lines, in which kernel's session, with the output at its place.
+-- `run` runs code of a buffer: it chooses the lines, the kernel's session, and the place of the output.
 local cells = require("cellgate.cells")
-local render = require("cellgate.render")
+local notify = require("cellgate.notify")
+local places = require("cellgate.places")
+local rpc = require("cellgate.rpc")
 local scratch = require("cellgate.scratch")
 local session = require("cellgate.session")
 local workspace = require("cellgate.workspace")
@@ -9,7 +11,7 @@ local M = {}
 
 ---@class cellgate.Piece rows of a buffer to run
 ---@field first integer row whose line carries the state
----@field last integer row below which the output stands
+---@field last integer row below which the output is shown
 ---@field code_first integer
 ---@field code_last integer
 ---@field language? string
@@ -36,23 +38,23 @@ local function with_session(here, language, done)
   end
   here:request("session/create", params, function(problem)
     -- 1002: it is there already, which is as good.
-    done(problem and problem.code ~= 1002 and session.describe(problem) or nil, id)
+    done(problem and problem.code ~= 1002 and rpc.describe(problem) or nil, id)
   end)
 end
 
 ---@param buffer integer
 ---@param pieces cellgate.Piece[] run one after the other; an error ends them
 function M.pieces(buffer, pieces)
-  -- A list or a server's log is not the person's code, though it may look like some.
+  -- A list or a server's log is not the user's code, though it may look like some.
   if scratch.is_own(buffer) then
-    session.notify("this is a window of cellgate: run code from the window of its file", vim.log.levels.WARN)
+    notify.show("this is a window of cellgate: run code from the window of its file", vim.log.levels.WARN)
     return
   end
   if #pieces == 0 then
-    session.notify("there is no code to run here", vim.log.levels.WARN)
+    notify.show("there is no code to run here", vim.log.levels.WARN)
     return
   end
-  require("cellgate.opened").look(buffer)
+  require("cellgate.open_files").look(buffer)
   local here = session.of(workspace.root(buffer))
   local uri = workspace.uri(buffer)
   local tick = vim.api.nvim_buf_get_changedtick(buffer)
@@ -66,7 +68,7 @@ function M.pieces(buffer, pieces)
   for language, todo in pairs(by_language) do
     with_session(here, language, function(problem, id)
       if problem then
-        session.notify(problem, vim.log.levels.ERROR)
+        notify.show(problem, vim.log.levels.ERROR)
         return
       end
       for _, each in ipairs(todo) do
@@ -78,7 +80,7 @@ function M.pieces(buffer, pieces)
           -- Lines that were changed since may be fewer.
           if piece.last < count or vim.api.nvim_buf_get_changedtick(buffer) == tick then
             local first = math.min(piece.first, count - 1)
-            render.place(
+            places.put(
               execution,
               buffer,
               first,

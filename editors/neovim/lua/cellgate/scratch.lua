@@ -1,6 +1,6 @@
--- The plugin's own buffers below the current window: lists, output, code, arguments. Each knows which workspace and
--- kernel it shows, so a command that is typed there is for these.
-local notice = require("cellgate.notice")
+-- `scratch` is the plugin's own buffers below the current window: lists, output, code, arguments. Each knows the
+-- workspace and the kernel that it shows, so a command that is typed there acts on these.
+local notify = require("cellgate.notify")
 
 local M = {}
 
@@ -10,7 +10,7 @@ local M = {}
 ---@field buftype? "nofile"|"acwrite"
 ---@field root? string workspace that it shows
 ---@field session? string kernel that it shows
----@field lines? string[] that stand in it
+---@field lines? string[] its text
 
 ---@param name string after cellgate://
 ---@return integer? buffer
@@ -76,12 +76,12 @@ function M.open(what)
     pcall(vim.api.nvim_buf_delete, buffer, { force = true })
     return nil, (tostring(problem):gsub("^.-(E%d+:)", "%1"))
   end
-  -- What somebody's settings for a filetype do wrong is no reason to show nothing.
+  -- An error in the user's settings for a filetype is no reason to show nothing.
   local fine, trouble = pcall(function()
     vim.bo[buffer].filetype = what.filetype or ""
   end)
   if not fine then
-    notice.tell(tostring(trouble), vim.log.levels.WARN)
+    notify.show(tostring(trouble), vim.log.levels.WARN)
   end
   return buffer
 end

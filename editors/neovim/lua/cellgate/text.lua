@@ -1,6 +1,6 @@
--- Text that code wrote, made safe to show: colours become highlights, a carriage return goes back to the line's
--- begin, and every other control, bidirectional or invisible character is written out. What this returns can do
--- nothing to a terminal.
+-- `text` makes text of code safe to show: colours become highlights, a carriage return goes back to the start of the
+-- line, and every other control, bidirectional or invisible character is escaped. Its results can do nothing to a
+-- terminal.
 local M = {}
 
 -- The colours 16 to 255 of a terminal.
@@ -43,8 +43,8 @@ local function colour_of(index)
   return index < 16 and (vim.g["terminal_color_" .. index] or basic[index]) or palette_colour(index)
 end
 
---- A change of the colour scheme takes the groups away; what stands somewhere is still in them.
-function M.make_groups_anew()
+--- A change of the colour scheme takes the groups away; text that is shown still uses them.
+function M.remake_groups()
   for name, definition in pairs(made) do
     vim.api.nvim_set_hl(0, name, definition())
   end
@@ -87,7 +87,7 @@ local function groups_of(attributes)
 end
 
 ---@param attributes cellgate.Attributes changed in place
----@param codes string what stands between ESC [ and m
+---@param codes string between ESC [ and m
 local function apply_sgr(attributes, codes)
   local numbers = {}
   for code in (codes .. ";"):gmatch("([^;:]*)[;:]") do
@@ -134,7 +134,7 @@ local function apply_sgr(attributes, codes)
 end
 
 -- What a reader does not see, or that changes where other characters stand: the same as in the sidecar's
--- visible_text.cpp, in the same order. A spec compares them.
+-- escape_unprintable.cpp, in the same order. A spec compares them.
 -- stylua: ignore
 local invisible = {
   { 0x00, 0x1f },       { 0x7f, 0x9f },       { 0xa0, 0xa0 },       { 0xad, 0xad },
@@ -259,7 +259,7 @@ function M.attributes_after(line, attributes)
   if not line:find("\27[", 1, true) then
     return attributes
   end
-  -- Of what stands before the last reset nothing is left.
+  -- Nothing before the last reset has an effect.
   local reset = line:match("^.*\27%[0?m()")
   local after = reset and {} or vim.deepcopy(attributes)
   for codes in line:gmatch("\27%[([%d;:]*)m", reset) do
@@ -268,7 +268,7 @@ function M.attributes_after(line, attributes)
   return after
 end
 
---- What a line is after its carriage returns: what follows one stands over what was there.
+--- What a line is after its carriage returns: what follows one replaces what was there.
 ---@param line string
 ---@return string
 function M.after_returns(line)

@@ -1,5 +1,6 @@
--- The list of tool servers, and writing their wrappers.
+-- `tool_servers` is the list of tool servers, and writes their wrappers.
 local list_window = require("cellgate.list_window")
+local notify = require("cellgate.notify")
 local session = require("cellgate.session")
 
 local M = {}
@@ -17,7 +18,7 @@ function M.generate(root, server, done)
       for _, skipped in ipairs(result.skipped) do
         words = words .. ("; left out %s: %s"):format(skipped.tool, skipped.reason)
       end
-      session.notify(words)
+      notify.show(words)
       if done then
         done()
       end

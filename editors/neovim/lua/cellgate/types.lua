@@ -98,7 +98,7 @@
 ---@alias JsonObject table<string, any>
 
 --- What a client may do. It follows from how the client connected, never from what it says.
----@alias Role "person"|"agent"
+---@alias Role "user"|"agent"
 
 --- The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges,
 --- landlock, guarded-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is
@@ -121,11 +121,11 @@
 ---@field elicitation? boolean
 ---@field images? "inline"|"file" How it takes large display data: in the message, or as a file's path. Default inline.
 
---- Settings of the person, and of nobody else.
+--- Settings of the user, and of nobody else.
 ---@class InitializationOptions
 ---@field lingerSeconds? Seconds
 ---@field mcpServers? table<string, McpServerConfig>
----@field rules? RuleSpec[] Rules with source `person`.
+---@field rules? RuleSpec[] Rules with source `user`.
 ---@field outputLimitBytes? integer
 
 --- Who answers, in which version, and what the client may do.
@@ -193,7 +193,7 @@
 ---@field workDoneToken? RequestId
 
 --- true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's
---- format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a person's to choose.
+--- format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a user's to choose.
 ---@class SandboxChoice
 ---@field launcher? "bwrap"|"landlock"
 ---@field configFile? Path
@@ -205,7 +205,7 @@
 ---@class ServerSandboxChoice
 ---@field configFile Path
 
---- What a person adds to what a sandbox shows.
+--- What a user adds to what a sandbox shows.
 ---@class SandboxAdditions
 ---@field allowRead? SandboxPaths Shown, read-only.
 ---@field allowWrite? SandboxPaths Shown, and writable but for what is guarded.
@@ -227,7 +227,7 @@
 --- an unknown one is refused. Where a control group can be had (cellgate doctor says), memoryBytes and processCount
 --- also hold for all processes together, and have defaults: three quarters of the machine's memory, and 4096
 --- processes; without a group that memory is the limit of each process. An agent's session has at most 8 GB of
---- memory, 3600 s of processor time, 4096 processes and executions of 300 s, also unasked, unless a person set
+--- memory, 3600 s of processor time, 4096 processes and executions of 300 s, also unasked, unless a user set
 --- otherwise in agents.json; for more it gets 1024.
 ---@class Limits
 ---@field memoryBytes? Bytes
@@ -283,7 +283,7 @@
 ---@field position? integer While queued: how many executions of the session come before it now, with the running one.
 ---@field nextSeq integer
 ---@field cell? CellPosition Where the code stands, as execute was told.
----@field agent? AgentName Whose it is. Absent when it is a person's.
+---@field agent? AgentName Whose it is. Absent when it is a user's.
 
 --- The session whose kernel is ended and started anew. What was queued is cancelled.
 ---@class SessionRestartParams
@@ -329,12 +329,12 @@
 ---@field durationSeconds Seconds From the start in the kernel to its idle, waiting included; 0 when it never started.
 ---@field waitedSeconds Seconds Of that, the time in which an approval was pending.
 ---@field layers LayerNames
----@field notes? Note[] Where the sandbox stood in the way. For the person; the code does not see them.
+---@field notes? Note[] Where the sandbox stood in the way. For the user; the code does not see them.
 
 --- What was refused to an execution, by what, and what would allow it.
 ---@class Note
 ---@field text VisibleLine
----@field remedy VisibleLine What a person can do, in words.
+---@field remedy VisibleLine What a user can do, in words.
 ---@field rule? RuleSpec The rule that would allow it, for policy/add.
 ---@field sandbox? SandboxAdditions What would show it, for session/restart.
 
@@ -357,14 +357,14 @@
 
 --- An execution moved on. `position` counts the executions of the session that come before it, with the running one.
 --- It is told once, when the execution is queued; execution/get tells the present one. It goes to who asked for the
---- execution and to who attached to its session; what an agent runs is told to every person, with the agent's name,
---- and so is its output.
+--- execution and to who attached to its session; what an agent runs is told to every user, with the agent's name, and
+--- so is its output.
 ---@class ExecuteChangedParams
 ---@field executionId ChosenId
 ---@field state ExecutionState
 ---@field position? integer
 ---@field sessionId? ChosenId Of an agent's execution.
----@field agent? AgentName Whose it is. Absent when it is a person's. execution/get has its code.
+---@field agent? AgentName Whose it is. Absent when it is a user's. execution/get has its code.
 
 --- Records `seq` to `seq + count - 1` of an execution's journal: either an output, into which adjacent stream records
 --- may have been joined, or `skippedBytes` where the client was too slow, or the output too large for a message:
@@ -449,7 +449,7 @@
 ---@field state ExecutionState
 ---@field position? integer While queued: how many executions of the session come before it now, with the running one.
 ---@field code? string As execute was given it. Absent of what an earlier sidecar ran.
----@field agent? AgentName Whose it is. Absent when it is a person's.
+---@field agent? AgentName Whose it is. Absent when it is a user's.
 ---@field result? ExecuteResult
 
 --- Reads the journal of an execution, running or finished.
@@ -548,10 +548,10 @@
 --- domain.
 ---@alias HostPattern string
 
---- Where a rule comes from. default: built in. person: a client's initializationOptions. commandLine: --allow.
+--- Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow.
 --- execution, session: answers that live in memory. workspaceStore: kept for this root. userStore: kept for every
 --- root.
----@alias RuleSource "default"|"person"|"commandLine"|"execution"|"session"|"workspaceStore"|"userStore"
+---@alias RuleSource "default"|"user"|"commandLine"|"execution"|"session"|"workspaceStore"|"userStore"
 
 --- A rule in force: what was written, and where it comes from.
 ---@class Rule
@@ -594,14 +594,14 @@
 ---@field scope Scope
 ---@field rule? RuleSpec
 
---- An action that waits for a person. `display` shows the whole payload and is what to show; `choices` begin with the
+--- An action that waits for a user. `display` shows the whole payload and is what to show; `choices` begin with the
 --- narrowest.
 ---@class Approval
 ---@field approvalId GivenId
 ---@field action Action
 ---@field sessionId? ChosenId Absent when no session is behind it.
 ---@field executionId? ChosenId What runs in that session, by cellgate's own record. Absent when nothing does.
----@field agent? AgentName On whose behalf. Absent when it is a person's.
+---@field agent? AgentName On whose behalf. Absent when it is a user's.
 ---@field origin? Origin
 ---@field hints Hints
 ---@field display VisibleLine[]
@@ -618,8 +618,8 @@
 ---@field arguments? JsonObject Edited arguments; run in place of those that were shown. Only for one approval.
 ---@field reason? string Told to the code when it is denied.
 
---- Who decided. elicitation: whoever sits at the agent's own program, while no person was attached.
----@alias DecidedBy "person"|"rule"|"expired"|"cancelled"|"noClient"|"elicitation"
+--- Who decided. elicitation: whoever sits at the agent's own program, while no user was attached.
+---@alias DecidedBy "user"|"rule"|"expired"|"cancelled"|"noClient"|"elicitation"
 
 --- An approval was decided, by whomever. By a rule: one that an answer to another approval made.
 ---@class ApprovalResolvedParams
@@ -661,7 +661,7 @@
 ---@class PolicyRemoveParams
 ---@field ruleId GivenId
 
---- What the gate said of an action, whether a person was asked or not.
+--- What the gate said of an action, whether a user was asked or not.
 ---@class PastDecision
 ---@field number integer Counts all decisions since cellgate began.
 ---@field decidedAt Time
@@ -669,16 +669,16 @@
 ---@field by DecidedBy
 ---@field rule? Rule The rule that decided, or that the answer made, as it was then.
 ---@field reason VisibleLine
----@field action? Action As it was asked, or as a person edited it. Absent when its payload was too large to keep.
----@field edited? true A person changed the arguments.
----@field display VisibleLine[] The action as a person reads it. Without `action`: only what kind of one it was.
----@field approvalId? GivenId Of what a person was asked about.
+---@field action? Action As it was asked, or as a user edited it. Absent when its payload was too large to keep.
+---@field edited? true A user changed the arguments.
+---@field display VisibleLine[] The action as a user reads it. Without `action`: only what kind of one it was.
+---@field approvalId? GivenId Of what a user was asked about.
 ---@field sessionId? ChosenId
 ---@field executionId? ChosenId
 ---@field agent? AgentName
 ---@field origin? Origin
 
---- What was decided lately, newest first: the last 100 answers of persons, and the last 200 other decisions, or 8 MiB
+--- What was decided lately, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB
 --- of them. They are kept as long as cellgate runs.
 ---@class PolicyDecisionsResult
 ---@field decisions PastDecision[]
@@ -720,7 +720,7 @@
 ---@class ToolServerParams
 ---@field server ServerName
 
---- A tool server by a person's word. It starts when it is first needed.
+--- A tool server by a user's word. It starts when it is first needed.
 ---@class ToolServersAddParams
 ---@field server ServerName
 ---@field config McpServerConfig
@@ -737,15 +737,15 @@
 ---@class ToolServerInfo
 ---@field name ServerName
 ---@field state "pending"|"stopped"|"starting"|"running"|"failed"
----@field source "builtIn"|"person"|"commandLine"|"workspaceFile"|"agent"
+---@field source "builtIn"|"user"|"commandLine"|"workspaceFile"|"agent"
 ---@field file? Path The file that names it.
 ---@field identity Identity
----@field command? Argv Told to persons only: its arguments may hold a secret.
----@field url? string Told to persons only.
+---@field command? Argv Told to users only: its arguments may hold a secret.
+---@field url? string Told to users only.
 ---@field tools? ToolInfo[] Known once it has run.
 ---@field error? VisibleText Why it failed, with the end of its stderr.
 ---@field sandbox? "bwrap"|"none" Of one that is started by a command.
----@field sandboxConfig? Path The settings file that its sandbox follows. Told to persons only.
+---@field sandboxConfig? Path The settings file that its sandbox follows. Told to users only.
 ---@field layers? string[] Of one that runs in the sandbox: the layers that hold.
 ---@field sandboxNotices? VisibleText[]
 
@@ -757,7 +757,7 @@
 ---@field hints Hints
 
 --- Writes the Python package of a tool server. With `config`: adds the server first, which for an agent is an action
---- that a person has to allow.
+--- that a user has to allow.
 ---@class WrappersGenerateParams
 ---@field server ServerName
 ---@field config? McpServerConfig

@@ -1,4 +1,4 @@
--- What a buffer belongs to: its workspace folder, and the kernel's session that its code runs in.
+-- `workspace` is what a buffer belongs to: its workspace folder, and the kernel's session in which its code runs.
 local config = require("cellgate.config")
 
 local M = {}

@@ -1,5 +1,5 @@
-// The editor's own agent. Its chat is offered the tools of `cellgate mcp`, as tools of the editor and, where the editor
-// takes such, as an MCP server. Either way it is an agent to cellgate: what its code wants is asked here, like a cell's.
+// `agent` offers the tools of `cellgate mcp` to the editor's own chat, as tools of the editor and, where supported, as
+// an MCP server. To cellgate it is an agent: actions of its code are approved in this window, like those of a cell.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";

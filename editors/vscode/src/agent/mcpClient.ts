@@ -1,4 +1,5 @@
-// A conversation with `cellgate mcp`: JSON-RPC, one message a line, in MCP's words. What it may do is an agent's.
+// `McpClient` is a conversation with `cellgate mcp`: MCP over JSON-RPC, one message a line, with the rights of an
+// agent.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";

@@ -1,19 +1,19 @@
-// From what the page says to an answer. An answer counts when it comes with the nonce of the last questions that the
-// page was given, names only questions among these, and takes what each of them offers. There is no other way to
-// answer: no command and no message of anything else has the nonce.
+// `answerOf` validates a message of the page and turns it into an answer. It is accepted only with the nonce of the
+// last items that the page was sent, for items among these, and with an option that each of them offers. There is no
+// other way to answer: no command and no other page knows the nonce.
 
 import { verbatim } from "../client/wire";
 import type { Approval, ApprovalRespondParams, Choice } from "../protocol/messages";
 import { checkEdited } from "./edit";
 import type { FromPage } from "./messages";
 
-/** The questions that the page shows, under the nonce that it was given with them. */
-export interface Offer {
+/** The items that the page shows, under the nonce that it was given with them. */
+export interface PageState {
     readonly nonce: string;
     readonly approvals: ReadonlyMap<string, Approval>;
 }
 
-/** A choice's name: the same for the same answer to different questions. */
+/** A choice's name: the same for the same answer to different items. */
 export const keyOf = ({ scope, rule }: Choice) => JSON.stringify([scope, rule ?? null]);
 
 /** What a message that calls itself an answer may hold. */
@@ -22,7 +22,7 @@ type Claims = { [Name in keyof Extract<FromPage, { type: "answer" }>]?: unknown 
 const isStrings = (value: unknown): value is string[] =>
     Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string");
 
-export function answerOf(claims: Claims, { nonce, approvals }: Offer): ApprovalRespondParams {
+export function answerOf(claims: Claims, { nonce, approvals }: PageState): ApprovalRespondParams {
     const { ids, decision, option, reason } = claims;
     if (claims.nonce !== nonce) throw new Error("what waits changed while you answered: look at it again");
     if (!isStrings(ids)) throw new Error("no call was answered");

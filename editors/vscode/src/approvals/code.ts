@@ -1,4 +1,5 @@
-// The code of an execution as a document that can only be read: for code that stands in no document, such as an agent's.
+// `CodeDocuments` shows the code of an execution as a read-only document, for code that is in no file, such as an
+// agent's.
 
 import * as vscode from "vscode";
 import type { Executions } from "../executions";

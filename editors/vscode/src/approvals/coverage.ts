@@ -1,5 +1,5 @@
-// How much of something was in view, where it need not fit into its box at once: the parts of its height that were, put
-// together. Two of them are joined where they have a row of text in common, so that no row counts by its halves.
+// `Coverage` records how much of an element's height was in view, for elements that need not fit into their box at
+// once. Two parts are joined only if they share a row of text, so that a row that was seen in halves does not count.
 
 /** What is in view now of something that is `width` by `height`. */
 export interface Part {
@@ -17,7 +17,7 @@ export class Coverage {
     private height = 0;
     private spans: { from: number; to: number }[] = [];
 
-    /** Where it is laid out anew, its lines are elsewhere, and it begins again. `row` is the height of one line. */
+    /** A new layout moves the lines, so the record begins again. `row` is the height of one line. */
     add({ width, height, from, to }: Part, row: number): void {
         if (width !== this.width || height !== this.height) this.spans = [];
         this.width = width;

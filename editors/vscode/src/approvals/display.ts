@@ -1,6 +1,6 @@
-// An approval's `display` taken apart, so that calls of one tool can be shown in a table: its first line, and one part
-// for each argument. The lines are cellgate's own rendering of the exact payload and stay as they are; nothing here
-// looks at the values.
+// `Display` is an approval's `display`, split so that calls of one tool can share a table: the first line, and one part
+// for each argument. The lines are the sidecar's rendering of the exact payload and stay unchanged; values are not
+// interpreted here.
 
 export interface Part {
     /** The argument's name as it is displayed; empty of a line that is about no argument. */

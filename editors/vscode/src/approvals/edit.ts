@@ -1,13 +1,13 @@
-// A call's arguments as text that a person changes, and what can be said about the text before cellgate judges it.
+// These functions turn a call's arguments into text that the user edits, and check that text before the sidecar does.
 
-import { exactly, laidOut, twice, type Exact } from "../exactJson";
-import { visible } from "../text";
+import { parseExact, formatExact, duplicateName, type Exact } from "../exactJson";
+import { escapeUnprintable } from "../text";
 
 /** Arguments, as they were written, as text with what cannot be seen in their strings written as \u. */
 export function editText(args: Exact): string {
-    return laidOut(args)
+    return formatExact(args)
         .split("\n")
-        .map((line) => Array.from(line, (character) => (visible(character) === character ? character : escaped(character))).join(""))
+        .map((line) => Array.from(line, (character) => (escapeUnprintable(character) === character ? character : escaped(character))).join(""))
         .join("\n");
 }
 
@@ -28,6 +28,6 @@ export function checkEdited(text: string): void {
         throw new Error(`not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
     if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("expected an object of arguments: { … }");
-    const name = twice(exactly(text));
-    if (name !== undefined) throw new Error(`the name ${visible(name)} is given twice`);
+    const name = duplicateName(parseExact(text));
+    if (name !== undefined) throw new Error(`the name ${escapeUnprintable(name)} is given twice`);
 }

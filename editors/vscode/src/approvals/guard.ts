@@ -1,6 +1,6 @@
-// The guard against keys and clicks that were meant for something else: for half a second after anything has changed,
-// and while nothing is shown at all, nothing answers. A press counts from when it begins, so that what is held down while
-// something appears does not answer it either.
+// `Guard` ignores keys and clicks that were meant for something else: for half a second after any change, and while the
+// page is hidden, nothing answers. A press counts from when it begins, so a key that is held down while something
+// appears does not answer it either.
 
 export const quietMilliseconds = 500;
 
@@ -16,7 +16,7 @@ export class Guard {
         this.pressed = false;
     }
 
-    /** Whether a person can see it at all. */
+    /** Whether a user can see it at all. */
     show(shown: boolean): void {
         this.shown = shown;
         this.changed();

@@ -1,9 +1,9 @@
-// How questions are laid out: blocks from top to bottom, each with the calls of one tool of one cell. While a person is
-// near, nothing that can be answered moves: what is new comes below, what is decided stays as an empty place. Else
+// These functions lay out items in blocks, each with the calls of one tool of one cell. While the user is interacting,
+// nothing that can be answered moves: new calls come below, and a decided call leaves an empty place. Otherwise
 // everything is put in order.
 
 import { displayOf, partsByColumn, tableOf, type Display, type Table } from "./display";
-import type { Option, Question } from "./messages";
+import type { Option, ApprovalItem } from "./messages";
 
 export interface Block {
     /** Unique in the layout, and the same as long as the block is. */
@@ -11,62 +11,62 @@ export interface Block {
     readonly ids: readonly string[];
 }
 
-const groupOf = (question: Question) => JSON.stringify([question.card.key, question.group]);
+const groupOf = (item: ApprovalItem) => JSON.stringify([item.card.key, item.group]);
 
 /** Everything in order: cards and their tools as they first came. */
-export function arrange(questions: readonly Question[]): Block[] {
-    const cards = [...new Set(questions.map(({ card }) => card.key))];
-    const ordered = cards.flatMap((key) => questions.filter(({ card }) => card.key === key));
+export function arrange(items: readonly ApprovalItem[]): Block[] {
+    const cards = [...new Set(items.map(({ card }) => card.key))];
+    const ordered = cards.flatMap((key) => items.filter(({ card }) => card.key === key));
     const groups = new Map<string, string[]>();
-    for (const question of ordered) {
-        const ids = groups.get(groupOf(question)) ?? [];
-        groups.set(groupOf(question), ids);
-        ids.push(question.id);
+    for (const item of ordered) {
+        const ids = groups.get(groupOf(item)) ?? [];
+        groups.set(groupOf(item), ids);
+        ids.push(item.id);
     }
     return [...groups].map(([key, ids]) => ({ key, ids }));
 }
 
 /**
- * The blocks that stand, and below them what is new among `questions`, which are all that stand. A last block with a table
- * takes rows that change nothing above; last ones in which nothing waits any more make room.
+ * The present blocks, and below them the new ones of `items`, which are all calls of the page. A last block with a table
+ * takes new rows that change nothing above them; last blocks without a waiting call are removed first.
  */
-export function extend(blocks: readonly Block[], questions: readonly Question[], isDecided: (id: string) => boolean): Block[] {
+export function extend(blocks: readonly Block[], items: readonly ApprovalItem[], isDecided: (id: string) => boolean): Block[] {
     const known = new Set(blocks.flatMap(({ ids }) => ids));
-    const fresh = questions.filter(({ id }) => !known.has(id));
-    const byId = new Map(questions.map((question) => [question.id, question]));
+    const fresh = items.filter(({ id }) => !known.has(id));
+    const byId = new Map(items.map((item) => [item.id, item]));
     const extended = [...blocks];
     if (fresh.length > 0) while (extended.at(-1)?.ids.every(isDecided)) extended.pop();
-    for (const question of fresh) {
+    for (const item of fresh) {
         const last = extended.at(-1);
-        if (last && fits(last, question, byId)) {
-            extended[extended.length - 1] = { key: last.key, ids: [...last.ids, question.id] };
+        if (last && fits(last, item, byId)) {
+            extended[extended.length - 1] = { key: last.key, ids: [...last.ids, item.id] };
         } else {
-            extended.push({ key: `${groupOf(question)} ${question.id}`, ids: [question.id] });
+            extended.push({ key: `${groupOf(item)} ${item.id}`, ids: [item.id] });
         }
     }
     return extended;
 }
 
-function fits(block: Block, question: Question, byId: Map<string, Question>): boolean {
+function fits(block: Block, item: ApprovalItem, byId: Map<string, ApprovalItem>): boolean {
     const rows = block.ids.flatMap((id) => byId.get(id) ?? []);
     if (rows.length < 2) return false;
-    if (!rows.every((row) => groupOf(row) === groupOf(question) && sameSource(row, question))) return false;
+    if (!rows.every((row) => groupOf(row) === groupOf(item) && sameSource(row, item))) return false;
     const offered = new Set(rows.flatMap(({ options }) => options.map(({ key }) => key)));
-    if (!question.options.every(({ key }) => offered.has(key))) return false;
+    if (!item.options.every(({ key }) => offered.has(key))) return false;
     const before = tableOf(rows.map(({ display }) => displayOf(display)));
-    const after = tableOf([...rows, question].map(({ display }) => displayOf(display)));
+    const after = tableOf([...rows, item].map(({ display }) => displayOf(display)));
     return JSON.stringify(before) === JSON.stringify(after);
 }
 
-const sameSource = (a: Question, b: Question) => JSON.stringify(a.source) === JSON.stringify(b.source);
+const sameSource = (a: ApprovalItem, b: ApprovalItem) => JSON.stringify(a.source) === JSON.stringify(b.source);
 
 export interface Row {
-    readonly question: Question;
+    readonly item: ApprovalItem;
     readonly display: Display;
     /** What it has of the table's arguments; no lines where it lacks one. */
     readonly cells: readonly { readonly name: string; readonly lines?: readonly string[] }[];
-    /** Offers that most of the others have and this one has not: why it stands out. */
-    readonly lacks: readonly string[];
+    /** Options that most of the other calls have and this one lacks. */
+    readonly missingOptions: readonly string[];
 }
 
 export interface Contents {
@@ -76,39 +76,39 @@ export interface Contents {
     /** All answers that are offered for any of them. */
     readonly options: readonly Option[];
     /** The source that all of them share. */
-    readonly source: Question["source"];
+    readonly source: ApprovalItem["source"];
 }
 
 /** What a block shows. */
-export function contentsOf(questions: readonly Question[]): Contents {
-    const displays = questions.map(({ display }) => displayOf(display));
+export function contentsOf(items: readonly ApprovalItem[]): Contents {
+    const displays = items.map(({ display }) => displayOf(display));
     const table = tableOf(displays);
-    const options = new Map(questions.flatMap((question) => question.options.map((option) => [option.key, option])));
+    const options = new Map(items.flatMap((item) => item.options.map((option) => [option.key, option])));
     const usual = [...options.values()].filter(
-        ({ key, wide }) => wide && questions.filter((question) => offers(question, key)).length * 2 > questions.length,
+        ({ key, wide }) => wide && items.filter((item) => offers(item, key)).length * 2 > items.length,
     );
-    const first = questions[0];
+    const first = items[0];
     return {
         title: displays[0]?.title ?? "",
         table,
-        rows: questions.map((question, index) => {
-            const display = displays[index] ?? displayOf(question.display);
+        rows: items.map((item, index) => {
+            const display = displays[index] ?? displayOf(item.display);
             const parts = partsByColumn(display);
             return {
-                question,
+                item,
                 display,
                 cells: table.columns.map((column) => parts.get(column) ?? { name: column }),
-                lacks: usual.filter(({ key }) => !offers(question, key)).map(({ label }) => label),
+                missingOptions: usual.filter(({ key }) => !offers(item, key)).map(({ label }) => label),
             };
         }),
         options: [...options.values()],
-        source: first && questions.every((question) => sameSource(first, question)) ? first.source : undefined,
+        source: first && items.every((item) => sameSource(first, item)) ? first.source : undefined,
     };
 }
 
-export const offers = (question: Question, key: string) => question.options.some((option) => option.key === key);
+export const offers = (item: ApprovalItem, key: string) => item.options.some((option) => option.key === key);
 
 /** Which of these calls an option allows: those that were displayed in full, and are offered it. */
-export function allowed(questions: readonly Question[], option: string, isDisplayed: (id: string) => boolean): string[] {
-    return questions.filter((question) => offers(question, option) && isDisplayed(question.id)).map(({ id }) => id);
+export function allowed(items: readonly ApprovalItem[], option: string, isDisplayed: (id: string) => boolean): string[] {
+    return items.filter((item) => offers(item, option) && isDisplayed(item.id)).map(({ id }) => id);
 }

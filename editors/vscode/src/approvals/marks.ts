@@ -1,8 +1,8 @@
-// Marks the lines whose calls wait for a person, in the editors that show them.
+// `Marks` decorates the lines whose calls wait for the user, in all visible editors.
 
 import * as vscode from "vscode";
 import type { Approval } from "../protocol/messages";
-import { visible } from "../text";
+import { escapeUnprintable } from "../text";
 import type { SourceLine } from "./sources";
 
 export class Marks implements vscode.Disposable {
@@ -39,7 +39,7 @@ export class Marks implements vscode.Disposable {
 
 function mark(line: number, approvals: readonly Approval[]): vscode.DecorationOptions {
     const title = approvals[0]?.display[0] ?? "";
-    const agents = new Set(approvals.flatMap(({ agent }) => (agent === undefined ? [] : [visible(agent)])));
+    const agents = new Set(approvals.flatMap(({ agent }) => (agent === undefined ? [] : [escapeUnprintable(agent)])));
     const what = approvals.length === 1 ? title : `${approvals.length} calls`;
     const by = agents.size > 0 ? `, by agent ${[...agents].join(", ")}` : "";
     const hover = new vscode.MarkdownString();
@@ -49,7 +49,7 @@ function mark(line: number, approvals: readonly Approval[]): vscode.DecorationOp
         hoverMessage: hover,
         renderOptions: {
             after: {
-                contentText: visible(`waits for you: ${what}${by}`.slice(0, 120)),
+                contentText: escapeUnprintable(`waits for you: ${what}${by}`.slice(0, 120)),
                 margin: "0 0 0 2em",
                 color: new vscode.ThemeColor("editorWarning.foreground"),
                 fontStyle: "italic",

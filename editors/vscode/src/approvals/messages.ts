@@ -1,6 +1,9 @@
-// What the extension and the page of the approvals view say to each other.
+// These types are the messages between the extension and an approvals page.
 
-/** An answer that cellgate offers; `key` names it among those of all questions. */
+/** Where the editor shows the page: as a view of the side bar, or as an editor tab. */
+export type PageHost = "sideBar" | "editor";
+
+/** An answer that cellgate offers; `key` names it among those of all items. */
 export interface Option {
     readonly key: string;
     readonly label: string;
@@ -8,12 +11,12 @@ export interface Option {
     readonly wide: boolean;
 }
 
-/** One approval as the page shows it. All of its text is made visible already. */
-export interface Question {
+/** One approval as the page shows it. Unprintable characters of all texts are escaped already. */
+export interface ApprovalItem {
     readonly id: string;
-    /** Whose code asks: the card. `code`: it stands in no document, and can be opened as one. */
+    /** Whose code asks: the card. `code`: the code is in no document, and can be opened as one. */
     readonly card: { readonly key: string; readonly title: string; readonly agent?: string; readonly code: boolean };
-    /** Questions with the same one are calls of the same tool, and stand in one table. */
+    /** Items of the same group are calls of the same tool, and share a table. */
     readonly group: string;
     readonly display: readonly string[];
     readonly source?: { readonly place: string; readonly text: string; readonly changed: boolean; readonly link: boolean };
@@ -23,9 +26,9 @@ export interface Question {
     readonly editable: boolean;
 }
 
-/** One thing that a tool's schema says of its arguments. */
+/** One line about a tool's arguments, from its schema. */
 export interface OutlineLine {
-    /** How deep it lies within others. */
+    /** How deeply it is nested. */
     readonly depth: number;
     readonly name: string;
     /** Such as `integer, required, at least 1`. */
@@ -34,12 +37,12 @@ export interface OutlineLine {
 }
 
 export type ToPage =
-    /** What waits now. An answer has to carry the nonce of the last one. */
-    | { type: "waiting"; nonce: string; questions: Question[]; decided: { id: string; text: string }[]; connected: boolean }
+    /** The waiting calls. An answer has to carry the nonce of the last such message. */
+    | { type: "waiting"; nonce: string; items: ApprovalItem[]; decided: { id: string; text: string }[]; connected: boolean }
     | { type: "editor"; id: string; text: string; outline: OutlineLine[] }
-    /** Whether the editor shows the view: one that is hidden is laid out as before. */
+    /** Whether the editor shows the page: a hidden page keeps its layout. */
     | { type: "shown"; shown: boolean }
-    /** An answer, or a wish to edit, came to nothing. */
+    /** An answer, or a request to edit, failed. */
     | { type: "refused"; ids: string[]; text: string };
 
 export type FromPage =
@@ -58,4 +61,6 @@ export type FromPage =
     | { type: "edit"; id: string }
     | { type: "reveal"; id: string }
     /** The code of the execution that makes this call. */
-    | { type: "code"; id: string };
+    | { type: "code"; id: string }
+    /** Show this page as an editor tab. */
+    | { type: "openEditor" };

@@ -1,18 +1,18 @@
-// What a tool's schema says of its arguments, for a person who changes them: a line for each name, however it is nested.
-// Tool servers write schemas, so all of it is bounded, made visible, and believed for nothing but this.
+// `outlineOf` lists what a tool's schema says about its arguments, one line for each name at any depth, for a user who
+// edits them. Tool servers write schemas: everything is bounded and escaped, and nothing else relies on it.
 
-import { visible } from "../text";
+import { escapeUnprintable } from "../text";
 import type { OutlineLine } from "./messages";
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-const mostLines = 200;
-const mostDepth = 5;
+const maxLines = 200;
+const maxDepth = 5;
 /** How many references and alternatives are gone through. */
-const mostSteps = 2000;
-const mostCharacters = 300;
-const mostValues = 40;
+const maxSteps = 2000;
+const maxCharacters = 300;
+const maxValues = 40;
 
 export function outlineOf(schema: unknown): OutlineLine[] {
     return new Outliner(schema).lines;
@@ -24,10 +24,10 @@ class Outliner {
 
     constructor(private readonly root: unknown) {
         this.members(root, 0);
-        if (this.lines.length === mostLines) this.lines.push({ depth: 0, name: "…", words: "and more", description: "" });
+        if (this.lines.length === maxLines) this.lines.push({ depth: 0, name: "…", words: "and more", description: "" });
     }
 
-    /** A line for each property of an object, and what lies within. */
+    /** A line for each property of an object, at any depth. */
     private members(schema: unknown, depth: number): void {
         const object = this.resolved(schema);
         if (!object) return;
@@ -42,12 +42,12 @@ class Outliner {
     }
 
     private add(name: string, schema: unknown, depth: number, required: boolean): void {
-        if (this.lines.length >= mostLines || ++this.steps > mostSteps) return;
+        if (this.lines.length >= maxLines || ++this.steps > maxSteps) return;
         const object = this.resolved(schema);
         const words = [...(object ? wordsOf(object) : [schema === false ? "not allowed" : "any"]), ...(required ? ["required"] : [])];
         this.put({ depth, name: short(name), words: words.join(", "), description: typeof object?.description === "string" ? short(object.description) : "" });
         if (!object) return;
-        if (depth >= mostDepth) {
+        if (depth >= maxDepth) {
             if (hasMore(object)) this.put({ depth: depth + 1, name: "…", words: "", description: "" });
             return;
         }
@@ -62,25 +62,25 @@ class Outliner {
 
     private alternatives(value: unknown, depth: number, show: (each: unknown) => void): void {
         const all = list(value);
-        if (all.length === 0 || depth > mostDepth) return;
+        if (all.length === 0 || depth > maxDepth) return;
         for (const each of all) {
-            if (this.lines.length >= mostLines || ++this.steps > mostSteps) return;
+            if (this.lines.length >= maxLines || ++this.steps > maxSteps) return;
             show(each);
         }
     }
 
-    /** The schema that a reference within this one leads to, with what stands beside the reference. */
+    /** The schema that a reference resolves to, merged with the keywords next to the reference. */
     private resolved(schema: unknown): Json | undefined {
         let found = schema;
-        let beside: Json = {};
+        let siblings: Json = {};
         while (isObject(found) && typeof found.$ref === "string") {
-            if (++this.steps > mostSteps) return undefined;
+            if (++this.steps > maxSteps) return undefined;
             const { $ref, ...others } = found as Json & { $ref: string };
-            beside = { ...others, ...beside };
+            siblings = { ...others, ...siblings };
             found = this.at($ref);
-            if (found === undefined) return { ...beside, $ref };
+            if (found === undefined) return { ...siblings, $ref };
         }
-        return isObject(found) ? { ...found, ...beside } : undefined;
+        return isObject(found) ? { ...found, ...siblings } : undefined;
     }
 
     private at(reference: string): unknown {
@@ -94,7 +94,7 @@ class Outliner {
     }
 
     private put(line: OutlineLine): void {
-        if (this.lines.length < mostLines) this.lines.push(line);
+        if (this.lines.length < maxLines) this.lines.push(line);
     }
 }
 
@@ -102,8 +102,8 @@ const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const hasMore = (object: Json) => ["properties", "items", "prefixItems", "anyOf", "oneOf", "allOf"].some((key) => object[key] !== undefined);
 
 const short = (text: string) => {
-    const shown = visible(text.slice(0, mostCharacters));
-    return text.length > mostCharacters ? `${shown}…` : shown;
+    const shown = escapeUnprintable(text.slice(0, maxCharacters));
+    return text.length > maxCharacters ? `${shown}…` : shown;
 };
 const json = (value: unknown) => short(JSON.stringify(value));
 
@@ -126,10 +126,10 @@ const bounds: readonly (readonly [key: string, words: string])[] = [
 function wordsOf(schema: Json): string[] {
     const words: string[] = [];
     const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type) => typeof type === "string");
-    if (types.length > 0) words.push(types.slice(0, mostValues).map(short).join(" or "));
+    if (types.length > 0) words.push(types.slice(0, maxValues).map(short).join(" or "));
     if (Array.isArray(schema.enum)) {
-        const more = schema.enum.length > mostValues ? " …" : "";
-        words.push(`one of ${schema.enum.slice(0, mostValues).map(json).join(" ")}${more}`);
+        const more = schema.enum.length > maxValues ? " …" : "";
+        words.push(`one of ${schema.enum.slice(0, maxValues).map(json).join(" ")}${more}`);
     }
     if ("const" in schema) words.push(`always ${json(schema.const)}`);
     for (const [key, name] of bounds) {

@@ -1,5 +1,5 @@
-// The actions that wait for a person, as cellgate told of them. What another connection was told is nothing: the next
-// one is told anew of all that still waits.
+// `Pending` is the list of actions that wait for a user, from the sidecar's notifications. It is emptied when the
+// connection ends: the sidecar notifies the next connection of everything that still waits.
 
 import { Emitter, type Disposable, type Event } from "vscode-jsonrpc/node";
 import type { Sidecar } from "../client/sidecar";
@@ -65,7 +65,7 @@ export class Pending implements Disposable {
 
     private decide(how: ApprovalResolvedParams): void {
         const approval = this.waiting.get(how.approvalId);
-        const here = this.answered.delete(how.approvalId) && how.by === "person";
+        const here = this.answered.delete(how.approvalId) && how.by === "user";
         if (!approval) return;
         this.waiting.delete(how.approvalId);
         this.decisions.fire({ approval, how, here });
@@ -73,12 +73,14 @@ export class Pending implements Disposable {
     }
 }
 
-/** How it was decided, for a person. */
+export const waitingText = (count: number) => (count === 1 ? "1 call waits for your answer" : `${count} calls wait for your answer`);
+
+/** How it was decided, for a user. */
 export function decisionText({ how, here }: { how: Pick<ApprovalResolvedParams, "decision" | "by">; here: boolean }): string {
     const verdict = how.decision === "allow" ? "allowed" : "denied";
     switch (how.by) {
-        case "person":
-            return here ? `${verdict} here` : `${verdict} by a person in another window or editor`;
+        case "user":
+            return here ? `${verdict} here` : `${verdict} by a user in another window or editor`;
         case "rule":
             return `${verdict} by a rule that an answer made`;
         case "expired":

@@ -1,9 +1,9 @@
-// Where the line that makes a call is now, and whether it still is what ran.
+// `sourceOf` finds the line that makes a call in its document now, and whether it changed since it ran.
 
 import type { Anchors } from "../cells/anchors";
 import type { Executions } from "../executions";
 import type { Approval } from "../protocol/messages";
-import { visible } from "../text";
+import { escapeUnprintable } from "../text";
 
 export interface SourceLine {
     readonly uri: string;
@@ -26,5 +26,5 @@ export function sourceOf(
     // Of a run that this window did not begin only the first line is followed.
     const line = followed ?? origin.line;
     const now = textAt(uri, line);
-    return { uri, line, changed: now !== undefined && now !== text && visible(now) !== text };
+    return { uri, line, changed: now !== undefined && now !== text && escapeUnprintable(now) !== text };
 }

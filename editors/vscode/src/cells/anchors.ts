@@ -1,5 +1,5 @@
-// Where the lines of a run are now. A document changes while its cells run and afterwards; an execution knows the lines
-// as they were when it began. Each run's lines are moved along with the edits; a line that was replaced is lost.
+// `Anchors` is where the lines of executed code are now. An execution knows its lines as they were when it began; each
+// edit of the document moves them, and a line that is replaced is lost.
 
 export interface Edit {
     /** The lines that were replaced, both ends included. */
@@ -9,7 +9,7 @@ export interface Edit {
     readonly newBreaks: number;
 }
 
-const keptRuns = 500;
+const maxRuns = 500;
 const lost = -1;
 
 export class Anchors {
@@ -22,7 +22,7 @@ export class Anchors {
         this.documents.set(uri, runs);
         runs.set(executionId, Int32Array.from({ length: count }, (_, index) => line + index));
         const oldest = runs.keys().next();
-        if (runs.size > keptRuns && !oldest.done) runs.delete(oldest.value);
+        if (runs.size > maxRuns && !oldest.done) runs.delete(oldest.value);
     }
 
     knows(uri: string, executionId: string): boolean {

@@ -1,5 +1,5 @@
-// The cells of a text: a line such as `# %%` begins one, and it ends before the next. What comes before the first such
-// line is a cell too. A text without any has none.
+// `cellsOf` finds the cells of a text: a line such as `# %%` begins one, and it ends before the next. Code before the
+// first such line is a cell too. A text without such lines has no cells.
 
 export interface Cell {
     /** The line that begins it; of the part before the first, the text's first line. */
@@ -15,7 +15,7 @@ const begins = /^#\s*(%%|<codecell>|<markdowncell>|In\s?\[[ \d]*\])/;
 const beginsSomewhere = new RegExp(`(?:^|[\\r\\n])${begins.source.slice(1).replaceAll("\\s", "[^\\S\\r\\n]")}`);
 const markdown = /^#\s*(%%.*\[(markdown|md)\]|<markdowncell>)/;
 
-/** Whether there are any, without taking the text apart. */
+/** Whether there are any, without splitting the text. */
 export function hasCells(text: string): boolean {
     return beginsSomewhere.test(text);
 }

@@ -1,6 +1,6 @@
-// What the editor is told so that it offers a command where it makes sense, and not elsewhere: `cellgate.place` is `file`
-// in one whose code can be run, `notebook` in one whose session there is; `cellgate.hasCells`: the file has cells;
-// `cellgate.waits`: code waits for its turn, in whichever session.
+// `ContextKeys` sets the context keys by which the editor offers commands: `cellgate.activeKind` is `file` for a file
+// whose code can run, and `notebook` for one that has a session; `cellgate.hasCells`: the file has cells;
+// `cellgate.hasQueued`: any session has queued executions.
 
 import * as vscode from "vscode";
 import { active, onDidChangeActive } from "../active";
@@ -10,7 +10,7 @@ import { hasCells } from "./cells";
 const restMilliseconds = 100;
 
 export class ContextKeys implements vscode.Disposable {
-    private readonly told = new Map<string, unknown>();
+    private readonly sent = new Map<string, unknown>();
     private readonly subscriptions: vscode.Disposable;
     private timer: NodeJS.Timeout | undefined;
 
@@ -19,7 +19,7 @@ export class ContextKeys implements vscode.Disposable {
             onDidChangeActive(() => this.look()),
             cellgate.sessions.onDidChange(() => this.look()),
             cellgate.executions.onDidChange(() => {
-                this.tell("cellgate.waits", cellgate.executions.all().some(({ state }) => state === "queued"));
+                this.set("cellgate.hasQueued", cellgate.executions.all().some(({ state }) => state === "queued"));
             }),
             vscode.workspace.onDidChangeTextDocument(({ document }) => {
                 // Once the keys rest: what is typed needs no look at the whole text for each letter.
@@ -39,13 +39,13 @@ export class ContextKeys implements vscode.Disposable {
         this.timer = undefined;
         const here = active(this.cellgate);
         const isThere = here?.kind === "file" || (here && this.cellgate.sessions.get(here.sessionId) !== undefined);
-        this.tell("cellgate.place", isThere ? here.kind : undefined);
-        this.tell("cellgate.hasCells", here?.kind === "file" && hasCells(here.document.getText()));
+        this.set("cellgate.activeKind", isThere ? here.kind : undefined);
+        this.set("cellgate.hasCells", here?.kind === "file" && hasCells(here.document.getText()));
     }
 
-    private tell(key: string, value: unknown): void {
-        if (this.told.get(key) === value) return;
-        this.told.set(key, value);
+    private set(key: string, value: unknown): void {
+        if (this.sent.get(key) === value) return;
+        this.sent.set(key, value);
         void vscode.commands.executeCommand("setContext", key, value);
     }
 }

@@ -1,4 +1,4 @@
-// Documents that hold cells.
+// These functions select the documents that can have cells, and read their lines.
 
 import type * as vscode from "vscode";
 

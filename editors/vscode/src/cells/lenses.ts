@@ -1,4 +1,4 @@
-// The lenses of a cell: what can be done with it, and what became of its last run.
+// `CellLenses` shows the lenses of a cell: its commands, and the state of its last execution.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
@@ -46,7 +46,7 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
         const lens = (title: string, command: string, args: unknown[], tooltip?: string) =>
             new vscode.CodeLens(range, { title, command, arguments: args, tooltip });
         const place = [document.uri, cell.line];
-        // What became of the run stands before what is rarely wanted, since a narrow editor cuts the line.
+        // The state of the execution precedes the rarely used commands, since a narrow editor cuts the line.
         const lenses = [lens("Run Cell", "cellgate.runCell", place)];
         if (run) {
             lenses.push(lens(stateOf(run, Date.now()), "cellgate.showResult", [run.id], "Shows the result"));

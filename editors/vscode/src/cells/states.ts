@@ -1,4 +1,4 @@
-// What a lens says of an execution.
+// `stateOf` describes an execution in a lens.
 
 import { textOf } from "../client/errors";
 import type { Execution } from "../executions";

@@ -1,6 +1,6 @@
-// One conversation with a sidecar, from `initialize` to its end: the relay `cellgate connect` as a child process, and
-// JSON-RPC over its stdio. It never begins anew; Sidecar makes the next one. Ending it is no goodbye: the sidecar keeps
-// kernels and questions for `lingerSeconds`, which is what a reload of the window needs.
+// `Connection` is one conversation with a sidecar, from `initialize` to its end: JSON-RPC over the stdio of a child
+// process, the relay `cellgate connect`. It never reconnects; `Sidecar` opens the next one. After its end the sidecar
+// keeps kernels and approvals for `lingerSeconds`, as a reload of the window needs.
 
 import { setImmediate as turn } from "node:timers/promises";
 import { spawn, type ChildProcess } from "node:child_process";
@@ -13,7 +13,7 @@ import {
     type Event,
     type MessageConnection,
 } from "vscode-jsonrpc/node";
-import { hintOf, isAnswer, Refused, textOf } from "./errors";
+import { hintOf, isPeerError, Refused, textOf } from "./errors";
 import { decoder, encoder } from "./wire";
 import type { InitializeParams, InitializeResult } from "../protocol/messages";
 import type { Notifications, Requests, ServerNotifications, ServerRequests } from "../protocol/methods";
@@ -41,7 +41,7 @@ export interface Log {
     debug(message: string): void;
 }
 
-/** How much of what is said goes to the log: a person may change it at any time. */
+/** How much of what is said goes to the log: a user may change it at any time. */
 export interface Tracing {
     level(): TraceLevel;
     onDidChange: Event<unknown>;
@@ -50,7 +50,7 @@ export interface Tracing {
 export type TraceLevel = "off" | "messages" | "verbose";
 
 /** What stays of the relay's stderr, for the message that says why it ended. */
-const keptErrorCharacters = 4000;
+const maxErrorCharacters = 4000;
 const turnsAfterEnd = 10;
 
 export class Connection {
@@ -119,7 +119,7 @@ export class Connection {
                 child.kill("SIGKILL");
                 throw error;
             }
-            if (isAnswer(error)) {
+            if (isPeerError(error)) {
                 child.kill();
                 throw new Refused(error instanceof Error ? error.message : String(error), hintOf(error));
             }
@@ -143,7 +143,7 @@ export class Connection {
     }
 
     /** Goes without a goodbye. */
-    vanish(): void {
+    terminate(): void {
         this.child.stdin?.end();
         this.child.kill();
     }
@@ -164,7 +164,7 @@ function traceOf(value: TraceLevel): Trace {
 function endOf(child: ChildProcess, log: Log): Promise<string> {
     let words = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-        words = (words + text).slice(-keptErrorCharacters);
+        words = (words + text).slice(-maxErrorCharacters);
         for (const line of text.split("\n")) if (line) log.info(line);
     });
     // A relay that is gone while something is written to it says so by its end.

@@ -1,4 +1,4 @@
-// What went wrong, as cellgate says it: a kind that never changes (schemas/errors.json), a message and a hint for people.
+// These functions read cellgate's errors: a stable kind (schemas/errors.json), a message and a hint for the user.
 
 import { ConnectionError, ErrorCodes, ResponseError } from "vscode-jsonrpc/node";
 
@@ -15,14 +15,14 @@ export function kindOf(error: unknown): string | undefined {
     return dataOf(error).kind;
 }
 
-/** Message and hint, for a person. */
+/** Message and hint, for a user. */
 export function textOf(error: unknown): string {
     const message = error instanceof Error ? error.message : String(error);
     const hint = dataOf(error).hint;
     return hint ? `${message}\n${hint}` : message;
 }
 
-/** cellgate answered, and said why it cannot serve here: a person has to correct something before it is asked again. */
+/** cellgate answered, and said why it cannot serve here: a user has to correct something before it is asked again. */
 export class Refused extends Error {
     constructor(
         message: string,
@@ -39,7 +39,7 @@ export function hintOf(error: unknown): string {
     return dataOf(error).hint ?? "";
 }
 
-const ofTheConnection: readonly number[] = [
+const connectionErrorCodes: readonly number[] = [
     ErrorCodes.PendingResponseRejected,
     ErrorCodes.ConnectionInactive,
     ErrorCodes.MessageReadError,
@@ -47,11 +47,11 @@ const ofTheConnection: readonly number[] = [
 ];
 
 /** The peer's own answer, as opposed to one that our end of the connection made. */
-export function isAnswer(error: unknown): boolean {
-    return error instanceof ResponseError && !ofTheConnection.includes(error.code);
+export function isPeerError(error: unknown): boolean {
+    return error instanceof ResponseError && !connectionErrorCodes.includes(error.code);
 }
 
 /** The connection ended before there was an answer: what was asked may have been done, or not. */
-export function brokeOff(error: unknown): boolean {
+export function isConnectionLost(error: unknown): boolean {
     return error instanceof ConnectionError || (error instanceof ResponseError && kindOf(error) === undefined);
 }

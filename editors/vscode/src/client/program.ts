@@ -1,5 +1,5 @@
-// Where the program `cellgate` is: what the person's settings name, what comes with the extension, the first on PATH,
-// the build of the repository that the extension itself lies in. Never a file of the workspace.
+// `findProgram` finds the program `cellgate`: from the user's settings, the package, the PATH, or the build of the
+// repository that contains the extension. It is never a file of the workspace.
 
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";

@@ -1,7 +1,7 @@
-// The sidecar of a workspace folder, as the rest of the extension sees it: it is asked and it tells, over whichever
-// Connection there is. When a connection ends, the next one is made, later each time; after five ends within three
-// minutes it stays down until a person says `reconnect`. Requests made meanwhile wait for the next connection; requests
-// that were under way when one ended are rejected, since nobody can tell what became of them here.
+// `Sidecar` is the workspace's sidecar for the rest of the extension, over whichever `Connection` is open. When a
+// connection ends the next one is made, each time after a longer delay; after five ends within three minutes it stays
+// down until the user runs `reconnect`. New requests wait for the next connection. Requests that were pending when one
+// ended are rejected, because their outcome is unknown.
 
 import { Emitter, ResponseError, type CancellationToken, type Disposable, type Event } from "vscode-jsonrpc/node";
 import { NotConnected, Refused } from "./errors";
@@ -32,11 +32,11 @@ export const realTiming: Timing = {
     },
 };
 
-const endsInARow = 5;
-const rowSeconds = 180;
-const firstPauseSeconds = 0.25;
+const maxEnds = 5;
+const endsWindowSeconds = 180;
+const firstRetrySeconds = 0.25;
 /** By then a slow machine has started a sidecar. A relay that is stuck says nothing at all. */
-const answersWithinSeconds = 30;
+const connectTimeoutSeconds = 30;
 
 type NotificationHandler = (params: never) => void;
 type RequestHandler = (params: never, token: CancellationToken) => Promise<unknown>;
@@ -45,18 +45,18 @@ export class Sidecar implements Disposable {
     private readonly changed = new Emitter<SidecarState>();
     private readonly connected = new Emitter<InitializeResult>();
     readonly onDidChangeState: Event<SidecarState> = this.changed.event;
-    /** A new conversation began: whoever keeps something of cellgate's has to fetch it anew. */
+    /** A new conversation began: models of the sidecar's state have to fetch it again. */
     readonly onDidConnect: Event<InitializeResult> = this.connected.event;
 
     private current: SidecarState = { kind: "stopped" };
     private connection: Connection | undefined;
     /** What is under way while there is none. */
     private attempt: AbortController | undefined;
-    private pause: Disposable | undefined;
+    private retry: Disposable | undefined;
     private ends: number[] = [];
     private disposed = false;
     private readonly handlers = new Map<string, Set<NotificationHandler>>();
-    private readonly answerers = new Map<string, RequestHandler>();
+    private readonly requestHandlers = new Map<string, RequestHandler>();
 
     constructor(
         private readonly open: Open,
@@ -73,15 +73,15 @@ export class Sidecar implements Disposable {
         if (this.current.kind === "stopped") void this.connect();
     }
 
-    /** A person's wish: at once, and with all attempts anew. */
+    /** At the user's request: immediately, and with the full number of attempts. */
     reconnect(): void {
         this.ends = [];
-        this.pause?.dispose();
+        this.retry?.dispose();
         if (this.connection) {
-            this.connection.vanish();
+            this.connection.terminate();
             return;
         }
-        this.giveUp("a person asked for another attempt");
+        this.abortAttempt("a user asked for another attempt");
         void this.connect();
     }
 
@@ -90,7 +90,7 @@ export class Sidecar implements Disposable {
         params: Requests[M]["params"],
         token?: CancellationToken,
     ): Promise<Requests[M]["result"]> {
-        return (await this.ready()).request(method, params, token);
+        return (await this.connectionReady()).request(method, params, token);
     }
 
     onNotification<M extends keyof ServerNotifications>(
@@ -102,42 +102,42 @@ export class Sidecar implements Disposable {
         return { dispose: () => handlers.delete(handler) };
     }
 
-    /** One answerer for each method. */
+    /** One handler for each method. */
     onRequest<M extends keyof ServerRequests>(
         method: M,
-        answerer: (params: ServerRequests[M]["params"], token: CancellationToken) => Promise<ServerRequests[M]["result"]>,
+        handler: (params: ServerRequests[M]["params"], token: CancellationToken) => Promise<ServerRequests[M]["result"]>,
     ): Disposable {
-        this.answerers.set(method, answerer);
-        return { dispose: () => this.answerers.delete(method) };
+        this.requestHandlers.set(method, handler);
+        return { dispose: () => this.requestHandlers.delete(method) };
     }
 
     dispose(): void {
         this.disposed = true;
-        this.pause?.dispose();
-        this.giveUp("this window is closing");
-        this.connection?.vanish();
-        this.become({ kind: "stopped" });
+        this.retry?.dispose();
+        this.abortAttempt("this window is closing");
+        this.connection?.terminate();
+        this.setState({ kind: "stopped" });
         this.changed.dispose();
         this.connected.dispose();
     }
 
     private async connect(): Promise<void> {
         const attempt = (this.attempt = new AbortController());
-        this.become({ kind: "connecting" });
-        const patience = this.timing.after(answersWithinSeconds, () =>
-            attempt.abort(new Error(`cellgate did not answer within ${answersWithinSeconds} s`)),
+        this.setState({ kind: "connecting" });
+        const timeout = this.timing.after(connectTimeoutSeconds, () =>
+            attempt.abort(new Error(`cellgate did not answer within ${connectTimeoutSeconds} s`)),
         );
         let connection: Connection;
         try {
             connection = await this.open(this.incoming, attempt.signal);
         } catch (error) {
-            if (this.attempt === attempt) this.lose(error);
+            if (this.attempt === attempt) this.handleEnd(error);
             return;
         } finally {
-            patience.dispose();
+            timeout.dispose();
         }
         if (this.attempt !== attempt) {
-            connection.vanish();
+            connection.terminate();
             return;
         }
         this.attempt = undefined;
@@ -145,56 +145,56 @@ export class Sidecar implements Disposable {
         const { name, version } = connection.info.serverInfo;
         this.log.info(`connected to ${name} ${version} as ${connection.info.role}`);
         this.connected.fire(connection.info);
-        this.become({ kind: "connected", info: connection.info });
+        this.setState({ kind: "connected", info: connection.info });
         const reason = await connection.ended;
         this.connection = undefined;
-        this.lose(new Error(reason));
+        this.handleEnd(new Error(reason));
     }
 
-    private giveUp(reason: string): void {
+    private abortAttempt(reason: string): void {
         const attempt = this.attempt;
         this.attempt = undefined;
         attempt?.abort(new Error(reason));
     }
 
-    private lose(error: unknown): void {
+    private handleEnd(error: unknown): void {
         this.attempt = undefined;
         if (this.disposed) return;
         const reason = error instanceof Error ? error.message : String(error);
         this.log.warn(`not connected: ${reason}`);
         if (error instanceof Refused) {
-            this.become({ kind: "failed", reason, hint: error.hint });
+            this.setState({ kind: "failed", reason, hint: error.hint });
             return;
         }
         const now = this.timing.now();
-        this.ends = [...this.ends.filter((end) => now - end < rowSeconds), now];
-        if (this.ends.length > endsInARow) {
-            this.become({ kind: "failed", reason });
+        this.ends = [...this.ends.filter((end) => now - end < endsWindowSeconds), now];
+        if (this.ends.length > maxEnds) {
+            this.setState({ kind: "failed", reason });
             return;
         }
-        const seconds = firstPauseSeconds * 2 ** (this.ends.length - 1);
-        this.become({ kind: "waiting", seconds, reason });
-        this.pause = this.timing.after(seconds, () => void this.connect());
+        const seconds = firstRetrySeconds * 2 ** (this.ends.length - 1);
+        this.setState({ kind: "waiting", seconds, reason });
+        this.retry = this.timing.after(seconds, () => void this.connect());
     }
 
-    private become(state: SidecarState): void {
+    private setState(state: SidecarState): void {
         this.current = state;
         this.changed.fire(state);
     }
 
-    private ready(): Promise<Connection> {
+    private connectionReady(): Promise<Connection> {
         this.start();
         return new Promise((resolve, reject) => {
-            const look = (): boolean => {
+            const settle = (): boolean => {
                 if (this.connection) resolve(this.connection);
                 else if (this.disposed) reject(new NotConnected("this window is closing"));
                 else if (this.current.kind === "failed") reject(new NotConnected(this.current.reason));
                 else return false;
                 return true;
             };
-            if (look()) return;
+            if (settle()) return;
             const watch = this.onDidChangeState(() => {
-                if (look()) watch.dispose();
+                if (settle()) watch.dispose();
             });
         });
     }
@@ -204,10 +204,10 @@ export class Sidecar implements Disposable {
             for (const handler of this.handlers.get(method) ?? []) handler(params as never);
         },
         request: async (method, params, token) => {
-            const answerer = this.answerers.get(method);
+            const handler = this.requestHandlers.get(method);
             // -32601: as for a method that this client does not know.
-            if (!answerer) throw new ResponseError(-32601, `this editor does not answer ${method}`);
-            return (await answerer(params as never, token)) as never;
+            if (!handler) throw new ResponseError(-32601, `this editor does not answer ${method}`);
+            return (await handler(params as never, token)) as never;
         },
     };
 }

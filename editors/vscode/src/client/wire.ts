@@ -1,27 +1,26 @@
-// Messages as the text that they are on the wire. vscode-jsonrpc reads and writes them by JSON.parse and JSON.stringify,
-// which change numbers; what has to arrive as it was written goes as `verbatim`, and what has to be shown as it came is
-// looked up in the text that it came in.
+// These functions handle messages as wire text. vscode-jsonrpc uses JSON.parse and JSON.stringify, which change
+// numbers: `verbatim` values are sent as they are written, and exact values are read from the text of the message.
 
 import { randomUUID } from "node:crypto";
 import type { ContentTypeDecoder, ContentTypeEncoder, Message } from "vscode-jsonrpc/node";
-import { exactly, within, type Exact } from "../exactJson";
+import { parseExact, valueAt, type Exact } from "../exactJson";
 
 class Verbatim {
     constructor(readonly text: string) {}
 }
 
-/** An object that is sent as it is written. Whoever has one made has seen that the text is JSON. */
+/** An object that is sent as it is written. The caller has checked that the text is JSON. */
 export function verbatim(text: string): Record<string, unknown> {
     return new Verbatim(text) as object as Record<string, unknown>;
 }
 
 export const encoder: ContentTypeEncoder = {
     name: "application/json",
-    encode: (message) => Promise.resolve(Buffer.from(written(message), "utf8")),
+    encode: (message) => Promise.resolve(Buffer.from(serialize(message), "utf8")),
 };
 
-/** The message's text, in which what is verbatim stands as it is. */
-export function written(message: unknown): string {
+/** The message's text, with verbatim values unchanged. */
+export function serialize(message: unknown): string {
     const mark = randomUUID();
     const texts: string[] = [];
     const marked = JSON.stringify(message, (_, value: unknown) =>
@@ -44,7 +43,7 @@ export const decoder: ContentTypeDecoder = {
 };
 
 /** What a notification's or a request's params held at a way of names, as it was written. */
-export function asWritten(params: object, ...way: string[]): Exact | undefined {
+export function exactParam(params: object, ...way: string[]): Exact | undefined {
     const text = texts.get(params);
-    return text === undefined ? undefined : within(exactly(text), ["params", ...way]);
+    return text === undefined ? undefined : valueAt(parseExact(text), ["params", ...way]);
 }

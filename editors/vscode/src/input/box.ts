@@ -1,16 +1,16 @@
-// A question of code as an input box. The editor does not tell why a box went away, and it takes one away for any other
-// input, such as its palette. So Escape is a key of ours while a box is shown (`cellgate.reads`). Version 1.100 keeps
-// that key to itself: there, what Escape took away waits, too.
+// `showBox` shows an input request of code as an input box. The editor closes the box for any other input, such as its
+// palette, and does not say why. So Escape is a key binding of this extension while a box is shown
+// (`cellgate.inputShown`). Version 1.100 does not pass that key on: there, a request that Escape closed waits too.
 
 import * as vscode from "vscode";
 import { label } from "../text";
-import type { Box, Outcome, Question } from "./questions";
+import type { Box, Outcome, InputRequest } from "./requests";
 
 export interface InputBox extends Box {
     endInput(): void;
 }
 
-export function showBox({ where, prompt, password }: Question, typed: string): InputBox {
+export function showBox({ where, prompt, password }: InputRequest, typed: string): InputBox {
     const input = vscode.window.createInputBox();
     input.title = label(`The code of ${where} asks`);
     input.prompt = prompt.trim() ? label(prompt.trim(), 1000) : undefined;

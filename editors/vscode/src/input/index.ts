@@ -1,16 +1,17 @@
-// Code that reads from standard input is answered in an input box. Escape, or a run that ended meanwhile, is the end of
-// the file to the code. While a question waits behind something else, the status bar says so and leads back to it.
+// `input` registers the input box in which the user answers code that reads standard input. Escape, or the end of the
+// execution, is the end of the file for the code. While a request is hidden behind something else, the status bar says
+// so and a click shows it again.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { label } from "../text";
 import { documentName } from "../uris";
 import { showBox, type InputBox } from "./box";
-import { Questions } from "./questions";
+import { InputRequests } from "./requests";
 
 export function input({ sidecar, executions }: Cellgate): vscode.Disposable {
     let box: InputBox | undefined;
-    const questions = new Questions((question, typed) => (box = showBox(question, typed)));
+    const requests = new InputRequests((request, typed) => (box = showBox(request, typed)));
     const status = vscode.window.createStatusBarItem("cellgate.input", vscode.StatusBarAlignment.Left, 13);
     status.name = "cellgate: code that asks";
     status.command = "cellgate.answerInput";
@@ -18,9 +19,9 @@ export function input({ sidecar, executions }: Cellgate): vscode.Disposable {
     const setContext = (key: string, value: boolean) => void vscode.commands.executeCommand("setContext", key, value);
 
     function show(): void {
-        const unseen = questions.unseen();
-        setContext("cellgate.reads", questions.isShown);
-        setContext("cellgate.asks", unseen !== undefined);
+        const unseen = requests.unseen();
+        setContext("cellgate.inputShown", requests.isShown);
+        setContext("cellgate.inputWaiting", unseen !== undefined);
         if (!unseen) {
             status.hide();
             return;
@@ -28,30 +29,30 @@ export function input({ sidecar, executions }: Cellgate): vscode.Disposable {
         const { first, count } = unseen;
         const more = count === 1 ? "" : `, and ${count - 1} more`;
         status.text = `$(edit) ${label(first.where, 60)} waits for a line${more}`;
-        status.tooltip = `${label(first.prompt.trim(), 300)}\nClick to answer. “End the Input of Code” is the end of it.`.trimStart();
+        status.tooltip = `${label(first.prompt.trim(), 300)}\nClick to answer. “Send End of Input” is the end of it.`.trimStart();
         status.accessibilityInformation = { label: `cellgate: ${first.where} waits for a line${more}` };
         status.show();
     }
 
     return vscode.Disposable.from(
-        questions,
+        requests,
         status,
-        questions.onDidChange(show),
+        requests.onDidChange(show),
         // What another connection was asked, this one cannot answer.
         sidecar.onDidChangeState(({ kind }) => {
-            if (kind !== "connected") questions.giveUp();
+            if (kind !== "connected") requests.rejectAll();
         }),
         sidecar.onRequest("input/request", async ({ executionId, prompt, password }, token) => {
             const cell = executions.get(executionId)?.cell;
             const where = cell ? `${documentName(cell.uri)}, line ${cell.line + 1}` : "a cell";
-            return { value: await questions.ask({ where, prompt, password }, token) };
+            return { value: await requests.ask({ where, prompt, password }, token) };
         }),
-        vscode.commands.registerCommand("cellgate.answerInput", () => questions.resume()),
+        vscode.commands.registerCommand("cellgate.answerInput", () => requests.resume()),
         vscode.commands.registerCommand("cellgate.endInput", async (by?: "key") => {
-            if (questions.isShown) box?.endInput();
+            if (requests.isShown) box?.endInput();
             // Something else has come up in the meantime, and Escape is for that.
             else if (by === "key") await vscode.commands.executeCommand("workbench.action.closeQuickOpen");
-            else questions.endFirst();
+            else requests.endFirst();
         }),
     );
 }

@@ -1,4 +1,4 @@
-// The list of kernels to choose from, as the sidecar found them.
+// `chooseKernel` is the pick of kernels that the sidecar found.
 
 import * as vscode from "vscode";
 import type { Sidecar } from "../client/sidecar";

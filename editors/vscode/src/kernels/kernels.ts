@@ -1,18 +1,18 @@
-// From a document or notebook to a session that runs: which kernel it has, and, where that does not start, what a person
-// can do about it. For a document the choice is the person's (`Select Kernel`), else that of the Python extension, else
-// the sidecar's; a notebook has its own.
+// `Kernels` starts the session of a document or a notebook: it decides which kernel the session has, and offers
+// remedies when it does not start. For a document that is the user's choice (`Select Kernel`), else the Python
+// extension's, else the sidecar's default; a notebook has its own.
 
 import * as vscode from "vscode";
-import { brokeOff } from "../client/errors";
+import { isConnectionLost } from "../client/errors";
 import type { Documents } from "../documents";
-import { inform, tell } from "../notices";
+import { inform, showError } from "../notices";
 import type { KernelChoice } from "../protocol/messages";
 import type { Session, Sessions } from "../sessions";
 import { label } from "../text";
 import { documentUri } from "../uris";
 import { chooseKernel } from "./choose";
 import { Origins, type Origin } from "./origins";
-import { GivenUp, whileWaiting } from "./patience";
+import { CancelledByUser, withProgress } from "./progress";
 import { PythonExtension } from "./pythonExtension";
 import { offerRemedy } from "./remedies";
 import { sandboxChoice } from "./sandbox";
@@ -92,9 +92,9 @@ export class Kernels implements vscode.Disposable {
         let sandbox = sandboxChoice();
         for (;;) {
             try {
-                return await whileWaiting("starting the kernel", async (token) => {
+                return await withProgress("starting the kernel", async (token) => {
                     const origin = await this.originFor(uri, kernel);
-                    if (token.isCancellationRequested) throw new GivenUp();
+                    if (token.isCancellationRequested) throw new CancelledByUser();
                     // What has begun ends with its session.
                     const giveUp = token.onCancellationRequested(() => void this.sessions.close(sessionId).catch(() => undefined));
                     try {
@@ -106,9 +106,9 @@ export class Kernels implements vscode.Disposable {
                     }
                 });
             } catch (error) {
-                if (error instanceof GivenUp) throw new Error("the start of its kernel was cancelled", { cause: error });
+                if (error instanceof CancelledByUser) throw new Error("the start of its kernel was cancelled", { cause: error });
                 // A connection that broke meanwhile is no answer; the next one is asked again.
-                if (brokeOff(error)) continue;
+                if (isConnectionLost(error)) continue;
                 const remedy = await offerRemedy(error);
                 if (remedy === "selectKernel" && kernel) await vscode.commands.executeCommand("notebook.selectKernel");
                 else if (remedy === "selectKernel" && (await this.select())) continue;
@@ -158,7 +158,7 @@ export class Kernels implements vscode.Disposable {
             await this.sessions.close(sessionId);
             await this.sessionFor(uri);
         } catch (error) {
-            tell(error);
+            showError(error);
         }
     }
 }

@@ -1,6 +1,6 @@
-// With which kernel each session was asked for here, and whose choice that was. It outlives the window, as sessions do.
-// A session tells which kernel it has, but not in the words in which that was chosen: an interpreter is told by what it
-// led to, and a kernelspec may lead to the same one.
+// `Origins` records which kernel each session was requested with, and who chose it. It outlives the window, as sessions
+// do. A session's own information is not enough: it names the interpreter that was resolved, and different choices can
+// resolve to the same one.
 
 import type { KernelChoice } from "../protocol/messages";
 import type { Memory } from "../documents";
@@ -19,7 +19,7 @@ type Kept = Origin & { readonly createdAt: string };
 type Which = Pick<Session, "sessionId" | "createdAt">;
 
 const memoryKey = "cellgate.origins";
-const keptOrigins = 200;
+const maxOrigins = 200;
 
 export class Origins {
     constructor(private readonly memory: Memory) {}
@@ -27,7 +27,7 @@ export class Origins {
     async remember({ sessionId, createdAt }: Which, origin: Origin): Promise<void> {
         const others = Object.entries(this.kept()).filter(([id]) => id !== sessionId);
         const kept: Kept = { ...origin, createdAt };
-        await this.memory.update(memoryKey, Object.fromEntries([...others, [sessionId, kept]].slice(-keptOrigins)));
+        await this.memory.update(memoryKey, Object.fromEntries([...others, [sessionId, kept]].slice(-maxOrigins)));
     }
 
     /** Undefined of a session that was not started here, even where an earlier one of the same name was. */

@@ -1,4 +1,4 @@
-// The interpreter that a person chose in the Python extension, if that is there.
+// `PythonExtension` reads the interpreter that the user chose in the Python extension, if that is installed.
 
 import * as vscode from "vscode";
 

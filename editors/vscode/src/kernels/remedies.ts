@@ -1,8 +1,8 @@
-// One offer for each way in which a kernel can fail to start.
+// `offerRemedy` shows a dialog for each way in which a kernel can fail to start, with what the user can do about it.
 
 import * as vscode from "vscode";
 import { hintOf, kindOf, textOf } from "../client/errors";
-import { ask, tell } from "../notices";
+import { ask, showError } from "../notices";
 
 export type Remedy = "selectKernel" | "retry" | "weaker" | "unsandboxed";
 
@@ -15,7 +15,7 @@ export async function offerRemedy(error: unknown): Promise<Remedy | undefined> {
         case "kernelStartFailed":
             return withoutAnswer(error);
         default:
-            tell(error);
+            showError(error);
             return undefined;
     }
 }
@@ -30,7 +30,7 @@ export function installCommandOf(hint: string): string | undefined {
 
 async function withoutKernelPackage(error: unknown): Promise<Remedy | undefined> {
     const command = installCommandOf(hintOf(error));
-    // What the code of a kernel may have written is not run as if it were the person's own.
+    // What the code of a kernel may have written is not run as if it were the user's own.
     const install = hintOf(error).startsWith("Install") ? "Install in a Terminal" : "Install Outside the Sandbox";
     const chosen = await ask(
         "cellgate: this interpreter cannot be a kernel yet",
@@ -68,7 +68,7 @@ async function withoutAnswer(error: unknown): Promise<Remedy | undefined> {
     return chosen === retry ? "retry" : undefined;
 }
 
-/** Where a person sees it work; true when it did. */
+/** Where a user sees it work; true when it did. */
 async function runVisibly(command: string): Promise<boolean> {
     const task = new vscode.Task(
         { type: "cellgate" },

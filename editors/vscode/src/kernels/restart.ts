@@ -1,4 +1,4 @@
-// A restart by a person, who is asked first, as their variables go with the kernel.
+// `confirmAndRestart` restarts a kernel after the user confirmed that its variables will be lost.
 
 import * as vscode from "vscode";
 import { ask } from "../notices";
@@ -8,7 +8,7 @@ import { label } from "../text";
 const setting = "askForKernelRestart";
 
 /** True when the kernel was restarted. */
-export async function restartAsked(sessions: Sessions, sessionId: string): Promise<boolean> {
+export async function confirmAndRestart(sessions: Sessions, sessionId: string): Promise<boolean> {
     const settings = vscode.workspace.getConfiguration("cellgate");
     if (settings.get<boolean>(setting, true)) {
         const restart = "Restart";

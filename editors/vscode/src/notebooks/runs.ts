@@ -1,5 +1,5 @@
-// The runs of one ordinary notebook: its cells show what their executions put out, at most every 50 ms, also those that a
-// window before a reload has asked for.
+// `NotebookRuns` is the runs of one ordinary notebook. Its cells show the output of their executions, updated at most
+// every 50 ms, including executions that were requested before a reload.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
@@ -7,7 +7,7 @@ import type { Execution } from "../executions";
 import { CellOutputs } from "../results/cellOutputs";
 import { outputOf } from "../results/items";
 import type { Result, SessionResults } from "../results/model/sessionResults";
-import type { Unended } from "./unended";
+import type { UnfinishedRuns } from "./unfinishedRuns";
 
 const flushMilliseconds = 50;
 
@@ -22,13 +22,13 @@ export class NotebookRuns {
     private readonly waiting = new Set<Result>();
     private timer: NodeJS.Timeout | undefined;
     private controller: vscode.NotebookController | undefined;
-    private asking = false;
+    private starting = false;
 
     constructor(
         private readonly cellgate: Cellgate,
         private readonly notebook: vscode.NotebookDocument,
         private readonly results: SessionResults,
-        private readonly unended: Unended,
+        private readonly unfinished: UnfinishedRuns,
     ) {
         results.onDidExtend((result) => this.take(result));
         results.onDidChange((result) => this.take(result));
@@ -51,24 +51,24 @@ export class NotebookRuns {
     }
 
     /** Whose kernel the notebook has: what runs in that already, or ended while no window was there, goes on in its cells. */
-    goOnIn(controller: vscode.NotebookController): void {
+    resumeIn(controller: vscode.NotebookController): void {
         this.controller = controller;
         for (const result of this.results.all()) this.take(result);
     }
 
     run(controller: vscode.NotebookController, cell: vscode.NotebookCell, ready: Promise<unknown>): void {
         const cellRun = controller.createNotebookCellExecution(cell);
-        this.asking = true;
+        this.starting = true;
         const { id } = this.cellgate.executions.execute(
             { sessionId: this.results.sessionId, code: cell.document.getText(), cell: { uri: cell.document.uri.toString(), line: 0 } },
             ready,
         );
-        this.asking = false;
+        this.starting = false;
         this.begin(id, cellRun);
     }
 
     private begin(id: string, cellRun: vscode.NotebookCellExecution): void {
-        this.unended.add(id);
+        this.unfinished.add(id);
         this.runs.set(id, { cellRun, outputs: new CellOutputs((shown) => outputOf(shown, id, "plain text too")), started: false });
     }
 
@@ -81,8 +81,8 @@ export class NotebookRuns {
 
     private adopt({ execution, code }: Result): void {
         const { id, cell, over } = execution;
-        if (this.asking || !this.controller || (over && !(this.unended.has(id) && this.isLast(execution)))) return;
-        // Cells are numbered anew by each window: it has to be the same code, too.
+        if (this.starting || !this.controller || (over && !(this.unfinished.has(id) && this.isLast(execution)))) return;
+        // Each window numbers cells from the start: the code has to be the same too.
         const same = this.notebook.getCells().find(({ document }) => document.uri.toString() === cell?.uri && document.getText() === code);
         if (!same) return;
         try {
@@ -125,6 +125,6 @@ export class NotebookRuns {
 
     private end(id: string): void {
         this.runs.delete(id);
-        this.unended.delete(id);
+        this.unfinished.delete(id);
     }
 }

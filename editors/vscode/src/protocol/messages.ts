@@ -63,7 +63,7 @@ export type VisibleText = string;
 /**
  * What a client may do. It follows from how the client connected, never from what it says.
  */
-export type Role = "person" | "agent";
+export type Role = "user" | "agent";
 /**
  * The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges, landlock, guarded-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is starting, and of what an earlier sidecar did not finish.
  */
@@ -89,7 +89,7 @@ export type HostPattern = string;
  */
 export type TraceValue = "off" | "messages" | "verbose";
 /**
- * true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a person's to choose.
+ * true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a user's to choose.
  */
 export type SandboxChoice =
     | boolean
@@ -99,7 +99,7 @@ export type SandboxChoice =
            */
           launcher?: "bwrap" | "landlock";
           /**
-           * Read once for each start that a person asks for (session/create, session/restart). From the root, if it is relative; ~ is the home directory.
+           * Read once for each start that a user asks for (session/create, session/restart). From the root, if it is relative; ~ is the home directory.
            */
           configFile?: Path;
           allowRead?: SandboxPaths;
@@ -156,14 +156,13 @@ export type Argv = string[];
  */
 export type Scope = "once" | "execution" | "session" | "workspace" | "always";
 /**
- * Where a rule comes from. default: built in. person: a client's initializationOptions. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this root. userStore: kept for every root.
+ * Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this root. userStore: kept for every root.
  */
-export type RuleSource =
-    "default" | "person" | "commandLine" | "execution" | "session" | "workspaceStore" | "userStore";
+export type RuleSource = "default" | "user" | "commandLine" | "execution" | "session" | "workspaceStore" | "userStore";
 /**
- * Who decided. elicitation: whoever sits at the agent's own program, while no person was attached.
+ * Who decided. elicitation: whoever sits at the agent's own program, while no user was attached.
  */
-export type DecidedBy = "person" | "rule" | "expired" | "cancelled" | "noClient" | "elicitation";
+export type DecidedBy = "user" | "rule" | "expired" | "cancelled" | "noClient" | "elicitation";
 /**
  * A dotted Python name.
  */
@@ -301,7 +300,7 @@ export interface ClientCapabilities {
      */
     input?: boolean;
     /**
-     * An agent's program can put an approval to whoever sits at it. Asked only where no person is attached. Default false.
+     * An agent's program can put an approval to whoever sits at it. Asked only where no user is attached. Default false.
      */
     elicitation?: boolean;
     /**
@@ -310,21 +309,21 @@ export interface ClientCapabilities {
     images?: "inline" | "file";
 }
 /**
- * Settings of the person, and of nobody else.
+ * Settings of the user, and of nobody else.
  */
 export interface InitializationOptions {
     /**
-     * How long a sidecar that was started by `connect` waits for this client when it vanishes, and while cells run. Default 0. What waits for a person waits as long.
+     * How long a sidecar that was started by `connect` waits for this client when it vanishes, and while cells run. Default 0. What waits for a user waits as long.
      */
     lingerSeconds?: Seconds;
     /**
-     * Tool servers by name. Given by a person, so starting them needs no further yes.
+     * Tool servers by name. Given by a user, so starting them needs no further yes.
      */
     mcpServers?: {
         [k: string]: McpServerConfig;
     };
     /**
-     * Rules with source `person`.
+     * Rules with source `user`.
      */
     rules?: RuleSpec[];
     /**
@@ -399,7 +398,7 @@ export interface InitializeResult {
      */
     capabilities: {};
     /**
-     * What went with earlier sidecars of this root that ended without a goodbye (a crash, a kill), the latest first. Every person of this sidecar is told, and none of the next. For about a week execution/get and output/read still know what they ran.
+     * What went with earlier sidecars of this root that ended without a goodbye (a crash, a kill), the latest first. Every user of this sidecar is told, and none of the next. For about a week execution/get and output/read still know what they ran.
      */
     lost?: LostWork[];
 }
@@ -527,7 +526,7 @@ export interface KernelChoice {
     interpreter?: Path;
 }
 /**
- * Limits for the kernel and what it starts. One that cannot be enforced fails the call with 1005 and nothing starts; an unknown one is refused. Where a control group can be had (cellgate doctor says), memoryBytes and processCount also hold for all processes together, and have defaults: three quarters of the machine's memory, and 4096 processes; without a group that memory is the limit of each process. An agent's session has at most 8 GB of memory, 3600 s of processor time, 4096 processes and executions of 300 s, also unasked, unless a person set otherwise in agents.json; for more it gets 1024.
+ * Limits for the kernel and what it starts. One that cannot be enforced fails the call with 1005 and nothing starts; an unknown one is refused. Where a control group can be had (cellgate doctor says), memoryBytes and processCount also hold for all processes together, and have defaults: three quarters of the machine's memory, and 4096 processes; without a group that memory is the limit of each process. An agent's session has at most 8 GB of memory, 3600 s of processor time, 4096 processes and executions of 300 s, also unasked, unless a user set otherwise in agents.json; for more it gets 1024.
  */
 export interface Limits {
     /**
@@ -564,7 +563,7 @@ export interface Limits {
     wallSeconds?: number;
 }
 /**
- * What a person adds to what a sandbox shows.
+ * What a user adds to what a sandbox shows.
  */
 export interface SandboxAdditions {
     /**
@@ -671,7 +670,7 @@ export interface AttachedExecution {
      */
     cell?: CellPosition;
     /**
-     * Whose it is. Absent when it is a person's.
+     * Whose it is. Absent when it is a user's.
      */
     agent?: AgentName;
 }
@@ -719,7 +718,7 @@ export interface ExecuteParams {
      */
     timeoutSeconds?: number;
     /**
-     * ask: a person decides where no rule does. deny: denied where no rule allows. allow: a recorded grant for this execution, which deny rules still beat; refused to agents. Default ask.
+     * ask: a user decides where no rule does. deny: denied where no rule allows. allow: a recorded grant for this execution, which deny rules still beat; refused to agents. Default ask.
      */
     approvals?: "ask" | "deny" | "allow";
     /**
@@ -783,7 +782,7 @@ export interface ExecuteResult {
     waitedSeconds: Seconds;
     layers: LayerNames;
     /**
-     * Where the sandbox stood in the way. For the person; the code does not see them.
+     * Where the sandbox stood in the way. For the user; the code does not see them.
      */
     notes?: Note[];
 }
@@ -816,7 +815,7 @@ export interface Frame {
 export interface Note {
     text: VisibleLine;
     /**
-     * What a person can do, in words.
+     * What a user can do, in words.
      */
     remedy: VisibleLine;
     /**
@@ -829,7 +828,7 @@ export interface Note {
     sandbox?: SandboxAdditions;
 }
 /**
- * An execution moved on. `position` counts the executions of the session that come before it, with the running one. It is told once, when the execution is queued; execution/get tells the present one. It goes to who asked for the execution and to who attached to its session; what an agent runs is told to every person, with the agent's name, and so is its output.
+ * An execution moved on. `position` counts the executions of the session that come before it, with the running one. It is told once, when the execution is queued; execution/get tells the present one. It goes to who asked for the execution and to who attached to its session; what an agent runs is told to every user, with the agent's name, and so is its output.
  */
 export interface ExecuteChangedParams {
     executionId: ChosenId;
@@ -840,7 +839,7 @@ export interface ExecuteChangedParams {
      */
     sessionId?: ChosenId;
     /**
-     * Whose it is. Absent when it is a person's. execution/get has its code.
+     * Whose it is. Absent when it is a user's. execution/get has its code.
      */
     agent?: AgentName;
 }
@@ -967,7 +966,7 @@ export interface ExecutionInfo {
      */
     code?: string;
     /**
-     * Whose it is. Absent when it is a person's.
+     * Whose it is. Absent when it is a user's.
      */
     agent?: AgentName;
     result?: ExecuteResult;
@@ -1053,7 +1052,7 @@ export interface Action {
      */
     cwd?: Path;
     /**
-     * Names of the variables that the command gets. Values that a person gave are never shown.
+     * Names of the variables that the command gets. Values that a user gave are never shown.
      */
     environmentNames?: string[];
     /**
@@ -1166,7 +1165,7 @@ export interface Choice {
     rule?: RuleSpec;
 }
 /**
- * An action that waits for a person. `display` shows the whole payload and is what to show; `choices` begin with the narrowest.
+ * An action that waits for a user. `display` shows the whole payload and is what to show; `choices` begin with the narrowest.
  */
 export interface Approval {
     approvalId: GivenId;
@@ -1180,7 +1179,7 @@ export interface Approval {
      */
     executionId?: ChosenId;
     /**
-     * On whose behalf. Absent when it is a person's.
+     * On whose behalf. Absent when it is a user's.
      */
     agent?: AgentName;
     origin?: Origin;
@@ -1285,7 +1284,7 @@ export interface PolicyRemoveParams {
     ruleId: GivenId;
 }
 /**
- * What the gate said of an action, whether a person was asked or not.
+ * What the gate said of an action, whether a user was asked or not.
  */
 export interface PastDecision {
     /**
@@ -1301,19 +1300,19 @@ export interface PastDecision {
     rule?: Rule;
     reason: VisibleLine;
     /**
-     * As it was asked, or as a person edited it. Absent when its payload was too large to keep.
+     * As it was asked, or as a user edited it. Absent when its payload was too large to keep.
      */
     action?: Action;
     /**
-     * A person changed the arguments.
+     * A user changed the arguments.
      */
     edited?: true;
     /**
-     * The action as a person reads it. Without `action`: only what kind of one it was.
+     * The action as a user reads it. Without `action`: only what kind of one it was.
      */
     display: VisibleLine[];
     /**
-     * Of what a person was asked about.
+     * Of what a user was asked about.
      */
     approvalId?: GivenId;
     sessionId?: ChosenId;
@@ -1322,7 +1321,7 @@ export interface PastDecision {
     origin?: Origin;
 }
 /**
- * What was decided lately, newest first: the last 100 answers of persons, and the last 200 other decisions, or 8 MiB of them. They are kept as long as cellgate runs.
+ * What was decided lately, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB of them. They are kept as long as cellgate runs.
  */
 export interface PolicyDecisionsResult {
     decisions: PastDecision[];
@@ -1360,7 +1359,7 @@ export interface ToolServerParams {
     server: ServerName;
 }
 /**
- * A tool server by a person's word. It starts when it is first needed.
+ * A tool server by a user's word. It starts when it is first needed.
  */
 export interface ToolServersAddParams {
     server: ServerName;
@@ -1378,24 +1377,24 @@ export interface ToolServersListResult {
 export interface ToolServerInfo {
     name: ServerName;
     /**
-     * pending: a person has to agree to start it. stopped: starts on the next call.
+     * pending: a user has to agree to start it. stopped: starts on the next call.
      */
     state: "pending" | "stopped" | "starting" | "running" | "failed";
     /**
-     * Who named it. builtIn: part of cellgate. person: initializationOptions or toolServers/add. commandLine. workspaceFile: a file in the workspace, see `file`. agent: wrappers/generate of an agent.
+     * Who named it. builtIn: part of cellgate. user: initializationOptions or toolServers/add. commandLine. workspaceFile: a file in the workspace, see `file`. agent: wrappers/generate of an agent.
      */
-    source: "builtIn" | "person" | "commandLine" | "workspaceFile" | "agent";
+    source: "builtIn" | "user" | "commandLine" | "workspaceFile" | "agent";
     /**
      * The file that names it.
      */
     file?: Path;
     identity: Identity;
     /**
-     * Told to persons only: its arguments may hold a secret.
+     * Told to users only: its arguments may hold a secret.
      */
     command?: Argv;
     /**
-     * Told to persons only.
+     * Told to users only.
      */
     url?: string;
     /**
@@ -1411,7 +1410,7 @@ export interface ToolServerInfo {
      */
     sandbox?: "bwrap" | "none";
     /**
-     * The settings file that its sandbox follows. Told to persons only.
+     * The settings file that its sandbox follows. Told to users only.
      */
     sandboxConfig?: Path;
     /**
@@ -1419,7 +1418,7 @@ export interface ToolServerInfo {
      */
     layers?: string[];
     /**
-     * Of one that runs in the sandbox: what its settings ask for and do not get. Told to persons only.
+     * Of one that runs in the sandbox: what its settings ask for and do not get. Told to users only.
      */
     sandboxNotices?: VisibleText[];
 }
@@ -1439,7 +1438,7 @@ export interface ToolServersLogResult {
     text: VisibleText;
 }
 /**
- * Writes the Python package of a tool server. With `config`: adds the server first, which for an agent is an action that a person has to allow.
+ * Writes the Python package of a tool server. With `config`: adds the server first, which for an agent is an action that a user has to allow.
  */
 export interface WrappersGenerateParams {
     server: ServerName;
@@ -1481,7 +1480,7 @@ export interface PackagesInstallParams {
     sessionId?: ChosenId;
     packages: string[];
     /**
-     * Where there is no wheel, build one: this runs the package's own code in the build sandbox. For persons.
+     * Where there is no wheel, build one: this runs the package's own code in the build sandbox. For users.
      */
     allowSourceBuilds?: boolean;
     workDoneToken?: RequestId;

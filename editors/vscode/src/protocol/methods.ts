@@ -83,7 +83,7 @@ export interface Requests {
     "session/interrupt": { params: SessionParams; result: Empty };
     /** Ends the kernel and forgets the session. */
     "session/close": { params: SessionParams; result: Empty };
-    /** Runs code. Answers when it has finished. An agent: in its own sessions, and in those of persons that have a sandbox and no other agent's code. */
+    /** Runs code. Answers when it has finished. An agent: in its own sessions, and in those of users that have a sandbox and no other agent's code. */
     "execute": { params: ExecuteParams; result: ExecuteResult };
     /** Removes or interrupts an execution. An agent: only its own. */
     "execute/cancel": { params: ExecuteCancelParams; result: ExecuteCancelResult };
@@ -115,7 +115,7 @@ export interface Requests {
     "toolServers/restart": { params: ToolServerParams; result: ToolServerInfo };
     /** Ends and forgets a tool server. */
     "toolServers/remove": { params: ToolServerParams; result: Empty };
-    /** Writes the Python package of a tool server. Starting one that an agent configures asks a person; an agent cannot name settings for its sandbox. */
+    /** Writes the Python package of a tool server. Starting one that an agent configures asks a user; an agent cannot name settings for its sandbox. */
     "wrappers/generate": { params: WrappersGenerateParams; result: WrappersGenerateResult };
     /** Installs Python packages for the root's kernels, through the gate. */
     "packages/install": { params: PackagesInstallParams; result: PackagesInstallResult };
@@ -149,7 +149,7 @@ export interface Notifications {
 export interface ServerRequests {
     /** The code reads a line; asked of the client that ran it. */
     "input/request": { params: InputRequestParams; result: InputRequestResult };
-    /** No person is attached: an action of the agent's own is put to whoever sits at its program. The answer is for exactly this action, once. */
+    /** No user is attached: an action of the agent's own is put to whoever sits at its program. The answer is for exactly this action, once. */
     "approval/elicit": { params: ApprovalElicitParams; result: ApprovalElicitResult };
 }
 
@@ -167,7 +167,7 @@ export interface ServerNotifications {
     "execute/changed": ExecuteChangedParams;
     /** Output of an execution. */
     "execute/output": ExecuteOutputParams;
-    /** An action waits for a person. What waits already is announced to a client after `initialized`. */
+    /** An action waits for a user. What waits already is announced to a client after `initialized`. */
     "approval/requested": Approval;
     /** An approval was decided. */
     "approval/resolved": ApprovalResolvedParams;

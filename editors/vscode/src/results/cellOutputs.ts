@@ -1,4 +1,4 @@
-// What a cell of a notebook has been given, so that of an output that grew only the addition is sent.
+// `CellOutputs` is what a notebook's cell was given, so that of an output that grew only the addition is sent.
 
 import type * as vscode from "vscode";
 import { additionTo, isSame, type Shown } from "./model/shown";

@@ -1,13 +1,13 @@
-// The files and notebooks of results. The editor reads such a file when it opens or restores its notebook, and again
-// when it is told that there is one more result: a notebook that follows its file is never dirty and asks for no saving.
-// What an execution that is shown puts out comes by way of `live.ts`.
+// `ResultsDocuments` is the file system and the serializer of results notebooks. The editor reads such a file when it
+// opens or restores its notebook, and again after each notification of a new result: a notebook that follows its file
+// is never dirty. The output of a result in view comes through `live.ts`.
 
 import * as vscode from "vscode";
 import type { Executions } from "../executions";
 import type { Sessions } from "../sessions";
 import { outputOf } from "./items";
 import { SessionResults, type Result } from "./model/sessionResults";
-import { notebookType, scheme, sessionOf, uriOf } from "./place";
+import { notebookType, scheme, sessionOf, uriOf } from "./resultsUri";
 
 /** A file's text: which results it shows. */
 interface Listing {
@@ -27,7 +27,7 @@ interface Entry {
     modified: number;
     /** The text that the editor read last. */
     listing: string;
-    telling: NodeJS.Timeout | undefined;
+    notifyTimer: NodeJS.Timeout | undefined;
     /** How far each result was when its cell was read. */
     read: Map<string, number>;
 }
@@ -54,9 +54,9 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
 
     dispose(): void {
         this.registrations.dispose();
-        for (const { results, telling } of this.sessions.values()) {
+        for (const { results, notifyTimer } of this.sessions.values()) {
             results.dispose();
-            clearTimeout(telling);
+            clearTimeout(notifyTimer);
         }
         this.changed.dispose();
         this.opened.dispose();
@@ -81,19 +81,19 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
         const known = this.sessions.get(sessionId);
         if (known) return known;
         const results = new SessionResults(sessionId, this.executions);
-        const entry: Entry = { results, modified: Date.now(), listing: "", telling: undefined, read: new Map() };
+        const entry: Entry = { results, modified: Date.now(), listing: "", notifyTimer: undefined, read: new Map() };
         this.sessions.set(sessionId, entry);
-        // Those that begin together are told together.
-        const tell = () => {
-            entry.telling ??= setTimeout(() => {
-                entry.telling = undefined;
+        // Executions that begin together are one notification.
+        const notifyChange = () => {
+            entry.notifyTimer ??= setTimeout(() => {
+                entry.notifyTimer = undefined;
                 if (entry.listing === listingOf(results)) return;
                 entry.modified = Math.max(Date.now(), entry.modified + 1);
                 this.changed.fire([{ type: vscode.FileChangeType.Changed, uri: uriOf(sessionId) }]);
             });
         };
-        results.onDidExtend(tell);
-        results.onDidClear(tell);
+        results.onDidExtend(notifyChange);
+        results.onDidClear(notifyChange);
         this.opened.fire(results);
         return entry;
     }
@@ -103,7 +103,7 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
         const entry = sessionId === undefined ? undefined : this.sessions.get(sessionId);
         if (sessionId === undefined || !entry) return;
         entry.results.dispose();
-        clearTimeout(entry.telling);
+        clearTimeout(entry.notifyTimer);
         this.sessions.delete(sessionId);
     }
 
@@ -153,7 +153,7 @@ export class ResultsDocuments implements vscode.FileSystemProvider, vscode.Noteb
     deserializeNotebook(content: Uint8Array): vscode.NotebookData {
         const { sessionId, executions, earlier } = JSON.parse(Buffer.from(content).toString()) as Listing;
         const entry = this.sessions.get(sessionId);
-        // A file of somebody's with this ending, say.
+        // Such as a file of another program with this extension.
         if (!entry) throw new Error("these are not the results of a session here");
         entry.read.clear();
         const language = languageOf(this.kernels.get(sessionId)?.kernel.language);

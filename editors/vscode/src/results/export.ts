@@ -1,13 +1,13 @@
-// Results written to a notebook of Jupyter, where the person says.
+// `exporting` registers the command that writes results to a Jupyter notebook.
 
 import { basename } from "node:path";
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import { codeOrReason } from "./model/sessionResults";
-import { during, inform } from "../notices";
+import { showProgress, inform } from "../notices";
 import { dataOf, isBinary, recordsOf } from "./journal";
 import { notebookOf } from "./model/notebook";
-import { notebookType, sessionOf } from "./place";
+import { notebookType, sessionOf } from "./resultsUri";
 
 export function exporting(cellgate: Cellgate): vscode.Disposable {
     return vscode.commands.registerCommand("cellgate.exportResults", async () => {
@@ -25,7 +25,7 @@ export function exporting(cellgate: Cellgate): vscode.Disposable {
             title: "Export results",
         });
         if (!target) return;
-        await during("cellgate: exporting results", async () => {
+        await showProgress("cellgate: exporting results", async () => {
             const text = await exported(cellgate, sessionId);
             await vscode.workspace.fs.writeFile(target, Buffer.from(text));
         });

@@ -1,4 +1,4 @@
-// Results: what cells put out, in a notebook beside the editor.
+// `results` registers the notebooks that show the output of cells, next to the editor.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";

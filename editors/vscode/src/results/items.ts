@@ -1,8 +1,9 @@
-// From what a result shows to the editor's own outputs. Text, colours and images are the editor's to show; the rest has
-// types of our own, which only our renderer takes: no other one, which may run scripts, is ever given HTML of a cell.
+// `outputOf` makes the editor's outputs from shown outputs. The editor shows text, colours and images itself;
+// everything else has cellgate's own types, which only cellgate's renderer accepts: other renderers, which may run
+// scripts, never get a cell's HTML.
 
 import * as vscode from "vscode";
-import { visible } from "../text";
+import { escapeUnprintable } from "../text";
 import { documentName } from "../uris";
 import { mimes, type LargeItem, type MarkupItem, type NotesItem, type OmittedItem, type ErrorItem } from "./messages";
 import type { Content, Shown } from "./model/shown";
@@ -27,14 +28,14 @@ function itemsOf(shown: Shown, executionId: string): vscode.NotebookCellOutputIt
         case "error": {
             const { text } = shown;
             const frames = shown.frames.flatMap(({ uri, line, function: name }, index) =>
-                uri === undefined ? [] : [{ index, place: `${documentName(uri, false)}:${line + 1}`, name: visible(name) }],
+                uri === undefined ? [] : [{ index, place: `${documentName(uri, false)}:${line + 1}`, name: escapeUnprintable(name) }],
             );
             return [json(mimes.error, { executionId, text, frames })];
         }
         case "omitted":
             return [json(mimes.omitted, { executionId, bytes: shown.bytes, outputs: shown.outputs })];
         case "notes":
-            return [json(mimes.notes, { notes: shown.notes })];
+            return [json(mimes.notes, { executionId, notes: shown.notes })];
     }
 }
 

@@ -1,5 +1,5 @@
-// What the journal of an execution holds beyond what is shown: all of its records, and data that is in files. A file is
-// named by the sidecar's own record and by nothing else.
+// These functions read the journal of an execution: all records, and data that is in files. Only the sidecar's own
+// record names such a file.
 
 import { readFile } from "node:fs/promises";
 import type { Executions } from "../executions";

@@ -1,5 +1,5 @@
-// What executions put out, shown while they run: the cells of results notebooks are changed by the editor's own means for
-// running cells, at most every 50 ms, and no further change is sent before the last one was taken.
+// `Live` updates the cells of results notebooks while their executions run, through the editor's API for running cells:
+// at most every 50 ms, and never before the editor has applied the last update.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
@@ -7,7 +7,7 @@ import { CellOutputs } from "./cellOutputs";
 import type { ResultsDocuments } from "./documents";
 import { outputOf } from "./items";
 import type { Result, SessionResults } from "./model/sessionResults";
-import { notebookType, sessionOf, uriOf } from "./place";
+import { notebookType, sessionOf, uriOf } from "./resultsUri";
 
 const flushMilliseconds = 50;
 
@@ -163,7 +163,7 @@ export class Live implements vscode.Disposable {
         this.end(result, execution.result?.status === "ok", endOf(execution));
     }
 
-    /** A person runs a result's cell: its code, once more, where it came from. */
+    /** A user runs a result's cell: its code, once more, where it came from. */
     private runAgain(cell: vscode.NotebookCell): void {
         const result = this.documents.resultOf(cell);
         if (!result) return;
@@ -172,7 +172,7 @@ export class Live implements vscode.Disposable {
         const place = before && placeNow(anchors, id, before);
         const again = executions.execute({ sessionId, code: result.code, cell: place });
         if (!place) return;
-        // Lines that the document has otherwise now are nobody's; of those, only the first is known.
+        // If the lines differ in the document by now, only the first one is known.
         const count = result.code.split("\n").length;
         const asBefore = Array.from({ length: count }, (_, index) => anchors.lineNow(place.uri, id, index)).every((line, index) => line === place.line + index);
         anchors.add(place.uri, again.id, place.line, asBefore ? count : 1);
@@ -182,7 +182,7 @@ export class Live implements vscode.Disposable {
 const placeOf = ({ execution }: Result) => uriOf(execution.sessionId).toString();
 const notebookOf = (result: Result) => vscode.workspace.notebookDocuments.find(({ uri }) => uri.toString() === placeOf(result));
 
-/** Where the code stands by now; undefined when its line is gone. */
+/** Where the code is by now; undefined when its line is gone. */
 function placeNow(anchors: Cellgate["anchors"], id: string, cell: NonNullable<Result["execution"]["cell"]>): typeof cell | undefined {
     if (!anchors.knows(cell.uri, id)) return cell;
     const line = anchors.lineNow(cell.uri, id);

@@ -1,5 +1,5 @@
-// What the extension and its renderer say to each other: the content of our own types of output, and the requests of the
-// renderer. A request names an output and nothing more; what is then opened, the extension knows from its own records.
+// These types are the messages between the extension and its renderer: the content of cellgate's own output types, and the
+// renderer's requests. A request only names an output; what it opens or changes comes from the extension's own records.
 
 export type Markup = "html" | "svg" | "markdown";
 
@@ -41,16 +41,29 @@ export interface OmittedItem {
     outputs: number;
 }
 
+/** How a remedy is applied: by a rule of the session, or by a restart of its kernel. */
+export type RemedyKind = "rule" | "restart";
+
+export interface ShownNote {
+    text: string;
+    remedy: string;
+    /** The remedy can be applied. `index`: of the note in the execution's result. */
+    action?: { index: number; kind: RemedyKind };
+}
+
 export interface NotesItem {
-    notes: { text: string; remedy: string }[];
+    executionId: string;
+    notes: ShownNote[];
 }
 
 export type RendererRequest =
-    /** The person clicked a link; the editor asks before it leaves. */
+    /** The user clicked a link; the editor asks before it leaves. */
     | { kind: "openLink"; href: string }
     | { kind: "openFrame"; executionId: string; index: number }
     | { kind: "showAll"; executionId: string }
     | { kind: "runScripts"; executionId: string; seq: number }
+    /** The user is asked before anything changes. */
+    | { kind: "applyRemedy"; executionId: string; index: number }
     /** Answered by a `LargeAnswer`. */
     | { kind: "large"; executionId: string; seq: number; mime: string };
 

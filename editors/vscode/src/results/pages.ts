@@ -1,5 +1,5 @@
-// The whole output of an execution as text, in pages of about a megabyte, read from the journal. What is not text is
-// named and not shown.
+// `OutputPages` shows the whole output of an execution as text documents of about a megabyte, read from the journal.
+// Outputs that are not text are named only.
 
 import * as vscode from "vscode";
 import type { Executions } from "../executions";

@@ -1,23 +1,28 @@
-// What the renderer asks for: a link that was clicked, a line of a traceback, large data, all of an output, and HTML
-// with its scripts. A request names an output; what it means is looked up in the journal.
+// `rendererHost` answers the renderer's requests: a clicked link, a line of a traceback, large data, a whole output, HTML
+// with its scripts, and the remedy of a note. A request names an output; its content is looked up in the journal.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
-import { textOf as wordsOf } from "../client/errors";
-import { fail, warn } from "../notices";
+import { textOf } from "../client/errors";
+import { ask, fail, inform, warn } from "../notices";
 import { label } from "../text";
 import { documentUri } from "../uris";
 import { dataOf, recordOf } from "./journal";
-import { reveal } from "./links";
+import { reveal } from "./reveal";
 import { rendererId, type LargeAnswer, type RendererRequest } from "./messages";
+import { NoteRemedies } from "./noteRemedies";
 import type { OutputPages } from "./pages";
 import { showWithScripts } from "./scripts";
 
-const mostBytes = 64 << 20;
+const maxBytes = 64 << 20;
 
 export function rendererHost(cellgate: Cellgate, pages: OutputPages): vscode.Disposable {
     const { executions } = cellgate;
     const messaging = vscode.notebooks.createRendererMessaging(rendererId);
+    const remedies = new NoteRemedies(cellgate, {
+        confirm: async ({ question, detail, action }) => (await ask(question, detail, action)) === action,
+        report: (message) => void inform(`cellgate: ${message}`),
+    });
 
     async function answer(editor: vscode.NotebookEditor, request: RendererRequest): Promise<void> {
         switch (request.kind) {
@@ -38,6 +43,10 @@ export function rendererHost(cellgate: Cellgate, pages: OutputPages): vscode.Dis
                 return pages.show(request.executionId);
             case "runScripts":
                 return showWithScripts(await recordOf(executions, request.executionId, request.seq));
+            case "applyRemedy":
+                // The view of rules is not notified of new rules.
+                if (await remedies.apply(request.executionId, request.index)) await vscode.commands.executeCommand("cellgate.refreshRules");
+                return;
             case "large":
                 await messaging.postMessage(await largeAnswer(request), editor);
         }
@@ -46,16 +55,16 @@ export function rendererHost(cellgate: Cellgate, pages: OutputPages): vscode.Dis
     async function largeAnswer({ executionId, seq, mime }: RendererRequest & { kind: "large" }): Promise<LargeAnswer> {
         try {
             const data = await dataOf(await recordOf(executions, executionId, seq), mime);
-            if (data.length > mostBytes) throw new Error(`it has ${data.length} bytes, and at most ${mostBytes} are shown`);
+            if (data.length > maxBytes) throw new Error(`it has ${data.length} bytes, and at most ${maxBytes} are shown`);
             return { kind: "large", executionId, seq, mime, base64: data.toString("base64") };
         } catch (error) {
-            return { kind: "large", executionId, seq, mime, problem: wordsOf(error) };
+            return { kind: "large", executionId, seq, mime, problem: textOf(error) };
         }
     }
 
     return messaging.onDidReceiveMessage(({ editor, message }) => {
         answer(editor, message as RendererRequest).catch((error: unknown) => {
-            void fail(`cellgate: ${wordsOf(error)}`);
+            void fail(`cellgate: ${textOf(error)}`);
         });
     });
 }

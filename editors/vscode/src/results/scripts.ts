@@ -1,7 +1,7 @@
-// HTML or SVG of a cell with its scripts, for a person who asked for that: in a panel of its own, apart from the notebook
-// and the extension. The panel has no scripts of ours and hears nothing; in it is a frame whose origin is nobody's. Both
-// obey a policy that lets no request out, and none can navigate the frame away. Browsers have no policy that holds WebRTC
-// and connections that are opened ahead of requests (`<link rel="preconnect">`): that is said before.
+// `showWithScripts` shows HTML or SVG of a cell with its scripts, when the user asks for that, in a panel separate from
+// the notebook and the extension. The panel has no scripts of the extension and receives no messages; the output is in
+// a frame with an opaque origin. The policy of both refuses all requests, and neither can be navigated. No browser
+// policy covers WebRTC and preconnections (`<link rel="preconnect">`): the dialog says so before.
 
 import * as vscode from "vscode";
 import type { OutputRecord } from "../protocol/messages";

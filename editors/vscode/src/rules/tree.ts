@@ -1,10 +1,9 @@
-// The view of rules: what is allowed and denied without asking, by where it comes from, and what was decided lately,
-// also without a question.
+// `RuleTree` is the view of rules, grouped by their source, and of the decision history.
 
 import * as vscode from "vscode";
 import type { PastDecision, PolicyDecisionsResult, Rule } from "../protocol/messages";
-import { label, plain, visible } from "../text";
-import { pastText, ruleText, sources } from "./words";
+import { label, plain, escapeUnprintable } from "../text";
+import { pastText, ruleText, sources } from "./labels";
 
 type Group = (typeof sources)[number];
 export interface RuleNode {
@@ -91,15 +90,15 @@ function ruleItem(rule: Rule, decisions: readonly PastDecision[]): vscode.TreeIt
     item.iconPath = new vscode.ThemeIcon(icon, new vscode.ThemeColor(color));
     item.description = [rule.sessionId, rule.createdAt && `since ${new Date(rule.createdAt).toLocaleString()}`]
         .filter((part) => part !== undefined)
-        .map((part) => visible(part))
+        .map((part) => escapeUnprintable(part))
         .join(" · ");
     item.contextValue = rule.source === "default" ? "builtInRule" : "rule";
     // Of an answer that made it lately, what was shown is still known.
-    const made = decisions.find((past) => past.rule?.id === rule.id && past.by === "person");
+    const made = decisions.find((past) => past.rule?.id === rule.id && past.by === "user");
     item.tooltip = [
         ruleText(rule),
         rule.serverIdentity === undefined ? "" : "It is for exactly this configuration of the server.",
-        rule.expiresAt === undefined ? "" : `It ends ${visible(rule.expiresAt)}.`,
+        rule.expiresAt === undefined ? "" : `It ends ${escapeUnprintable(rule.expiresAt)}.`,
         ...(made ? ["", "Made by the answer to:", ...made.display.map(plain)] : []),
     ].filter((line, index, all) => line !== "" || all[index - 1] !== "").join("\n");
     item.accessibilityInformation = { label: `rule: ${rule.effect} ${ruleText(rule)}` };
@@ -107,7 +106,7 @@ function ruleItem(rule: Rule, decisions: readonly PastDecision[]): vscode.TreeIt
 }
 
 function pastItem({ forgotten }: PolicyDecisionsResult): vscode.TreeItem {
-    const item = new vscode.TreeItem("Decided lately", vscode.TreeItemCollapsibleState.Collapsed);
+    const item = new vscode.TreeItem("Decision history", vscode.TreeItemCollapsibleState.Collapsed);
     item.id = "decided";
     item.description = `asked about or not${forgotten > 0 ? `; ${forgotten} more are not shown` : ""}`;
     return item;
@@ -126,7 +125,7 @@ function decidedItem({ decided }: DecidedNode): vscode.TreeItem {
         "",
         plain(`${pastText(decided)}: ${reason}`),
         ...(agent === undefined ? [] : [`by agent ${plain(agent)}`]),
-        ...(edited ? ["A person changed the arguments."] : []),
+        ...(edited ? ["A user changed the arguments."] : []),
         ...(origin ? [`line ${origin.line + 1}, reported by the code: ${plain(origin.text)}`] : []),
         ...(decided.action ? [] : ["Its payload was too large to keep."]),
     ].join("\n");

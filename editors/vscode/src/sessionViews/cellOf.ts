@@ -1,9 +1,10 @@
-// The cell that an execution runs: of a file, or of an ordinary notebook, where it is a document of its own.
+// These functions find the cell that an execution runs: in a file, or in an ordinary notebook, where each cell is a
+// document.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { Execution } from "../executions";
-import { reveal } from "../results/links";
+import { reveal } from "../results/reveal";
 import { documentName } from "../uris";
 
 type Position = NonNullable<Execution["cell"]>;
@@ -15,7 +16,7 @@ function notebookCell(uri: string): vscode.NotebookCell | undefined {
         .find(({ document }) => document.uri.toString() === uri);
 }
 
-/** Where it is, for a person. */
+/** Where it is, for a user. */
 export function placeOf({ uri, line }: Position): string {
     const cell = notebookCell(uri);
     if (!cell) return `${documentName(uri)}:${line + 1}`;

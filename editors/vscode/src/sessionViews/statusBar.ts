@@ -1,11 +1,12 @@
-// The status bar's two items: the sidecar where it is not simply there, and the session of what is edited.
+// `StatusBar` is two items of the status bar: the connection to the sidecar while there is a problem, and the session
+// of the active editor.
 
 import * as vscode from "vscode";
 import { active, onDidChangeActive } from "../active";
 import type { Cellgate } from "../cellgate";
 import type { SidecarState } from "../client/sidecar";
 import { label } from "../text";
-import { iconOf, ownerOf, statusOf, weaknessOf } from "./words";
+import { iconOf, ownerOf, statusOf, weaknessOf } from "./labels";
 
 const connectingMilliseconds = 1000;
 
@@ -69,7 +70,7 @@ export class StatusBar implements vscode.Disposable {
         clearTimeout(this.timer);
         const { kind } = state;
         if (kind === "connecting") {
-            // Where it takes its usual moment there is nothing to tell, but what was told before may have changed.
+            // Connecting usually takes less than a second: until then the item stays as it was.
             this.timer = setTimeout(() => {
                 const tooltip = "cellgate has not answered yet. Click to try anew.";
                 this.tellConnection("$(sync~spin) cellgate: connecting", tooltip, "cellgate.reconnect");

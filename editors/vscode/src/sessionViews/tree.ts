@@ -1,4 +1,4 @@
-// The view of sessions: each with the execution that runs in it and those that wait.
+// `SessionTree` is the view of sessions: each with its running execution and its queue.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
@@ -7,7 +7,7 @@ import type { Execution } from "../executions";
 import type { Session } from "../sessions";
 import { label } from "../text";
 import { placeOf } from "./cellOf";
-import { iconOf, ownerOf, statusOf, weaknessOf } from "./words";
+import { iconOf, ownerOf, statusOf, weaknessOf } from "./labels";
 
 /** A session is what its commands are given; of an execution they need no more than itself. */
 type Node = Session | { execution: Execution };

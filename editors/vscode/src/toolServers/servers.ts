@@ -1,5 +1,5 @@
-// The tool servers of the root as cellgate knows them. It tells nobody when one changes: what may have changed one asks
-// for a new list.
+// `ToolServers` is the list of the workspace's tool servers. The sidecar does not notify of changes: every event that
+// may have caused one requests the list again.
 
 import { Emitter, type Disposable, type Event } from "vscode-jsonrpc/node";
 import type { Sidecar } from "../client/sidecar";

@@ -1,4 +1,5 @@
-// The tool servers of the person's settings, kept as they are there with each sidecar that this window is connected to.
+// `ConfiguredServers` keeps the tool servers of the user's settings configured in each sidecar that this window
+// connects to.
 
 import type { Sidecar } from "../client/sidecar";
 import type { McpServerConfig } from "../protocol/messages";
@@ -34,9 +35,9 @@ export class ConfiguredServers {
         }
     }
 
-    private async attempt(server: string, deed: () => Promise<unknown>): Promise<void> {
+    private async attempt(server: string, action: () => Promise<unknown>): Promise<void> {
         try {
-            await deed();
+            await action();
         } catch (error) {
             this.tell(server, error);
         }

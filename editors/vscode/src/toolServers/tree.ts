@@ -1,10 +1,10 @@
-// The view of tool servers: each with what it runs, who named it, what holds it, and its tools.
+// `ToolServerTree` is the view of tool servers: each with its command, its origin, its sandbox and its tools.
 
 import * as vscode from "vscode";
 import type { ToolInfo, ToolServerInfo } from "../protocol/messages";
-import { label, visibleLines } from "../text";
+import { label, escapeLines } from "../text";
 import type { ToolServers } from "./servers";
-import { commandLines, iconOf, sandboxOf, sourceOf, stateOf } from "./words";
+import { commandLines, iconOf, sandboxOf, sourceOf, stateOf } from "./labels";
 
 export interface ServerNode {
     readonly server: ToolServerInfo;
@@ -56,7 +56,7 @@ function serverItem(server: ToolServerInfo): vscode.TreeItem {
         state === "running" ? new vscode.ThemeColor("testing.iconPassed") : state === "failed" ? new vscode.ThemeColor("errorForeground") : undefined,
     );
     item.contextValue = source === "builtIn" ? "builtInServer" : `${state}Server`;
-    item.tooltip = error === undefined ? item.description : visibleLines(error);
+    item.tooltip = error === undefined ? item.description : escapeLines(error);
     item.accessibilityInformation = { label: `tool server ${name}, ${item.description}` };
     return item;
 }
@@ -64,11 +64,11 @@ function serverItem(server: ToolServerInfo): vscode.TreeItem {
 function childrenOf(server: ToolServerInfo): Node[] {
     const { error, file, tools, sandboxNotices } = server;
     const line = (text: string, icon: string, more: Partial<vscode.TreeItem> = {}): Node => ({
-        line: Object.assign(new vscode.TreeItem(label(text, 300)), { iconPath: new vscode.ThemeIcon(icon), tooltip: visibleLines(text) }, more),
+        line: Object.assign(new vscode.TreeItem(label(text, 300)), { iconPath: new vscode.ThemeIcon(icon), tooltip: escapeLines(text) }, more),
     });
     const sandbox = sandboxOf(server);
     return [
-        ...(error === undefined ? [] : [line(error.split("\n")[0] ?? "", "error", { tooltip: visibleLines(error) })]),
+        ...(error === undefined ? [] : [line(error.split("\n")[0] ?? "", "error", { tooltip: escapeLines(error) })]),
         ...commandLines(server).map((text) => line(text, "terminal")),
         ...(sandbox === undefined ? [] : [line(sandbox, server.sandbox === "none" ? "unlock" : "lock")]),
         ...(sandboxNotices ?? []).map((notice) => line(notice, "info")),
@@ -91,7 +91,7 @@ function toolItem({ name, hints }: ToolInfo, server: string): vscode.TreeItem {
     const item = new vscode.TreeItem(label(name));
     item.id = `${server} tool ${name}`;
     item.description = hints.title === undefined ? undefined : label(hints.title);
-    item.tooltip = hints.description === undefined ? undefined : visibleLines(hints.description);
+    item.tooltip = hints.description === undefined ? undefined : escapeLines(hints.description);
     item.iconPath = new vscode.ThemeIcon("symbol-method");
     return item;
 }

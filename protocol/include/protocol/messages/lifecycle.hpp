@@ -13,9 +13,9 @@
 
 namespace cellgate::protocol {
 
-enum class Role { person, agent };
+enum class Role { user, agent };
 inline constexpr EnumNames<Role, 2> enum_names(Role) {
-    return {{{Role::person, "person"}, {Role::agent, "agent"}}};
+    return {{{Role::user, "user"}, {Role::agent, "agent"}}};
 }
 
 enum class ImageTransport { inline_data, file };
@@ -119,7 +119,7 @@ struct LostWork {
 struct InitializeResult {
     ServerInfo server_info;
     std::string protocol_version;
-    Role role = Role::person;
+    Role role = Role::user;
     Empty capabilities;
     std::optional<std::vector<LostWork>> lost;
     template <class Self, class Visit>

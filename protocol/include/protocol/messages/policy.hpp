@@ -40,9 +40,9 @@ inline constexpr EnumNames<Verdict, 2> enum_names(Verdict) {
     return {{{Verdict::allow, "allow"}, {Verdict::deny, "deny"}}};
 }
 
-enum class ResolvedBy { person, rule, expired, cancelled, no_client, elicitation };
+enum class ResolvedBy { user, rule, expired, cancelled, no_client, elicitation };
 inline constexpr EnumNames<ResolvedBy, 6> enum_names(ResolvedBy) {
-    return {{{ResolvedBy::person, "person"},
+    return {{{ResolvedBy::user, "user"},
              {ResolvedBy::rule, "rule"},
              {ResolvedBy::expired, "expired"},
              {ResolvedBy::cancelled, "cancelled"},
@@ -50,10 +50,10 @@ inline constexpr EnumNames<ResolvedBy, 6> enum_names(ResolvedBy) {
              {ResolvedBy::elicitation, "elicitation"}}};
 }
 
-enum class RuleSource { default_rule, person, command_line, execution, session, workspace_store, user_store };
+enum class RuleSource { default_rule, user, command_line, execution, session, workspace_store, user_store };
 inline constexpr EnumNames<RuleSource, 7> enum_names(RuleSource) {
     return {{{RuleSource::default_rule, "default"},
-             {RuleSource::person, "person"},
+             {RuleSource::user, "user"},
              {RuleSource::command_line, "commandLine"},
              {RuleSource::execution, "execution"},
              {RuleSource::session, "session"},
@@ -270,7 +270,7 @@ struct ApprovalRespondParams {
 struct ApprovalResolvedParams {
     std::string approval_id;
     Verdict decision = Verdict::deny;
-    ResolvedBy by = ResolvedBy::person;
+    ResolvedBy by = ResolvedBy::user;
     std::optional<std::string> rule_id;
     std::optional<std::string> reason;
     template <class Self, class Visit>
@@ -283,7 +283,7 @@ struct ApprovalResolvedParams {
     }
 };
 
-// An approval of an agent's own, for the person at its program; the answer is for exactly this, once.
+// An approval of an agent's own, for the user at its program; the answer is for exactly this, once.
 struct ApprovalElicitParams {
     std::optional<std::string> execution_id;
     std::vector<std::string> display;
@@ -328,7 +328,7 @@ struct PolicyListResult {
     }
 };
 
-// What the gate said of an action, whether a person was asked or not.
+// What the gate said of an action, whether a user was asked or not.
 struct PastDecision {
     std::int64_t number = 0; // counts all since cellgate began, from 1
     std::string decided_at;
@@ -337,9 +337,9 @@ struct PastDecision {
     std::optional<Rule> rule; // that decided, or that the answer made, as it was then
     std::string reason;
     std::optional<Action> action; // none when its payload was too large to keep
-    std::optional<bool> edited;   // a person changed the arguments
+    std::optional<bool> edited;   // a user changed the arguments
     std::vector<std::string> display;
-    std::optional<std::string> approval_id; // of what a person was asked about
+    std::optional<std::string> approval_id; // of what a user was asked about
     std::optional<std::string> session_id;
     std::optional<std::string> execution_id;
     std::optional<std::string> agent;

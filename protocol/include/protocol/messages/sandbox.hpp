@@ -1,5 +1,5 @@
 #pragma once
-// Whether a kernel, or a tool server, runs in the sandbox, and what a person shows it there.
+// Whether a kernel, or a tool server, runs in the sandbox, and what a user shows it there.
 
 #include "base/error.hpp"
 #include "base/json_codec.hpp"
@@ -17,7 +17,7 @@ inline constexpr EnumNames<SandboxKind, 3> enum_names(SandboxKind) {
     return {{{SandboxKind::bwrap, "bwrap"}, {SandboxKind::landlock, "landlock"}, {SandboxKind::none, "none"}}};
 }
 
-// Of a sandbox. The second is weaker, and a person's to choose.
+// Of a sandbox. The second is weaker, and a user's to choose.
 enum class SandboxLauncher { bwrap, landlock };
 inline constexpr EnumNames<SandboxLauncher, 2> enum_names(SandboxLauncher) {
     return {{{SandboxLauncher::bwrap, "bwrap"}, {SandboxLauncher::landlock, "landlock"}}};

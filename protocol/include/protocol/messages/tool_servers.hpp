@@ -44,10 +44,10 @@ inline constexpr EnumNames<ToolServerState, 5> enum_names(ToolServerState) {
              {ToolServerState::failed, "failed"}}};
 }
 
-enum class ToolServerSource { built_in, person, command_line, workspace_file, agent };
+enum class ToolServerSource { built_in, user, command_line, workspace_file, agent };
 inline constexpr EnumNames<ToolServerSource, 5> enum_names(ToolServerSource) {
     return {{{ToolServerSource::built_in, "builtIn"},
-             {ToolServerSource::person, "person"},
+             {ToolServerSource::user, "user"},
              {ToolServerSource::command_line, "commandLine"},
              {ToolServerSource::workspace_file, "workspaceFile"},
              {ToolServerSource::agent, "agent"}}};
@@ -70,7 +70,7 @@ struct ToolInfo {
 struct ToolServerInfo {
     std::string name;
     ToolServerState state = ToolServerState::stopped;
-    ToolServerSource source = ToolServerSource::person;
+    ToolServerSource source = ToolServerSource::user;
     std::optional<std::string> file;
     std::string identity;
     std::optional<std::vector<std::string>> command;

@@ -1,6 +1,6 @@
 #pragma once
-// The program `cellgate-helper` (sidecar/helper), which this one carries: it is started from memory, so that it is
-// always the one that was built with this program, also after an upgrade has replaced the files.
+// `helper_program` is the executable `cellgate-helper` (sidecar/helper), embedded in this program and started from
+// memory. It therefore always matches this build, even after an upgrade has replaced the files on disk.
 
 namespace cellgate::async {
 

@@ -1,6 +1,7 @@
 #pragma once
-// Child processes. Each runs under `cellgate supervise` (helper/supervise.hpp), so that when the sidecar ends in any
-// way, the child and all its descendants end too, whatever they did to escape (setsid, ignored signals, double forks).
+// `Process` is a child process. Each runs under `cellgate supervise` (helper/supervise.hpp): when the sidecar ends in
+// any way, the child and all its descendants end too, whatever they did to escape (setsid, ignored signals, double
+// forks).
 
 #include "async/loop.hpp"
 #include "base/byte_stream.hpp"
@@ -17,14 +18,14 @@ struct Command {
     std::vector<std::string> argv;                  // argv[0] is looked up in PATH of `environment` when it has no '/'
     std::map<std::string, std::string> environment; // all of it: nothing is inherited
     std::string cwd;                                // empty: the present one
-    // Descriptors that the child gets at the given numbers (3 and up), beside stdio. Duplicated; the caller keeps its
-    // own.
+    // Descriptors that the child gets at the given numbers (3 and up), in addition to stdio. Duplicated; the caller
+    // keeps its own.
     std::map<int, int> descriptors;
-    std::vector<std::string> groups; // control groups (their folders), all of which it is in before it runs
-    // At this number it gets the reading end of a pipe that ends when the supervisor does, and has to end then, with
-    // all that it started. Else the system kills it, and it alone, when the supervisor is killed: a program that sets
-    // up others must not end in the middle of that.
-    std::optional<int> life = {};
+    std::vector<std::string> groups; // folders of control groups that it joins before it runs
+    // The number at which the child gets the read end of a pipe that closes when the supervisor ends. The child then
+    // has to end all its descendants and itself. Without it, the system kills only the child itself when the supervisor
+    // is killed, which is unsafe for a program that is setting up others.
+    std::optional<int> lifeline_fd = {};
 };
 
 struct ExitStatus {

@@ -1,5 +1,6 @@
 #pragma once
-// Byte streams of the system: pipes, unix sockets, the process's own stdin and stdout.
+// `SocketStream`, `UnixStream` and `UnixListener` are byte streams of the system: pipes, unix sockets, the process's
+// own stdin and stdout.
 
 #include "async/loop.hpp"
 #include "base/byte_stream.hpp"
@@ -14,17 +15,17 @@ namespace cellgate::async {
 std::unique_ptr<ByteStream> open_stream(Loop& loop, int read_fd, int write_fd);
 
 struct SocketStream : ByteStream {
-    // The other side reads the end, after what is queued; what it says is still read.
+    // Half-close: the peer reads the end after all queued bytes; reading from the peer goes on.
     virtual void close_output() = 0;
-    // The other side takes nothing more: what is written is dropped.
+    // The peer reads nothing more: written bytes are dropped.
     virtual bool peer_gone() const = 0;
-    // close(), at once: what is queued is dropped.
+    // close() that drops queued bytes.
     virtual void abort() = 0;
 };
 
-// A unix socket that has connected.
+// A connected unix socket.
 struct UnixStream : SocketStream {
-    // The process that listens, by the system's word (SO_PEERCRED); 0 where it has none.
+    // The pid of the listening process according to SO_PEERCRED; 0 if unknown.
     virtual std::int64_t listener() const = 0;
 };
 

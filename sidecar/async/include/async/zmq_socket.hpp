@@ -1,7 +1,7 @@
 #pragma once
-// A ZeroMQ socket on the loop, as a client has it: it connects to one peer, and again whenever the peer has gone. It
-// speaks ZMTP itself (zmtp.hpp) where libzmq would keep any amount of a message whose end does not come; what is kept
-// here of a hostile peer's bytes is bounded at every moment.
+// `ZmqSocket` is a ZeroMQ client socket on the loop: it connects to one peer, and reconnects whenever the peer goes
+// away. It implements ZMTP itself (zmtp.hpp), because libzmq buffers an incomplete message without limit; here the
+// memory used for a hostile peer's bytes is always bounded.
 
 #include "async/loop.hpp"
 
@@ -19,17 +19,17 @@ using ZmqMessage = std::vector<std::string>;
 
 class ZmqSocket {
   public:
-    // `identity` may be empty. A frame of more than `max_message_bytes` ends its connection; a message of more, or of
-    // more than 4096 frames, comes without frames.
+    // `identity` may be empty. A frame over `max_message_bytes` ends its connection; a larger message, or one of more
+    // than 4096 frames, is delivered without frames.
     ZmqSocket(Loop& loop, ZmqType type, std::string identity, std::size_t max_message_bytes);
     ~ZmqSocket();
 
-    // Takes about as many bytes ahead of receive(), instead of 64 MiB, and leaves all else with the sender: for one
-    // that keeps what is not taken, and drops nothing.
+    // Buffers about `above_bytes` ahead of receive() instead of 64 MiB, and leaves the rest with the sender: for a
+    // sender that keeps unsent messages instead of dropping them.
     void leave_with_sender(std::size_t above_bytes);
-    // "ipc:///path", once; there need be nobody yet. Throws Error{internal_error}.
+    // Called once, with "ipc:///path"; the peer need not be listening yet. Throws Error{internal_error}.
     void connect(const std::string& endpoint);
-    // Queues until there is a peer; never waits. What a peer had not taken when it went is lost.
+    // Queues until there is a peer; never waits. Messages that a peer had not read when it went away are lost.
     void send(ZmqMessage message);
     // The next message, in order. Throws Error{internal_error} once closed. One receiver at a time.
     Task<ZmqMessage> receive();

@@ -1,6 +1,6 @@
 #pragma once
-// Time has a seam: everything that waits or measures is given a Clock. async/ has the real one, fake_clock.hpp one that
-// tests move by hand.
+// `Clock` is the source of time: code that waits or measures gets a Clock. async/ has the real one, fake_clock.hpp one
+// that tests move by hand.
 
 #include "base/task.hpp"
 

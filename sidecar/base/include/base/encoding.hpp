@@ -1,5 +1,5 @@
 #pragma once
-// UTF-8, hexadecimal, base64, file URIs, and times as text.
+// `encoding` converts text: UTF-8, hexadecimal, base64, file URIs, and times.
 
 #include <chrono>
 #include <cstddef>
@@ -22,8 +22,7 @@ void append_utf8(std::string& out, char32_t code_point);
 
 std::string to_hex(std::string_view bytes);
 
-// The bytes that padded base64 (RFC 4648) stands for; white space between its characters is allowed. Nothing when it is
-// not exactly that.
+// Decodes padded base64 (RFC 4648); white space between its characters is allowed. Nothing for any other text.
 std::optional<std::string> decode_base64(std::string_view text);
 
 // "file:///a%20b" for an absolute path.

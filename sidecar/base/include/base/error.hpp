@@ -1,7 +1,7 @@
 #pragma once
-// The one exception type between coroutines. A message says what was expected, what was found and, in `hint`, what a
-// person can do. At the protocol's edge an Error becomes a JSON-RPC error with the same code; schemas/errors.json
-// lists the codes, which are never renumbered.
+// `Error` is the one exception type between coroutines. Its message says what was expected and what was found; `hint`
+// says what a user can do. At the protocol's edge an Error becomes a JSON-RPC error with the same code;
+// schemas/errors.json lists the codes, which are never renumbered.
 
 #include <exception>
 #include <string>
@@ -45,7 +45,7 @@ enum class ErrorCode {
     unsupported = 1025,
 };
 
-// The stable camelCase name of a code ("sessionNotFound"), as it stands in `data.kind` of a JSON-RPC error.
+// The stable camelCase name of a code ("sessionNotFound"), used in `data.kind` of a JSON-RPC error.
 std::string_view kind_of(ErrorCode code);
 
 struct Error : std::exception {
@@ -58,7 +58,7 @@ struct Error : std::exception {
     std::string hint;
 };
 
-// Thrown out of an await when the task that awaits was cancelled.
+// Thrown by an await when the awaiting task was cancelled.
 struct Cancelled : Error {
     Cancelled() : Error(ErrorCode::request_cancelled, "cancelled") {}
 };

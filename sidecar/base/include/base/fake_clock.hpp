@@ -1,5 +1,5 @@
 #pragma once
-// A clock for tests: time stands still until advance() moves it, waking sleepers in the order of their instants.
+// `FakeClock` is a clock for tests: time moves only by advance(), which wakes sleepers in the order of their instants.
 
 #include "base/clock.hpp"
 

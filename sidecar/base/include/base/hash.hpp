@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256 and HMAC-SHA-256 (Nettle), as hexadecimal text.
+// `sha256` and `hmac_sha256` are SHA-256 and HMAC-SHA-256 (Nettle), as hexadecimal text.
 
 #include <initializer_list>
 #include <string>
@@ -8,9 +8,9 @@
 namespace cellgate {
 
 std::string sha256(std::string_view bytes);
-// Over the parts in order, as if they were one.
+// Over the concatenation of the parts.
 std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_view> parts);
-// In time that does not depend on where they differ.
+// Takes the same time wherever the texts differ.
 bool equal_constant_time(std::string_view a, std::string_view b);
 
 } // namespace cellgate

@@ -1,7 +1,7 @@
 #pragma once
-// Hosts of the network as programs name them, in the one spelling in which they are compared, and the patterns that
-// rules and settings hold. What a resolver might read in several ways ("0x7f000001", "127.1", "010.0.0.1", a zone, a
-// user before an @) is no host here.
+// `Host` is a network host in canonical spelling, the only form in which hosts are compared; `HostPattern` is the
+// pattern of a rule or a setting. Text that resolvers may read in several ways ("0x7f000001", "127.1", "010.0.0.1", a
+// zone, a user before an @) is not a host here.
 
 #include <cstdint>
 #include <optional>
@@ -17,8 +17,8 @@ struct Host {
     bool operator==(const Host&) const = default;
 };
 
-// "Example.ORG." is example.org. Names are ASCII (an international one is written xn--…). An IPv6 address may stand in
-// brackets. Nothing for what is not plainly a host.
+// "Example.ORG." is example.org. Names are ASCII (an international one is written xn--…). An IPv6 address may be in
+// brackets. Nothing for any other text.
 std::optional<Host> parse_host(std::string_view text);
 
 struct Endpoint {
@@ -30,17 +30,17 @@ struct Endpoint {
 
 // "example.org:443", "[2001:db8::1]:443". Without a port, `standard_port`, or nothing if there is none.
 std::optional<Endpoint> parse_endpoint(std::string_view text, std::optional<std::uint16_t> standard_port);
-// As a URL writes it.
+// In the form used in URLs.
 std::string to_string(const Endpoint& endpoint);
 
-// "example.org": this host; "*.example.org": the hosts below it, and not itself; with ":443" at that port alone.
+// "example.org": this host; "*.example.org": its subdomains, without itself; ":443" limits it to that port.
 struct HostPattern {
     Host host;
     bool below = false;
     std::optional<std::uint16_t> port;
 };
 
-// Nothing for what is no pattern, and for one that would cover a whole top-level domain ("*.org", "*").
+// Nothing for text that is not a pattern, and for a pattern that covers a whole top-level domain ("*.org", "*").
 std::optional<HostPattern> parse_host_pattern(std::string_view text);
 bool covers(const HostPattern& pattern, const Endpoint& endpoint);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Json is for small free-form values that we build or look into. What came from outside and goes on is RawJson, which
-// keeps its bytes; message structs use json_codec.hpp.
+// `Json` is a small free-form value that we build or inspect. A value that is passed on is RawJson, which keeps its
+// bytes; message structs use json_codec.hpp.
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Message structs to and from JSON text. A struct lists its fields once:
+// `json_codec` converts message structs to and from JSON text. A struct lists its fields once:
 //
 //     struct CellRef {
 //         std::string uri;
@@ -10,7 +10,7 @@
 //
 // and an enum its names: `inline constexpr EnumNames<Color, 2> enum_names(Color) { return {{…}}; }` next to it. A
 // std::optional field may be absent (null reads as absent, save for RawJson; nothing is written); every other field
-// must be there. Unknown members are ignored, unless the struct says `static constexpr bool closed = true`. Reading
+// must be present. Unknown members are ignored, unless the struct has `static constexpr bool closed = true`. Reading
 // throws Error{invalid_params} with the JSON path: "params.cell.line: expected an integer, found a string".
 
 #include "base/error.hpp"
@@ -40,7 +40,7 @@ struct Empty {
     static void fields(Self&, Visit&) {}
 };
 
-// A value that is always written, as null when it is none. Reading takes null for none.
+// A value that is always written, as null when it is empty. null is read as empty.
 template <class T>
 struct Nullable {
     std::optional<T> value;
@@ -113,7 +113,7 @@ class FieldReader {
             read(*text, path_of(name), out);
         }
     }
-    // Throws when the object has a member that no field asked for.
+    // Throws when the object has a member that is not a field.
     void require_all_known() const;
 
   private:

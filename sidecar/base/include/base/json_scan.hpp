@@ -1,7 +1,8 @@
 #pragma once
-// Strict JSON (RFC 8259) over text, without building values: is this exactly one value, in UTF-8, with no object that
-// names a key twice, no lone surrogate, nested no deeper than the limit? And, on text known to be valid, where its
-// parts are. Two readers that disagree about a message are how a gate is passed, so nothing lenient is accepted.
+// `check_json` is a strict check of JSON text (RFC 8259) that builds no values: exactly one value, in UTF-8, without
+// duplicate keys or lone surrogates, nested no deeper than the limit. The other functions find the parts of text known
+// to be valid. Two readers that interpret a message differently are a way around the gate, so nothing lenient is
+// accepted.
 
 #include <cstddef>
 #include <optional>
@@ -18,7 +19,7 @@ struct JsonLimits {
 };
 
 struct JsonProblem {
-    std::string what; // "a key that stands twice: \"path\""
+    std::string what; // "the key \"path\" twice in one object"
     std::size_t offset;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// The log: lines on stderr, never on stdout. Writing never blocks: a line that stderr does not take at once is dropped
-// and counted, and the next line that goes through says how many were lost.
+// `write_log` writes the log: lines on stderr, never on stdout. It never blocks: a line that stderr does not take at
+// once is dropped and counted, and the next line that is written reports how many were lost.
 
 #include <fmt/format.h>
 
@@ -15,10 +15,10 @@ enum class LogLevel { error, warning, info, debug };
 std::string_view name_of(LogLevel level);
 void set_log_level(LogLevel level);
 
-inline constexpr std::uint64_t most_log_file_bytes = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t max_log_file_bytes = std::uint64_t{1} << 20;
 
-// From here on stderr leads into `path`, which is appended to, each line with its time. A file that has grown beyond
-// its limit becomes `<path>.1`, in place of the one before. Throws Error{store_failed}.
+// Redirects stderr to `path`, which is appended to, each line with its time. A file that has grown beyond its limit is
+// renamed to `<path>.1`, replacing the previous one. Throws Error{store_failed}.
 void log_to_file(const std::string& path);
 
 void write_log(LogLevel level, std::string_view message);

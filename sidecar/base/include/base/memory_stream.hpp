@@ -1,5 +1,6 @@
 #pragma once
-// Two byte streams whose ends are joined in memory: a client and a sidecar in one process, and tests.
+// `memory_stream_pair` makes two byte streams joined in memory: for a client and a sidecar in one process, and for
+// tests.
 
 #include "base/byte_stream.hpp"
 
@@ -8,7 +9,7 @@
 
 namespace cellgate {
 
-// What is written to one is read from the other, in the pieces that were written.
+// Bytes written to one are read from the other, in the same pieces.
 std::pair<std::unique_ptr<ByteStream>, std::unique_ptr<ByteStream>> memory_stream_pair();
 
 } // namespace cellgate

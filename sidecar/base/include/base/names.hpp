@@ -1,5 +1,6 @@
 #pragma once
-// Names that came from outside, before they become part of a path, a module or an id.
+// `require_identifier` checks a name from outside before it becomes part of a path, a module or an id; `random_id`
+// makes one.
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
 #pragma once
-// RawJson: the text of one JSON value that passed check_json(). It keeps the bytes that arrived, so that what is
-// hashed, matched, shown and sent is the same; only line breaks between tokens become spaces, so that it fits in a
-// protocol that frames by lines. Values inside it may be splices of a message; they may be spliced into one unseen.
-// Copies share the text, which never changes.
+// `RawJson` is the text of one JSON value that passed check_json(). It keeps the original bytes, so the hashed,
+// matched, shown and sent text is the same; only line breaks between tokens become spaces, so that it fits into a
+// line-framed protocol. A value inside it may be a slice of a message, and may be spliced into another without a check.
+// Copies share the text, which is immutable.
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -16,11 +16,11 @@ namespace cellgate {
 
 class RawJson {
   public:
-    // null, as is what was moved from.
+    // null, as is a moved-from value.
     RawJson() = default;
-    // Throws Error{parse_error} that names what is wrong and at which byte.
+    // Throws Error{parse_error} that names the problem and its byte offset.
     static RawJson parse(std::string_view text, const JsonLimits& limits = {});
-    // For text that is part of something that was checked, or that our own writer made.
+    // For text that is part of checked text, or that our own writer made.
     static RawJson checked(std::string text);
     static RawJson of(const Json& value);
 
@@ -28,7 +28,7 @@ class RawJson {
     std::string_view type() const { return json_type(text()); }
     bool is_object() const { return text().front() == '{'; }
     bool is_null() const { return text() == "null"; }
-    // For looking inside. Numbers beyond 64 bits come out as doubles: never decide on those, see text().
+    // For inspection. Numbers beyond 64 bits become doubles: never decide on those, see text().
     Json value() const { return Json::parse(text()); }
 
     friend bool operator==(const RawJson& a, const RawJson& b) { return a.text() == b.text(); }

@@ -1,11 +1,10 @@
 #pragma once
-// Coroutines. A Task<T> is lazy: it runs when it is awaited, and whoever awaits it owns it. All coroutines of a thread
-// run from one ready queue, so that resuming never nests: an Event that is set lets its waiters run after the present
-// coroutine has suspended, and a million awaits in a row that complete at once use no stack.
-//
-// Cancellation is structured. A task that a TaskScope spawned carries a CancelState; every task that it awaits shares
-// it. When it is cancelled, the innermost wait resumes by throwing Cancelled, and so does every later wait, except
-// inside shielded(). A suspended coroutine is never destroyed: it is cancelled and runs to its end.
+// `Task<T>` is a lazy coroutine: it runs when it is awaited, and its awaiter owns it. All coroutines of a thread run
+// from one ready queue, so resuming never nests: the waiters of an Event that is set run after the current coroutine
+// has suspended, and a million awaits that complete at once use no stack. Cancellation is structured. A task that a
+// TaskScope spawned carries a CancelState; every task that it awaits shares it. When it is cancelled, the innermost
+// wait resumes by throwing Cancelled, and so does every later wait, except inside shielded(). A suspended coroutine is
+// never destroyed: it is cancelled and runs to its end.
 
 #include "base/error.hpp"
 
@@ -20,7 +19,8 @@
 
 namespace cellgate {
 
-// Runs `handle` from this thread's ready queue: at once when nothing runs, else after what runs has suspended.
+// Runs `handle` from this thread's ready queue: at once when nothing runs, else after the running coroutine has
+// suspended.
 void schedule(std::coroutine_handle<> handle);
 
 // A wait that a cancellation can end.
@@ -35,11 +35,11 @@ class CancelHook {
     ~CancelHook() = default;
 };
 
-// Shared by a spawned task and all that it awaits: of these, one at a time is suspended in a wait.
+// Shared by a spawned task and all tasks that it awaits; at most one of them is suspended in a wait.
 class CancelState {
   public:
     bool cancelled() const { return cancelled_; }
-    // Idempotent. Ends the present wait, if there is one. The task may have ended when this returns.
+    // Idempotent. Ends the current wait, if any. The task may have ended when this returns.
     void cancel() {
         cancelled_ = true;
         if (CancelHook* hook = std::exchange(waiting_, nullptr)) {
@@ -53,8 +53,8 @@ class CancelState {
     CancelHook* waiting_ = nullptr;
 };
 
-// A flag that coroutines wait for. set() wakes all waiters and stays set until reset(). An Event that goes away wakes
-// its waiters with Cancelled.
+// A flag that coroutines wait for. set() wakes all waiters and stays set until reset(). Destroying an Event wakes its
+// waiters with Cancelled.
 class Event {
   public:
     Event() = default;
@@ -165,7 +165,7 @@ class [[nodiscard]] Task {
 
     Awaiter operator co_await() && { return Awaiter{handle_, false}; }
 
-    // Awaits like the task itself, but the task does not see its awaiter's cancellation: for work that must end whole.
+    // Awaits like the task itself, but the task does not see its awaiter's cancellation: for work that must complete.
     struct Shielded {
         Task task;
         Awaiter operator co_await() && { return Awaiter{task.handle_, true}; }
@@ -211,8 +211,8 @@ struct TaskPromise<void> : PromiseBase {
 
 } // namespace detail
 
-// Owns tasks that nobody awaits one by one. It must be empty when it goes: cancel() and join() first, or the process
-// aborts. An exception that leaves a task goes to `on_error` (Cancelled is no error).
+// `TaskScope` owns tasks that are not awaited one by one. It must be empty when it is destroyed: cancel() and join()
+// first, or the process aborts. An exception that leaves a task is passed to `on_error` (except Cancelled).
 class TaskScope {
   public:
     using OnError = std::function<void(std::exception_ptr)>;
@@ -225,9 +225,9 @@ class TaskScope {
 
     // Starts the task from the ready queue. The returned state cancels this one task.
     std::shared_ptr<CancelState> spawn(Task<void> task);
-    // Cancels every task that runs now.
+    // Cancels every running task.
     void cancel();
-    // Waits until no task runs. Not itself a reason for them to end.
+    // Waits until no task runs; cancels none.
     Task<void> join();
     std::size_t running() const;
 
@@ -240,8 +240,8 @@ class TaskScope {
     std::unique_ptr<Members> members_;
 };
 
-// A value that arrives once, for one awaiter. It may go away as soon as it is settled; unsettled, it takes its awaiter
-// along with Cancelled.
+// `Deferred` is a value that arrives once, for one awaiter. It may be destroyed as soon as it is settled; destroyed
+// unsettled, it rejects with Cancelled.
 template <class T>
 class Deferred {
   public:
@@ -273,7 +273,7 @@ class Deferred {
         std::exception_ptr error;
     };
 
-    // What wakes may end this Deferred.
+    // A woken awaiter may destroy this Deferred.
     void settle() {
         const std::shared_ptr<State> state = state_;
         state->event.set();

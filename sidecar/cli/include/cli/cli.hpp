@@ -1,6 +1,6 @@
 #pragma once
-// The command line: `cellgate SUBCOMMAND …`. Arguments, printing, prompts; everything else is the service's. `run`,
-// `call`, `generate` and `demo` are clients of a sidecar in the same process.
+// `main` is the command line: `cellgate SUBCOMMAND …`, with arguments, printing and prompts; all else is the service's
+// work. `run`, `call`, `generate` and `demo` are clients of a sidecar in the same process.
 
 namespace cellgate::cli {
 

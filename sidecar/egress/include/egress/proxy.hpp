@@ -6,7 +6,7 @@
 // 64 connections; the next ones wait. Owned by the session, one for each start of its kernel.
 
 #include "async/loop.hpp"
-#include "egress/caller.hpp"
+#include "egress/connection_source.hpp"
 #include "egress/network.hpp"
 #include "gate/gate.hpp"
 
@@ -20,7 +20,7 @@ struct ProxyOptions {
     std::string path; // of the socket: at most 107 bytes
     std::string name; // of whose sandbox it is, in the log
     // Who asks at this moment, as the question shows it: a request that lacks only where to.
-    std::function<gate::Request(const Caller&)> asker;
+    std::function<gate::Request(const ConnectionSource&)> asker;
     std::function<void(const Endpoint& endpoint, const gate::Decision& decision)> on_refused; // may be empty
 };
 
@@ -37,7 +37,7 @@ class Proxy {
     // Ends the connections that only an answer or a grant for this execution allows. What waits for an answer stays.
     void end_execution(const std::string& execution_id);
     // Ends all connections: from now on, others may use what the code has open.
-    void hang_up();
+    void close_all();
     void close();
 
   private:

@@ -12,7 +12,7 @@ struct Agent {
     std::string name;         // as it calls itself, made safe to show
 };
 
-// Nothing for a person.
+// Nothing for a user.
 inline std::optional<std::string> name_of(const std::optional<Agent>& agent) {
     return agent ? std::optional(agent->name) : std::nullopt;
 }

@@ -1,12 +1,12 @@
 #pragma once
 // The gate: the one place that turns an action into a decision. Doors call decide() and run what the Decision holds,
-// nothing else; persons are attached as Answerers and answer by respond(). The gate guarantees:
+// nothing else; users are attached as Answerers and answer by respond(). The gate guarantees:
 //
 //   - the order: deny rule > grant of this execution or session > ask rule > allow rule or stored grant > ask;
 //   - an answer without a rule covers exactly the payload that was shown, one with a rule what the rule says, bound to
 //     the identities of the tool server and of the tool's definition: a change voids it;
 //   - starting a program, shell, installs, network connections, and what writes or runs something on the host are
-//     covered by exact payload alone (exact_only()); for a connection, naming the host is enough;
+//     covered by exact payload alone (requires_exact_payload()); for a connection, naming the host is enough;
 //   - nobody attached, nobody expected back, and no rule: denied at once; a stored policy that cannot be read:
 //     everything is denied;
 //   - the first answer wins, an answer to several approvals answers all or none, and every client is told;
@@ -17,7 +17,7 @@
 // awaits close() before it lets go of it. Stored rules live in `policy_directory`, outside the workspace.
 
 #include "base/clock.hpp"
-#include "base/off_loop.hpp"
+#include "base/run_blocking.hpp"
 #include "base/task.hpp"
 #include "gate/agent.hpp"
 #include "protocol/messages/executions.hpp"
@@ -47,9 +47,9 @@ struct Request {
     protocol::Hints hints; // as the tool server sent them; the gate makes them safe to show
     // Where only a rule that names the host can allow it: why. Nobody is asked then, no wider grant counts, and this is
     // the reason of the denial.
-    std::optional<std::string> only_by_name;
+    std::optional<std::string> needs_explicit_host_rule;
     // Only a deny rule can stop it: what it is a part of was allowed already. Nobody is asked.
-    bool unless_denied = false;
+    bool deny_rules_only = false;
     // The action with these arguments in place of its own: checks them against the tool's schema, resolves what depends
     // on them. Throws Error when they do not fit. Empty: the action cannot be edited.
     std::function<protocol::Action(const RawJson& arguments)> edit;
@@ -57,42 +57,42 @@ struct Request {
 
 struct Decision {
     bool allowed = false;
-    protocol::Action action; // the one that may run: as it was asked, or as a person edited it
+    protocol::Action action; // the one that may run: as it was asked, or as a user edited it
     bool edited = false;
     std::string reason; // why, in words; for the code when it is denied
     protocol::ResolvedBy by = protocol::ResolvedBy::rule;
     std::optional<protocol::Rule> rule; // that decided, or that the answer made
 };
 
-// A client of a person that can answer. Called from inside the gate, in order; may call back into it.
-struct Answerer {
+// A client of a user that can answer. Called from inside the gate, in order; may call back into it.
+struct ApprovalClient {
     virtual void on_requested(const protocol::Approval& approval) = 0;
     virtual void on_resolved(const protocol::ApprovalResolvedParams& resolved) = 0;
 
   protected:
-    ~Answerer() = default;
+    ~ApprovalClient() = default;
 };
 
-// Puts a question to whoever sits at an agent's own program, where no person is attached. A yes is for exactly what was
+// Puts a entry to whoever sits at an agent's own program, where no user is attached. A yes is for exactly what was
 // shown, once; it makes no rule.
 struct Elicitor {
     virtual bool can_elicit(const Agent& agent) const = 0;
-    // Cancelling withdraws the question.
+    // Cancelling withdraws the entry.
     virtual Task<bool> elicit(Agent agent, protocol::Approval approval) = 0;
 
   protected:
     ~Elicitor() = default;
 };
 
-// An execution that starts to run. `allow` is a person's word: it is recorded as a grant of the execution, which covers
+// An execution that starts to run. `allow` is a user's word: it is recorded as a grant of the execution, which covers
 // everything but starting a tool server. Whether the client may say it is checked before.
 // `hosts`, HostPatterns (base/host.hpp) that it may connect to, is such a grant too.
-struct RunningExecution {
+struct ExecutionGrants {
     std::string session_id;
     std::string execution_id;
     protocol::ApprovalMode mode = protocol::ApprovalMode::ask;
     std::vector<std::string> hosts;
-    std::function<void(std::size_t pending)> on_pending; // how many of its calls wait for a person, at each change
+    std::function<void(std::size_t pending)> on_pending; // how many of its calls wait for a user, at each change
 };
 
 struct GateOptions {
@@ -100,7 +100,7 @@ struct GateOptions {
     std::string policy_directory; // outside `root`; made when something is first stored
     std::optional<Duration> approval_timeout;
     Elicitor* elicitor = nullptr; // stays as long as the gate
-    OffLoop off_loop;
+    RunBlocking run_blocking;
 };
 
 class Gate {
@@ -116,23 +116,23 @@ class Gate {
     ~Gate();
 
     // Decides, asking if need be. An allow by a rule that looks at no path takes no other turn of the loop. Cancelling
-    // the awaiting task withdraws the question. Throws Error{limit_exceeded} for arguments over 8 MiB,
+    // the awaiting task withdraws the entry. Throws Error{limit_exceeded} for arguments over 8 MiB,
     // Error{internal_error} for an action that is not complete.
     Task<Decision> decide(Request request);
 
-    // What a person's settings allow and deny to the session, as rules of it, in place of those that this gave before.
+    // What a user's settings allow and deny to the session, as rules of it, in place of those that this gave before.
     // Throws Error{rule_invalid}.
     void set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);
-    void begin_execution(RunningExecution execution);
+    void begin_execution(ExecutionGrants execution);
     // Its grants end. Calls that still wait go on waiting; an answer cannot cover the execution any more.
     void end_execution(const std::string& execution_id);
     // Its rules and grants end, and those of its executions.
     void end_session(const std::string& session_id);
 
-    // `answerer` must stay until it is detached. It is told of what is pending.
-    void attach(Answerer& answerer);
+    // `client` must stay until it is detached. It is told of what is pending.
+    void attach(ApprovalClient& client);
     // If it was the last one, what is pending, and what is asked meanwhile, waits for `linger`, and is denied then.
-    void detach(Answerer& answerer, Duration linger);
+    void detach(ApprovalClient& client, Duration linger);
 
     // What is pending, oldest first: as much as a message holds.
     protocol::ApprovalListResult list(const protocol::ApprovalListParams& params) const;
@@ -141,8 +141,8 @@ class Gate {
     // answered.
     Task<void> respond(protocol::ApprovalRespondParams params);
 
-    // A rule that the sidecar starts with: built in, from a person's initializationOptions, or from the command line. A
-    // tool server that a person gave is allowed to start by a rule of kind `server` with its identity. Throws
+    // A rule that the sidecar starts with: built in, from a user's initializationOptions, or from the command line. A
+    // tool server that a user gave is allowed to start by a rule of kind `server` with its identity. Throws
     // Error{rule_invalid}, as check() does without adding it.
     protocol::Rule configure(protocol::RuleSpec spec, protocol::RuleSource source,
                              std::optional<std::string> server_identity = std::nullopt);

@@ -1,6 +1,7 @@
 #pragma once
-// How we and one start of a kernel reach each other: unix sockets (ZeroMQ's `ipc`) in a private directory, and the key
-// that signs messages. Whoever can write into the directory or holds the key is the kernel, as far as we can tell.
+// `ConnectionInfo` is how the sidecar and one kernel process reach each other: unix sockets (ZeroMQ's `ipc`) in a
+// private directory, and the key that signs messages. Any process that can write into the directory or holds the key
+// can act as the kernel.
 
 #include <optional>
 #include <string>
@@ -14,14 +15,14 @@ struct ConnectionInfo {
     std::string file;          // the connection file that the kernel reads, 0600
     std::string socket_prefix; // sockets are `<prefix>-<number of the channel>`
     std::string key;
-    // The kernel keeps output that was not taken yet, however much. Others drop it, so all must be taken at once.
+    // The kernel buffers unread output without limit. Other kernels drop it, so all of it must be read at once.
     bool kernel_keeps_output = false;
 
     std::string endpoint(Channel channel) const;
 };
 
-// A socket that the kernel has bound, held by its inode: connecting to `endpoint()` reaches this very socket, whatever
-// the kernel puts in its name's place later.
+// `KernelSocket` is a socket that the kernel has bound, held by its inode: connecting to `endpoint()` reaches this
+// socket, even if the kernel replaces its path later.
 class KernelSocket {
   public:
     explicit KernelSocket(int fd) : fd_(fd) {}
@@ -38,8 +39,8 @@ class KernelSocket {
     int fd_;
 };
 
-// Nothing as long as it is not there. In its sandbox a kernel can make any file in the directory, but no socket that
-// is not its own; a link, which it could lead to the socket of somebody else, throws Error{kernel_start_failed}.
+// Nothing until the socket exists. In its sandbox a kernel can create any file in the directory, but only sockets of
+// its own; a link, which could point to another process's socket, throws Error{kernel_start_failed}.
 std::optional<KernelSocket> open_socket(const ConnectionInfo& connection, Channel channel);
 
 // Makes a key and writes the connection file into `directory`, which exists, is 0700 and is used for this one start (a

@@ -1,7 +1,7 @@
 #pragma once
-// Python interpreters. look_at_interpreter() reads files only and runs nothing, so that it may look at an interpreter
-// that lies in a workspace; probe_interpreter() asks the interpreter itself, which runs it (and whatever its
-// site-packages start): for one from a workspace only after the gate has agreed.
+// `Interpreter` is a Python interpreter. inspect_interpreter() only reads files, so it is safe for an interpreter in a
+// workspace; probe_interpreter() runs the interpreter (and its site-packages), so for one in a workspace it needs the
+// gate's permission first.
 
 #include "async/loop.hpp"
 #include "base/clock.hpp"
@@ -16,27 +16,27 @@ namespace cellgate::jupyter {
 enum class InterpreterKind { system, venv, uv_venv, conda, other };
 
 struct Interpreter {
-    std::string executable; // absolute; not resolved further, as a virtual environment is known by its link's place
+    std::string executable; // absolute; links are not resolved, as the link's path identifies a virtual environment
     InterpreterKind kind = InterpreterKind::other;
-    std::string prefix;                // sys.prefix; empty when only running it could tell (a shim, say)
-    std::string base_prefix;           // sys.base_prefix: where the standard library lives
-    std::string version;               // "3.11.2"; empty when not known
-    std::optional<bool> has_ipykernel; // nothing when only running it could tell
+    std::string prefix;                // sys.prefix; empty if only running it would tell (a shim, say)
+    std::string base_prefix;           // sys.base_prefix: the standard library's prefix
+    std::string version;               // "3.11.2"; empty if unknown
+    std::optional<bool> has_ipykernel; // nothing if only running it would tell
 };
 
-// What the files around `path` say. A prefix is given only if it is one (a standard library, a virtual environment): it
-// will be visible to the kernel, and a link in a workspace must not be able to make that somebody's home.
-Interpreter look_at_interpreter(const std::string& path);
+// Reads the files around `path`. A prefix is set only if it is a real one (a standard library, a virtual environment):
+// it becomes visible to the kernel, and a link in a workspace must not be able to expose a home directory.
+Interpreter inspect_interpreter(const std::string& path);
 
-// Runs `path` isolated (-I), in / and in a minimal environment. Throws Error{kernel_not_found} when it is no Python 3
+// Runs `path` isolated (-I), in / and in a minimal environment. Throws Error{kernel_not_found} unless it is a Python 3
 // that answers within `timeout`.
 Task<Interpreter> probe_interpreter(async::Loop& loop, std::string path, Duration timeout);
 
-// Error{kernel_not_found} that names the interpreter and, as its hint, the command that installs ipykernel into it. Of
-// one that lies in the workspace it says first what that command runs.
+// Error{kernel_not_found} that names the interpreter; its hint is the command that installs ipykernel into it, with a
+// warning if the interpreter is in the workspace.
 Error no_ipykernel(const Interpreter& interpreter, bool from_workspace);
 
-// Whether starting `path` runs something that the workspace's files decide: it, or what it links to, lies in there.
-bool lies_in(const std::string& path, const std::string& workspace);
+// Whether `path` or a target of its links is inside the workspace, so that the workspace's files decide what runs.
+bool is_inside(const std::string& path, const std::string& workspace);
 
 } // namespace cellgate::jupyter

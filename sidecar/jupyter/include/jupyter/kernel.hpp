@@ -1,6 +1,6 @@
 #pragma once
-// A kernel's process and its client as one: started together, ended together. When the process dies, everything that
-// waits for it fails with Error{kernel_died} that names the cause.
+// `Kernel` is a kernel's process and its client as one: started together, ended together. When the process ends, all
+// waits fail with Error{kernel_died} that names the cause.
 
 #include "async/loop.hpp"
 #include "async/process.hpp"
@@ -12,8 +12,8 @@
 
 namespace cellgate::jupyter {
 
-struct Death {
-    // A launcher's "exit code 128+n" is given as the signal n that it stands for.
+struct KernelExit {
+    // A launcher's "exit code 128+n" is converted to signal n.
     async::ExitStatus status;
     std::string stderr_tail;
 };
@@ -24,17 +24,17 @@ class Kernel {
 
     KernelClient& client();
     const KernelInfoReply& info() const;
-    // The process that was started: the supervisor of the launcher of the kernel.
+    // The started process: the supervisor of the launcher of the kernel.
     int pid() const;
-    bool has_died() const;
+    bool has_exited() const;
     // For a kernel that does not understand KernelClient::interrupt(): SIGINT to its own process, inside its launcher.
-    // Nothing happens when that cannot be found.
+    // Does nothing if that process is not found.
     void interrupt_by_signal();
-    // When the process has ended, for whatever reason, and its last output was delivered. Many may await it.
-    Task<Death> died();
-    // Whether it has died by then. Cancelling stops the waiting.
-    Task<bool> dies_until(Instant deadline);
-    // Asks the kernel to shut down, waits up to `grace` (0: does not ask), then ends every process of it. Idempotent.
+    // Completes when the process has ended, for any reason, and its last output was delivered. May be awaited by many.
+    Task<KernelExit> exited();
+    // Waits for the end until `deadline`; false if the kernel still runs then. Cancelling stops the wait.
+    Task<bool> wait_exit(Instant deadline);
+    // Asks the kernel to shut down, waits up to `grace` (0: does not ask), then ends all its processes. Idempotent.
     Task<void> stop(Duration grace);
 
   private:
@@ -46,8 +46,9 @@ class Kernel {
     std::unique_ptr<Impl> impl_;
 };
 
-// `command` is what really starts, launcher included. Throws Error{kernel_start_failed} with the exit status and the
-// last lines of stderr when the kernel ends, or does not answer before `deadline`; nothing of it runs then.
+// `command` is the full command line, including the launcher. Throws Error{kernel_start_failed} with the exit status
+// and the last lines of stderr when the kernel ends or does not answer before `deadline`; all its processes have ended
+// then.
 Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command command, ConnectionInfo connection,
                                            KernelListener& listener, Instant deadline);
 

@@ -1,7 +1,7 @@
 #pragma once
-// Which kernel a session gets, and the command that starts it. Choosing never runs a program that lies in the
-// workspace: a choice says `from_workspace`, and starting one of those is an action for the gate; after its yes,
-// confirm_kernel() settles what files alone could not tell.
+// `KernelChoice` is the kernel of a session and the command that starts it. Choosing never runs a program from the
+// workspace: such a choice has `from_workspace`, and its start is an action for the gate; after the permission,
+// confirm_kernel() checks the rest by running it.
 
 #include "async/loop.hpp"
 #include "jupyter/interpreter.hpp"
@@ -15,20 +15,20 @@ namespace cellgate::jupyter {
 
 struct KernelRequest {
     std::optional<std::string> name;        // of a kernelspec
-    std::optional<std::string> interpreter; // a path, or a name on PATH; goes before `name`
-    std::optional<std::string> language;    // that it is to speak, where neither is given
+    std::optional<std::string> interpreter; // a path, or a name on PATH; takes precedence over `name`
+    std::optional<std::string> language;    // used if neither is given
     std::string workspace;                  // absolute
-    Environment environment;                // the person's: PATH, HOME, VIRTUAL_ENV, CONDA_PREFIX, JUPYTER_…
+    Environment environment;                // the user's: PATH, HOME, VIRTUAL_ENV, CONDA_PREFIX, JUPYTER_…
 };
 
 struct KernelChoice {
     std::string name;
     std::string display_name;
     std::string language;
-    std::vector<std::string> argv; // with {connection_file} and {resource_dir} still in it
+    std::vector<std::string> argv; // with the placeholders {connection_file} and {resource_dir}
     Environment environment;       // of the kernelspec
     std::string resource_dir;
-    std::optional<Interpreter> interpreter; // of a kernel that is ipykernel: its prefixes must be visible to it
+    std::optional<Interpreter> interpreter; // for ipykernel: its prefixes must be visible to the kernel
     bool from_workspace = false;
     bool interrupt_by_signal = false; // ipykernel always understands the message
 };
@@ -38,10 +38,11 @@ struct KernelChoice {
 // Throws Error{kernel_not_found}.
 Task<KernelChoice> find_kernel(async::Loop& loop, KernelRequest request);
 
-// Probes the interpreter of a choice if files did not show its ipykernel. Throws Error{kernel_not_found}. It runs it.
+// Runs the interpreter of a choice to look for ipykernel, if files did not show it. Throws Error{kernel_not_found}.
 Task<KernelChoice> confirm_kernel(async::Loop& loop, KernelChoice choice);
 
-// The folders, beside the system's, that the kernel has to see: where its interpreter and its kernelspec really are.
+// The folders that must be visible to the kernel in addition to the system's: the resolved ones of its interpreter and
+// its kernelspec.
 std::vector<std::string> folders_of(const KernelChoice& choice);
 
 // The command line. ipykernel is started through `bootstrap` (a Python file that takes ipykernel's own arguments).
@@ -54,10 +55,10 @@ struct KernelInfo {
     std::string language;
     std::string path; // the spec's directory, or the interpreter
     bool from_workspace = false;
-    std::optional<std::string> problem; // why it cannot be started
+    std::optional<std::string> problem; // why it cannot start
 };
 
-// Kernelspecs, then interpreters, each as find_kernel() would see them. `request.name` and `.interpreter` are not used.
+// Kernelspecs, then interpreters, as find_kernel() sees them. `request.name` and `.interpreter` are ignored.
 Task<std::vector<KernelInfo>> list_kernels(async::Loop& loop, KernelRequest request);
 
 } // namespace cellgate::jupyter

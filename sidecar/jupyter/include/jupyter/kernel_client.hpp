@@ -1,15 +1,15 @@
 #pragma once
-// The client of one running kernel: requests on shell and control, output from iopub, prompts on stdin. Everything that
-// the kernel sends is taken at once, however slowly the listener's own readers are, so a kernel never waits for us.
-// Messages that are not a kernel's (bad signature, frames, size) are dropped and counted; unknown types are ignored.
-// close() must have been awaited before a client goes.
+// `KernelClient` is the client of one running kernel: requests on shell and control, output from iopub, prompts on
+// stdin. All messages are read at once, however slow the listener's readers are, so a kernel never waits for the
+// sidecar. Invalid messages (bad signature, frames, size) are dropped and counted; unknown types are ignored. close()
+// must have been awaited before a client is destroyed.
 
 #include "async/loop.hpp"
 #include "base/clock.hpp"
 #include "base/task.hpp"
 #include "jupyter/connection.hpp"
+#include "jupyter/kernel_query.hpp"
 #include "jupyter/output.hpp"
-#include "jupyter/question.hpp"
 #include "jupyter/wire.hpp"
 
 #include <cstdint>
@@ -23,13 +23,14 @@ namespace cellgate::jupyter {
 
 struct InputRequest {
     std::uint64_t id = 0; // ours, for reply_input()
-    std::string parent;   // the execution that asks, by the kernel's word
+    std::string parent;   // the asking execution according to the kernel
     std::string prompt;
     bool password = false;
 };
 
-// Where a client delivers, in the order of arrival. `parent` is the msg_id of the request that caused it by the
-// kernel's word: it may be an execution that has ended (a thread that prints), or made up. Must outlive the client.
+// `KernelListener` receives a client's messages, in the order of arrival. `parent` is the msg_id of the causing request
+// according to the kernel: it may name an execution that has ended (a thread that prints), or be made up. Must outlive
+// the client.
 struct KernelListener {
     virtual ~KernelListener() = default;
     virtual void on_output(const std::string& parent, Output output) = 0;
@@ -42,8 +43,8 @@ struct ExecuteRequest {
     bool silent = false;
     bool store_history = true;
     bool allow_stdin = true;
-    // Makes the kernel abort the requests that wait behind an error. ipykernel then also aborts one that is sent in the
-    // moment after the error's idle: who queues on this side leaves it off.
+    // Makes the kernel abort the queued requests after an error. ipykernel then also aborts a request sent just after
+    // the error's idle, so callers with their own queue leave it off.
     bool stop_on_error = false;
 };
 
@@ -53,8 +54,8 @@ struct ExecuteReply {
     ExecuteStatus status = ExecuteStatus::ok;
     std::int64_t execution_count = 0;
     std::optional<KernelError> error; // when status is error
-    bool asks_exit = false;           // the code ends its kernel, which is about to go
-    // That came with the reply: a pager's text, the next input, an error that was shown nowhere.
+    bool asks_exit = false;           // the code ends its kernel
+    // Outputs of the reply itself: a pager's text, the next input, an error that was not shown otherwise.
     std::vector<Output> outputs;
 };
 
@@ -74,27 +75,27 @@ class KernelClient {
     // Throws Error{kernel_start_failed} at `deadline`.
     Task<KernelInfoReply> wait_ready(Instant deadline);
 
-    // Returns once the kernel has replied and reported idle for this request: every output of it has been delivered.
-    // Cancelling stops the waiting, not the code. Throws what fail() was given.
+    // Returns once the kernel has replied and reported idle for this request: all its output has been delivered.
+    // Cancelling stops the wait, not the code. Throws the error given to fail().
     Task<ExecuteReply> execute(ExecuteRequest request);
 
     // The content of the reply. Throws Error{unsupported} when the kernel fails to answer, Error{busy} when it has not
-    // at `deadline`, and what fail() was given. Whoever waits or not, a question is unanswered() until the kernel is
-    // done.
-    Task<std::string> ask(Question question, Instant deadline);
+    // at `deadline`, and the error given to fail(). A query counts as unanswered() until the kernel is done with it,
+    // even after the caller stopped waiting.
+    Task<std::string> ask(KernelQuery query, Instant deadline);
     std::size_t unanswered() const;
 
-    // Answers a prompt; nothing as `value` raises EOFError in the kernel. An answer to any but the latest prompt is
-    // dropped, so that it cannot become the answer to another question.
+    // Answers a prompt; an empty `value` raises EOFError in the kernel. An answer to any but the latest prompt is
+    // dropped, so that it cannot answer another prompt.
     void reply_input(std::uint64_t id, std::optional<std::string> value);
 
     void interrupt();
     void request_shutdown(bool restart);
 
-    // Ends all waits, present and future, with `error`: the kernel is gone.
+    // Ends all current and future waits with `error`: the kernel is gone.
     void fail(std::exception_ptr error);
 
-    // Messages received so far, and of these dropped.
+    // The number of messages received so far, and of dropped ones among them.
     std::uint64_t received() const;
     std::uint64_t dropped() const;
 

@@ -1,6 +1,8 @@
 #pragma once
-// Kernelspecs: how Jupyter describes a kernel that is installed (`<data dir>/kernels/<name>/kernel.json`), and where it
-// looks for them. Only files are read here; nothing runs. A spec that cannot be used is kept with the reason.
+// `Kernelspec` is Jupyter's description of an installed kernel (`<data dir>/kernels/<name>/kernel.json`). This module
+// only reads files; nothing runs. An unusable spec is kept with the reason.
+
+#include "base/environment.hpp"
 
 #include <map>
 #include <optional>
@@ -10,7 +12,6 @@
 
 namespace cellgate::jupyter {
 
-using Environment = std::map<std::string, std::string>;
 
 struct Kernelspec {
     std::string name;
@@ -18,9 +19,9 @@ struct Kernelspec {
     std::string display_name;
     std::string language;
     std::vector<std::string> argv;
-    Environment environment;            // beside the one that the kernel gets anyway
-    bool interrupt_by_signal = false;   // by SIGINT, not by a message: the default for specs
-    std::optional<std::string> problem; // why it cannot be used; then only name and directory are set
+    Environment environment;            // in addition to the kernel's own
+    bool interrupt_by_signal = false;   // SIGINT instead of a message: the default for specs
+    std::optional<std::string> problem; // why it is unusable; then only name and directory are set
 };
 
 // The directories that hold kernelspecs, in Jupyter's order: JUPYTER_PATH, the user's data directory, `share/jupyter`
@@ -28,10 +29,10 @@ struct Kernelspec {
 std::vector<std::string> kernelspec_directories(const Environment& environment,
                                                 const std::vector<std::string>& prefixes);
 
-// All specs in `directories`; of two with one name, the first.
+// All specs in `directories`; of several with the same name, the first.
 std::vector<Kernelspec> load_kernelspecs(const std::vector<std::string>& directories);
 
-// Without case, as Jupyter compares.
+// Case-insensitive, like Jupyter.
 bool same_kernel_name(std::string_view a, std::string_view b);
 
 } // namespace cellgate::jupyter

@@ -1,6 +1,7 @@
 #pragma once
-// What a kernel says while code runs. Bodies are spliced from the kernel's own text, which was checked as JSON but
-// never built into values: a picture costs a copy, not a parse. Nothing in here may be trusted, least of all as a path.
+// `Output` and `KernelError` are a kernel's output while code runs. Bodies are slices of the kernel's own text, which
+// was checked as JSON but never parsed into values: a picture costs a copy, not a parse. All of it is untrusted, in
+// particular as a path.
 
 #include "base/raw_json.hpp"
 
@@ -20,7 +21,7 @@ struct Output {
     RawJson body;
 };
 
-// A place in the user's code: in the cell of an execution, or in a file. The kernel's word.
+// A location in the user's code: in the cell of an execution, or in a file. Untrusted.
 struct Frame {
     std::optional<std::string> execution;
     std::optional<std::string> path;
@@ -32,8 +33,8 @@ struct KernelError {
     std::string ename;
     std::string evalue;
     std::vector<std::string> traceback;
-    std::vector<Frame> frames; // outermost first; empty when the kernel does not report them
-    bool was_printed = false;  // the kernel wrote it to stderr, in place of a message
+    std::vector<Frame> frames; // outermost first; empty if the kernel does not report them
+    bool was_printed = false;  // the kernel wrote it to stderr instead of sending a message
 };
 
 } // namespace cellgate::jupyter

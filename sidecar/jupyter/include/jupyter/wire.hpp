@@ -1,7 +1,7 @@
 #pragma once
-// Jupyter messages as ZeroMQ frames: signed, with the header read and content kept as text. The kernel holds the key,
-// so a good signature proves only that the bytes are from its side: every message is checked strictly, and the few
-// fields that are read are untrusted.
+// `WireMessage` is a Jupyter message as ZeroMQ frames: signed, with the header parsed and the content kept as text. The
+// kernel holds the key, so a valid signature proves only that the bytes come from the kernel's side: every message is
+// checked strictly, and the few parsed fields are untrusted.
 
 #include "async/zmq_socket.hpp"
 #include "base/raw_json.hpp"
@@ -21,30 +21,29 @@ struct Header {
 
 struct WireMessage {
     Header header;
-    std::string parent_id;   // msg_id of the parent header; empty when there is none
+    std::string parent_id;   // msg_id of the parent header; empty if there is none
     std::string header_text; // as JSON: the parent header of a reply
-    // Valid JSON and an object; when `problem` is not empty, the content was not and is "{}".
+    // Valid JSON and an object; if `problem` is not empty, the original content was invalid and this is "{}".
     std::string content;
     std::string problem;
 };
 
-// One message may be this large, all frames together.
+// The largest message, all frames together.
 inline constexpr std::size_t max_wire_bytes = std::size_t{512} << 20;
 
-// The frames of a request of ours. `content` and `parent_header` are JSON objects. `identities` go before the
+// The frames of a request to the kernel. `content` and `parent_header` are JSON objects. `identities` go before the
 // delimiter.
 async::ZmqMessage encode_message(std::string_view key, const Header& header, std::string_view parent_header,
                                  std::string_view content, std::string_view session,
                                  const async::ZmqMessage& identities = {});
 
-// Reads what arrives on one socket.
+// `WireReader` reads the messages of one socket.
 class WireReader {
   public:
     explicit WireReader(std::string key) : key_(std::move(key)) {}
 
-    // Throws Error for what is no message of the kernel's: frames, size, signature (wrong, or seen
-    // before), header. Broken text inside content (bytes that are not UTF-8, halves of surrogate pairs: Python can
-    // print both) becomes U+FFFD.
+    // Throws Error for an invalid message: frames, size, signature (wrong or replayed), header. Invalid text inside
+    // content (bytes that are not UTF-8, halves of surrogate pairs: Python can print both) becomes U+FFFD.
     WireMessage read(async::ZmqMessage frames);
 
   private:

@@ -1,10 +1,9 @@
 #pragma once
-// A client of one MCP server over a connection that somebody else made. It speaks both eras: the modern one
-// (2026-07-28, every request describes itself) and the legacy one (initialize, 2024-11-05 to 2025-11-25), and finds out
-// which. All that a server says is untrusted: results are checked before they are given out, lists are bounded, what is
-// no message is counted and ignored, and its errors are told as Error{tool_server_failed}, never as codes of ours. What
-// a server asks of us (roots, sampling, elicitation) is refused at once. Owned by whoever called connect(), who has to
-// await close() before letting go of it.
+// `Client` is a client of one MCP server over an existing connection. It speaks both eras: the modern one (2026-07-28,
+// every request describes itself) and the legacy one (initialize, 2024-11-05 to 2025-11-25), and detects which. The
+// server is untrusted: results are checked, lists are bounded, invalid messages are counted and ignored, and its errors
+// become Error{tool_server_failed}, never our own codes. Requests from the server (roots, sampling, elicitation) are
+// refused. Owned by the caller of connect(), which must await close() before releasing it.
 
 #include "base/clock.hpp"
 #include "mcp/implementation.hpp"
@@ -24,12 +23,12 @@ enum class Era { legacy, modern };
 
 struct ToolList {
     std::vector<protocol::ToolSpec> tools;
-    std::vector<protocol::SkippedTool> skipped; // those that cannot be used, and why
+    std::vector<protocol::SkippedTool> skipped; // unusable tools, with the reason
 };
 
 class Client {
   public:
-    // Throws Error{tool_server_failed} when the server does not come to an understanding with us before `deadline`.
+    // Throws Error{tool_server_failed} when the handshake fails or does not end before `deadline`.
     static Task<std::shared_ptr<Client>> connect(std::shared_ptr<protocol::Connection> connection,
                                                  Implementation ourselves, Clock& clock, Instant deadline);
     Client(const Client&) = delete;
@@ -41,18 +40,19 @@ class Client {
 
     // All pages.
     Task<ToolList> list_tools(Instant deadline);
-    // The bytes of `arguments` are sent as they are. Cancelling tells the server. No deadline: a tool takes its time.
+    // The bytes of `arguments` are sent unchanged. Cancelling notifies the server. No deadline: a tool may run for any
+    // time.
     Task<protocol::CallToolResult> call_tool(std::string tool, RawJson arguments);
 
-    // Whether the server said that its tools are others now; asking forgets it.
+    // Whether the server reported changed tools since the last call.
     bool take_tools_changed() { return std::exchange(tools_changed_, false); }
-    // What came from the server and was no message: a program that also prints on its stdout.
+    // The number of invalid messages: from a program that also prints on its stdout.
     std::size_t ignored_messages() const { return ignored_messages_; }
 
     bool is_closed() const { return ended_.is_set(); }
-    // Once the connection has ended.
+    // Completes when the connection has ended.
     Task<void> closed();
-    // Why we ended it, when the server broke the protocol beyond use; empty otherwise.
+    // Why the client ended the connection, if the server violated the protocol; empty otherwise.
     const std::string& broken_because() const { return broken_because_; }
     Task<void> close();
 
@@ -66,13 +66,12 @@ class Client {
     Task<void> initialize(std::shared_ptr<Reply> probe, Instant deadline);
     bool take_modern(const Reply& reply);
     void subscribe();
-    void take_garbage(const protocol::Frame& frame, const Error& why);
-    void break_off(std::string reason);
+    void on_malformed_message(const protocol::Frame& frame, const Error& why);
+    void abort_connection(std::string reason);
 
     std::shared_ptr<Reply> start_request(std::string method, RawJson params);
     Task<void> request_into(std::shared_ptr<Reply> reply, std::string method, RawJson params);
-    // What is to go into the params of every request of the modern era, with a comma before it; empty in the legacy
-    // one.
+    // The `_meta` member of every request of the modern era, after `before`; empty in the legacy era.
     std::string meta(std::string_view before) const;
     RawJson complete(const RawJson& result, std::string_view method) const;
     [[noreturn]] void rethrow(std::exception_ptr error, std::string_view method) const;

@@ -1,5 +1,5 @@
 #pragma once
-// The blocks of a tool's result, one after the other.
+// `Content` is the list of blocks of a tool's result.
 
 #include "protocol/messages/tool_servers.hpp"
 
@@ -11,7 +11,7 @@ namespace cellgate::mcp {
 class Content {
   public:
     void add_text(std::string_view text);
-    // `base64`: as MCP wants it, without white space.
+    // `base64`: without white space, as MCP requires.
     void add_image(std::string_view mime, std::string_view base64);
     RawJson blocks() const { return RawJson::checked("[" + blocks_ + "]"); }
 

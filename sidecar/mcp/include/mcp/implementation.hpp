@@ -1,5 +1,5 @@
 #pragma once
-// A program's name for itself.
+// `Implementation` is the name and version that an MCP program reports for itself.
 
 #include <string>
 

@@ -1,13 +1,13 @@
 #pragma once
-// An MCP server that offers tools, and nothing else, over a connection that somebody else made. It speaks both eras, as
-// the client wishes: after `initialize` the legacy one (2024-11-05 to 2025-11-25), and for each request that describes
-// itself the modern one (2026-07-28). All that a client says is untrusted. A tool call is answered exactly once, except
-// that a cancelled one is not answered, as MCP has it; what a tool throws becomes a result with isError, in words.
-// Knows nothing of what the tools do. Owned by whoever awaits run().
+// `Server` is an MCP server that offers only tools, over an existing connection. It speaks both eras, as the client
+// chooses: the legacy one after `initialize` (2024-11-05 to 2025-11-25), and the modern one for each request that
+// describes itself (2026-07-28). The client is untrusted. A tool call is answered exactly once, except that a cancelled
+// one is not answered, as MCP requires; an exception of a tool becomes a result with isError. The server does not know
+// what the tools do. Owned by the caller of run().
 //
-// A tool can put a question to the client's user (elicitation). The answer comes only as the answer to that question:
-// in the legacy era to our request, in the modern one with the unguessable state that was handed out with it, once. A
-// yes to a question that was withdrawn meanwhile answers no other one.
+// A tool can ask the client's user a question (elicitation). Only the answer to that question counts: in the legacy era
+// the response to our request, in the modern one an answer with the unguessable state that was issued with the
+// question, once. A yes to a question that was withdrawn meanwhile does not answer another one.
 
 #include "base/clock.hpp"
 #include "base/json_codec.hpp"
@@ -26,16 +26,16 @@
 
 namespace cellgate::mcp {
 
-// One call of a tool, as its handler sees it.
+// One call of a tool, for its handler.
 struct ToolCall {
     virtual ~ToolCall() = default;
-    // What the client says that it is. Not to be believed.
+    // The client's own name. Untrusted.
     virtual const Implementation& client() const = 0;
-    // Tells the client that it goes on, if it wanted to be told.
+    // Sends a progress notification, if the client asked for progress.
     virtual void report(std::string message) = 0;
-    // Whether the client can put a question to its user.
+    // Whether the client supports elicitation.
     virtual bool can_ask() const = 0;
-    // Whether the user said yes to exactly this question. Cancelling withdraws it.
+    // Asks the user; whether the answer to exactly this question is yes. Cancelling withdraws it.
     virtual Task<bool> ask(std::string question) = 0;
 };
 
@@ -55,7 +55,7 @@ Tool typed_tool(protocol::ToolSpec spec, Handler handler) {
 
 struct ServerDescription {
     Implementation ourselves;
-    std::string instructions; // for the model: what the tools are good for
+    std::string instructions; // for the model: the purpose of the tools
 };
 
 class Server {
@@ -66,17 +66,17 @@ class Server {
     Server& operator=(const Server&) = delete;
     ~Server();
 
-    // Until the client's connection ends; then cancels what still runs and waits for it.
+    // Runs until the client's connection ends; then cancels the running calls and waits for them.
     Task<void> run();
 
   private:
     struct Call;
     struct Caller;
-    struct Question;
-    // A call that waits for the client to come back, and the question that it was shown.
+    struct Elicitation;
+    // A call that waits for the client's next request, and the question that the client was given.
     struct Suspended {
         std::shared_ptr<Call> call;
-        std::shared_ptr<Question> shown;
+        std::shared_ptr<Elicitation> shown;
     };
 
     Caller caller_of(const RawJson& params) const;
@@ -90,14 +90,14 @@ class Server {
     static Task<void> end_of(std::shared_ptr<Call> call);
     RawJson suspend(std::shared_ptr<Call> call);
     Task<void> run_tool(std::shared_ptr<Call> call, const Tool* tool, RawJson arguments);
-    Task<void> give_up_later(std::string state);
+    Task<void> expire(std::string state);
 
     protocol::Peer peer_;
     ServerDescription description_;
     std::vector<Tool> tools_;
     Clock& clock_;
-    std::shared_ptr<const Caller> legacy_;       // once it said `initialize`
-    std::map<std::string, Suspended> suspended_; // by the state that the client was given
+    std::shared_ptr<const Caller> legacy_;       // after `initialize`
+    std::map<std::string, Suspended> suspended_; // by the state that the client got
     TaskScope tasks_;
 };
 

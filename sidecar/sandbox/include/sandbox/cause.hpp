@@ -5,9 +5,9 @@ namespace cellgate::sandbox {
 
 // Who decided that something is in the sandbox as it is.
 enum class Cause {
-    house,   // every sandbox has it so
+    baseline, // every sandbox has it so
     guard,   // it keeps something from the cell that nobody asked to keep
-    person,  // the settings file, or what a person added
+    user,  // the settings file, or what a user added
     machine, // it is so outside too: files' permissions, or that there is none
 };
 

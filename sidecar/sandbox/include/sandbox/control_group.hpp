@@ -4,8 +4,9 @@
 // that this process is in itself, so that what limits us limits them. Of version 2 of control groups ours must have
 // been given to us (delegated); of version 1 its folders must be ours to write, which they are for root.
 
-#include "async/swept.hpp"
+#include "async/cleanup_registration.hpp"
 #include "sandbox/descriptor.hpp"
+#include "base/unique_fd.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -49,7 +50,7 @@ class ControlGroup {
                                               std::string& problem);
     ControlGroup(const ControlGroup&) = delete;
     ControlGroup& operator=(const ControlGroup&) = delete;
-    // Removes it, when nothing runs in it any more; else, and after a crash, it is swept.
+    // Removes it, when nothing runs in it any more; else, and after a crash, the janitor removes it.
     ~ControlGroup();
 
     const std::vector<std::string>& folders() const { return folders_; }
@@ -66,8 +67,8 @@ class ControlGroup {
     void make_folder(const std::string& parent, const std::string& name);
 
     std::vector<std::string> folders_;
-    std::vector<std::unique_ptr<async::Swept>> swept_; // one for each folder
-    std::vector<Descriptor> locks_; // one for each folder: as long as they are held, nobody else removes it
+    std::vector<std::unique_ptr<async::CleanupRegistration>> cleanups_; // one for each folder
+    std::vector<UniqueFd> locks_; // one for each folder: as long as they are held, nobody else removes it
     GroupLimits holds_;
     GroupVersion memory_version_ = GroupVersion::two;
     std::string memory_folder_;

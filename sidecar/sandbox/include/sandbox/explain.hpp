@@ -11,7 +11,7 @@
 
 namespace cellgate::sandbox {
 
-enum class Sight {
+enum class Visibility {
     read_write,
     read_only,
     own,        // the sandbox has one of its own there: the home, /tmp, /dev
@@ -20,10 +20,10 @@ enum class Sight {
 };
 
 struct PathExplanation {
-    Sight sight = Sight::absent;
+    Visibility visibility = Visibility::absent;
     std::string path; // with all links resolved as a cell would
     std::string reason;
-    Cause cause = Cause::house;
+    Cause cause = Cause::baseline;
 };
 
 struct Explained {

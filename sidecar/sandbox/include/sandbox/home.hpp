@@ -1,5 +1,5 @@
 #pragma once
-// `~` at the beginning of a path that a person wrote where no shell expands it.
+// `~` at the beginning of a path that a user wrote where no shell expands it.
 
 #include <map>
 #include <string>

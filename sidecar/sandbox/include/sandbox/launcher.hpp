@@ -1,13 +1,15 @@
 #pragma once
 // Launchers turn a command into the command that really starts, and say which layers of isolation then hold. A launcher
 // never falls back: what it cannot isolate as asked it refuses with Error{sandbox_unavailable} and a hint that says
-// exactly what to do. That a kernel runs without a sandbox is a person's choice (Isolation::none), and
+// exactly what to do. That a kernel runs without a sandbox is a user's choice (Isolation::none), and
 // so is the weaker sandbox (Isolation::landlock), never ours.
 
 #include "async/process.hpp"
 #include "sandbox/descriptor.hpp"
 #include "sandbox/limits.hpp"
 #include "sandbox/settings.hpp"
+#include "base/environment.hpp"
+#include "base/unique_fd.hpp"
 
 #include <map>
 #include <memory>
@@ -18,12 +20,11 @@ namespace cellgate::sandbox {
 
 struct KernelMounts;
 
-using Environment = std::map<std::string, std::string>;
 
 enum class Isolation {
     bwrap,    // bubblewrap: namespaces, allow-listed mounts, no capabilities
-    landlock, // Landlock and filters of system calls, without namespaces: weaker, and a person's choice (lacks.hpp)
-    none,     // everything that the person can do
+    landlock, // Landlock and filters of system calls, without namespaces: weaker, and a user's choice (lacks.hpp)
+    none,     // everything that the user can do
 };
 
 // Where programs in a sandbox find the way to the network, if there is one: on 127.0.0.1 of the sandbox.
@@ -31,22 +32,22 @@ inline constexpr int proxy_port = 3128;
 
 // What one kernel may see. Paths are absolute, exist, and may go through symlinks.
 struct Profile {
-    std::string workspace;              // read-write at its own path, save for its guarded files (guarded_files.hpp)
+    std::string workspace;              // read-write at its own path, save for its guarded files (protected_files.hpp)
     std::string session_dir;            // 0700 and ours: the kernel's sockets, read-write at its own path
     std::vector<std::string> read_only; // interpreter prefixes, the bootstrap: read-only wherever they are
     std::vector<std::string> hidden;    // the sidecar's own directories: a profile that would show one is refused
     Limits limits;
     std::string proxy;    // a unix socket in session_dir that proxy_port leads to; empty: no way to the network
     std::string packages; // of these, the one folder that is shown, read-only; empty: none
-    std::shared_ptr<const Settings> settings = nullptr; // a person's, if there are some
+    std::shared_ptr<const Settings> settings = nullptr; // a user's, if there are some
 };
 
 // For one start. Keep it until start_process() has returned: the command's descriptors are owned here.
 struct Launch {
     async::Command command;
     std::vector<std::string> layers;
-    std::vector<std::string> notices; // what the settings ask for and do not get; for persons to read
-    std::vector<Descriptor> descriptors;
+    std::vector<std::string> notices; // what the settings ask for and do not get; for users to read
+    std::vector<UniqueFd> descriptors;
     // What is shown in there, for explain_path(); nothing without a sandbox.
     std::shared_ptr<const KernelMounts> mounts = nullptr;
     // What all that runs in there counts for; nothing where none can be had. To be kept until the process has ended.

@@ -28,7 +28,7 @@ struct Limits {
 };
 
 // What holds without being asked for: most of the machine's memory, and more processes than anybody needs. They are
-// there so that the machine, and with it the person, can go on.
+// there so that the machine, and with it the user, can go on.
 std::uint64_t default_memory_bytes();
 inline constexpr std::uint64_t default_process_count = 4096;
 

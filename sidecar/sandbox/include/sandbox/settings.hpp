@@ -2,7 +2,7 @@
 // The settings files of srt (@anthropic-ai/sandbox-runtime), which ipybox's sandbox.json are, read as they are. Nothing
 // in them is passed over in silence: a key is enforced, or a notice says that it is not and does no harm, or it is an
 // error that says what to do. What the lists of paths mean here is in settings_mounts.hpp, and that the result is never
-// wider than a person's word: only a person may name such a file.
+// wider than a user's word: only a user may name such a file.
 
 #include <memory>
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace cellgate::sandbox {
 
-// One entry of a list of paths. Relative ones are from the workspace, `~` is the person's home.
+// One entry of a list of paths. Relative ones are from the workspace, `~` is the user's home.
 struct PathRule {
     std::string where; // filesystem.denyRead[0] ".env"
     std::string path;
     bool literal = false; // no character of it stands for others
-    bool added = false;   // by a person, not in the file
+    bool added = false;   // by a user, not in the file
 };
 
 // Which hosts a cell may reach; the texts are checked, in lower case, and for domain_covers() (domains.hpp).
@@ -26,8 +26,8 @@ struct NetworkSettings {
     std::vector<std::string> denied_domains;
 };
 
-// What a person adds, beside or without a settings file. Paths without wildcards; relative ones are from the workspace,
-// `~` is the person's home.
+// What a user adds, beside or without a settings file. Paths without wildcards; relative ones are from the workspace,
+// `~` is the user's home.
 struct Additions {
     std::vector<std::string> allow_read;
     std::vector<std::string> allow_write;

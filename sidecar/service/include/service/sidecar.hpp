@@ -1,6 +1,7 @@
 #pragma once
-// The composition root: one sidecar for one workspace. It makes the gate, the tool servers and the sessions, and serves
-// clients over connections that are given to it. close() must have been awaited before it goes; it ends every process.
+// `Sidecar` is the composition root: one sidecar for one workspace. It creates the gate, the tool servers and the
+// sessions, and serves clients over the connections that it is given. close() ends every process and must have been
+// awaited before destruction.
 
 #include "async/loop.hpp"
 #include "protocol/connection.hpp"
@@ -15,40 +16,39 @@
 
 namespace cellgate::service {
 
-// Throws Error{config_invalid} when it is no directory.
-std::string canonical_root(const std::string& root);
+// Throws Error{config_invalid} if it is not a directory.
+std::string canonical_workspace(const std::string& workspace);
 
 struct SidecarOptions {
-    std::string root;                                              // the workspace; made canonical
+    std::string workspace;                                         // the workspace; made canonical
     std::map<std::string, std::string> environment;                // of this process
     std::vector<protocol::RuleSpec> rules;                         // from the command line
     std::map<std::string, protocol::McpServerConfig> tool_servers; // from the command line: their start is allowed
-    std::optional<std::string> sandbox_config; // a settings file for the sandbox of every session that names none
-    std::optional<std::string> trace_file;     // every message of every client, as JSON lines
-    // Whether clients may come back to what it did: if it crashes, the next one tells them what was lost. Not for a
-    // sidecar that is part of its only client.
+    std::optional<std::string> sandbox_config;                     // sandbox settings file, for sessions that name none
+    std::optional<std::string> trace_file;                         // every message of every client, as JSON lines
+    // Whether it outlives its clients: after a crash, the next sidecar reports the lost work. False for a sidecar that
+    // is part of its only client.
     bool outlives_clients = true;
 };
 
 class Sidecar {
   public:
-    // Throws Error{config_invalid, store_failed} for a root or directories that cannot be used.
+    // Throws Error{config_invalid, store_failed} for a workspace or directories that cannot be used.
     Sidecar(async::Loop& loop, SidecarOptions options);
     Sidecar(const Sidecar&) = delete;
     Sidecar& operator=(const Sidecar&) = delete;
     ~Sidecar();
 
-    // Serves one client until it says `exit` or its connection ends. The role comes from how it connected. Returns
-    // whether it said `shutdown` before it went.
+    // Serves one client until it sends `exit` or its connection ends. Returns whether it sent `shutdown` before.
     Task<bool> serve(std::shared_ptr<protocol::Connection> connection, protocol::Role role);
 
-    // For a sidecar that clients come to and leave: whether it has clients or expects one that vanished, and when it
-    // has not any more.
+    // For a sidecar that outlives its clients: whether it has clients, or expects one to reconnect; wait_idle() returns
+    // when it does not.
     bool needed() const;
-    Task<void> unneeded();
-    // The first client is expected within this time.
+    Task<void> wait_idle();
+    // Expects the first client within this time.
     void expect_client(Duration within);
-    // Nobody can come any more: it is not needed once its clients have gone and what runs has ended.
+    // No further client can connect: it is not needed once its clients have left and all executions have ended.
     void drain();
 
     // Ends sessions, tool servers and pending approvals.

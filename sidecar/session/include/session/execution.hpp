@@ -1,6 +1,6 @@
 #pragma once
-// One run of one piece of code: what was asked, where it stands, its output and its result. A Session owns it while it
-// waits and runs, and remembers it afterwards. Only the Session changes it.
+// `Execution` is one run of one piece of code: its request, its state, its output and its result. A Session owns it
+// while it is queued and runs, and keeps it for a while afterwards. Only the Session changes it.
 
 #include "base/task.hpp"
 #include "gate/agent.hpp"
@@ -14,7 +14,7 @@
 
 namespace cellgate::session {
 
-// A client's number in the sidecar: who asked, who may be asked for input.
+// A client's number in the sidecar.
 using ClientId = std::uint64_t;
 
 // Why an execution is being stopped; the first reason stays.
@@ -30,7 +30,7 @@ struct Execution {
     const protocol::ExecuteParams params;
     const ClientId client;
     const std::string session_id;
-    std::optional<gate::Agent> agent; // whose it is
+    std::optional<gate::Agent> agent; // that sent it, if it was an agent
 
     protocol::ExecutionState state = protocol::ExecutionState::queued;
     StopReason stop = StopReason::none;

@@ -1,6 +1,7 @@
 #pragma once
-// The clock of one execution: how long it has run, without the time in which a person was asked. Any number of
-// approvals may be pending at once; the clock stands while there is at least one.
+// `ExecutionClock` is the clock of one execution: it measures how long the execution ran, without the time in which an
+// approval was pending. Any number of approvals may be pending at once; the clock is paused while there is at least
+// one.
 
 #include "base/clock.hpp"
 
@@ -11,9 +12,9 @@ class ExecutionClock {
     explicit ExecutionClock(Clock& clock) : clock_(clock) {}
 
     void start();
-    // `pending` approvals of this execution wait now.
+    // The number of pending approvals of this execution, now.
     void set_pending(std::size_t pending);
-    // Nothing counts from here on.
+    // Stops for good.
     void stop();
 
     Duration total() const;  // since start()

@@ -1,6 +1,7 @@
 #pragma once
-// What the texts of a failed execution say that was refused: paths, and connections that no proxy saw. They are the
-// code's word, and are believed no further than that: what becomes of them is in path_notes.hpp.
+// `failed_paths` and `bypassed_proxy` are parsers of a failed execution's texts: they find refused paths, and
+// connections that bypassed the proxy. The texts come from the code and are not trusted; path_notes.hpp verifies the
+// paths.
 
 #include "base/raw_json.hpp"
 #include "protocol/messages/executions.hpp"
@@ -11,7 +12,7 @@
 
 namespace cellgate::session {
 
-// The last that a cell printed: a few small outputs.
+// The last few small outputs that a cell printed.
 class LastPrinted {
   public:
     // `body`: an output of nbformat 4, of the type stream.
@@ -30,15 +31,15 @@ struct Failure {
 
 struct FailedPath {
     std::string path; // as it was written; may be relative
-    int error = 0;    // of errno: ENOENT also where nobody says what it was
+    int error = 0;    // of errno: ENOENT also if the text names no error
 };
 
-// At most four. Of the exception and of those that it came from: the paths of OSErrors ("[Errno 2] No such file or
-// directory: 'data.csv'"). Of a command that failed: those that it complained about, and those among its words. Of a
-// database that sqlite cannot open or write: the absolute paths that stand in the code in quotes, as sqlite names none.
+// At most four. From the exception and its causes: the paths of OSErrors ("[Errno 2] No such file or directory:
+// 'data.csv'"). From a failed command: the paths in its messages and in its arguments. From a database that sqlite
+// cannot open or write: the quoted absolute paths in the code, as sqlite names none.
 std::vector<FailedPath> failed_paths(const Failure& failure);
 
-// Whether something connected, or looked up a name, without a proxy.
-bool connected_by_itself(const Failure& failure);
+// Whether the code tried to connect, or to look up a name, without the proxy.
+bool bypassed_proxy(const Failure& failure);
 
 } // namespace cellgate::session

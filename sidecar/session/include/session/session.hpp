@@ -1,12 +1,12 @@
 #pragma once
-// A session: one kernel in its sandbox, and the queue of executions that it runs one after the other. The session
-// outlives its kernel: when that dies, what ran gets a result that says how, what waited is cancelled (the state it
-// counted on is gone), and a new kernel is started. A result of status killed is given once nothing of that kernel
-// runs. Owned by the service; close() must have been awaited before it goes.
+// `Session` is one kernel in its sandbox with the queue of executions that it runs one after the other. A session
+// outlives its kernel: when the kernel dies, the running execution gets a result that names the cause, queued ones are
+// cancelled (the state that they relied on is gone), and a new kernel is started. A result of status killed is given
+// once no process of that kernel runs any more. Owned by the service, which must await close() before destruction.
 
 #include "async/loop.hpp"
 #include "egress/proxy.hpp"
-#include "exec/python.hpp"
+#include "packages/python.hpp"
 #include "gate/gate.hpp"
 #include "jupyter/kernel.hpp"
 #include "jupyter/kernel_choice.hpp"
@@ -17,7 +17,7 @@
 #include "store/directories.hpp"
 #include "store/journals.hpp"
 #include "tools/channel.hpp"
-#include "tools/door.hpp"
+#include "tools/tool_call_dispatcher.hpp"
 
 #include <deque>
 #include <map>
@@ -28,140 +28,141 @@
 
 namespace cellgate::session {
 
-// Who is told, in the order in which it happens. Implemented by the service; must outlive the sessions.
+// Receives the events of all sessions, in order. Implemented by the service; must outlive the sessions.
 struct SessionObserver {
     virtual ~SessionObserver() = default;
     virtual void on_session_changed(const protocol::SessionChangedParams& changed) = 0;
     virtual void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) = 0;
     virtual void on_output(const Execution& execution, const protocol::OutputRecord& record) = 0;
-    // The person's answer; nothing when there is none to be had.
+    // The user's answer; nothing if the client cannot ask.
     virtual Task<std::optional<std::string>> ask_input(ClientId client, protocol::InputRequestParams params) = 0;
 };
 
-// What every session of a sidecar shares.
-struct House {
+// `SessionServices` is what every session of a sidecar shares. All outlive the sessions.
+struct SessionServices {
     async::Loop& loop;
     Clock& clock; // of executions
     gate::Gate& gate;
-    tools::Door& tools;
+    tools::ToolCallDispatcher& tools;
     egress::Network& network;
     SessionObserver& observer;
     const store::Directories& directories;
     store::Journals& journals;
-    std::string root;                    // the workspace, canonical
-    sandbox::Environment environment;    // of this process
-    std::string vmstat = "/proc/vmstat"; // where the system counts what it ended for want of memory
+    std::string workspace;               // the workspace, canonical
+    Environment environment;    // of this process
+    std::string vmstat = "/proc/vmstat"; // where the system counts processes that it killed for lack of memory
 };
 
 struct SessionOptions {
     std::string id;
     std::optional<std::string> language;
-    protocol::KernelChoice kernel; // neither name nor interpreter: the default one
+    protocol::KernelChoice kernel; // neither name nor interpreter: the default kernel
     std::string cwd;               // absolute
     bool restore_cwd = false;
     std::map<std::string, std::string> environment;
     sandbox::Isolation isolation = sandbox::Isolation::bwrap;
-    std::shared_ptr<const sandbox::Settings> settings; // a person's file, for the sandbox
-    sandbox::Additions additions;                      // a person's, to it
+    std::shared_ptr<const sandbox::Settings> settings; // a user's file, for the sandbox
+    sandbox::Additions additions;                      // a user's, to it
     sandbox::Limits limits;
-    std::optional<double> wall_seconds; // the longest that an execution may run, whatever timeout it names
-    std::optional<std::vector<std::string>> tool_servers; // the only ones that its code may call
-    std::optional<gate::Agent> agent;                     // whose session it is
+    std::optional<double> wall_seconds;                   // upper bound of an execution's timeout
+    std::optional<std::vector<std::string>> tool_servers; // if given, only these may be called
+    std::optional<gate::Agent> agent;                     // the owner, if it is an agent
 };
 
-class Session final : public jupyter::KernelListener, public tools::RunningExecution {
+class Session final : public jupyter::KernelListener, public tools::CallerIdentity {
   public:
-    Session(House& house, SessionOptions options);
+    Session(SessionServices& services, SessionOptions options);
     ~Session() override;
 
     const std::string& id() const { return options_.id; }
     bool belongs_to(ClientId agent) const { return options_.agent && options_.agent->client == agent; }
     protocol::SessionInfo info() const;
-    // Of the kernel that was started last; nothing when that is no Python.
-    const std::optional<exec::Python>& python() const { return python_; }
+    // Of the latest kernel; nothing if it does not run Python.
+    const std::optional<packages::Python>& python() const { return python_; }
 
     // Starts the kernel. Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, denied}.
     Task<void> start();
-    // What it was created with, for a new start.
+    // As it was created, or last restarted.
     const SessionOptions& options() const { return options_; }
-    // Ends the kernel, cancels what waits, and starts a new one; in a sandbox by `settings` and `additions`. Throws
-    // Error{busy} while that is under way, Error{config_invalid} for what cannot be shown: then nothing has changed;
-    // and what start() throws: then the session is dead until it is restarted.
+    // Ends the kernel, cancels the queue, and starts a new kernel with `settings` and `additions` for its sandbox.
+    // Throws Error{busy} during another restart and Error{config_invalid} for paths that cannot be shown: then nothing
+    // changed. Also throws what start() throws: then the session is dead until it is restarted.
     Task<void> restart(std::shared_ptr<const sandbox::Settings> settings, sandbox::Additions additions);
-    // Interrupts what runs now; what waits stays.
+    // Interrupts the running execution; queued ones stay.
     void interrupt();
-    // Ends the kernel; everything that has not finished ends as killed or cancelled. `reason` says why. Not while
-    // start() is under way: that is cancelled, and awaited, first.
+    // Ends the kernel; all unfinished executions end as killed or cancelled, with `reason`. A start() in progress must
+    // be cancelled and awaited first.
     Task<void> close(std::string reason);
 
-    // The params carry an executionId or get one. Throws Error{execution_exists}, Error{session_not_found} when the
-    // session is being closed, and Error{kernel_start_failed} when it is dead.
+    // An executionId is generated if the params have none. Throws Error{execution_exists, busy},
+    // Error{session_not_found} if the session is being closed, and Error{kernel_start_failed} if it is dead.
     std::shared_ptr<Execution> enqueue(protocol::ExecuteParams params, ClientId client,
                                        std::optional<gate::Agent> agent = std::nullopt);
-    // nullptr when there is none of that id here.
+    // nullptr if this session has none with that id.
     std::shared_ptr<Execution> find(const std::string& execution_id) const;
-    // All that are remembered: those that have ended, the running one, the queue.
+    // Finished ones that are still kept, the running one, the queue; in this order.
     std::vector<std::shared_ptr<Execution>> executions() const;
-    // Whether what runs now was asked for by `client`.
+    // Whether the running execution is `client`'s.
     bool runs_for(ClientId client) const { return running_ && running_->client == client; }
-    // How many come before it, the running one included; nothing unless it is queued.
+    // The number of executions before it, with the running one; nothing unless it is queued.
     std::optional<std::int64_t> position(const Execution& execution) const;
-    // Queued: removed. Running: interrupted. True when it still runs after `grace` and `force` was not given; with it
-    // the kernel is ended and started anew.
+    // Removes a queued execution, interrupts a running one. True if it still runs after `grace` without `force`; with
+    // `force` the kernel is then restarted.
     Task<bool> cancel(std::shared_ptr<Execution> execution, Duration grace, bool force);
-    // Asks the kernel, when it has nothing to run: then nobody waits behind a cell. Throws Error{busy} else, and when
-    // it takes longer than a person would wait; Error{kernel_died, kernel_start_failed}.
-    Task<std::string> ask(jupyter::Question question);
-    // Of the kernel's tool channel: who calls, by our own records. The line is what the code says.
+    // Sends the query only while nothing runs or is queued, so that a user never waits for a cell. Throws Error{busy}
+    // otherwise and on a timeout; Error{kernel_died, kernel_start_failed}.
+    Task<std::string> ask(jupyter::KernelQuery query);
+    // The context of a call on the kernel's tool channel, by the sidecar's own records; only the line is the code's
+    // claim.
     tools::CallContext current_call(std::optional<std::int64_t> reported_line) override;
-    void note_origin(protocol::ChannelOriginParams told) override;
-    void forget_origins() override;
+    void record_origin(protocol::ChannelOriginParams told) override;
+    void clear_origins() override;
 
   private:
-    // One start of a kernel, with all that belongs to it alone.
-    struct Start;
+    struct KernelInstance;
 
     void on_output(const std::string& parent, jupyter::Output output) override;
     void on_input_request(jupyter::InputRequest request) override;
 
     void require_open() const;
-    // Throws Error{busy} when code of another agent is, or will be, in this kernel: they could use each other's grants.
-    void require_only_guest(const gate::Agent& agent) const;
+    // Throws Error{busy} if code of another agent ran, runs or will run in this kernel: they could use each other's
+    // grants.
+    void require_single_agent(const gate::Agent& agent) const;
     void require_restartable() const;
     Task<void> check_settings(std::shared_ptr<const sandbox::Settings> settings, const sandbox::Additions& additions);
-    Task<std::unique_ptr<Start>> start_kernel();
+    Task<std::unique_ptr<KernelInstance>> start_kernel();
     std::unique_ptr<egress::Proxy> make_proxy(std::string path);
-    void note_settings(const std::vector<std::string>& notices);
+    void record_sandbox_notices(const std::vector<std::string>& notices);
     Task<jupyter::KernelChoice> choose_kernel();
     Task<void> allow_workspace_kernel(jupyter::KernelChoice choice, std::string identity);
-    // Nothing more runs on the present kernel: what waits is cancelled. The first reason stays.
-    void lose_kernel(const std::string& reason);
-    Task<std::string> end_by_exit(std::shared_ptr<Start> start);
-    Task<void> end_kernel(std::shared_ptr<Start> start, Duration grace);
+    // Cancels the queue; nothing more runs on the present kernel. The first reason is kept.
+    void mark_kernel_lost(const std::string& reason);
+    Task<std::string> end_by_exit(std::shared_ptr<KernelInstance> instance);
+    Task<void> end_kernel(std::shared_ptr<KernelInstance> instance, Duration grace);
     // A task of this session, so that close() ends it too. Sets replaced_, however it ends.
-    Task<void> replace_kernel(std::shared_ptr<Start> start, Duration grace);
-    Task<void> watch_kernel(std::shared_ptr<Start> start);
-    void interrupt(Start& start);
+    Task<void> replace_kernel(std::shared_ptr<KernelInstance> instance, Duration grace);
+    Task<void> watch_kernel(std::shared_ptr<KernelInstance> instance);
+    void interrupt(KernelInstance& instance);
 
     Task<void> run_queue();
     Task<void> run(std::shared_ptr<Execution> execution);
-    // The result of an execution whose kernel has gone, or has to go.
-    Task<protocol::ExecuteResult> end_with_kernel(std::shared_ptr<Execution> execution, std::shared_ptr<Start> start,
-                                                  std::string failure);
-    Task<void> restore_cwd(std::shared_ptr<Start> start);
-    // Whether the sandbox is why the code failed on paths.
-    struct PathsLook;
-    Task<void> note_paths(std::shared_ptr<Execution> execution, std::shared_ptr<Start> start,
-                          std::vector<FailedPath> paths);
-    Task<void> look_at_paths(std::shared_ptr<PathsLook> look);
+    // The result of an execution whose kernel died, or must be ended.
+    Task<protocol::ExecuteResult> end_with_kernel(std::shared_ptr<Execution> execution,
+                                                  std::shared_ptr<KernelInstance> instance, std::string failure);
+    Task<void> restore_cwd(std::shared_ptr<KernelInstance> instance);
+    // Checks whether the sandbox made the code fail on a path.
+    struct PathInspection;
+    Task<void> add_path_notes(std::shared_ptr<Execution> execution, std::shared_ptr<KernelInstance> instance,
+                              std::vector<FailedPath> paths);
+    Task<void> inspect_paths(std::shared_ptr<PathInspection> inspection);
     Task<void> enforce_timeout(std::shared_ptr<Execution> execution, Duration limit);
     Task<bool> interrupt_and_wait(std::shared_ptr<Execution> execution, Duration grace);
     Task<void> answer_input(jupyter::InputRequest request, std::shared_ptr<Execution> execution);
-    Task<void> go_back_to_cwd();
+    Task<void> send_chdir();
 
     void record(Execution& execution, RawJson output);
     void finish(const std::shared_ptr<Execution>& execution, protocol::ExecuteResult result);
-    // The oldest are forgotten for it.
+    // Drops the oldest ones beyond the limit.
     void remember(const Execution& execution);
     void cancel_queued(std::optional<ClientId> client, const std::string& reason);
     protocol::ExecutionError describe(const jupyter::KernelError& error) const;
@@ -169,33 +170,34 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
                                       std::optional<std::string> reason) const;
     protocol::ExecuteResult result_of(const Execution& execution, const jupyter::ExecuteReply& reply);
     void set_status(protocol::SessionStatus status, std::optional<std::string> reason = {});
-    // A kernel that ended for having met a limit, as far as the system tells.
-    struct LimitMet {
+    // A kernel that the system ended because a limit was exceeded.
+    struct LimitExceeded {
         protocol::ExecutionStatus status = protocol::ExecutionStatus::killed;
         std::string reason;
     };
-    std::optional<LimitMet> limit_met(const Start& start, const jupyter::Death& death) const;
-    // In the kernel's control group; where it has none, on the whole machine.
-    std::uint64_t memory_kills(const Start& start) const;
-    void note_memory_kills(const Start& start);
+    std::optional<LimitExceeded> limit_exceeded(const KernelInstance& instance,
+                                                const jupyter::KernelExit& kernel_exit) const;
+    // In the kernel's control group; without one, on the whole machine.
+    std::uint64_t memory_kills(const KernelInstance& instance) const;
+    void record_memory_kills(const KernelInstance& instance);
 
-    House& house_;
+    SessionServices& services_;
     SessionOptions options_;
     Clock& clock_;
     WallTime created_at_;
     std::unique_ptr<sandbox::Launcher> launcher_;
-    std::shared_ptr<Start> start_;
-    std::optional<Error> kernel_failure_; // why there is no kernel, when the session is dead
+    std::shared_ptr<KernelInstance> instance_;
+    std::optional<Error> kernel_failure_; // set if the session is dead
     protocol::SessionStatus status_ = protocol::SessionStatus::starting;
     protocol::SessionKernel kernel_;
-    std::optional<exec::Python> python_;
+    std::optional<packages::Python> python_;
     std::vector<std::string> layers_;
     std::vector<std::string> sandbox_notices_;
     std::int64_t execution_count_ = 0;
-    std::optional<Instant> memory_looked_at_;
+    std::optional<Instant> memory_inspected_at_;
     std::uint64_t memory_kills_ = 0; // then
 
-    std::optional<gate::Agent> guest_; // whose code ran in the present kernel of a person's session
+    std::optional<gate::Agent> borrowing_agent_; // that ran code in the present kernel of a user's session
     std::deque<std::shared_ptr<Execution>> queue_;
     std::size_t queued_code_ = 0; // bytes
     std::shared_ptr<Execution> running_;
@@ -204,13 +206,13 @@ class Session final : public jupyter::KernelListener, public tools::RunningExecu
     std::size_t remembered_code_ = 0; // bytes
     Event queue_changed_;
     Event kernel_ready_;
-    bool replacing_ = false; // replace_kernel() is at work
+    bool replacing_ = false; // replace_kernel() is running
     Event replaced_;
     bool closing_ = false;
     Event closed_;
-    // On behalf of what runs now; ended before its result is given.
+    // Tasks of the running execution; joined before its result is given.
     TaskScope helpers_;
-    LastPrinted last_printed_; // by what runs
+    LastPrinted last_printed_; // by the running execution
     bool takes_input_ = false;
     std::shared_ptr<CancelState> prompt_; // of the latest input request
     TaskScope tasks_;

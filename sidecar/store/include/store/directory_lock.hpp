@@ -1,5 +1,5 @@
 #pragma once
-// A sidecar's directory is locked (flock) while it lives.
+// `DirectoryLock` is a lock (flock) on a directory, which its sidecar holds for its lifetime.
 
 #include <string>
 
@@ -7,8 +7,8 @@ namespace cellgate::store {
 
 class DirectoryLock {
   public:
-    // Does not wait. Held is what `path` still names once it is locked, and only a directory of this user's: no link to
-    // one, and none that was removed or replaced meanwhile.
+    // Does not wait. Held only if, once locked, `path` still names that directory and it belongs to this user: not a
+    // link, and not removed or replaced meanwhile.
     explicit DirectoryLock(const std::string& path);
     DirectoryLock(const DirectoryLock&) = delete;
     DirectoryLock& operator=(const DirectoryLock&) = delete;

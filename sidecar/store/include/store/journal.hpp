@@ -1,11 +1,11 @@
 #pragma once
-// The journal of one execution: every output record, in files of one JSON object a line, so that nothing is lost to a
-// slow client or a reload. Records are numbered from 0 without gaps. Past its limit it keeps the first and the latest
-// records and drops what lies between; when the disk fails it keeps nothing more. What was dropped keeps its number and
-// is counted, problem() says why, and no execution ever stops for it. What it holds in memory does not grow with the
-// number of records: one entry for each 64 KiB of a file.
+// `Journal` is the output of one execution: every record, in files of one JSON object a line, so that nothing is lost
+// to a slow client or a reload. Records are numbered from 0 without gaps. Past its limit it keeps the first and the
+// latest records and drops those between; after a disk error it keeps no more. A dropped record keeps its number and is
+// counted, problem() names the reason, and the execution goes on. Memory use does not grow with the number of records:
+// one entry for each 64 KiB of a file.
 //
-// It has files once it has a record, and they go with it. The first line of each tells whose it is.
+// Its files are created with the first record and removed with the journal. The first line of each names its execution.
 
 #include "base/raw_json.hpp"
 
@@ -19,7 +19,7 @@ namespace cellgate::store {
 
 class Journals;
 
-// Whose output it is.
+// The execution whose output it is.
 struct JournalTitle {
     std::string execution_id;
     std::string session_id;
@@ -27,24 +27,24 @@ struct JournalTitle {
 
 struct JournalRecord {
     std::int64_t seq = 0;
-    std::int64_t count = 1;        // more than one only of what was dropped
-    std::optional<RawJson> output; // nothing where it was dropped
-    std::uint64_t bytes = 0;       // of the outputs
+    std::int64_t count = 1;        // more than one only for dropped records
+    std::optional<RawJson> output; // nothing if it was dropped
+    std::uint64_t bytes = 0;       // size of the outputs
     bool late = false;             // after the execution's reply
 };
 
-// What is to be read, fixed at one moment: the reading itself needs no journal and may be done on another thread. What
-// cannot be read any more counts as dropped.
+// `JournalPage` is a snapshot of what to read: read() needs no journal and may run on another thread. Records that
+// cannot be read any more count as dropped.
 class JournalPage {
   public:
-    // Read one after the other: at least one record if there is one, then as many as fit into about `max_bytes`.
+    // Reads records in order: at least one if there is one, then as many as fit into about `max_bytes`.
     std::vector<JournalRecord> read() const;
-    // As Journal::data_stem(), of a record that is read here.
+    // As Journal::data_stem(), for a record of this page.
     std::string data_stem(std::int64_t seq) const;
 
   private:
     friend class Journal;
-    friend class LeftJournal;
+    friend class RecoveredJournal;
     struct Piece {
         std::string path; // empty: these records were dropped
         std::int64_t offset = 0;
@@ -63,7 +63,7 @@ class JournalPage {
 class Journal {
   public:
     // The journals must outlive it.
-    Journal(Journals& house, JournalTitle title);
+    Journal(Journals& journals, JournalTitle title);
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
     ~Journal();
@@ -72,19 +72,19 @@ class Journal {
     std::int64_t append(const RawJson& output, bool late);
     JournalPage page(std::int64_t from, std::uint64_t max_bytes) const;
 
-    // The execution has ended, and there may be thousands of them: from here on a file is open only while it is used,
-    // and everything may be dropped when all journals together have grown too large.
-    void rest();
+    // Called when the execution has ended, as there may be thousands of them: from then on a file is open only while it
+    // is used, and the journal may be dropped when all journals together have grown too large.
+    void retire();
     void drop_all(const std::string& why);
 
-    // Where a record's large data is kept as files, `<stem>.<index>`, beside the journal's; they go with the record.
-    // Nothing when the record is not kept: code must not fill the disk.
+    // The stem of the files with a record's large data, `<stem>.<index>`, next to the journal's files; they are removed
+    // with the record. Nothing when the record is not kept, so that code cannot fill the disk.
     std::optional<std::string> data_stem(std::int64_t seq) const;
 
     std::int64_t next_seq() const { return next_seq_; }
     std::uint64_t output_bytes() const { return output_bytes_; }
-    std::uint64_t dropped_bytes() const { return middle_.bytes + rest_.bytes; }
-    // Why something was dropped; empty while nothing was.
+    std::uint64_t dropped_bytes() const { return middle_.bytes + after_failure_.bytes; }
+    // Why records were dropped; empty if none were.
     const std::string& problem() const { return problem_; }
 
   private:
@@ -108,7 +108,7 @@ class Journal {
         std::uint64_t bytes = 0;
     };
 
-    // The segment that takes a line of `bytes`, in a file that is open; nullptr when it cannot be kept.
+    // The segment for a line of `bytes`, with its file open; nullptr when the line cannot be kept.
     Segment* segment_for(std::uint64_t bytes);
     Segment* open_segment(std::deque<Segment>& part);
     bool write(Segment& segment, std::int64_t seq, const std::string& output, bool late);
@@ -118,18 +118,18 @@ class Journal {
     void close_file();
     static std::uint64_t size_of(const std::deque<Segment>& part);
 
-    Journals& house_;
+    Journals& journals_;
     JournalTitle title_;
     std::string stem_;
     std::uint64_t max_bytes_;
-    // In the order of their records: head_, middle_, tail_, rest_.
+    // In the order of their records: head_, middle_, tail_, after_failure_.
     std::deque<Segment> head_;
     Dropped middle_;
     std::deque<Segment> tail_;
-    Dropped rest_; // since it failed
+    Dropped after_failure_; // since it failed
     int next_part_ = 0;
     int fd_ = -1;                          // of the latest segment
-    std::optional<std::uint64_t> resting_; // its number among those that rest
+    std::optional<std::uint64_t> retired_; // its number among those that rest
     bool failed_ = false;
     std::int64_t next_seq_ = 0;
     std::uint64_t output_bytes_ = 0;

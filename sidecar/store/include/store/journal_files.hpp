@@ -1,9 +1,9 @@
 #pragma once
-// The files of a sidecar's journals. To create or to remove one takes a file system a hundred times as long as to write
-// a line, so both are done off the loop: some files are made before they are needed, and what is not needed any more
-// is removed a little later, in batches. Files have numbers for names; none is used twice.
+// `JournalFiles` creates and removes the files of a sidecar's journals. Creating or removing a file takes a hundred
+// times as long as writing a line, so both run on the thread pool: some files are created ahead, and unused files are
+// removed later, in batches. Files are named by numbers; none is used twice.
 
-#include "base/off_loop.hpp"
+#include "base/run_blocking.hpp"
 #include "base/task.hpp"
 
 #include <cstdint>
@@ -17,11 +17,11 @@ class JournalFiles {
   public:
     struct File {
         std::string path;
-        int fd = -1;   // for reading and writing; its taker closes it
-        int error = 0; // the errno, when there is no file
+        int fd = -1;   // for reading and writing; the caller closes it
+        int error = 0; // errno if there is no file
     };
 
-    JournalFiles(std::string directory, OffLoop off_loop);
+    JournalFiles(std::string directory, RunBlocking run_blocking);
     JournalFiles(const JournalFiles&) = delete;
     JournalFiles& operator=(const JournalFiles&) = delete;
     ~JournalFiles();
@@ -30,13 +30,13 @@ class JournalFiles {
 
     // A new, empty file, readable by this user only.
     File take();
-    // A path that no file has yet: what is to be named after it may append a '.' and more.
+    // A path that no file has yet; callers append a '.' and a suffix.
     std::string new_stem();
-    // The file of that name goes, and `bytes` of the disk are free again.
+    // Removes the file later, which frees `bytes` of disk space.
     void remove(std::string path, std::uint64_t bytes);
-    // So do `<stem>.0`, `<stem>.1` … as far as there are any.
+    // Removes `<stem>.0`, `<stem>.1` … later, up to the first that does not exist.
     void remove_numbered(std::string stem);
-    // Removes everything, the directory too. Only the destructor may follow.
+    // Removes everything, including the directory. Only the destructor may follow.
     Task<void> close();
 
   private:
@@ -51,7 +51,7 @@ class JournalFiles {
     Task<void> work();
 
     std::string directory_;
-    OffLoop off_loop_;
+    RunBlocking run_blocking_;
     std::uint64_t next_number_ = 0;
     std::deque<File> ahead_;
     std::vector<Removal> removals_;

@@ -1,7 +1,7 @@
 #pragma once
-// What a sidecar was asked to run and what came of it, for the one after it, in case this one ends without a goodbye:
-// a file beside the journals, one JSON object a line. It never stops the work: when it cannot be written, the log says
-// so and nothing more is noted.
+// `Ledger` records the executions that a sidecar was asked to run and their results, so that the next sidecar can
+// report them after a crash: a file next to the journals, one JSON object a line. A failure to write it is logged, ends
+// the recording, and never stops an execution.
 
 #include "base/raw_json.hpp"
 
@@ -14,18 +14,18 @@
 
 namespace cellgate::store {
 
-// An execution.
+// One execution.
 struct LedgerEntry {
     std::string execution_id;
     std::string session_id;
-    std::optional<RawJson> cell;   // where its code stands
-    bool started = false;          // or it waited in the queue
+    std::optional<RawJson> cell;   // the location of its code
+    bool started = false;          // false: it waited in the queue
     std::optional<RawJson> result; // once it has finished
 };
 
 class Ledger {
   public:
-    // In a directory that goes with it.
+    // In a directory that is removed with it.
     explicit Ledger(const std::string& directory);
     Ledger(const Ledger&) = delete;
     Ledger& operator=(const Ledger&) = delete;
@@ -40,9 +40,9 @@ class Ledger {
   private:
     void append(std::string line);
     bool write(const std::string& text);
-    // Past its size it begins anew, with what is open.
-    void begin_anew();
-    void give_up();
+    // Rewrites the file with the open entries only, when it has grown past its limit.
+    void rewrite();
+    void disable();
 
     std::string path_;
     int fd_ = -1;
@@ -52,11 +52,11 @@ class Ledger {
 };
 
 struct LedgerContents {
-    std::vector<std::string> sessions;   // that were open
-    std::vector<LedgerEntry> executions; // in the order in which they were asked for
+    std::vector<std::string> sessions;   // open at the end
+    std::vector<LedgerEntry> executions; // in the order of their requests
 };
 
-// What can be read of it: the last line may be cut off. May block.
+// Reads as much as possible: the last line may be truncated. May block.
 LedgerContents read_ledger(const std::string& directory);
 bool has_ledger(const std::string& directory);
 

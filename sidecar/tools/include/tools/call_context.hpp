@@ -1,5 +1,5 @@
 #pragma once
-// On whose behalf a tool is called, by the sidecar's own records. What a person sees of it beside the call itself, and
+// On whose behalf a tool is called, by the sidecar's own records. What a user sees of it beside the call itself, and
 // which rules of an execution or a session count.
 
 #include "gate/agent.hpp"

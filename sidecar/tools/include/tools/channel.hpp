@@ -10,7 +10,7 @@
 #include "async/stream.hpp"
 #include "protocol/messages/network.hpp"
 #include "tools/call_context.hpp"
-#include "tools/door.hpp"
+#include "tools/tool_call_dispatcher.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -20,18 +20,18 @@
 namespace cellgate::tools {
 
 // What the session knows about itself at the moment of a call.
-struct RunningExecution {
-    virtual ~RunningExecution() = default;
+struct CallerIdentity {
+    virtual ~CallerIdentity() = default;
     virtual CallContext current_call(std::optional<std::int64_t> reported_line) = 0;
     // What the code says before it connects or starts a program. The second: what it said may lack something from here.
-    virtual void note_origin(protocol::ChannelOriginParams told) = 0;
-    virtual void forget_origins() = 0;
+    virtual void record_origin(protocol::ChannelOriginParams told) = 0;
+    virtual void clear_origins() = 0;
 };
 
 class Channel {
   public:
     // Listens from here on. Throws Error{internal_error} for a path over 107 bytes or in use.
-    Channel(async::Loop& loop, std::string path, Door& door, RunningExecution& running);
+    Channel(async::Loop& loop, std::string path, ToolCallDispatcher& dispatcher, CallerIdentity& running);
     Channel(const Channel&) = delete;
     Channel& operator=(const Channel&) = delete;
     ~Channel();

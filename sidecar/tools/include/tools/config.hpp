@@ -7,6 +7,7 @@
 #include "gate/agent.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "sandbox/settings.hpp"
+#include "base/environment.hpp"
 
 #include <map>
 #include <memory>
@@ -17,20 +18,19 @@
 
 namespace cellgate::tools {
 
-using Environment = std::map<std::string, std::string>;
 
 inline constexpr std::string_view host_server_name = "host";
 
 struct ServerSpec {
     std::string name;
     protocol::McpServerConfig config;
-    protocol::ToolServerSource source = protocol::ToolServerSource::person;
+    protocol::ToolServerSource source = protocol::ToolServerSource::user;
     std::optional<std::string> file;  // that names it
     std::optional<gate::Agent> agent; // that named it
 };
 
-// Not a person's word: it starts only after a person agreed, and they are shown all that it says.
-inline bool needs_a_yes(protocol::ToolServerSource source) {
+// Not a user's word: it starts only after a user agreed, and they are shown all that it says.
+inline bool requires_approval(protocol::ToolServerSource source) {
     return source == protocol::ToolServerSource::workspace_file || source == protocol::ToolServerSource::agent;
 }
 
@@ -49,7 +49,7 @@ ConfigFile parse_config(std::string_view text, const std::string& file);
 // Both files of a workspace, as far as they are there. A file that cannot be read is one more problem.
 ConfigFile read_workspace_config(const std::string& workspace);
 
-// By which file it runs in the sandbox is for persons to say: an agent's server may ask for the sandbox alone. Throws
+// By which file it runs in the sandbox is for users to say: an agent's server may ask for the sandbox alone. Throws
 // Error{config_invalid}.
 bool names_settings(const ServerSpec& spec);
 
@@ -59,13 +59,13 @@ struct ServerIsolation {
     std::vector<std::string> folders;                  // of its program
 };
 
-// A server as a person is asked about it: nothing is put in for variables but the workspace's folder.
+// A server as a user is asked about it: nothing is put in for variables but the workspace's folder.
 struct ServerDescription {
     std::vector<std::string> command;           // resolved: argv[0] is an absolute path, when it is known
     std::string cwd;                            // absolute
     std::vector<std::string> environment_names; // that it gets, and that its configuration reads
     std::optional<Environment>
-        environment; // what a workspace's file or an agent says for them; a person's are not shown
+        environment; // what a workspace's file or an agent says for them; a user's are not shown
     std::optional<ServerIsolation> sandbox; // if it runs in it
     std::string identity;
 };

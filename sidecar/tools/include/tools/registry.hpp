@@ -41,17 +41,17 @@ class Registry {
     Registry& operator=(const Registry&) = delete;
     ~Registry();
 
-    // Servers that a person gave. One of the same name that was configured otherwise is stopped, and one of a
+    // Servers that a user gave. One of the same name that was configured otherwise is stopped, and one of a
     // workspace's file gives way. Throws Error{config_invalid}, also for two whose wrappers would be one package; then
     // none was added.
     void add(const std::vector<ServerSpec>& specs);
     // A server that an agent names. It starts only after the gate agreed to exactly that command, and it is there until
-    // that is denied or taken back, a person or a file means another one by the name, or all agents that named it are
+    // that is denied or taken back, a user or a file means another one by the name, or all agents that named it are
     // gone. Throws Error{config_invalid}, and Error{forbidden} for a name that means another server, by anybody else's
     // word.
     void add_from_agent(ServerSpec spec);
-    void agent_has_gone(std::uint64_t client);
-    // Makes the servers of the workspace's files those that the files name now; names that a person gave stay, those of
+    void on_agent_disconnected(std::uint64_t client);
+    // Makes the servers of the workspace's files those that the files name now; names that a user gave stay, those of
     // agents give way. Returns what is wrong with the files.
     std::vector<std::string> read_workspace_files();
     // Throw Error{tool_server_not_found}; remove() also Error{forbidden} for `host`.
@@ -70,7 +70,7 @@ class Registry {
     Task<void> close();
 
   private:
-    friend class Door; // nobody else may call a tool
+    friend class ToolCallDispatcher; // nobody else may call a tool
 
     struct Tool {
         protocol::ToolSpec spec;
@@ -89,7 +89,7 @@ class Registry {
                                                        std::string server, RawJson arguments);
 
     std::shared_ptr<Server> find(const std::string& name) const;
-    // The name of another server whose wrappers would be the same package; `only_given`: of those that a person gave.
+    // The name of another server whose wrappers would be the same package; `only_given`: of those that a user gave.
     std::optional<std::string> same_package(const std::string& name, bool only_given) const;
     void put(ServerSpec spec, ServerDescription described);
     void drop(const std::string& name, std::string reason);

@@ -3,7 +3,7 @@
 // the workspace, so such a program is another one once its bytes have changed. What it loads in its turn is not looked
 // at. For tool servers, and for a workspace's kernel.
 
-#include "base/identity_text.hpp"
+#include "base/fingerprint.hpp"
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace cellgate::tools {
 
 // Throws Error{config_invalid} for a program that cannot be read. `workspace`: a canonical path.
-void add_workspace_programs(IdentityText& text, const std::vector<std::string>& command, const std::string& cwd,
+void add_workspace_programs(Fingerprint& text, const std::vector<std::string>& command, const std::string& cwd,
                             const std::string& workspace);
 
 } // namespace cellgate::tools

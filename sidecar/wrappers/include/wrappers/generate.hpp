@@ -1,7 +1,7 @@
 #pragma once
-// Makes a Python package of a tool server's tools: one module with a typed `run` and `run_async` for each. Pure: the
-// same server name and tools give the same bytes. Everything that a tool says about itself is taken as hostile: it
-// ends up in docstrings and literals that it cannot leave, and its names become identifiers that cannot collide.
+// `generate` makes a Python package of a tool server's tools: one module with a typed `run` and `run_async` for each.
+// It is pure: the same server name and tools give the same bytes. Tool descriptions are hostile: they become docstrings
+// and literals that they cannot leave, and names become identifiers that cannot collide.
 
 #include "protocol/tool_spec.hpp"
 
@@ -34,7 +34,7 @@ struct Package {
     std::vector<Skipped> skipped;
 };
 
-// A tool whose schema cannot be used is skipped, with the reason; the others are made. Never throws for a tool's sake.
+// A tool with an unusable schema is skipped, with the reason; the others are generated. Never throws because of a tool.
 Package generate(const std::string& server, const std::vector<protocol::ToolSpec>& tools);
 
 } // namespace cellgate::wrappers

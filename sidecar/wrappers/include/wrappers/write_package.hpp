@@ -1,6 +1,6 @@
 #pragma once
-// Puts a package's files on the disk. The folder may be in a workspace that is not trusted: nothing is followed out of
-// it, no file is half written, and what cellgate did not make is not touched.
+// `write_package` writes a package's files to disk. The folder may be in an untrusted workspace: links are not
+// followed, no file is left half written, and files not made by cellgate are not changed.
 
 #include "wrappers/generate.hpp"
 
@@ -8,9 +8,9 @@
 
 namespace cellgate::wrappers {
 
-// Writes the package under `out_dir`/mcptools and removes the server's modules that it no longer has. Each file is
-// replaced as a whole, or left as it is when it is the same already. A package that was made for a server of another
-// name is left alone. Throws Error{wrapper_failed}; the files that were there before are then still whole.
+// Writes the package under `out_dir`/mcptools and removes modules of tools that the server no longer has. Each file is
+// replaced atomically, or kept if it is identical. A package made for a server of another name is not changed. Throws
+// Error{wrapper_failed}; the previous files are then intact.
 void write_package(const Package& package, const std::filesystem::path& out_dir);
 
 } // namespace cellgate::wrappers

@@ -1,24 +1,24 @@
-// An agent beside the editor: a client of `cellgate mcp`, as programs start it.
+// `Agent` is a client of `cellgate mcp`, started as agent programs start it.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { cellgateProgram } from "./place.mjs";
+import { cellgateProgram } from "./workspace.mjs";
 
 export class Agent {
     #answers = new Map();
     #count = 0;
 
-    /** @param {import("./place.mjs").Place} place @param {string} name as it introduces itself */
-    static async start(place, name) {
-        const agent = new Agent(place);
+    /** @param {import("./workspace.mjs").TestWorkspace} workspace @param {string} name as it introduces itself */
+    static async start(workspace, name) {
+        const agent = new Agent(workspace);
         await agent.#request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name, version: "1" } });
         agent.#send({ method: "notifications/initialized" });
         return agent;
     }
 
-    /** @param {import("./place.mjs").Place} place */
-    constructor(place) {
-        const parameters = ["mcp", "--root", place.workspace];
-        this.process = spawn(cellgateProgram(), parameters, { env: place.environment, cwd: place.workspace, stdio: ["pipe", "pipe", "inherit"] });
+    /** @param {import("./workspace.mjs").TestWorkspace} workspace */
+    constructor(workspace) {
+        const parameters = ["mcp", "--root", workspace.path];
+        this.process = spawn(cellgateProgram(), parameters, { env: workspace.environment, cwd: workspace.path, stdio: ["pipe", "pipe", "inherit"] });
         createInterface({ input: this.process.stdout }).on("line", (line) => {
             const { id, result, error } = JSON.parse(line);
             this.#answers.get(id)?.(error ?? result);

@@ -1,4 +1,4 @@
-// The view Approvals as a person has it: what waits, and the buttons that answer it.
+// `Approvals` is the approvals page as a user has it: the waiting calls, and the buttons that answer them.
 import { until } from "./wait.mjs";
 
 export class Approvals {
@@ -32,7 +32,7 @@ export class Approvals {
         return this.frame.locator("button.deny");
     }
 
-    /** Answers as a person who has looked at all of it, and waited for a moment. @param {import("playwright-core").Locator} button */
+    /** Answers as a user who has looked at all of it, and waited for a moment. @param {import("playwright-core").Locator} button */
     async press(button) {
         await this.ready(button);
         await button.click();
@@ -49,8 +49,8 @@ export class Approvals {
         );
     }
 
-    /** Scrolls through all of it with the wheel, as a person does, until the button answers for each call. @param {import("playwright-core").Locator} button */
-    async lookThrough(button) {
+    /** Scrolls through all of it with the wheel, as a user does, until the button answers for each call. @param {import("playwright-core").Locator} button */
+    async scrollThrough(button) {
         const isDone = async () => {
             const [covers, all = covers] = (await button.locator(".count").innerText()).split(" of ");
             return covers === all && (await button.getAttribute("aria-disabled")) === "false";

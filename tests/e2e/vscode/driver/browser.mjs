@@ -1,13 +1,13 @@
-// The browser of a file's scenarios, and the one address under which it has the editor. Behind the address is the server
-// of the scenario that runs; so what the browser fetched and compiled of the workbench serves all scenarios, which is most
-// of the work of opening a window. Whatever a window stores there is gone before the next one opens.
+// `sharedBrowser` is the browser of all scenarios in a file, with one address for the editor, behind which is the
+// server of the scenario that runs. So the fetched and compiled workbench, most of the cost of opening a window, is
+// reused. A window's storage is cleared before the next one opens.
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { chromium } from "playwright-core";
 import { atEnd } from "./end.mjs";
-import { PATIENCE } from "./wait.mjs";
+import { TIMEOUT } from "./wait.mjs";
 
 const PROGRAM = process.env.CELLGATE_E2E_BROWSER ?? "/usr/bin/chromium";
 const FLAGS = [
@@ -24,7 +24,7 @@ let browser;
 atEnd(async () => (await browser)?.end());
 
 /** The browser of this process's tests. */
-export function theBrowser() {
+export function sharedBrowser() {
     browser ??= Browser.start();
     return browser;
 }
@@ -44,8 +44,8 @@ class Browser {
 
     async #listen() {
         const sockets = new Set();
-        this.door = createServer((outside) => {
-            const inside = connect(this.behind);
+        this.proxy = createServer((outside) => {
+            const inside = connect(this.target);
             for (const [socket, other] of [[outside, inside], [inside, outside]]) {
                 sockets.add(socket);
                 // Either end goes with the other; an error is an end.
@@ -53,9 +53,9 @@ class Browser {
                 socket.pipe(other);
             }
         });
-        this.hangUp = () => sockets.forEach((socket) => socket.destroy());
-        await new Promise((resolve) => this.door.listen(0, "127.0.0.1", resolve));
-        this.address = `http://127.0.0.1:${this.door.address().port}`;
+        this.closeConnections = () => sockets.forEach((socket) => socket.destroy());
+        await new Promise((resolve) => this.proxy.listen(0, "127.0.0.1", resolve));
+        this.address = `http://127.0.0.1:${this.proxy.address().port}`;
     }
 
     async #launch() {
@@ -68,12 +68,12 @@ class Browser {
             env: environment,
         });
         await this.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: this.address });
-        this.context.setDefaultTimeout(PATIENCE);
+        this.context.setDefaultTimeout(TIMEOUT);
     }
 
     /** A window that remembers nothing. @param {string} socket where the editor's server listens */
     async window(socket) {
-        this.behind = socket;
+        this.target = socket;
         const page = await this.context.newPage();
         const session = await this.context.newCDPSession(page);
         await session.send("Storage.clearDataForOrigin", { origin: this.address, storageTypes: "all" });
@@ -87,13 +87,13 @@ class Browser {
         // The browser would end with its last page.
         const kept = await this.context.newPage();
         await Promise.all(this.context.pages().filter((page) => page !== kept).map((page) => page.close()));
-        this.hangUp();
+        this.closeConnections();
     }
 
     async end() {
         await this.context.close();
-        this.hangUp();
-        this.door.close();
+        this.closeConnections();
+        this.proxy.close();
         await rm(this.root, { recursive: true, force: true });
     }
 }

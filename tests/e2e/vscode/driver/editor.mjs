@@ -1,23 +1,31 @@
-// The editor as the person in front of it has it: a window in a browser, its palette, files, keys, lenses, panes.
+// `Editor` is VS Code in a browser window, as its user operates it: palette, files, keys, lenses, panes.
+//
+// A key or a pick may be lost: the command of a key first waits for the extension host, and a quick input closes when
+// something else takes the focus. So an operation checks the state it needs, and is repeated until its effect is seen.
+// Only operations that are harmless twice are repeated; the click that accepts a pick happens once.
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { theBrowser } from "./browser.mjs";
-import { until } from "./wait.mjs";
+import { errors } from "playwright-core";
+import { sharedBrowser } from "./browser.mjs";
+import { TIMEOUT, until } from "./wait.mjs";
+
+/** Milliseconds for the effect of the first attempt; each further attempt has twice as long. */
+const FIRST_ATTEMPT = 5_000;
 
 export class Editor {
     /**
      * @param {import("./server.mjs").Server} server
      * @param {string} artefacts folder for screenshots
-     * @param {string | null} [workspace] the file that describes it; null: none; else it is the place's one folder
+     * @param {string | null} [workspaceFile] the .code-workspace file to open; null: no folder; default: the workspace's folder
      */
-    static async open(server, artefacts, workspace) {
-        const browser = await theBrowser();
+    static async open(server, artefacts, workspaceFile) {
+        const browser = await sharedBrowser();
         const page = await browser.window(server.socket);
         const editor = new Editor(browser, page, artefacts);
-        const opened = openedBy(workspace, server.place);
+        const opened = startParameters(workspaceFile, server.workspace);
         try {
             await page.goto(`${browser.address}/?${new URLSearchParams(opened)}`);
-            await editor.#ready(workspace === null ? ".editor-group-watermark" : undefined);
+            await editor.#ready(workspaceFile === null ? ".editor-group-watermark" : undefined);
         } catch (error) {
             await editor.screenshot("failure").catch(() => {});
             await editor.close();
@@ -27,7 +35,7 @@ export class Editor {
     }
 
     /**
-     * @param {Awaited<ReturnType<typeof theBrowser>>} browser
+     * @param {Awaited<ReturnType<typeof sharedBrowser>>} browser
      * @param {import("playwright-core").Page} page
      * @param {string} artefacts
      */
@@ -40,7 +48,7 @@ export class Editor {
         page.on("pageerror", (error) => (this.console += `error: ${error.message}\n`));
     }
 
-    // The workbench takes keys once its first view has its rows.
+    // The workbench accepts keys once its first view has its rows.
     async #ready(view = ".part.sidebar .monaco-list-row") {
         await this.page.locator(".monaco-workbench").waitFor();
         await this.page.locator(view).first().waitFor();
@@ -70,60 +78,125 @@ export class Editor {
 
     /** Runs a command by its title, as the palette shows it. @param {string} title */
     async command(title) {
-        await this.page.keyboard.press("F1");
         await this.#pick(`>${title}`, title);
     }
 
     /** Whether the palette offers a command by this title. @param {string} title */
     async offers(title) {
-        await this.page.keyboard.press("F1");
-        const input = this.page.locator(".quick-input-widget input.input");
-        await input.waitFor();
-        await input.fill(`>${title}`);
         const rows = this.page.locator(".quick-input-list .monaco-list-row");
-        await rows.first().waitFor();
-        const name = this.page.locator(".label-name").getByText(title, { exact: true });
-        const count = await rows.filter({ has: name }).count();
-        await this.page.keyboard.press("Escape");
-        await input.waitFor({ state: "hidden" });
+        await this.#repeat(async (timeout) => {
+            await this.#search(`>${title}`, timeout);
+            await rows.first().waitFor({ timeout });
+        });
+        const count = await this.#rows(title).count();
+        await this.hidePalette();
         return count > 0;
     }
 
-    /** Opens a file of the workspace and waits until it can be typed into. @param {string} name */
+    /** Opens a file of the workspace; a text file can then be typed into. @param {string} name */
     async openFile(name) {
-        await this.page.keyboard.press("Control+P");
         await this.#pick(name, path.basename(name));
         await this.page.locator(`.tab.active[data-resource-name="${path.basename(name)}"]`).waitFor();
-        // A notebook lies over its place in the window, and not in it.
-        const content = name.endsWith(".ipynb") ? ".notebookOverlay .cell" : ".editor-group-container.active .monaco-editor .view-line";
-        await this.page.locator(content).first().waitFor();
+        if (name.endsWith(".ipynb")) {
+            // The editor lays a notebook over its group, not inside it.
+            await this.page.locator(".notebookOverlay .cell").first().waitFor();
+            return;
+        }
+        await this.page.locator(".editor-group-container.active .monaco-editor .view-line").first().waitFor();
+        // An editor that takes the focus later would close the next quick input.
+        await this.textFocus();
     }
 
-    /** Chooses a row of the quick input that is open. @param {string} filter @param {string} label */
-    async #pick(filter, label) {
-        const input = this.page.locator(".quick-input-widget input.input");
-        await input.waitFor();
-        await input.fill(filter);
-        await this.choose(label);
-    }
-
-    /** Clicks the row of a pick that is open, by its label. @param {string | RegExp} label */
+    /** Clicks the row of an open pick, by its label. @param {string | RegExp} label */
     async choose(label) {
-        const name = this.page.locator(".label-name").getByText(label, { exact: true });
-        await this.page.locator(".quick-input-list .monaco-list-row").filter({ has: name }).first().click();
+        await this.#rows(label).first().click();
     }
 
-    /** Puts the cursor into a line of the active text editor, counted from 1. @param {number} number */
+    /** Puts the cursor at the start of a line of the active text editor, counted from 1. @param {number} number */
     async goToLine(number) {
-        await this.page.keyboard.press("Control+G");
-        const input = this.page.locator(".quick-input-widget input.input");
-        await input.waitFor();
-        await input.fill(`:${number}`);
-        await this.page.keyboard.press("Enter");
-        await input.waitFor({ state: "hidden" });
-        // The cursor is shown there while the line is still chosen; keys go to it once the editor has the focus again.
-        await this.page.locator(".part.editor .monaco-editor.focused").waitFor();
+        await this.#pick(`:${number}`, new RegExp(`line ${number}\\b`));
+        await this.textFocus();
         await this.statusItem(new RegExp(`Ln ${number}, `)).waitFor();
+    }
+
+    /** Waits until a text editor has the focus: it then receives the keys. */
+    async textFocus() {
+        await this.page.locator(".part.editor .monaco-editor.focused").waitFor();
+    }
+
+    /** Shows the palette, ready for a command. */
+    async showPalette() {
+        await this.#repeat((timeout) => this.#openPalette(timeout));
+    }
+
+    /** Closes the palette. */
+    async hidePalette() {
+        await this.pressUntil("Escape", async () => !(await this.#isPaletteShown()), "the palette to close");
+    }
+
+    /**
+     * Presses a key, unless `done` already holds, and repeats it until `done` holds. Only for keys that are harmless twice.
+     * @param {string} key @param {() => Promise<boolean>} done @param {string} what
+     */
+    async pressUntil(key, done, what) {
+        if (await done()) return;
+        await this.#repeat(async (timeout) => {
+            await this.page.keyboard.press(key);
+            await until(done, what, timeout);
+        });
+    }
+
+    get #input() {
+        return this.page.locator(".quick-input-widget input.input");
+    }
+
+    /** @param {string | RegExp} label */
+    #rows(label) {
+        const name = this.page.locator(".label-name").getByText(label, { exact: true });
+        return this.page.locator(".quick-input-list .monaco-list-row").filter({ has: name });
+    }
+
+    /**
+     * Types into the quick input, `>` before a command, `:` before a line, else a file's name, and clicks the row.
+     * @param {string} text @param {string | RegExp} label
+     */
+    async #pick(text, label) {
+        await this.#repeat(async (timeout) => {
+            await this.#search(text, timeout);
+            await this.#rows(label).first().click({ timeout });
+        });
+        const accepted = async () => !(await this.#input.isVisible()) || (await this.#input.inputValue()) !== text;
+        await until(accepted, `the quick input to accept ${text}`);
+    }
+
+    /** @param {string} text @param {number} timeout */
+    async #search(text, timeout) {
+        await this.#openPalette(timeout);
+        await this.#input.fill(text, { timeout });
+    }
+
+    /** One attempt. F1 while the palette is shown does nothing. @param {number} timeout */
+    async #openPalette(timeout) {
+        if (await this.#isPaletteShown()) return;
+        await this.page.keyboard.press("F1");
+        await until(() => this.#isPaletteShown(), "the palette to open", timeout);
+    }
+
+    async #isPaletteShown() {
+        return (await this.#input.isVisible()) && (await this.#input.inputValue()).startsWith(">");
+    }
+
+    /** Repeats `attempt` until it does not time out, unless it may have clicked. @param {(timeout: number) => Promise<void>} attempt */
+    async #repeat(attempt) {
+        const end = performance.now() + TIMEOUT;
+        for (let timeout = FIRST_ATTEMPT; ; timeout *= 2) {
+            try {
+                return await attempt(timeout);
+            } catch (error) {
+                const hasClicked = error.message.includes("performing click action");
+                if (!(error instanceof errors.TimeoutError) || hasClicked || performance.now() > end) throw error;
+            }
+        }
     }
 
     /** The lenses with that title, from the top. @param {string | RegExp} title */
@@ -189,12 +262,12 @@ export class Editor {
     }
 }
 
-function openedBy(workspace, place) {
-    if (workspace === null) return { ew: "true" };
-    return workspace === undefined ? { folder: place.workspace } : { workspace: place.file(workspace) };
+function startParameters(workspaceFile, workspace) {
+    if (workspaceFile === null) return { ew: "true" };
+    return workspaceFile === undefined ? { folder: workspace.path } : { workspace: workspace.file(workspaceFile) };
 }
 
-/** What the editor has saved of its tabs; runs in its page. */
+/** The tabs that the editor has saved, as text. Runs in its page. */
 async function savedEditors() {
     const texts = [];
     for (const { name } of await indexedDB.databases()) {

@@ -1,4 +1,4 @@
-// What a process that drives editors has to do away with at its end, whoever says when that is.
+// `end` runs the actions that `atEnd` registered, in reverse order: what the process has to release before it exits.
 const actions = [];
 
 /** @param {() => Promise<unknown>} action */

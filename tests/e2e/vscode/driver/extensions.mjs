@@ -1,5 +1,5 @@
-// What extensions an editor has: those of its own that matter here, the package, and small ones that play a part beside it.
-// Each set is installed once in a process, by the editor's own installer; a scenario gets a copy.
+// These functions prepare the extensions of an editor: its own relevant ones, the package, and small ones that play a
+// part. Each set is installed once per process by the editor's installer; a scenario gets a copy.
 import { execFile } from "node:child_process";
 import { copyFile, cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,14 +16,14 @@ const VSCE = path.join(REPOSITORY, "editors", "vscode", "node_modules", ".bin", 
 const OWN = path.join(EDITOR, "code-server", "lib", "vscode", "extensions");
 // An editor that starts half as many extensions is there sooner. Those are not in the way of anything here, and most
 // scenarios do without them: version control, other languages, debuggers, chat.
-const OWN_IN_USE = ["configuration-editing", "ipynb", "json", "markdown-basics", "notebook-renderers", "python", "theme-defaults", "theme-seti"];
+const USED_BUILTINS = ["configuration-editing", "ipynb", "json", "markdown-basics", "notebook-renderers", "python", "theme-defaults", "theme-seti"];
 
 const sets = new Map();
 const root = mkdtemp(path.join(tmpdir(), "cge-extensions-"));
 atEnd(async () => rm(await root, { recursive: true, force: true }));
 
 /** Options for a scenario in which this extension of tests/e2e/vscode/extensions is there, too. @param {string} name */
-export function beside(name) {
+export function withExtension(name) {
     return { extensions: [name] };
 }
 
@@ -33,11 +33,11 @@ export async function installInto(folder, names) {
 }
 
 /** The folder of the editor's own extensions that are in use here. */
-export async function ownInUse() {
+export async function usedBuiltins() {
     return once("own", async () => {
         const folder = path.join(await root, "own");
         await mkdir(folder);
-        for (const name of OWN_IN_USE) {
+        for (const name of USED_BUILTINS) {
             await symlink(path.join(OWN, name), path.join(folder, name));
         }
         return folder;
@@ -45,24 +45,24 @@ export async function ownInUse() {
 }
 
 async function install(names) {
-    const place = path.join(await root, ["package", ...names].join("-"));
-    await mkdir(place);
-    const environment = { HOME: place, PATH: process.env.PATH, LANG: "C.UTF-8" };
-    const folder = path.join(place, "extensions");
-    const config = path.join(place, "config.yaml");
-    const directories = ["--config", config, "--user-data-dir", path.join(place, "user-data"), "--extensions-dir", folder];
+    const base = path.join(await root, ["package", ...names].join("-"));
+    await mkdir(base);
+    const environment = { HOME: base, PATH: process.env.PATH, LANG: "C.UTF-8" };
+    const folder = path.join(base, "extensions");
+    const config = path.join(base, "config.yaml");
+    const directories = ["--config", config, "--user-data-dir", path.join(base, "user-data"), "--extensions-dir", folder];
     // Where the editor runs in another root it does not see the repository.
-    const ours = path.join(place, "cellgate.vsix");
+    const ours = path.join(base, "cellgate.vsix");
     await copyFile(PACKAGE, ours);
-    for (const file of [ours, ...(await Promise.all(names.map((name) => packaged(name, place))))]) {
+    for (const file of [ours, ...(await Promise.all(names.map((name) => packaged(name, base))))]) {
         const { program, parameters } = editor(...directories, "--install-extension", file);
         await run(program, parameters, { env: environment });
     }
     return folder;
 }
 
-async function packaged(name, place) {
-    const file = path.join(place, `${name}.vsix`);
+async function packaged(name, base) {
+    const file = path.join(base, `${name}.vsix`);
     const parameters = ["package", "--no-dependencies", "--skip-license", "--allow-missing-repository", "--out", file];
     await run(VSCE, parameters, { cwd: path.join(PARTS, name) });
     return file;

@@ -1,4 +1,4 @@
-// Where the editor that is driven is installed, and how it is started.
+// This is where the tested editor is installed, and how it is started.
 import path from "node:path";
 
 export const REPOSITORY = path.resolve(import.meta.dirname, "../../../..");

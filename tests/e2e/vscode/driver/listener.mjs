@@ -1,4 +1,5 @@
-// Who hears what gets out: each listener has an address of its own, and counts connections, not only requests.
+// `listener` starts a server that detects traffic out of a frame: it has an address of its own, and counts connections, not only
+// requests.
 import { createServer } from "node:http";
 import { atEnd } from "./end.mjs";
 

@@ -1,11 +1,11 @@
-// Machines that lack something: what a place is given before its editor starts.
+// These functions prepare a workspace as on a machine that lacks something.
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { cellgateProgram } from "./place.mjs";
+import { cellgateProgram } from "./workspace.mjs";
 
-/** A Python that has no ipykernel, and a pip that "installs" the system's. @param {import("./place.mjs").Place} place */
-export async function bareVenv(place, venv = path.join(place.root, "venv")) {
+/** A Python that has no ipykernel, and a pip that "installs" the system's. @param {import("./workspace.mjs").TestWorkspace} workspace */
+export async function bareVenv(workspace, venv = path.join(workspace.base, "venv")) {
     execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", venv]);
     const site = execFileSync(path.join(venv, "bin/python"), ["-c", "import site; print(site.getsitepackages()[0])"]);
     const pip = path.join(site.toString().trim(), "pip");
@@ -17,14 +17,14 @@ export async function bareVenv(place, venv = path.join(place.root, "venv")) {
     ].join("\n"));
 }
 
-/** The program as it is, on a machine that has no bubblewrap. @param {import("./place.mjs").Place} place */
-export async function withoutBubblewrap(place) {
-    const program = path.join(place.root, "cellgate");
+/** The program as it is, on a machine that has no bubblewrap. @param {import("./workspace.mjs").TestWorkspace} workspace */
+export async function withoutBubblewrap(workspace) {
+    const program = path.join(workspace.base, "cellgate");
     const script = `mount --bind /dev/null /usr/bin/bwrap && exec "${cellgateProgram()}" "$@"`;
     await writeFile(program, `#!/bin/sh\nexec unshare --map-root-user --mount sh -c '${script}' sh "$@"\n`);
     await chmod(program, 0o755);
-    // Where the editor and the person are on different machines, the settings of the editor's own count.
-    const settings = path.join(place.root, "user-data/Machine/settings.json");
+    // Where the editor and the user are on different machines, the settings of the editor's own count.
+    const settings = path.join(workspace.base, "user-data/Machine/settings.json");
     await mkdir(path.dirname(settings), { recursive: true });
     await writeFile(settings, JSON.stringify({ "cellgate.program": program }));
 }

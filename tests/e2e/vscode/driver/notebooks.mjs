@@ -1,4 +1,4 @@
-// Ordinary notebooks, as a person opens and runs them.
+// These functions open and run ordinary notebooks as a user does.
 
 /** A notebook's file with these cells. @param {string[]} sources */
 export function notebookOf(...sources) {

@@ -1,10 +1,10 @@
-// VS Code as a server for browsers: started in a place, with its own directories, at a socket there.
+// `Server` is VS Code as a server for browsers, started in a workspace with its own directories, at a socket there.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { installInto, ownInUse } from "./extensions.mjs";
+import { installInto, usedBuiltins } from "./extensions.mjs";
 import { editor } from "./installation.mjs";
 import { until } from "./wait.mjs";
 
@@ -27,18 +27,18 @@ const SETTINGS = {
 
 export class Server {
     /**
-     * @param {import("./place.mjs").Place} place
+     * @param {import("./workspace.mjs").TestWorkspace} workspace
      * @param {{settings?: object, trusted?: boolean, environment?: Record<string, string>, extensions?: string[],
      *          whole?: boolean}} options `whole`: with all the extensions that are the editor's own
      */
-    static async start(place, { settings = {}, trusted = true, environment = {}, extensions = [], whole = false } = {}) {
-        const server = new Server(place, { ...place.environment, ...environment });
+    static async start(workspace, { settings = {}, trusted = true, environment = {}, extensions = [], whole = false } = {}) {
+        const server = new Server(workspace, { ...workspace.environment, ...environment });
         await server.#addSettings("User", { ...SETTINGS, ...settings });
-        // What only a machine may decide counts here, where the editor is not on the person's own.
+        // What only a machine may decide counts here, where the editor is not on the user's own.
         await server.#addSettings("Machine", settings);
-        await writeFile(path.join(place.root, "config.yaml"), "");
+        await writeFile(path.join(workspace.base, "config.yaml"), "");
         await installInto(server.extensions, extensions);
-        await server.#listen(trusted, whole ? [] : ["--builtin-extensions-dir", await ownInUse()]);
+        await server.#listen(trusted, whole ? [] : ["--builtin-extensions-dir", await usedBuiltins()]);
         return server;
     }
 
@@ -50,20 +50,20 @@ export class Server {
         await writeFile(file, JSON.stringify({ ...settings, ...prepared }, null, 4));
     }
 
-    /** @param {import("./place.mjs").Place} place @param {Record<string, string>} environment */
-    constructor(place, environment) {
-        this.place = place;
+    /** @param {import("./workspace.mjs").TestWorkspace} workspace @param {Record<string, string>} environment */
+    constructor(workspace, environment) {
+        this.workspace = workspace;
         this.environment = environment;
-        this.userData = path.join(place.root, "user-data");
-        this.extensions = path.join(place.root, "extensions");
-        this.socket = path.join(place.root, "editor");
+        this.userData = path.join(workspace.base, "user-data");
+        this.extensions = path.join(workspace.base, "extensions");
+        this.socket = path.join(workspace.base, "editor");
         this.log = "";
     }
 
     /** @param {boolean} trusted @param {string[]} further */
     async #listen(trusted, further) {
         const { program, parameters } = editor(
-            "--config", path.join(this.place.root, "config.yaml"),
+            "--config", path.join(this.workspace.base, "config.yaml"),
             "--user-data-dir", this.userData,
             "--extensions-dir", this.extensions,
             "--auth", "none",
@@ -76,7 +76,7 @@ export class Server {
         );
         // A process group of its own, so that all of it can be ended.
         this.process = spawn(program, parameters, { env: this.environment, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-        const file = createWriteStream(path.join(this.place.root, "server.log"));
+        const file = createWriteStream(path.join(this.workspace.base, "server.log"));
         for (const stream of [this.process.stdout, this.process.stderr]) {
             stream.on("data", (data) => {
                 this.log += data;

@@ -1,23 +1,23 @@
-// One block of the page: the calls of one tool of one cell, what can be answered, and the text fields for a no and for
-// an edit. It keeps what a person chose and typed as long as it stands.
+// `BlockView` is one block of the page: the calls of one tool of one cell, the buttons that answer them, and the text
+// fields for a reason and for edited arguments. It keeps what the user chose and typed as long as it exists.
 
-import type { Choices } from "../choices";
+import type { Selection } from "../selection";
 import { checkEdited } from "../edit";
 import { allowed, contentsOf, type Contents, type Row } from "../layout";
-import type { FromPage, Option, OutlineLine, Question } from "../messages";
-import { visible } from "../../text";
+import type { FromPage, Option, OutlineLine, ApprovalItem } from "../messages";
+import { escapeUnprintable } from "../../text";
 import { button, element, pieces } from "./elements";
 import type { Seen } from "./seen";
 
 export type Answer = Omit<Extract<FromPage, { type: "answer" }>, "type" | "nonce">;
 
-export interface Deeds {
+export interface Actions {
     /** Sends an answer, if the guard lets it. */
     answer(what: Answer): boolean;
     edit(id: string): void;
     reveal(id: string): void;
     openCode(id: string): void;
-    /** What is shown has changed by what the person did. */
+    /** What is shown has changed by what the user did. */
     changed(): void;
 }
 
@@ -39,7 +39,7 @@ interface AnswerButton {
 /** The editor of a call's arguments. */
 interface Editing {
     readonly id: string;
-    /** What it sent is under way. */
+    /** Its answer was sent. */
     sent: boolean;
     readonly say: (problem: string | undefined) => void;
     /** The call as it came was not looked through when this was last asked. */
@@ -49,7 +49,7 @@ interface Editing {
 }
 
 /** A table of more arguments has them below one another. */
-const mostColumns = 4;
+const maxColumns = 4;
 
 let named = 0;
 /** For what other elements name. */
@@ -74,13 +74,13 @@ export class BlockView {
     private readonly oddButton = button("quiet", "", () => this.table.querySelector(".outlier:not(.decided)")?.scrollIntoView({ block: "center" }));
     private readonly editButton = button("quiet", "Edit…", () => {
         const [one, ...others] = this.chosen();
-        if (one && others.length === 0) this.deeds.edit(one.id);
+        if (one && others.length === 0) this.actions.edit(one.id);
     });
     private readonly rows = new Map<string, ShownRow>();
     private buttons: AnswerButton[] = [];
-    /** Those that wait. */
-    private questions: Question[] = [];
-    /** All that stand here, decided ones too. */
+    /** The waiting calls. */
+    private items: ApprovalItem[] = [];
+    /** All calls of the block, decided ones too. */
     private ids: string[] = [];
     private editing: Editing | undefined;
     private rowsMade = 0;
@@ -89,8 +89,8 @@ export class BlockView {
 
     constructor(
         private readonly seen: Seen,
-        private readonly choices: Choices,
-        private readonly deeds: Deeds,
+        private readonly selection: Selection,
+        private readonly actions: Actions,
     ) {
         this.title.id = newId();
         this.root.tabIndex = -1;
@@ -104,17 +104,10 @@ export class BlockView {
         this.problem.setAttribute("role", "alert");
         this.problem.hidden = true;
         this.editor.hidden = true;
-        this.hints.addEventListener("toggle", () => this.deeds.changed());
+        this.hints.addEventListener("toggle", () => this.actions.changed());
         this.root.append(
-            this.cardTitle,
-            this.title,
-            this.source,
-            this.common,
-            this.table,
-            element("p", "coverage", this.coverage, this.rest),
-            this.options,
-            this.editor,
-            this.problem,
+            element("div", "call", this.cardTitle, this.title, this.source, this.common, this.table),
+            element("div", "answers", element("p", "coverage", this.coverage, this.rest), this.options, this.editor, this.problem),
             this.hints,
             this.note,
         );
@@ -122,48 +115,48 @@ export class BlockView {
     }
 
     /** These calls; those that were decided keep their place. */
-    show(all: readonly Question[], howOf: (id: string) => string | undefined, first: boolean): void {
+    show(all: readonly ApprovalItem[], outcomeOf: (id: string) => string | undefined, first: boolean): void {
         this.ids = all.map(({ id }) => id);
-        this.questions = all.filter(({ id }) => howOf(id) === undefined);
+        this.items = all.filter(({ id }) => outcomeOf(id) === undefined);
         const anyone = all[0];
         if (!anyone) return;
         this.card = anyone.card.key;
         this.cardTitle.hidden = !first;
         this.fillCard(anyone);
-        if (this.editing && !this.questions.some(({ id }) => id === this.editing?.id)) this.closeEditor();
+        if (this.editing && !this.items.some(({ id }) => id === this.editing?.id)) this.closeEditor();
         this.root.classList.remove("sending");
-        // All of it was decided: it stays as an empty place until a person is not near any more.
-        const ended = this.questions.length === 0;
+        // A block in which all is decided stays as an empty place until the user stops interacting.
+        const ended = this.items.length === 0;
         this.root.classList.toggle("decided", ended);
         this.note.hidden = !ended;
-        this.note.textContent = [...new Set(all.map(({ id }) => howOf(id)))].join("; ");
+        this.note.textContent = [...new Set(all.map(({ id }) => outcomeOf(id)))].join("; ");
         if (ended) return;
         this.fill(contentsOf(all));
         for (const id of this.ids) {
-            const how = howOf(id);
+            const how = outcomeOf(id);
             if (how !== undefined) this.endRow(id, how);
         }
         this.count();
     }
 
-    private fillCard({ id, card }: Question): void {
+    private fillCard({ id, card }: ApprovalItem): void {
         if (JSON.stringify([id, card]) === this.shownCard) return;
         this.shownCard = JSON.stringify([id, card]);
         this.cardTitle.replaceChildren(card.title);
         if (card.agent !== undefined) this.cardTitle.append(" ", element("span", "agent", `by agent ${card.agent}`));
-        if (card.code) this.cardTitle.append(" ", button("link", "Open code", () => this.deeds.openCode(id)));
+        if (card.code) this.cardTitle.append(" ", button("link", "Open code", () => this.actions.openCode(id)));
     }
 
     /** How many calls each answer covers now. */
     count(): void {
         if (this.editing?.unseen) this.editing.check();
-        const total = this.questions.length;
+        const total = this.items.length;
         const chosen = this.chosen();
         for (const answer of this.buttons) {
             const { root, count, option } = answer;
-            // A no is safe without a look.
+            // Denying needs no look.
             const ids = option ? allowed(chosen, option.key, (id) => this.isDisplayed(id)) : chosen.map(({ id }) => id);
-            if (ids.join() !== answer.ids.join()) this.deeds.changed();
+            if (ids.join() !== answer.ids.join()) this.actions.changed();
             answer.ids = ids;
             root.setAttribute("aria-disabled", String(ids.length === 0));
             count.textContent = total > 1 ? `${ids.length} of ${total}` : "";
@@ -171,12 +164,12 @@ export class BlockView {
         const displayed = chosen.filter(({ id }) => this.isDisplayed(id)).length;
         this.coverage.textContent = coverageText(displayed, chosen.length, total);
         this.rest.hidden = displayed === chosen.length;
-        this.editButton.hidden = this.questions.every(({ editable }) => !editable);
+        this.editButton.hidden = this.items.every(({ editable }) => !editable);
         this.editButton.setAttribute("aria-disabled", String(chosen.length !== 1 || chosen[0]?.editable !== true));
     }
 
     edit(id: string, text: string, outline: readonly OutlineLine[]): void {
-        if (!this.questions.some((question) => question.id === id)) return;
+        if (!this.items.some((item) => item.id === id)) return;
         const area = element("textarea", "arguments");
         area.value = text;
         area.rows = Math.min(20, text.split("\n").length + 1);
@@ -196,7 +189,7 @@ export class BlockView {
             verdict.classList.toggle("wrong", problem !== undefined);
         };
         const check = () => {
-            // Who edits some of the arguments allows the others as they are.
+            // An edit of some arguments allows the others as they are.
             editing.unseen = !this.isDisplayed(id);
             const problem = editing.unseen ? "Look through all of the call above first." : problemOf(area.value);
             say(problem);
@@ -204,12 +197,12 @@ export class BlockView {
         };
         area.addEventListener("input", () => {
             check();
-            this.deeds.changed();
+            this.actions.changed();
         });
         const close = button("quiet", "Close", () => {
             this.closeEditor();
             this.root.focus({ preventScroll: true });
-            this.deeds.changed();
+            this.actions.changed();
         });
         const editing: Editing = { id, sent: false, say, unseen: true, check };
         this.editing = editing;
@@ -220,9 +213,9 @@ export class BlockView {
     }
 
     refuse(ids: readonly string[], text: string): void {
-        if (!this.questions.some(({ id }) => ids.includes(id))) return;
+        if (!this.items.some(({ id }) => ids.includes(id))) return;
         this.root.classList.remove("sending");
-        const problem = visible(text.replace(/\n/g, " "));
+        const problem = escapeUnprintable(text.replace(/\n/g, " "));
         if (this.editing?.sent) {
             this.editing.sent = false;
             this.editing.say(problem);
@@ -240,14 +233,14 @@ export class BlockView {
 
     private send(answer: Answer): void {
         if (this.root.classList.contains("sending") || answer.ids.length === 0) return;
-        if (!this.deeds.answer(answer)) return;
+        if (!this.actions.answer(answer)) return;
         this.problem.hidden = true;
         this.root.classList.add("sending");
     }
 
-    /** Those that the next answer is for. A call that stands by itself has nothing to be chosen by. */
-    private chosen(): Question[] {
-        return this.questions.filter(({ id }) => this.rows.size === 0 || this.choices.has(id));
+    /** The calls that the next answer covers. A single call has no checkbox. */
+    private chosen(): ApprovalItem[] {
+        return this.items.filter(({ id }) => this.rows.size === 0 || this.selection.has(id));
     }
 
     private isDisplayed(id: string): boolean {
@@ -264,9 +257,9 @@ export class BlockView {
         if (!missing) return;
         const { piece, from } = missing;
         piece.scrollIntoView({ block: "start" });
-        // A line that was there stays in view above what is new.
-        if (from > 0) piece.closest(".payload, .scroll")?.scrollBy(0, from - 2 * Number.parseFloat(getComputedStyle(piece).lineHeight));
-        this.deeds.changed();
+        // Two lines that were seen already stay in view above the new ones.
+        if (from > 0) scrollerOf(piece)?.scrollBy(0, from - 2 * Number.parseFloat(getComputedStyle(piece).lineHeight));
+        this.actions.changed();
     }
 
     /** The pieces of what all calls here have in common. */
@@ -277,7 +270,7 @@ export class BlockView {
     private fill(contents: Contents): void {
         const { title, table, rows, options, source } = contents;
         const isTable = rows.length > 1;
-        const shown = JSON.stringify([title, table, options, source, isTable, source === undefined && rows.map(({ question }) => question.source)]);
+        const shown = JSON.stringify([title, table, options, source, isTable, source === undefined && rows.map(({ item }) => item.source)]);
         if (shown !== this.shown) {
             this.shown = shown;
             this.title.replaceChildren(...pieces([title]));
@@ -292,7 +285,7 @@ export class BlockView {
             this.rows.clear();
             this.rowsMade = 0;
             this.fillTable(isTable, table.columns.length + Number(source === undefined));
-            this.fillHints(rows[0]?.question.hints ?? []);
+            this.fillHints(rows[0]?.item.hints ?? []);
         }
         if (!isTable) return;
         for (const [id, { root }] of this.rows) {
@@ -301,23 +294,23 @@ export class BlockView {
             this.rows.delete(id);
         }
         for (const row of rows) {
-            if (!this.rows.has(row.question.id)) this.addRow(row, source === undefined);
-            this.mark(row.question.id, row.lacks);
+            if (!this.rows.has(row.item.id)) this.addRow(row, source === undefined);
+            this.mark(row.item.id, row.missingOptions);
         }
-        this.showChoices();
-        const odd = rows.filter(({ question, lacks }) => lacks.length > 0 && this.questions.includes(question)).length;
+        this.showSelection();
+        const odd = rows.filter(({ item, missingOptions }) => missingOptions.length > 0 && this.items.includes(item)).length;
         this.oddButton.textContent = odd === 0 ? "" : `${odd} unlike the others`;
     }
 
-    private fillSource(source: Question["source"]): void {
+    private fillSource(source: ApprovalItem["source"]): void {
         this.source.hidden = source === undefined;
-        this.source.replaceChildren(...(source ? this.sourceView(source, this.questions[0]?.id ?? "") : []));
+        this.source.replaceChildren(...(source ? this.sourceView(source, this.items[0]?.id ?? "") : []));
     }
 
-    private sourceView(source: NonNullable<Question["source"]>, id: string): Node[] {
+    private sourceView(source: NonNullable<ApprovalItem["source"]>, id: string): Node[] {
         const code = element("code", "line", source.text.trim());
         const place = source.link
-            ? button("link", source.place, () => this.deeds.reveal(id))
+            ? button("link", source.place, () => this.actions.reveal(id))
             : element("span", "", source.place);
         const changed = source.changed ? [element("span", "changed", "changed since")] : [];
         return [place, ...changed, element("span", "said", "reported by the code:"), code];
@@ -332,7 +325,7 @@ export class BlockView {
             this.send({ ids, decision: "deny", reason: this.reason.value });
         });
         this.buttons = [...allows, deny];
-        // Yes and no to just this stand together, in sight also where there is little room; what covers more follows.
+        // The narrowest allow and the deny come first, so that both are in view in little space; wider options follow.
         const [narrowest, ...wider] = allows.map(({ root }) => root);
         const no = element("div", "row", deny.root, this.reason);
         this.options.replaceChildren(...(narrowest ? [narrowest] : []), no, ...wider, this.editButton);
@@ -349,16 +342,16 @@ export class BlockView {
         scroll.tabIndex = 0;
         scroll.setAttribute("role", "region");
         scroll.setAttribute("aria-label", "Calls");
-        this.table.classList.toggle("many", columns > mostColumns);
+        this.table.classList.toggle("many", columns > maxColumns);
         this.table.replaceChildren(element("div", "row", choose(true), choose(false), this.oddButton), scroll);
     }
 
-    private addRow({ question, cells }: Row, withSource: boolean): void {
-        const { id, source } = question;
+    private addRow({ item, cells }: Row, withSource: boolean): void {
+        const { id, source } = item;
         const number = ++this.rowsMade;
         const box = element("input", "");
         box.type = "checkbox";
-        box.addEventListener("change", () => this.choose((each) => (each === id ? box.checked : this.choices.has(each))));
+        box.addEventListener("change", () => this.choose((each) => (each === id ? box.checked : this.selection.has(each))));
         const values = cells.map(({ name, lines }) => {
             const value = element("td", "value", ...pieces(lines ?? ["absent"]));
             // Within what has to be seen, since a name may be all that differs.
@@ -374,30 +367,30 @@ export class BlockView {
         const only = button("quiet", "Only this", () => this.choose((each) => each === id));
         only.setAttribute("aria-label", `Only call ${number}`);
         const root = element("tr", "", element("td", "choice", box), ...values, element("td", "tools", only));
-        values[0]?.append(element("span", "lacks"));
+        values[0]?.append(element("span", "missing-options"));
         if (withSource) root.lastElementChild?.before(element("td", "from", ...(source ? this.sourceView(source, id) : [])));
         this.table.querySelector("tbody")?.append(root);
         this.rows.set(id, { root, box, pieces: parts });
         this.seen.watch(parts);
     }
 
-    private mark(id: string, lacks: readonly string[]): void {
+    private mark(id: string, missingOptions: readonly string[]): void {
         const row = this.rows.get(id);
-        row?.root.classList.toggle("outlier", lacks.length > 0);
-        const words = row?.root.querySelector(".lacks");
-        if (words) words.textContent = lacks.length > 0 ? `unlike the others: not ${lacks.join(", not ")}` : "";
+        row?.root.classList.toggle("outlier", missingOptions.length > 0);
+        const words = row?.root.querySelector(".missing-options");
+        if (words) words.textContent = missingOptions.length > 0 ? `unlike the others: not ${missingOptions.join(", not ")}` : "";
     }
 
-    /** A person chooses. */
+    /** A user chooses. */
     private choose(isChosen: (id: string) => boolean): void {
-        this.choices.choose(this.ids, isChosen);
-        this.showChoices();
-        this.deeds.changed();
+        this.selection.choose(this.ids, isChosen);
+        this.showSelection();
+        this.actions.changed();
         this.count();
     }
 
-    private showChoices(): void {
-        for (const [id, { box }] of this.rows) box.checked = this.choices.has(id);
+    private showSelection(): void {
+        for (const [id, { box }] of this.rows) box.checked = this.selection.has(id);
     }
 
     private endRow(id: string, how: string): void {
@@ -405,7 +398,7 @@ export class BlockView {
         if (!row) return;
         row.root.classList.add("decided");
         for (const control of row.root.querySelectorAll<HTMLInputElement | HTMLButtonElement>("input, button")) control.disabled = true;
-        const words = row.root.querySelector(".lacks");
+        const words = row.root.querySelector(".missing-options");
         if (words) words.textContent = how;
     }
 
@@ -428,7 +421,13 @@ function answerButton(className: string, label: string, act: (ids: string[]) => 
     return made;
 }
 
-/** What stands between a person and a yes; empty when it is their word alone. */
+/** What an element scrolls in: a box of the block where one has a limited height, else the page. */
+function scrollerOf(piece: Element): Element | null {
+    const box = piece.closest(".payload, .scroll");
+    return box && box.scrollHeight > box.clientHeight ? box : document.scrollingElement;
+}
+
+/** What the user still has to do before the calls can be allowed; empty when nothing is left. */
 function coverageText(displayed: number, chosen: number, total: number): string {
     const calls = total === 1 ? "" : `${total} calls, ${chosen} chosen`;
     if (chosen === 0) return `${calls}: choose some to answer`;
@@ -446,7 +445,7 @@ function problemOf(text: string): string | undefined {
     }
 }
 
-/** What the tool says of its arguments, beside the text that is edited. */
+/** What the tool says about its arguments, below the edited text. */
 function outlineView(outline: readonly OutlineLine[]): HTMLElement[] {
     if (outline.length === 0) return [];
     const list = element("div", "outline");

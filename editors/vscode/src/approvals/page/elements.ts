@@ -1,4 +1,4 @@
-// Elements of the page. Text gets into it as text and in no other way.
+// These functions make elements of the page. Text is only ever inserted as text.
 
 export function element<K extends keyof HTMLElementTagNameMap>(
     tag: K,

@@ -1,18 +1,18 @@
-// The page of the approvals view: takes what waits, lays it out, and sends a person's answers.
+// `main` is the entry of the approvals page: it takes the waiting calls, lays them out, and sends the user's answers.
 
-import { Choices } from "../choices";
+import { Selection } from "../selection";
 import { Guard } from "../guard";
 import type { Block } from "../layout";
 import type { FromPage, ToPage } from "../messages";
-import { Standing } from "../standing";
+import { PageModel } from "../pageModel";
 import { BlockView, type Answer } from "./block";
-import { element } from "./elements";
+import { button, element } from "./elements";
 import { Seen } from "./seen";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromPage): void };
 const host = acquireVsCodeApi();
 
-/** In CSS pixels: below it the arguments of a call stand below one another. */
+/** In CSS pixels: in a narrower page the arguments of a call are below one another. */
 const narrowBelow = 480;
 
 const guard = new Guard(() => performance.now());
@@ -21,22 +21,26 @@ const empty = element("p", "empty");
 empty.tabIndex = -1;
 const announcement = element("p", "announcement");
 announcement.setAttribute("role", "status");
-document.body.append(announcement, empty, list);
+const openEditor = button("open-editor", "Open in Editor", () => host.postMessage({ type: "openEditor" }));
+const toolbar = element("div", "toolbar", openEditor);
+toolbar.hidden = true;
+document.body.append(announcement, empty, toolbar, list);
+const isInEditor = document.body.dataset.host === "editor";
 
 let nonce = "";
-const standing = new Standing();
-const choices = new Choices();
+const model = new PageModel();
+const selection = new Selection();
 const views = new Map<string, BlockView>();
 const seen = new Seen(() => {
     changed();
     for (const view of views.values()) view.count();
 });
 
-/** A person is near: the pointer has moved in here, or the keys go here. */
-const near = { pointer: false, keys: false };
-const isNear = () => near.pointer || near.keys;
+/** How the user interacts with the page: the pointer moved in it, or keys were pressed in it. */
+const interaction = { pointer: false, keys: false };
+const isInteracting = () => interaction.pointer || interaction.keys;
 
-/** Anything that is shown has changed, or has moved: for a while nothing answers. */
+/** Something that is shown changed or moved: the guard closes for a while. */
 function changed(): void {
     guard.changed();
     document.body.dataset.guard = "closed";
@@ -55,28 +59,29 @@ function answer(what: Answer): boolean {
     return true;
 }
 
-/** Puts everything in order, unless a person is near. */
-function settle(): void {
-    if (!isNear() && standing.settle()) show();
+/** Puts everything in order, unless the user is interacting. */
+function rearrange(): void {
+    if (!isInteracting() && model.rearrange()) show();
 }
 
 function show(): void {
     const focus = focusNow();
-    const wanted = new Set(standing.blocks.map(({ key }) => key));
+    const wanted = new Set(model.blocks.map(({ key }) => key));
     for (const [key, view] of views) {
         if (wanted.has(key)) continue;
         view.root.remove();
         views.delete(key);
     }
-    choices.keep(standing);
+    toolbar.hidden = isInEditor || !model.isLong;
+    selection.keep(model);
     let before: BlockView | undefined;
-    for (const block of standing.blocks) {
+    for (const block of model.blocks) {
         const view = viewOf(block);
         const place = before ? before.root.nextSibling : list.firstChild;
         if (place !== view.root) list.insertBefore(view.root, place);
-        choices.gather(block.ids);
-        const questions = standing.questionsOf(block);
-        view.show(questions, (id) => standing.howOf(id), before?.card !== questions[0]?.card.key);
+        selection.gather(block.ids);
+        const items = model.itemsOf(block);
+        view.show(items, (id) => model.outcomeOf(id), before?.card !== items[0]?.card.key);
         before = view;
     }
     keepFocus(focus);
@@ -86,7 +91,7 @@ function show(): void {
 function viewOf({ key }: Block): BlockView {
     const view =
         views.get(key) ??
-        new BlockView(seen, choices, {
+        new BlockView(seen, selection, {
             answer,
             edit: (id) => host.postMessage({ type: "edit", id }),
             reveal: (id) => host.postMessage({ type: "reveal", id }),
@@ -101,7 +106,7 @@ interface Focus {
     readonly on: HTMLElement;
     /** The number of its block. */
     readonly block: number;
-    /** It is there by the keys. */
+    /** The user moved it there with the keyboard. */
     readonly byKeys: boolean;
 }
 
@@ -112,7 +117,7 @@ function focusNow(): Focus | undefined {
     return { on, block, byKeys: on.matches(":focus-visible") };
 }
 
-/** Focus stays where it is. From what is gone it goes to the next block, and to nothing in it that answers. */
+/** Keeps the focus. From an element that is gone it moves to the next block itself, never to a button that answers. */
 function keepFocus(focus: Focus | undefined): void {
     if (!focus) return;
     const { on, block, byKeys } = focus;
@@ -127,16 +132,16 @@ function keepFocus(focus: Focus | undefined): void {
 }
 
 function take(message: ToPage & { type: "waiting" }): void {
-    const fresh = message.questions.filter(({ id }) => !standing.has(id));
+    const fresh = message.items.filter(({ id }) => !model.has(id));
     nonce = message.nonce;
     empty.textContent = message.connected ? "Nothing waits for you." : "Not connected to cellgate: nothing can be answered.";
-    empty.hidden = message.questions.length > 0;
-    standing.take(message.questions, message.decided, isNear());
+    empty.hidden = message.items.length > 0;
+    model.take(message.items, message.decided, isInteracting());
     show();
     if (fresh.length > 0) {
         const titles = [...new Set(fresh.map(({ display }) => display[0] ?? ""))];
-        announcement.textContent = `${titles.join(", ")}: ${fresh.length === 1 ? "waits" : "wait"} for your answer. ${standing.count} in all.`;
-    } else if (standing.count === 0) {
+        announcement.textContent = `${titles.join(", ")}: ${fresh.length === 1 ? "waits" : "wait"} for your answer. ${model.count} in all.`;
+    } else if (model.count === 0) {
         announcement.textContent = empty.textContent;
     }
 }
@@ -159,28 +164,28 @@ addEventListener("message", ({ data }: MessageEvent<ToPage>) => {
     changed();
 });
 
-// A press counts from its beginning, and a key that is held down is no further press.
+// A press begins when a key or button goes down. The repeats of a key that is held down are no presses.
 addEventListener("pointerdown", () => guard.press(), true);
 addEventListener(
     "keydown",
     (event) => {
-        near.keys = true;
+        interaction.keys = true;
         if (!event.repeat) guard.press();
         else if (event.target instanceof HTMLButtonElement) event.preventDefault();
     },
     true,
 );
-addEventListener("pointermove", () => (near.pointer = true));
+addEventListener("pointermove", () => (interaction.pointer = true));
 document.documentElement.addEventListener("pointerleave", () => {
-    near.pointer = false;
-    settle();
+    interaction.pointer = false;
+    rearrange();
 });
 addEventListener("blur", () => {
-    near.keys = false;
-    settle();
+    interaction.keys = false;
+    rearrange();
 });
 
-// Whatever moves the buttons is a change: another size of the view, of its text or of anything in it, and scrolling.
+// Everything that moves buttons is a change: resizing the page, its text or anything in it, and scrolling.
 const narrow = () => document.body.classList.toggle("narrow", innerWidth < narrowBelow);
 addEventListener("resize", () => {
     narrow();

@@ -1,6 +1,6 @@
-// Which pieces of payload have been in view since they stand where they stand, in one look or in several. The editor's
-// own scrolling, its panes and the scrolling boxes of the page all count: what is cut off by any of them is not in view,
-// and what no frame showed, such as lines that a jump went past, neither.
+// `Seen` records which pieces of payload were in view since they were laid out, at once or in parts. A piece that is
+// cut off by the editor, a pane or a scrolling box is not in view, nor is one that no frame showed, such as lines that
+// a jump skipped.
 
 import { Coverage } from "../coverage";
 
@@ -15,7 +15,7 @@ export class Seen {
     private visible = true;
 
     constructor(private readonly changed: () => void) {
-        // What stays within its box while it is scrolled crosses no threshold: one that is observed anew is told of.
+        // An element that stays within its box while it scrolls crosses no threshold: observing it again reports it.
         const lookAgain = () => {
             if (!this.visible) return;
             for (const piece of this.inView) {

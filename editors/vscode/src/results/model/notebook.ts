@@ -1,4 +1,5 @@
-// Results as a notebook in the format of Jupyter (nbformat 4.5), whole: made from the journal and not from what is shown.
+// `notebookOf` writes results as a Jupyter notebook (nbformat 4.5). It reads the journal, so outputs that are not shown
+// are included.
 
 import type { OutputRecord } from "../../protocol/messages";
 

@@ -1,12 +1,13 @@
-// The outputs of one execution, made from its records: streams joined, cleared ones gone, displays updated. Bounded in
-// each output, in their number and in all; the journal has the rest.
+// `Outputs` is the outputs of one execution, made from its records: streams are joined, cleared outputs removed,
+// displays updated. Each output, their number and their total size are bounded; the journal has everything.
 
-import type { Frame, Note, OutputRecord } from "../../protocol/messages";
-import { bytesOf, contentOf, largest, textOfError, type Content, type Shown } from "./shown";
+import type { Frame, OutputRecord } from "../../protocol/messages";
+import type { ShownNote } from "../messages";
+import { bytesOf, contentOf, maxOutputBytes, textOfError, type Content, type Shown } from "./shown";
 import { TerminalText } from "./terminalText";
 
-const keptOutputs = 500;
-const keptBytes = 16 << 20;
+const maxOutputs = 500;
+const maxBytes = 16 << 20;
 
 type Kept = { readonly key: number; readonly seq: number } & (
     | { kind: "stream"; name: "stdout" | "stderr"; text: TerminalText }
@@ -18,11 +19,11 @@ type Kept = { readonly key: number; readonly seq: number } & (
 export class Outputs {
     private kept: Kept[] = [];
     private surplus = 0;
-    private notes: Pick<Note, "text" | "remedy">[] = [];
+    private notes: ShownNote[] = [];
     private clearNext = false;
     private nextKey = 0;
 
-    /** @param nameDisplay is told each display id; an update of it may come from any execution of the session */
+    /** @param nameDisplay gets each display id; its updates may come from any execution of the session */
     constructor(private readonly nameDisplay: (displayId: string) => void = () => undefined) {}
 
     /** A display's new content that is meant for others than this execution, too. */
@@ -80,8 +81,8 @@ export class Outputs {
         if (last) last.frames = frames;
     }
 
-    /** What a person should know beside what the code put out. */
-    setNotes(notes: Pick<Note, "text" | "remedy">[]): void {
+    /** What the user should know in addition to the output. */
+    setNotes(notes: ShownNote[]): void {
         this.notes = notes;
     }
 
@@ -99,7 +100,7 @@ export class Outputs {
 
     private put(output: Kept): void {
         if (this.clearNext) this.clear();
-        if (this.kept.length < keptOutputs && this.bytes + sizeOf(output) <= keptBytes) this.kept.push(output);
+        if (this.kept.length < maxOutputs && this.bytes + sizeOf(output) <= maxBytes) this.kept.push(output);
         else this.surplus++;
     }
 
@@ -152,8 +153,8 @@ function sizeOf(output: Kept): number {
 /** Its beginning and its end, where there is more than is kept of an output. */
 function bounded(text: string): { text: string; omittedBytes: number } {
     const all = Buffer.from(text);
-    if (all.length <= largest) return { text, omittedBytes: 0 };
-    const half = largest / 2 - 16;
+    if (all.length <= maxOutputBytes) return { text, omittedBytes: 0 };
+    const half = maxOutputBytes / 2 - 16;
     const head = all.subarray(0, half).toString().replace(/\ufffd+$/, "");
     const tail = all.subarray(all.length - half).toString().replace(/^\ufffd+/, "");
     return { text: `${head}\n…\n${tail}`, omittedBytes: all.length - Buffer.byteLength(head) - Buffer.byteLength(tail) };

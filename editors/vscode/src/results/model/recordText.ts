@@ -1,4 +1,4 @@
-// Records of an execution as plain text: what was printed, errors, and the text form of what was displayed.
+// `TextOfRecords` is an execution's records as plain text: printed text, errors, and the text form of displays.
 
 import type { OutputRecord } from "../../protocol/messages";
 import { contentOf, textOfError } from "./shown";

@@ -1,12 +1,13 @@
-// The results of one session, in the order in which they were asked for: each execution with what it put out. Made from
-// the model of executions, so that it is the same after a reload, and whoever asked for them. Of those that have ended the
-// last ones are kept, by number and by size; what is let go is in the journal.
+// `SessionResults` is the results of one session in the order of their requests, each an execution with its outputs.
+// They are made from the model of executions, so they are the same after a reload. Of finished executions the last ones
+// are kept, by number and by size; the journal has the others.
 
 import { Emitter, type Disposable, type Event } from "vscode-jsonrpc/node";
 import { textOf } from "../../client/errors";
 import type { Execution, Executions } from "../../executions";
-import type { Note } from "../../protocol/messages";
+import type { ShownNote } from "../messages";
 import { Outputs } from "./outputs";
+import { remedyKind } from "./remedy";
 
 export interface Result {
     readonly execution: Execution;
@@ -18,19 +19,19 @@ export interface Result {
     readonly revision: number;
 }
 
-type Growing = { -readonly [K in keyof Result]: Result[K] };
+type MutableResult = { -readonly [K in keyof Result]: Result[K] };
 
-const most = 200;
-const mostBytes = 16 << 20;
+const maxResults = 200;
+const maxBytes = 16 << 20;
 
 export class SessionResults implements Disposable {
-    private readonly byId = new Map<string, Growing>();
+    private readonly byId = new Map<string, MutableResult>();
     /** Those that have been let go, so that nothing of theirs brings them back. */
-    private readonly gone = new Set<string>();
+    private readonly evicted = new Set<string>();
     /** Those whose code is being fetched. */
     private readonly codeless = new Set<Result>();
     /** Who shows the display of an id. */
-    private readonly displays = new Map<string, Set<Growing>>();
+    private readonly displays = new Map<string, Set<MutableResult>>();
     private readonly followings = new Map<string, Disposable>();
     /** How many results have been let go. */
     earlier = 0;
@@ -73,28 +74,28 @@ export class SessionResults implements Disposable {
 
     /** Lets go of all that has ended. */
     clear(): void {
-        for (const result of this.finished()) this.letGo(result);
+        for (const result of this.finished()) this.evict(result);
         this.cleared.fire();
     }
 
-    private finished(): Growing[] {
+    private finished(): MutableResult[] {
         return [...this.byId.values()].filter(({ execution }) => execution.state === "finished");
     }
 
     /** The last one stays, however large. */
-    private bound(): void {
+    private enforceLimits(): void {
         let left = this.byId.size;
         let bytes = 0;
         for (const { outputs } of this.byId.values()) bytes += outputs.bytes;
         for (const result of this.finished()) {
-            if (left <= 1 || (left <= most && bytes <= mostBytes)) return;
+            if (left <= 1 || (left <= maxResults && bytes <= maxBytes)) return;
             left--;
             bytes -= result.outputs.bytes;
-            this.letGo(result);
+            this.evict(result);
         }
     }
 
-    private letGo(result: Growing): void {
+    private evict(result: MutableResult): void {
         const { id } = result.execution;
         this.byId.delete(id);
         this.codeless.delete(result);
@@ -103,15 +104,15 @@ export class SessionResults implements Disposable {
         for (const [displayId, showing] of this.displays) {
             if (showing.delete(result) && showing.size === 0) this.displays.delete(displayId);
         }
-        this.gone.add(id);
+        this.evicted.add(id);
         this.earlier++;
     }
 
     private take(execution: Execution): void {
-        if (execution.sessionId !== this.sessionId || this.gone.has(execution.id)) return;
+        if (execution.sessionId !== this.sessionId || this.evicted.has(execution.id)) return;
         const known = this.byId.get(execution.id);
         if (known) {
-            this.explain(known);
+            this.addNotes(known);
             this.touch(known);
             return;
         }
@@ -119,9 +120,9 @@ export class SessionResults implements Disposable {
             const showing = this.displays.get(displayId) ?? new Set();
             this.displays.set(displayId, showing.add(result));
         });
-        const result: Growing = { execution, code: execution.code ?? "", outputs, complete: false, revision: 0 };
+        const result: MutableResult = { execution, code: execution.code ?? "", outputs, complete: false, revision: 0 };
         this.byId.set(execution.id, result);
-        this.bound();
+        this.enforceLimits();
         this.followings.set(
             execution.id,
             this.executions.follow(execution.id, {
@@ -132,12 +133,12 @@ export class SessionResults implements Disposable {
                 },
                 end: () => {
                     result.complete = true;
-                    this.explain(result);
+                    this.addNotes(result);
                     this.touch(result);
                 },
             }),
         );
-        this.explain(result);
+        this.addNotes(result);
         if (execution.code === undefined) {
             this.codeless.add(result);
             void codeOrReason(this.executions, execution).then((code) => {
@@ -155,15 +156,18 @@ export class SessionResults implements Disposable {
         }
     }
 
-    private touch(result: Growing): void {
+    private touch(result: MutableResult): void {
         result.revision++;
         this.changed.fire(result);
     }
 
     /** What the end of an execution adds to its output. */
-    private explain({ execution: { result, problem }, outputs }: Result): void {
+    private addNotes({ execution: { result, problem }, outputs }: Result): void {
         if (result?.error) outputs.setFrames(result.error.frames);
-        const notes: Pick<Note, "text" | "remedy">[] = [...(result?.notes ?? [])];
+        const notes: ShownNote[] = (result?.notes ?? []).map((note, index) => {
+            const kind = remedyKind(note);
+            return { text: note.text, remedy: note.remedy, action: kind && { index, kind } };
+        });
         if (result?.reason) notes.unshift({ text: result.reason, remedy: "" });
         if (result?.truncated && result.outputProblem) notes.push({ text: result.outputProblem, remedy: "" });
         if (problem !== undefined) notes.push({ text: `It did not run: ${textOf(problem)}`, remedy: "" });

@@ -1,14 +1,14 @@
-// What a result shows: the forms that outputs of code take in this editor. Nothing here runs or reaches out: HTML, SVG
-// and Markdown are for the renderer, which shows them without scripts and network.
+// `Shown` is one output as this editor shows it. Nothing here runs code or loads anything: HTML, SVG and Markdown are
+// for the renderer, which shows them without scripts and network.
 
-import type { Frame, MimeBundle, Note } from "../../protocol/messages";
-import type { Markup } from "../messages";
+import type { Frame, MimeBundle } from "../../protocol/messages";
+import type { Markup, ShownNote } from "../messages";
 
 export type Content =
     | { kind: "markup"; language: Markup; text: string; plain: string }
     | { kind: "image"; mime: string; base64: string }
     | { kind: "json"; value: unknown }
-    /** `why`: when it stands for something that cannot be shown here. */
+    /** `why`: when it replaces something that cannot be shown here. */
     | { kind: "text"; text: string; why?: string }
     /** It is not here for its size; the journal has it. */
     | { kind: "large"; mime: string; bytes: number };
@@ -19,7 +19,7 @@ export type Shown = { readonly key: number } & (
     | { kind: "data"; seq: number; content: Content }
     | { kind: "error"; text: string; frames: Frame[] }
     | { kind: "omitted"; bytes: number; outputs: number }
-    | { kind: "notes"; notes: Pick<Note, "text" | "remedy">[] }
+    | { kind: "notes"; notes: ShownNote[] }
 );
 
 const markups: [mime: string, language: Markup][] = [
@@ -32,7 +32,7 @@ const texts = ["text/plain", "text/latex"];
 const widget = "application/vnd.jupyter.widget-view+json";
 
 /** More than that of one output is not kept here. */
-export const largest = 256 * 1024;
+export const maxOutputBytes = 256 * 1024;
 
 /** A value of a bundle as nbformat writes it: a string, the lines of one, or JSON. */
 export function textOf(value: unknown): string | undefined {
@@ -53,7 +53,7 @@ export function contentOf(data: MimeBundle, large: { mime: string; bytes: number
         const value = text(mime);
         if (value === undefined) continue;
         const bytes = Buffer.byteLength(value);
-        if (bytes > largest) return { kind: "large", mime, bytes };
+        if (bytes > maxOutputBytes) return { kind: "large", mime, bytes };
         const language = markups.find(([each]) => each === mime)?.[1];
         if (language) return { kind: "markup", language, text: value, plain: beginning(text("text/plain")) };
         if (images.includes(mime)) return { kind: "image", mime, base64: value };
@@ -65,7 +65,7 @@ export function contentOf(data: MimeBundle, large: { mime: string; bytes: number
 }
 
 function beginning(text = ""): string {
-    return Buffer.from(text).subarray(0, largest).toString().replace(/\ufffd+$/, "");
+    return Buffer.from(text).subarray(0, maxOutputBytes).toString().replace(/\ufffd+$/, "");
 }
 
 /** What an error says of itself: its traceback, else its name and value. */

@@ -1,6 +1,6 @@
-// Printed text as a terminal's lines would show it: a carriage return goes back in its line and a step up goes back to
-// a line before, so that a progress bar is one line, and several are as many; of the other escape sequences only colours
-// are left. What was printed is bounded: of more than 256 KiB the beginning and the end are kept.
+// `TerminalText` is printed text as the lines of a terminal: a carriage return goes back in its line, and a cursor-up
+// sequence to an earlier line, so that progress bars stay in their lines. Of the other escape sequences only colours
+// are kept. Of more than 256 KiB the beginning and the end are kept.
 
 // In bytes, but for lines that can still change: their characters, of which each is at most three bytes.
 const headLimit = 64 * 1024;

@@ -1,4 +1,5 @@
-// Plays the editor's chat: calls a tool of the editor as question.json of the workspace says, and writes answer.json.
+// This extension plays the editor's chat: it calls a tool of the editor as question.json of the workspace says, and
+// writes answer.json.
 const vscode = require("vscode");
 
 exports.activate = (context) => {

@@ -1,6 +1,6 @@
-// Stands in for the Python extension: of its API, what tells others which interpreter a person chose. Here that is the
-// one whose path is in $CHOSEN_PYTHON, until a command chooses the one in $OTHER_PYTHON. Where $HOLD_PYTHON names a file,
-// it takes until that is there.
+// This extension plays the Python extension: the part of its API that reports the chosen interpreter. That is
+// $CHOSEN_PYTHON, until a command chooses $OTHER_PYTHON. If $HOLD_PYTHON names a file, the answer waits until it
+// exists.
 const { existsSync } = require("node:fs");
 const vscode = require("vscode");
 

@@ -1,0 +1,78 @@
+-- Specs of `cells`: markers, fences, motions and text objects.
+local fixtures = require("fixtures")
+
+it("cells: markers of several languages, prose left out, the first without a marker", function()
+  local cells = require("cellgate.cells")
+  local buffer = fixtures.buffer({ "x = 1", "", "# %% title", "y", "", "#%% [markdown]", "# words", "# %%", "z", "" })
+  equal(
+    vim.tbl_map(function(cell)
+      return { cell.first, cell.code_first, cell.code_last, cell.last }
+    end, cells.runnable(buffer)),
+    { { 0, 0, 0, 1 }, { 2, 3, 3, 4 }, { 7, 8, 8, 9 } }
+  )
+  equal(#cells.all(buffer), 4)
+  local has = {}
+  for _, lines in ipairs({ { "x", "# %%" }, { "x = '# %%'", "y" } }) do
+    cells.when_any(fixtures.buffer(lines), function()
+      has[#has + 1] = lines[1]
+    end)
+  end
+  equal(has, { "x" })
+  equal(#cells.all(fixtures.buffer({ "// %%", "1", "// %%", "2" }, "javascript")), 2)
+  equal(#cells.all(fixtures.buffer({ "# In[3]:", "1", "# In[ ]:", "2" })), 2)
+end)
+
+it("cells: fences with a language, and none without", function()
+  local cells = require("cellgate.cells")
+  local buffer = fixtures.buffer({
+    "words",
+    "```python",
+    "a",
+    "",
+    "```",
+    "```",
+    "no",
+    "```",
+    "~~~ {.R}",
+    "b",
+    "```",
+    "~~~",
+    "````py",
+    "```",
+    "c",
+    "````",
+  }, "markdown")
+  equal(
+    vim.tbl_map(function(cell)
+      return { cell.language, cell.first, cell.code_first, cell.code_last, cell.last }
+    end, cells.all(buffer)),
+    { { "python", 1, 2, 2, 4 }, { "r", 8, 9, 10, 11 }, { "py", 12, 13, 14, 15 } }
+  )
+end)
+
+it("cells: motions and text objects", function()
+  local cells = require("cellgate.cells")
+  require("cellgate.keys").define()
+  vim.api.nvim_set_current_buf(fixtures.buffer({ "# %%", "a", "b", "", "# %%", "c", "# %%", "d" }))
+  local function row()
+    return vim.api.nvim_win_get_cursor(0)[1]
+  end
+  cells.jump()
+  equal(row(), 6)
+  cells.jump()
+  equal(row(), 8)
+  cells.jump()
+  equal(row(), 8)
+  cells.jump(true)
+  equal(row(), 6)
+  vim.api.nvim_win_set_cursor(0, { 3, 0 })
+  cells.jump(true)
+  equal(row(), 2)
+  vim.keymap.set({ "x", "o" }, "ic", "<Plug>(cellgate-inner)")
+  vim.keymap.set({ "x", "o" }, "ac", "<Plug>(cellgate-around)")
+  vim.api.nvim_win_set_cursor(0, { 3, 0 })
+  vim.cmd.normal("yic")
+  equal(vim.fn.getreg('"'), "a\nb\n")
+  vim.cmd.normal("dac")
+  equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), { "# %%", "c", "# %%", "d" })
+end)

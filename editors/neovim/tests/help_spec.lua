@@ -1,0 +1,44 @@
+-- Specs of `config`, and that the help and docs/neovim.md are made from the plugin's tables.
+
+it("config: what is not there, or of the wrong type, is an error", function()
+  local config = require("cellgate.config")
+  equal(pcall(config.set, { progam = "x" }), false)
+  equal(pcall(config.set, { output_lines = "many" }), false)
+  config.set({ output_lines = 3 })
+  equal(config.values.output_lines, 3)
+  config.set({})
+  equal(config.values.output_lines, 20)
+end)
+
+it("help: is what the tables of settings, commands, maps and events say", function()
+  local help = io.open(vim.api.nvim_get_runtime_file("doc/cellgate.txt", false)[1]):read("a")
+  equal(help, require("help").text())
+end)
+
+it("docs/neovim.md: its settings are those that there are", function()
+  local plugin = vim.fn.fnamemodify(vim.api.nvim_get_runtime_file("doc/cellgate.txt", false)[1], ":h:h")
+  local page = io.open(plugin .. "/../../docs/neovim.md"):read("a")
+  assert(page:find(require("help").settings_table(), 1, true), "nvim -l tests/help.lua writes them")
+end)
+
+it("help: its tags are there once each", function()
+  local folder = vim.fn.tempname()
+  vim.fn.mkdir(folder)
+  vim.uv.fs_copyfile(vim.api.nvim_get_runtime_file("doc/cellgate.txt", false)[1], folder .. "/cellgate.txt")
+  vim.cmd.helptags(folder)
+  local tags = vim.fn.readfile(folder .. "/tags")
+  assert(vim.tbl_contains(
+    vim.tbl_map(function(line)
+      return line:match("^%S+")
+    end, tags),
+    ":Cellgate-approvals"
+  ))
+  for reference in require("help").text():gmatch("|(cellgate[%w-]*)|") do
+    assert(
+      vim.iter(tags):any(function(line)
+        return vim.startswith(line, reference .. "\t")
+      end),
+      reference
+    )
+  end
+end)

@@ -1,0 +1,27 @@
+// `WaitingStatus` is the status bar item with the number of waiting calls. A click on it shows the approvals view.
+
+import * as vscode from "vscode";
+import { waitingText } from "./pending";
+
+export class WaitingStatus implements vscode.Disposable {
+    private readonly item: vscode.StatusBarItem;
+
+    constructor(viewId: string) {
+        this.item = vscode.window.createStatusBarItem(viewId, vscode.StatusBarAlignment.Left, 12);
+        this.item.name = "cellgate: approvals";
+        this.item.command = `${viewId}.focus`;
+        this.item.backgroundColor = new vscode.ThemeColor("statusBarItem.warningBackground");
+    }
+
+    dispose(): void {
+        this.item.dispose();
+    }
+
+    show(count: number): void {
+        const text = waitingText(count);
+        this.item.text = `$(bell-dot) ${text}`;
+        this.item.accessibilityInformation = { label: `cellgate: ${text}` };
+        if (count > 0) this.item.show();
+        else this.item.hide();
+    }
+}

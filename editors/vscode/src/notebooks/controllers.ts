@@ -1,0 +1,60 @@
+// `KernelControllers` is one entry in the editor's list of kernels for each kernel that the sidecar can start.
+
+import * as vscode from "vscode";
+import { ordinaryNotebooks as notebookType } from "../active";
+import type { Cellgate } from "../cellgate";
+import { isOtherFolder } from "../cells/otherFolder";
+import type { KernelChoice, KernelInfo } from "../protocol/messages";
+import { label } from "../text";
+import type { OpenNotebooks } from "./openNotebooks";
+
+export class KernelControllers implements vscode.Disposable {
+    private readonly controllers = new Map<string, vscode.NotebookController>();
+
+    constructor(
+        private readonly cellgate: Cellgate,
+        private readonly open: OpenNotebooks,
+    ) {}
+
+    dispose(): void {
+        for (const controller of this.controllers.values()) controller.dispose();
+    }
+
+    /** Adds the kernel, or updates what is known of it. */
+    offer(info: KernelInfo): void {
+        const { name, displayName, source, problem } = info;
+        const id = `cellgate-${source}-${name}`;
+        const known = this.controllers.get(id);
+        const controller = known ?? vscode.notebooks.createNotebookController(id, notebookType, `${label(displayName, 100)} in cellgate`);
+        this.controllers.set(id, controller);
+        // A kernel with a problem is offered too: its start offers to solve it.
+        controller.description = problem === undefined ? "sandboxed" : label(`$(warning) ${problem}`, 120);
+        if (!known) this.configure(controller, info);
+    }
+
+    private configure(controller: vscode.NotebookController, { name, language, source, interpreter }: KernelInfo): void {
+        const { documents, sessions } = this.cellgate;
+        controller.detail = interpreter && label(interpreter);
+        controller.supportedLanguages = [language];
+        controller.supportsExecutionOrder = true;
+        const kernel = interpreter !== undefined && source === "interpreter" ? { interpreter } : { name };
+        controller.executeHandler = (cells, notebook) => this.execute(controller, kernel, cells, notebook);
+        controller.onDidChangeSelectedNotebooks(({ notebook, selected }) => {
+            if (selected) this.open.runsOf(notebook).resumeIn(controller);
+        });
+        controller.interruptHandler = (notebook) => sessions.interrupt(documents.sessionOf(notebook.uri.toString()));
+    }
+
+    private execute(
+        controller: vscode.NotebookController,
+        kernel: KernelChoice,
+        cells: vscode.NotebookCell[],
+        notebook: vscode.NotebookDocument,
+    ): void {
+        if (isOtherFolder(this.cellgate, notebook.uri)) return;
+        const ready = this.cellgate.kernels.sessionFor(notebook.uri, kernel);
+        // Each execution reports the failure.
+        ready.catch(() => undefined);
+        for (const cell of cells) this.open.runsOf(notebook).run(controller, cell, ready);
+    }
+}

@@ -1,0 +1,92 @@
+// These functions describe rules and decisions to the user.
+
+import { decisionText } from "../approvals/pending";
+import type { Action, ArgumentMatchers, PastDecision, PolicyExplainResult, Rule, RuleSpec } from "../protocol/messages";
+import { escapeUnprintable } from "../text";
+
+type Source = Rule["source"];
+
+/** The groups of the view: what ends soonest first. */
+export const sources: readonly { source: Source; title: string; until: string }[] = [
+    { source: "execution", title: "While a cell runs", until: "until that cell has ended" },
+    { source: "session", title: "In a session", until: "until that session ends" },
+    { source: "workspaceStore", title: "In this workspace", until: "kept for this workspace" },
+    { source: "userStore", title: "Everywhere", until: "kept for all your workspaces" },
+    { source: "user", title: "From the settings of an editor", until: "as long as cellgate runs" },
+    { source: "commandLine", title: "From the command line", until: "as long as cellgate runs" },
+    { source: "default", title: "Part of cellgate", until: "always" },
+];
+
+/** What it covers. */
+export function ruleText(rule: RuleSpec & Pick<Rule, "payloadHash">): string {
+    const { kind, server, tool, host, payloadHash } = rule;
+    const exact = payloadHash === undefined ? "" : " (exactly one payload)";
+    const args = argumentsText(rule.arguments);
+    const of = server === undefined ? "" : ` of ${escapeUnprintable(server)}`;
+    switch (kind) {
+        case "server":
+            return `start ${server === undefined ? "any tool server" : escapeUnprintable(server)}${exact}`;
+        case "network":
+            return `connect to ${host === undefined ? "any host" : escapeUnprintable(host)}${server === undefined ? "" : ` for ${escapeUnprintable(server)}`}${exact}`;
+        case "install":
+            return `install packages${exact}`;
+        case "shell":
+            return `run a shell command${exact}`;
+        case "tool":
+        case "host":
+            return `${tool === undefined ? "any tool" : escapeUnprintable(tool)}${of}${args}${exact}`;
+        case undefined:
+            return `anything${of}${args}${exact}`;
+    }
+}
+
+function argumentsText(matchers: ArgumentMatchers | undefined): string {
+    const texts = Object.entries(matchers ?? {}).map(([pointer, matcher]) => {
+        const [how, value] = Object.entries(matcher)[0] as [string, unknown];
+        const what = typeof value === "string" ? value : JSON.stringify(value);
+        return escapeUnprintable(`${pointer.slice(1)} ${how === "equals" ? "=" : how === "glob" ? "like" : "under"} ${what}`);
+    });
+    return texts.length > 0 ? ` with ${texts.join(" and ")}` : "";
+}
+
+export function actionText({ kind, server, tool, host, port, command }: Action): string {
+    if (tool !== undefined) return escapeUnprintable(`${tool} of ${server ?? ""}`);
+    if (host !== undefined) return escapeUnprintable(`connect to ${host}${port === undefined ? "" : ` port ${port}`}`);
+    if (kind === "server") return escapeUnprintable(`start ${server ?? ""}`);
+    return escapeUnprintable(`${kind} ${(command ?? []).join(" ")}`);
+}
+
+export function explanationText({ effect, reason, rule }: PolicyExplainResult): string {
+    const verdict = { allow: "would be allowed", ask: "would be asked about", deny: "would be denied" }[effect];
+    return `${verdict}${rule ? ` by ${sourcedText(rule)}` : ""}: ${escapeUnprintable(reason)}`;
+}
+
+/** How it was decided, in a few words. */
+export function pastText({ decision, by, rule }: PastDecision): string {
+    const verdict = decision === "allow" ? "allowed" : "denied";
+    switch (by) {
+        case "rule":
+            return rule?.effect === decision ? `${verdict} by a rule: ${titleOf(rule)}` : `${verdict} without a question`;
+        case "user":
+            return `${verdict} by a user${rule ? `, with a rule: ${titleOf(rule)}` : ""}`;
+        default:
+            return decisionText({ how: { decision, by }, here: false });
+    }
+}
+
+/** Why it was decided so, and what would happen `now`. */
+export function pastReason(past: PastDecision, now?: PolicyExplainResult): string {
+    const { decision, rule, by, reason } = past;
+    const verdict = decision === "allow" ? "allowed" : "denied";
+    const byRule = by === "rule" && rule?.effect === decision;
+    const why = byRule ? `${verdict} by ${sourcedText(rule)}` : `${pastText(past)}: ${escapeUnprintable(reason)}`;
+    return `${escapeUnprintable(past.display[0] ?? "")}: ${why}.${now ? ` Now it ${explanationText(now)}.` : ""}`;
+}
+
+function titleOf({ source }: Rule): string {
+    return sources.find((each) => each.source === source)?.title ?? source;
+}
+
+function sourcedText(rule: Rule): string {
+    return `the rule “${rule.effect} ${ruleText(rule)}” (${titleOf(rule)})`;
+}

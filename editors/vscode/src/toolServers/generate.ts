@@ -1,0 +1,36 @@
+// `generateWrappers` has the sidecar write the wrappers of a tool server, with progress that the user can cancel, and
+// reports what was written.
+
+import { randomUUID } from "node:crypto";
+import type { Cellgate } from "../cellgate";
+import { inform, showCancellableProgress, warn } from "../notices";
+import type { WrappersGenerateResult } from "../protocol/messages";
+import { label } from "../text";
+
+export async function generateWrappers({ sidecar, log }: Cellgate, server: string): Promise<void> {
+    const result = await showCancellableProgress(`Writing the wrappers of ${label(server)}`, async (report, token) => {
+        const workDoneToken = randomUUID();
+        const listening = sidecar.onNotification("$/progress", (progress) => {
+            if (progress.token === workDoneToken && progress.value.message !== undefined) report(label(progress.value.message));
+        });
+        try {
+            return await sidecar.request("wrappers/generate", { server, workDoneToken }, token);
+        } finally {
+            listening.dispose();
+        }
+    });
+    reportResult(result, log);
+}
+
+function reportResult({ package: name, modules, skipped }: WrappersGenerateResult, log: Cellgate["log"]): void {
+    const count = modules.length === 1 ? "1 module" : `${modules.length} modules`;
+    if (skipped.length === 0) {
+        void inform(`${name} has ${count}. Cells import from it.`);
+        return;
+    }
+    for (const { tool, reason } of skipped) log.warn(`${name}: ${label(tool)} is left out: ${label(reason, 1000)}`);
+    const left = skipped.map(({ tool }) => label(tool, 60)).join(", ");
+    void warn(`${name} has ${count}; left out: ${left}. The log says why.`, "Show Log").then((answer) => {
+        if (answer) log.show();
+    });
+}

@@ -1,0 +1,54 @@
+#include "base/files.hpp"
+
+#include "base/error.hpp"
+#include "base/names.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+namespace cellgate {
+
+bool write_all(int fd, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+        if (count < 0 && errno != EINTR) {
+            return false;
+        }
+        bytes.remove_prefix(count < 0 ? 0 : static_cast<std::size_t>(count));
+    }
+    return true;
+}
+
+UniqueFd anonymous_file(std::string_view bytes) {
+    UniqueFd file(::memfd_create("cellgate", MFD_CLOEXEC));
+    if (!file.valid() || !write_all(file.get(), bytes) || ::lseek(file.get(), 0, SEEK_SET) != 0) {
+        throw system_error(ErrorCode::internal_error, "cannot make an anonymous file", errno);
+    }
+    return file;
+}
+
+ReplacementFile::ReplacementFile(int directory, std::string_view prefix, mode_t mode)
+    : directory_(directory), name_(std::string(prefix) + random_id()),
+      fd_(::openat(directory, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)) {
+    if (!fd_.valid()) {
+        name_.clear();
+    }
+}
+
+ReplacementFile::~ReplacementFile() {
+    if (!name_.empty()) {
+        ::unlinkat(directory_, name_.c_str(), 0);
+    }
+}
+
+bool ReplacementFile::commit(const std::string& name) {
+    if (::renameat(directory_, name_.c_str(), directory_, name.c_str()) != 0) {
+        return false;
+    }
+    name_.clear();
+    return true;
+}
+
+} // namespace cellgate

@@ -1,0 +1,45 @@
+#pragma once
+// Functions that read and write whole files, and `ReplacementFile`, which replaces a file atomically. All of them block.
+// They report failures by errno, because the message and the error code are the caller's: only it knows what the file is.
+
+#include "base/regular_file.hpp"
+#include "base/unique_fd.hpp"
+
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+
+namespace cellgate {
+
+// Writes all of `bytes`. False with errno when that failed; some of them may be written then.
+bool write_all(int fd, std::string_view bytes);
+
+// An unnamed file in memory that holds `bytes`, to be read from its start. Throws Error{internal_error}.
+UniqueFd anonymous_file(std::string_view bytes);
+
+// `ReplacementFile` is a new file in a directory, under a name of its own; commit() renames it over the file that it
+// replaces. Until then the destructor removes it. The directory's descriptor must outlive it.
+class ReplacementFile {
+  public:
+    // `directory` is an open directory, or AT_FDCWD; `prefix` may have a path and gets 32 random characters. Check
+    // valid(): errno says why not.
+    ReplacementFile(int directory, std::string_view prefix, mode_t mode);
+    ReplacementFile(ReplacementFile&& other) noexcept
+        : directory_(other.directory_), name_(std::exchange(other.name_, {})), fd_(std::move(other.fd_)) {}
+    ReplacementFile& operator=(ReplacementFile&&) = delete;
+    ~ReplacementFile();
+
+    bool valid() const { return fd_.valid(); }
+    int fd() const { return fd_.get(); }
+    // Frees the descriptor before commit(), which does not need it.
+    void close() { fd_.reset(); }
+    // Replaces `name`, which is relative to the directory, or creates it. Flushes nothing. False with errno.
+    bool commit(const std::string& name);
+
+  private:
+    int directory_;
+    std::string name_; // empty: committed, or never created
+    UniqueFd fd_;
+};
+
+} // namespace cellgate

@@ -1,0 +1,147 @@
+#pragma once
+// What coroutines of one thread synchronise with, beside Event: `Mutex`, `Condition`, `finally()` and `with_timeout()`.
+
+#include "base/clock.hpp"
+#include "base/task.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace cellgate {
+
+// `Mutex` lets one coroutine at a time go on; the others wait in the order in which they came. It must outlive its locks.
+class Mutex {
+  public:
+    Mutex() = default;
+    Mutex(const Mutex&) = delete;
+    Mutex& operator=(const Mutex&) = delete;
+
+    class [[nodiscard]] Lock {
+      public:
+        Lock(Lock&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {}
+        Lock& operator=(Lock&&) = delete;
+        ~Lock() {
+            if (mutex_ != nullptr) {
+                mutex_->pass_on();
+            }
+        }
+
+      private:
+        friend class Mutex;
+        explicit Lock(Mutex& mutex) : mutex_(&mutex) {}
+        Mutex* mutex_;
+    };
+
+    // Throws Cancelled; a lock that had just become the waiter's is passed on then.
+    Task<Lock> lock();
+    std::size_t waiting() const { return waiting_.size(); }
+
+  private:
+    void pass_on();
+
+    bool locked_ = false;
+    std::deque<std::shared_ptr<Event>> waiting_;
+};
+
+// `Condition` wakes coroutines that wait for something to become true. notify() has each of them look again.
+class Condition {
+  public:
+    // `holds` is a function object that the caller keeps alive, and is called at once and after each notify().
+    template <class Predicate>
+    Task<void> until(const Predicate& holds) {
+        while (!holds()) {
+            changed_.reset();
+            co_await changed_.wait();
+        }
+    }
+    void notify() { changed_.set(); }
+
+  private:
+    Event changed_;
+};
+
+// Awaits `body`, then `cleanup`, whichever way `body` ended; the cleanup does not see a cancellation. Returns or throws
+// what `body` did, unless the cleanup throws.
+template <class T>
+Task<T> finally(Task<T> body, Task<void> cleanup) {
+    std::exception_ptr error;
+    std::optional<T> result;
+    try {
+        result.emplace(co_await std::move(body));
+    } catch (...) {
+        error = std::current_exception();
+    }
+    co_await shielded(std::move(cleanup));
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    co_return std::move(*result);
+}
+
+inline Task<void> finally(Task<void> body, Task<void> cleanup) {
+    std::exception_ptr error;
+    try {
+        co_await std::move(body);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    co_await shielded(std::move(cleanup));
+    if (error) {
+        std::rethrow_exception(error);
+    }
+}
+
+namespace detail {
+
+template <class T>
+struct Outcome {
+    Event ended;
+    std::optional<T> value;
+    std::exception_ptr error;
+};
+
+template <class T>
+Task<void> run_into(Outcome<T>* outcome, Task<T> task) {
+    try {
+        outcome->value.emplace(co_await std::move(task));
+    } catch (...) {
+        outcome->error = std::current_exception();
+    }
+    outcome->ended.set();
+}
+
+} // namespace detail
+
+// The result of `task`, or nothing when `limit` passed first: it is cancelled then, and has ended when this returns. If
+// the caller is cancelled, so is the task.
+template <class T>
+Task<std::optional<T>> with_timeout(Clock& clock, Duration limit, Task<T> task) {
+    detail::Outcome<T> outcome;
+    TaskScope scope;
+    scope.spawn(detail::run_into(&outcome, std::move(task)));
+    bool in_time = false;
+    std::exception_ptr cancelled;
+    try {
+        const Instant deadline = clock.now() + limit;
+        in_time = co_await wait_until(clock, outcome.ended, deadline);
+    } catch (const Cancelled&) {
+        cancelled = std::current_exception();
+    }
+    scope.cancel();
+    co_await shielded(scope.join());
+    if (cancelled) {
+        std::rethrow_exception(cancelled);
+    }
+    if (!in_time) {
+        co_return std::nullopt;
+    }
+    if (outcome.error) {
+        std::rethrow_exception(outcome.error);
+    }
+    co_return std::move(outcome.value);
+}
+
+} // namespace cellgate

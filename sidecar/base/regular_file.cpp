@@ -1,0 +1,48 @@
+#include "base/regular_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cellgate {
+
+namespace {
+
+constexpr std::size_t min_buffer_bytes = 65536;
+
+} // namespace
+
+RegularFile read_regular_file(const std::string& path, std::size_t max_bytes) {
+    RegularFile file;
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat status{};
+    if (fd < 0 || ::fstat(fd, &status) != 0) {
+        file.error = errno;
+    } else if (!S_ISREG(status.st_mode)) {
+        file.error = EINVAL;
+    }
+    // The size is no more than a hint: files of /proc say 0, and others grow.
+    std::size_t room = std::max(static_cast<std::size_t>(status.st_size) + 1, min_buffer_bytes);
+    std::size_t size = 0;
+    while (file.error == 0 && size < max_bytes) {
+        file.bytes.resize(std::min(max_bytes, size + room));
+        const ssize_t count = ::read(fd, file.bytes.data() + size, file.bytes.size() - size);
+        if (count == 0) {
+            break;
+        }
+        if (count > 0) {
+            size += static_cast<std::size_t>(count);
+        } else if (errno != EINTR) {
+            file.error = errno;
+        }
+    }
+    file.bytes.resize(file.error == 0 ? size : 0);
+    if (fd >= 0) {
+        ::close(fd);
+    }
+    return file;
+}
+
+} // namespace cellgate

@@ -1,0 +1,394 @@
+#include "sandbox_check.hpp"
+
+#include "async/process.hpp"
+#include "base/escape_unprintable.hpp"
+#include "egress/proxy.hpp"
+#include "escapes_text.hpp"
+#include "gate/gate.hpp"
+#include "jupyter/interpreter.hpp"
+#include "sandbox/launcher.hpp"
+#include "store/directories.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+namespace cellgate::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using sandbox::Isolation;
+
+constexpr Duration attempt_timeout = 20s;
+constexpr Duration stop_grace = 2s;
+constexpr std::size_t max_output_bytes = std::size_t{64} << 10;
+constexpr std::size_t max_detail_bytes = 160;
+constexpr std::string_view allowed_pattern = "*.allowed.invalid"; // by the proxy of the attempts
+
+// As escapes.py lists it, with its names for the limits.
+struct AttemptLimits {
+    std::optional<std::uint64_t> processes;
+    std::optional<std::uint64_t> seconds;
+    std::optional<std::uint64_t> memory;
+    std::optional<std::uint64_t> disk;
+    std::optional<std::uint64_t> file;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("processes", self.processes);
+        visit("seconds", self.seconds);
+        visit("memory", self.memory);
+        visit("disk", self.disk);
+        visit("file", self.file);
+    }
+};
+
+struct Attempt {
+    std::string id;
+    std::string layer;
+    std::optional<std::string> weaker_layer; // without namespaces; none where nothing holds it then
+    std::string title;
+    bool control = false;
+    AttemptLimits limits;
+    std::optional<std::string> left;
+    bool ends = false;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("id", self.id);
+        visit("layer", self.layer);
+        visit("weakerLayer", self.weaker_layer);
+        visit("title", self.title);
+        visit("control", self.control);
+        visit("limits", self.limits);
+        visit("left", self.left);
+        visit("ends", self.ends);
+    }
+};
+
+// Of those that a sandbox may have to do without (a launcher that lacks another one starts nothing).
+bool is_missing(const std::string& layer, const std::vector<std::string>& layers) {
+    return layer == "guarded-names" && std::find(layers.begin(), layers.end(), layer) == layers.end();
+}
+
+struct AttemptFolders {
+    std::string home;
+    std::string workspace;
+    std::string session;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("home", self.home);
+        visit("workspace", self.workspace);
+        visit("session", self.session);
+    }
+};
+
+sandbox::Limits limits_of(const Attempt& attempt) {
+    sandbox::Limits limits;
+    limits.process_count = attempt.limits.processes;
+    limits.cpu_seconds = attempt.limits.seconds;
+    limits.memory_bytes = attempt.limits.memory;
+    limits.disk_bytes = attempt.limits.disk;
+    limits.file_bytes = attempt.limits.file;
+    return limits;
+}
+
+// One that no workspace decides: it runs without the sandbox, too.
+jupyter::Interpreter system_python() {
+    for (const char* path : {"/usr/bin/python3", "/usr/local/bin/python3", "/bin/python3"}) {
+        jupyter::Interpreter python = jupyter::inspect_interpreter(path);
+        if (!python.prefix.empty()) {
+            return python;
+        }
+    }
+    throw Error(ErrorCode::kernel_not_found, "the attempts need Python, and there is no /usr/bin/python3",
+                "On Debian and Ubuntu: sudo apt install python3");
+}
+
+std::vector<std::string> escapes_argv(const std::string& python, std::vector<std::string> rest) {
+    std::vector<std::string> argv = {python, "-I", "-c", std::string(escapes_text)};
+    argv.insert(argv.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+    return argv;
+}
+
+gate::GateOptions gate_options(async::Loop& loop, const std::string& folder) {
+    gate::GateOptions options;
+    options.root = folder + "/places";
+    options.policy_directory = folder + "/policy";
+    options.run_blocking = [&loop](std::function<void()> work) { return loop.run_blocking(std::move(work)); };
+    return options;
+}
+
+Task<void> kill_late(Clock* clock, async::Process* process) {
+    co_await sleep_for(*clock, attempt_timeout);
+    process->kill();
+}
+
+struct Ended {
+    std::string line; // the first of what it printed
+    async::ExitStatus status;
+};
+
+// Its standard output is closed by its end, or by the kill that comes when it takes too long.
+Task<Ended> read_to_end(async::Process* process) {
+    std::string output;
+    std::string bytes = co_await process->stdio().read();
+    while (!bytes.empty()) {
+        output.append(bytes, 0, max_output_bytes - std::min(output.size(), max_output_bytes));
+        bytes = co_await process->stdio().read();
+    }
+    Ended ended;
+    ended.status = co_await process->exited();
+    ended.line = output.substr(0, output.find('\n'));
+    co_return ended;
+}
+
+Task<Ended> run_to_end(async::Loop* loop, async::Command command) {
+    const std::unique_ptr<async::Process> process = async::start_process(*loop, std::move(command));
+    TaskScope tasks;
+    tasks.spawn(kill_late(&loop->clock(), process.get()));
+    Ended ended;
+    std::exception_ptr error;
+    try {
+        ended = co_await read_to_end(process.get());
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    tasks.cancel();
+    co_await shielded(tasks.join());
+    if (error) {
+        co_await shielded(process->stop(Duration::zero()));
+        std::rethrow_exception(error);
+    }
+    co_return ended;
+}
+
+// `escapes.py stage`, which stays outside.
+class Stage {
+  public:
+    Stage(async::Loop& loop, const std::string& python, const std::string& folder) {
+        async::Command command;
+        command.argv = escapes_argv(python, {"stage", folder});
+        command.environment = {{"PATH", "/usr/bin:/bin"}};
+        process_ = async::start_process(loop, std::move(command));
+    }
+
+    Task<RawJson> ask(std::string request) {
+        process_->stdio().write(request + "\n");
+        std::size_t end = received_.find('\n');
+        while (end == std::string::npos) {
+            const std::string bytes = co_await process_->stdio().read();
+            if (bytes.empty()) {
+                throw Error(ErrorCode::internal_error, fmt::format("the stage of the attempts ended: {}",
+                                                                   escape_unprintable(process_->stderr_tail(), true)));
+            }
+            received_ += bytes;
+            end = received_.find('\n');
+        }
+        RawJson answer = RawJson::parse(received_.substr(0, end));
+        received_.erase(0, end + 1);
+        co_return answer;
+    }
+
+    Task<void> close() { co_await process_->stop(stop_grace); }
+
+  private:
+    std::unique_ptr<async::Process> process_;
+    std::string received_;
+};
+
+class SandboxChecker {
+  public:
+    SandboxChecker(async::Loop& loop, SandboxCheckOptions options, std::string folder)
+        : loop_(loop), options_(std::move(options)), folder_(std::move(folder)), python_(system_python()),
+          environment_(sandbox::process_environment()), hidden_(store::find_directories(environment_).all()),
+          network_(egress::make_system_network(loop)), gate_(loop.clock(), gate_options(loop, folder_)) {
+        environment_["CELLGATE_TEST_SECRET"] = "CANARY";
+        protocol::RuleSpec rule;
+        rule.effect = protocol::Effect::allow;
+        rule.kind = protocol::ActionKind::network;
+        rule.host = allowed_pattern;
+        gate_.configure(std::move(rule), protocol::RuleSource::command_line);
+    }
+
+    Task<void> run(SandboxCheckReport* report) {
+        async::Command command;
+        command.argv = escapes_argv(python_.executable, {"list"});
+        const Ended listed = co_await run_to_end(&loop_, std::move(command));
+        const auto attempts = from_json<std::vector<Attempt>>(listed.line, "the list of attempts");
+        stage_.emplace(loop_, python_.executable, folder_ + "/places");
+        for (const Attempt& attempt : attempts) {
+            if (options_.on_progress) {
+                options_.on_progress(attempt.id, report->checks.size() + 1, attempts.size());
+            }
+            SandboxCheck check{attempt.id, attempt.title, layer_of(attempt), {}, {}};
+            if (options_.isolation != Isolation::none || attempt.control) {
+                check.inside = co_await check_once(attempt, options_.isolation, &report->layers);
+            }
+            if (options_.isolation == Isolation::landlock && !attempt.weaker_layer &&
+                check.inside.status == CheckStatus::escaped) {
+                check.inside.status = CheckStatus::lacking;
+            }
+            if (attempt.control) {
+                check.without = co_await check_once(attempt, Isolation::none, nullptr);
+            }
+            const CheckStatus inside = check.inside.status;
+            report->held = report->held && inside != CheckStatus::escaped && inside != CheckStatus::unclear;
+            report->checks.push_back(std::move(check));
+        }
+    }
+
+    Task<void> close() {
+        if (stage_) {
+            co_await stage_->close();
+        }
+        co_await gate_.close();
+    }
+
+  private:
+    // By which it is held, if it is.
+    std::string layer_of(const Attempt& attempt) const {
+        return options_.isolation == Isolation::landlock ? attempt.weaker_layer.value_or("none") : attempt.layer;
+    }
+
+    Task<Outcome> check_once(const Attempt& attempt, Isolation isolation, std::vector<std::string>* layers) {
+        std::string new_place = R"({"do":"new"})";
+        const RawJson folders = co_await stage_->ask(std::move(new_place));
+        Outcome outcome = co_await check_in(attempt, from_json<AttemptFolders>(folders, "the place"), folders.text(),
+                                            isolation, layers);
+        if (attempt.left && outcome.status == CheckStatus::held) {
+            std::string look = fmt::format(R"({{"do":"left","what":"{}"}})", *attempt.left);
+            const RawJson left = co_await stage_->ask(std::move(look));
+            if (left.text() == "true") {
+                outcome = Outcome{CheckStatus::escaped, "seen outside"};
+            }
+        }
+        std::string drop = R"({"do":"drop"})";
+        co_await stage_->ask(std::move(drop));
+        co_return outcome;
+    }
+
+    Task<Outcome> check_in(const Attempt& attempt, AttemptFolders folders, std::string place_text, Isolation isolation,
+                           std::vector<std::string>* layers) {
+        sandbox::Profile profile;
+        profile.workspace = folders.workspace;
+        profile.session_dir = folders.session;
+        profile.read_only = {python_.prefix, python_.base_prefix};
+        profile.hidden = hidden_;
+        profile.limits = limits_of(attempt);
+        environment_["HOME"] = folders.home;
+        std::unique_ptr<egress::Proxy> proxy;
+        TaskScope serving;
+        if (isolation == Isolation::bwrap) {
+            profile.proxy = folders.session + "/net.sock";
+            proxy = make_proxy(profile.proxy);
+            serving.spawn(proxy->run());
+        }
+        async::Command command;
+        command.argv = escapes_argv(python_.executable, {"attempt", attempt.id, std::move(place_text)});
+        const std::unique_ptr<sandbox::Launcher> launcher = sandbox::make_launcher(isolation, environment_);
+        std::optional<sandbox::Launch> launch;
+        std::exception_ptr failure;
+        Outcome outcome;
+        try {
+            launch = launcher->wrap(std::move(command), profile);
+        } catch (const Error& error) {
+            outcome.detail = escape_unprintable(error.message);
+            if (error.code != ErrorCode::sandbox_unavailable || !profile.limits.any()) {
+                failure =
+                    std::current_exception(); // else the limit is unavailable here, and no session would start with it
+            }
+        }
+        if (launch && isolation != Isolation::none && is_missing(attempt.layer, launch->layers)) {
+            outcome.detail = fmt::format("there is no layer {} here: see `cellgate doctor`", attempt.layer);
+        } else if (launch) {
+            if (layers != nullptr && !profile.limits.any()) {
+                *layers = launch->layers;
+            }
+            try {
+                Ended ended = co_await run_to_end(&loop_, std::move(launch->command));
+                ended.status = launcher->exit_of(ended.status);
+                outcome = judge(attempt, ended);
+            } catch (const Error&) {
+                failure = std::current_exception();
+            }
+        }
+        if (proxy) {
+            proxy->close();
+        }
+        co_await shielded(serving.join());
+        if (failure) {
+            std::rethrow_exception(failure);
+        }
+        co_return outcome;
+    }
+
+    static Outcome judge(const Attempt& attempt, const Ended& ended) {
+        const std::string said = escape_unprintable(ended.line).substr(0, max_detail_bytes);
+        if (said.starts_with("escaped")) {
+            return Outcome{CheckStatus::escaped, said};
+        }
+        if (said.starts_with("held")) {
+            return Outcome{CheckStatus::held, said};
+        }
+        const std::string how = "it ended with " + ended.status.describe();
+        return Outcome{attempt.ends && ended.status.signal != 0 ? CheckStatus::held : CheckStatus::unclear, how};
+    }
+
+    std::unique_ptr<egress::Proxy> make_proxy(std::string path) {
+        egress::ProxyOptions options;
+        options.path = std::move(path);
+        options.name = "the check";
+        options.asker = [](const egress::ConnectionSource&) { return gate::Request(); };
+        return std::make_unique<egress::Proxy>(loop_, loop_.clock(), *network_, gate_, std::move(options));
+    }
+
+    async::Loop& loop_;
+    SandboxCheckOptions options_;
+    std::string folder_;
+    jupyter::Interpreter python_;
+    Environment environment_;
+    std::vector<std::string> hidden_;
+    std::unique_ptr<egress::Network> network_;
+    gate::Gate gate_; // without a user
+    std::optional<Stage> stage_;
+};
+
+Task<void> run_all(SandboxChecker* checker, SandboxCheckReport* report) {
+    std::exception_ptr error;
+    try {
+        co_await checker->run(report);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    co_await shielded(checker->close());
+    if (error) {
+        std::rethrow_exception(error);
+    }
+}
+
+} // namespace
+
+Task<SandboxCheckReport> check_sandbox(async::Loop& loop, SandboxCheckOptions options) {
+    const std::string folder = store::make_unique_directory(fs::temp_directory_path(), "cellgate-check-");
+    SandboxCheckReport report;
+    std::exception_ptr error;
+    try {
+        fs::create_directory(folder + "/places");
+        SandboxChecker checker(loop, std::move(options), folder);
+        co_await run_all(&checker, &report);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    store::remove_tree(folder);
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    co_return report;
+}
+
+} // namespace cellgate::cli

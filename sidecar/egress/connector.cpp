@@ -1,0 +1,256 @@
+#include "connector.hpp"
+
+#include "address.hpp"
+#include "base/log.hpp"
+#include "egress/public_address_policy.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace cellgate::egress {
+
+namespace {
+
+constexpr Duration lookup_limit = std::chrono::seconds(20);
+constexpr Duration connect_limit = std::chrono::seconds(15); // for one address
+// Of one session: a resolver that does not answer keeps a thread for each, also of those who gave up.
+constexpr int max_lookups = 4;
+
+// What is asked, and for whom: answers cover no more.
+std::string key_of(const gate::Request& request) {
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", request.action.host.value_or(""), request.action.port.value_or(0),
+                       request.session_id.value_or(""), request.execution_id.value_or(""),
+                       request.agent ? fmt::format("{}", request.agent->client) : std::string(),
+                       request.origin ? fmt::format("{}", request.origin->line) : std::string(),
+                       request.action.program.value_or(""));
+}
+
+Task<void> cancel_late(Clock* clock, Duration limit, std::shared_ptr<CancelState> task) {
+    co_await sleep_for(*clock, limit);
+    task->cancel();
+}
+
+} // namespace
+
+struct Connector::Question {
+    std::string key;
+    std::size_t asking = 0;
+    std::shared_ptr<CancelState> task;
+    Event settled;
+    std::optional<gate::Decision> decision;
+    bool taken = false; // a yes, by one of those who asked
+    std::exception_ptr error;
+};
+
+Connector::Connector(Clock& clock, Network& network, gate::Gate& gate, ProxyOptions options)
+    : clock_(clock), network_(network), gate_(gate), options_(std::move(options)) {}
+
+Connector::~Connector() = default;
+
+Task<void> Connector::close() {
+    tasks_.cancel();
+    co_await shielded(tasks_.join());
+    if (const std::optional<std::string> line = refusals_.last_line()) {
+        log_info("{}: {}", options_.name, *line);
+    }
+}
+
+void Connector::log_refusal(const Endpoint& endpoint, const std::string& reason) {
+    if (const std::optional<std::string> line = refusals_.line(endpoint, reason)) {
+        log_info("{}: {}", options_.name, *line);
+    }
+}
+
+gate::Request Connector::request_for(const Endpoint& endpoint, const ConnectionSource& source) const {
+    gate::Request request = options_.asker(source);
+    request.from_code = true;
+    request.action.kind = protocol::ActionKind::network;
+    request.action.host = endpoint.host.name;
+    request.action.port = endpoint.port;
+    return request;
+}
+
+Task<Upstream> Connector::connect(Endpoint endpoint, ConnectionSource source) {
+    gate::Request request = request_for(endpoint, source);
+    Upstream upstream;
+    upstream.execution_id = request.execution_id;
+    request.needs_explicit_host_rule = needs_explicit_host_rule(endpoint.host, to_string(endpoint));
+    const gate::Decision decision = co_await ask(std::move(request));
+    require_allowed(endpoint, decision);
+    const bool by_rule = decision.by == protocol::ResolvedBy::rule && decision.rule;
+    if (by_rule && decision.rule->source != protocol::RuleSource::execution) {
+        upstream.execution_id.reset();
+    }
+    // Only now: a question to a resolver leaves this machine, and its name can carry what it likes.
+    std::vector<Host> addresses = co_await look_up(endpoint.host);
+    if (!endpoint.host.is_address) {
+        co_await judge_addresses(endpoint, addresses);
+    }
+    upstream.server = co_await connect_to(endpoint.port, std::move(addresses));
+    co_return std::move(upstream);
+}
+
+Task<gate::Decision> Connector::ask(gate::Request request) {
+    const std::string key = key_of(request);
+    while (true) {
+        std::shared_ptr<Question> question = questions_[key];
+        if (!question) {
+            question = std::make_shared<Question>();
+            question->key = key;
+            questions_[key] = question;
+            question->task = tasks_.spawn(decide(question, request));
+        }
+        ++question->asking;
+        std::exception_ptr cancelled;
+        try {
+            co_await question->settled.wait();
+        } catch (const Cancelled&) {
+            cancelled = std::current_exception();
+        }
+        --question->asking;
+        if (cancelled) {
+            if (question->asking == 0 && !question->settled.is_set()) {
+                forget(*question);
+                question->task->cancel();
+            }
+            std::rethrow_exception(cancelled);
+        }
+        if (question->error) {
+            std::rethrow_exception(question->error);
+        }
+        // A yes is for one; the others ask again, and a rule may have the answer now. A no is for all that asked.
+        if (!question->decision->allowed || !std::exchange(question->taken, true)) {
+            co_return *question->decision;
+        }
+    }
+}
+
+Task<void> Connector::decide(std::shared_ptr<Question> question, gate::Request request) {
+    try {
+        question->decision = co_await gate_.decide(std::move(request));
+    } catch (const Error&) {
+        question->error = std::current_exception();
+    }
+    forget(*question);
+    question->settled.set();
+}
+
+void Connector::forget(const Question& question) {
+    const auto found = questions_.find(question.key);
+    if (found != questions_.end() && found->second.get() == &question) {
+        questions_.erase(found);
+    }
+}
+
+void Connector::require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const {
+    if (!decision.allowed) {
+        if (options_.on_refused) {
+            options_.on_refused(endpoint, decision);
+        }
+        throw Error(ErrorCode::denied, decision.reason);
+    }
+}
+
+Task<std::vector<Host>> Connector::look_up(Host host) {
+    if (host.is_address) {
+        std::vector<Host> itself;
+        itself.push_back(std::move(host));
+        co_return itself;
+    }
+    while (lookups_ >= max_lookups) {
+        lookup_ended_.reset();
+        co_await lookup_ended_.wait();
+    }
+    ++lookups_;
+    const auto outcome = std::make_shared<Deferred<std::vector<Host>>>();
+    const std::shared_ptr<CancelState> limit = tasks_.spawn(reject_late(outcome, host.name));
+    tasks_.spawn(look_up_into(outcome, std::move(host)));
+    std::exception_ptr error;
+    std::vector<Host> addresses;
+    try {
+        addresses = co_await outcome->get();
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    limit->cancel();
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    co_return addresses;
+}
+
+// To its end, also when nobody waits for it any more: until then it counts.
+Task<void> Connector::look_up_into(std::shared_ptr<Deferred<std::vector<Host>>> outcome, Host host) {
+    try {
+        outcome->resolve(co_await network_.resolve(std::move(host)));
+    } catch (const Error&) {
+        outcome->reject(std::current_exception());
+    }
+    --lookups_;
+    lookup_ended_.set();
+}
+
+Task<void> Connector::reject_late(std::shared_ptr<Deferred<std::vector<Host>>> outcome, std::string name) {
+    co_await sleep_for(clock_, lookup_limit);
+    outcome->reject(std::make_exception_ptr(
+        Error(ErrorCode::internal_error, fmt::format("cannot look up {}: the resolver does not answer", name))));
+}
+
+// All of them: a name that leads to several places, one of them in here, is not to be trusted with any.
+Task<void> Connector::judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses) {
+    for (const Host& address : addresses) {
+        const std::string_view what = what_is_not_public(address);
+        gate::Request request = request_for(Endpoint{address, endpoint.port}, ConnectionSource());
+        if (what.empty() || (is_local_name(endpoint.host) && what == "this machine")) {
+            request.deny_rules_only = true;
+        } else {
+            request.needs_explicit_host_rule = fmt::format("{} leads to {}, which is {}, and no rule names that address",
+                                               endpoint.host.name, address.name, what);
+        }
+        const gate::Decision decision = co_await gate_.decide(std::move(request));
+        require_allowed(Endpoint{address, endpoint.port}, decision);
+    }
+}
+
+Task<std::unique_ptr<async::SocketStream>> Connector::connect_to(std::uint16_t port, std::vector<Host> addresses) {
+    std::optional<Error> failure;
+    for (const Host& address : addresses) {
+        const auto outcome = std::make_shared<Deferred<std::unique_ptr<async::SocketStream>>>();
+        const std::shared_ptr<CancelState> task = tasks_.spawn(connect_into(outcome, Endpoint{address, port}));
+        const std::shared_ptr<CancelState> limit = tasks_.spawn(cancel_late(&clock_, connect_limit, task));
+        std::unique_ptr<async::SocketStream> stream;
+        std::exception_ptr cancelled;
+        try {
+            stream = co_await outcome->get();
+        } catch (const Cancelled&) {
+            cancelled = std::current_exception();
+        } catch (const Error& error) {
+            failure = error;
+        }
+        limit->cancel();
+        if (cancelled) {
+            task->cancel();
+            std::rethrow_exception(cancelled);
+        }
+        if (stream) {
+            co_return stream;
+        }
+    }
+    throw failure.value_or(Error(ErrorCode::internal_error, "there is no address to connect to"));
+}
+
+Task<void> Connector::connect_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome,
+                                Endpoint endpoint) {
+    const std::string what = to_string(endpoint);
+    try {
+        outcome->resolve(co_await network_.connect(std::move(endpoint)));
+    } catch (const Cancelled&) {
+        outcome->reject(std::make_exception_ptr(
+            Error(ErrorCode::internal_error, fmt::format("cannot connect to {}: it does not answer", what))));
+    } catch (const Error&) {
+        outcome->reject(std::current_exception());
+    }
+}
+
+} // namespace cellgate::egress

@@ -1,0 +1,31 @@
+#pragma once
+// What the bridge inside of a sandbox says of the program behind a connection (helper/bridge.hpp). Code in there can
+// leave it out or forge it: it is shown, and decides nothing.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::egress {
+
+struct ConnectionSource {
+    struct Start {
+        std::int64_t process = 0;
+        std::int64_t thread = 0; // that started it
+    };
+
+    std::string program;                // its command line, made visible; may be empty
+    bool is_command = false;            // the sandbox's own: the kernel, or the server
+    std::optional<std::int64_t> socket; // its inode
+    std::vector<Start> starts;          // of the program, of what started it, and so on
+};
+
+// `text`: "[command ]SOCKET[ PROCESS:THREAD]…\nPROGRAM". Of one that is something else, all is its program's.
+ConnectionSource read_source(std::string_view text);
+
+// As an approval shows it: `command` is what the sandbox's own program is to a user.
+std::optional<std::string> shown_program(const ConnectionSource& source, std::string_view command);
+
+} // namespace cellgate::egress

@@ -1,0 +1,424 @@
+#include "proxy_connection.hpp"
+
+#include "async/fd_reservation.hpp"
+#include "base/escape_unprintable.hpp"
+#include "response_mark.hpp"
+#include "socks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace cellgate::egress {
+
+namespace {
+
+constexpr Duration head_limit = std::chrono::seconds(30);
+constexpr Duration parting_limit = std::chrono::seconds(3);
+constexpr Duration silence_limit = std::chrono::seconds(60);     // of a server whose client says nothing more
+constexpr std::size_t max_early_bytes = std::size_t{256} << 10;  // of a client that does not wait to be connected
+constexpr std::size_t max_unsent_bytes = std::size_t{256} << 10; // of one direction, before it waits
+constexpr std::size_t max_reason_bytes = 300;
+
+// One line of ASCII, as a status line may hold.
+std::string reason_phrase(const std::string& text) {
+    std::string phrase;
+    for (const char c : escape_unprintable(text).substr(0, max_reason_bytes)) {
+        phrase += c >= ' ' && c <= '~' ? c : '?';
+    }
+    return phrase;
+}
+
+std::string http_answer(int status, const std::string& reason) {
+    const std::string text = "cellgate: " + escape_unprintable(reason) + "\n";
+    return fmt::format("HTTP/1.1 {} {}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\n"
+                       "connection: close\r\n\r\n{}",
+                       status, reason_phrase(reason), text.size(), text);
+}
+
+constexpr int unavailable = 503;
+
+int status_of(ErrorCode code) {
+    switch (code) {
+    case ErrorCode::denied:
+        return 403;
+    case ErrorCode::limit_exceeded:
+        return 431;
+    case ErrorCode::internal_error:
+        return 502;
+    default:
+        return 400;
+    }
+}
+
+// A fatal alert (RFC 8446), which every TLS client understands at any time.
+constexpr std::string_view tls_access_denied{"\x15\x03\x03\x00\x02\x02\x31", 7};
+
+Task<void> wait_for(Event& event) {
+    co_await event.wait();
+}
+
+struct Target {
+    Endpoint endpoint;
+    std::string path;
+};
+
+// Of an absolute URL of the scheme http.
+std::optional<Target> parse_target(std::string_view url) {
+    constexpr std::string_view scheme = "http://";
+    constexpr std::uint16_t http_port = 80;
+    if (url.size() < scheme.size() || !std::equal(scheme.begin(), scheme.end(), url.begin(),
+                                                  [](char a, char b) { return a == b || (a ^ ' ') == b; })) {
+        return std::nullopt;
+    }
+    url.remove_prefix(scheme.size());
+    const std::size_t end = std::min(url.find_first_of("/?"), url.size());
+    std::optional<Endpoint> endpoint = parse_endpoint(url.substr(0, end), http_port);
+    if (!endpoint) {
+        return std::nullopt;
+    }
+    std::string path(url.substr(end));
+    if (!path.starts_with('/')) {
+        path.insert(path.begin(), '/');
+    }
+    return Target{std::move(*endpoint), std::move(path)};
+}
+
+// As a Host field has it.
+std::string authority(const Endpoint& endpoint) {
+    const std::string text = to_string(endpoint);
+    return endpoint.port == 80 ? text.substr(0, text.size() - 3) : text;
+}
+
+} // namespace
+
+ProxyConnection::ProxyConnection(Clock& clock, Connector& connector, std::unique_ptr<async::SocketStream> client)
+    : clock_(clock), router_(connector), client_(std::move(client)) {}
+
+Task<void> ProxyConnection::run(bool room) {
+    std::exception_ptr cancelled;
+    limit_time(head_limit);
+    try {
+        try {
+            if (room) {
+                co_await serve();
+            } else { // most speak HTTP, and what it wants is not waited for
+                client_->write(http_answer(unavailable, async::no_descriptor_left));
+            }
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const Error& error) {
+            refuse(error);
+        }
+        co_await part();
+    } catch (const Cancelled&) {
+        cancelled = std::current_exception();
+    } catch (const Error&) {
+        // The client has gone.
+    }
+    client_->abort();
+    tasks_.cancel();
+    co_await shielded(tasks_.join());
+    if (cancelled) {
+        std::rethrow_exception(cancelled);
+    }
+}
+
+Task<void> ProxyConnection::part() {
+    limit_time(parting_limit);
+    client_->close_output();
+    co_await client_->drained(0);
+    std::string ignored = co_await client_->read();
+    while (!ignored.empty()) {
+        ignored = co_await client_->read();
+    }
+}
+
+void ProxyConnection::limit_time(Duration limit) {
+    if (limit_) {
+        limit_->cancel();
+    }
+    limit_ = tasks_.spawn(hang_up_late(limit));
+}
+
+Task<void> ProxyConnection::hang_up_late(Duration limit) {
+    co_await sleep_for(clock_, limit);
+    client_->abort();
+}
+
+Task<void> ProxyConnection::serve() {
+    co_await read_caller_text();
+    co_await need(1);
+    if (in_.front() == socks_version) {
+        speaks_ = Protocol::socks;
+        co_await serve_socks();
+    } else {
+        speaks_ = Protocol::http;
+        co_await serve_http();
+    }
+}
+
+Task<void> ProxyConnection::read_caller_text() {
+    co_await need(1);
+    if (in_.front() != '\0') {
+        co_return;
+    }
+    constexpr std::size_t head = 2;
+    co_await need(head);
+    const std::size_t size = static_cast<unsigned char>(in_[1]);
+    co_await need(head + size);
+    source_ = read_source(take(head + size).substr(head));
+}
+
+Task<void> ProxyConnection::need(std::size_t size) {
+    while (in_.size() < size) {
+        const std::string bytes = co_await client_->read();
+        if (bytes.empty()) {
+            throw Error(ErrorCode::invalid_request, "the connection ended before its request was complete");
+        }
+        in_ += bytes;
+    }
+}
+
+std::string ProxyConnection::take(std::size_t size) {
+    std::string taken = in_.substr(0, size);
+    in_.erase(0, size);
+    return taken;
+}
+
+Task<void> ProxyConnection::serve_socks() {
+    std::optional<std::size_t> greeting = socks_greeting_size(in_);
+    while (!greeting) {
+        co_await need(in_.size() + 1);
+        greeting = socks_greeting_size(in_);
+    }
+    const bool offered = offers_no_password(take(*greeting));
+    client_->write(std::string(offered ? socks_no_password : socks_no_method));
+    if (!offered) {
+        co_return;
+    }
+    std::optional<SocksRequest> request = read_socks_request(in_);
+    while (!request) {
+        co_await need(in_.size() + 1);
+        request = read_socks_request(in_);
+    }
+    if (request->refusal) {
+        client_->write(to_bytes(*request->refusal));
+        co_return;
+    }
+    take(request->size);
+    Endpoint endpoint = *request->endpoint;
+    std::unique_ptr<async::SocketStream> server = co_await upstream(endpoint, false);
+    client_->write(to_bytes(SocksReply::connected));
+    speaks_ = Protocol::tunnel;
+    Inspector inspector(std::move(endpoint));
+    co_await carry(std::move(server), std::move(inspector));
+}
+
+Task<void> ProxyConnection::serve_http() {
+    std::optional<std::size_t> size = head_size(in_);
+    while (!size) {
+        co_await need(in_.size() + 1);
+        size = head_size(in_);
+    }
+    const RequestHead head = parse_head(take(*size));
+    if (head.method == "CONNECT") {
+        co_await serve_connect(head);
+    } else {
+        co_await serve_request(head);
+    }
+}
+
+Task<void> ProxyConnection::serve_connect(const RequestHead& head) {
+    std::optional<Endpoint> endpoint = parse_endpoint(head.target, std::nullopt);
+    if (!endpoint || !RequestBody(head).ended()) {
+        throw Error(ErrorCode::invalid_request,
+                    fmt::format("expected CONNECT with a host and a port, and no body, found: {}",
+                                escape_unprintable(std::string_view(head.target).substr(0, max_reason_bytes))));
+    }
+    const std::optional<std::string> host = head.single("host");
+    if (host && parse_endpoint(*host, endpoint->port).value_or(Endpoint{}).host != endpoint->host) {
+        require_host(head, *endpoint); // says so
+    }
+    std::unique_ptr<async::SocketStream> server = co_await upstream(*endpoint, false);
+    client_->write("HTTP/1.1 200 Connection established\r\n\r\n");
+    speaks_ = Protocol::tunnel;
+    Inspector inspector(std::move(*endpoint));
+    co_await carry(std::move(server), std::move(inspector));
+}
+
+Task<void> ProxyConnection::serve_request(const RequestHead& head) {
+    const std::optional<Target> target = parse_target(head.target);
+    if (!target) {
+        throw Error(ErrorCode::invalid_request,
+                    fmt::format("expected a URL such as http://example.org/, found: {}",
+                                escape_unprintable(std::string_view(head.target).substr(0, max_reason_bytes))));
+    }
+    require_host(head, target->endpoint);
+    Inspector inspector(target->endpoint, RequestBody(head));
+    const bool complete = inspector.ended();
+    std::unique_ptr<async::SocketStream> server = co_await upstream(target->endpoint, complete);
+    server->write(head_for_server(head, target->path, authority(target->endpoint)));
+    one_request_ = true;
+    co_await carry(std::move(server), std::move(inspector));
+}
+
+Task<std::unique_ptr<async::SocketStream>> ProxyConnection::upstream(Endpoint endpoint, bool complete) {
+    limit_->cancel(); // how long a user thinks is not the client's fault
+    endpoint_ = endpoint;
+    const auto outcome = std::make_shared<Deferred<Upstream>>();
+    const std::shared_ptr<CancelState> routing = tasks_.spawn(route_into(outcome, std::move(endpoint)));
+    const std::shared_ptr<CancelState> watching = tasks_.spawn(watch_client(routing, complete));
+    Upstream upstream;
+    std::exception_ptr error;
+    try {
+        upstream = co_await outcome->get();
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    watching->cancel();
+    co_await watched_.wait(); // there is one reader at a time
+    if (error) {
+        std::rethrow_exception(error);
+    }
+    execution_id_ = std::move(upstream.execution_id);
+    co_return std::move(upstream.server);
+}
+
+Task<void> ProxyConnection::route_into(std::shared_ptr<Deferred<Upstream>> outcome, Endpoint endpoint) {
+    try {
+        outcome->resolve(co_await router_.connect(std::move(endpoint), source_));
+    } catch (const Cancelled&) {
+        outcome->reject(std::make_exception_ptr(Error(ErrorCode::request_cancelled, "the client has gone")));
+    } catch (const Error&) {
+        outcome->reject(std::current_exception());
+    }
+}
+
+// A client that goes withdraws its question.
+Task<void> ProxyConnection::watch_client(std::shared_ptr<CancelState> routing, bool complete) {
+    bool gone = false;
+    try {
+        while (!gone && in_.size() < max_early_bytes) {
+            const std::string bytes = co_await client_->read();
+            in_ += bytes;
+            gone = bytes.empty();
+        }
+    } catch (const Error& error) { // cancelled, most likely
+        gone = error.code != ErrorCode::request_cancelled;
+    }
+    if (gone && !complete) {
+        routing->cancel();
+    }
+    watched_.set();
+}
+
+Task<void> ProxyConnection::carry(std::unique_ptr<async::SocketStream> server, Inspector inspector) {
+    Event down_ended;
+    const std::shared_ptr<CancelState> down = tasks_.spawn(carry_down(*server, inspector, down_ended));
+    std::exception_ptr error;
+    std::shared_ptr<CancelState> silence;
+    try {
+        co_await carry_up(*server, inspector);
+        silence = tasks_.spawn(hang_up_when_silent(server.get()));
+        co_await down_ended.wait();
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    if (silence) {
+        silence->cancel();
+    }
+    if (error) {
+        refused_ = true;
+        down->cancel();
+        co_await shielded(wait_for(down_ended));
+    }
+    server->abort();
+    if (error) {
+        std::rethrow_exception(error);
+    }
+}
+
+Task<void> ProxyConnection::carry_up(async::SocketStream& server, Inspector& inspector) {
+    std::string bytes = take(in_.size());
+    if (bytes.empty()) {
+        bytes = co_await client_->read();
+    }
+    while (!bytes.empty()) {
+        tls_ = tls_ || (speaks_ == Protocol::tunnel && bytes.front() == '\x16');
+        const bool waited = inspector.waits();
+        std::string passed;
+        if (!inspector.ended()) {
+            passed = inspector.pass(bytes);
+        }
+        if (inspector.waits() && !waited) {
+            limit_time(head_limit); // what is said first has to come whole
+        } else if (waited && !inspector.waits()) {
+            limit_->cancel();
+        }
+        if (!passed.empty()) {
+            server.write(std::move(passed));
+            co_await server.drained(max_unsent_bytes);
+        }
+        bytes = co_await client_->read();
+    }
+    limit_->cancel();
+    server.close_output();
+}
+
+Task<void> ProxyConnection::carry_down(async::SocketStream& server, const Inspector& inspector, Event& ended) {
+    ResponseMark mark;
+    try {
+        std::string bytes = co_await server.read();
+        while (!bytes.empty() && !client_->peer_gone()) {
+            server_spoke_ = true;
+            client_->write(inspector.speaks_http() ? mark.pass(bytes) : std::move(bytes));
+            co_await client_->drained(max_unsent_bytes);
+            bytes = co_await server.read();
+        }
+    } catch (const Error&) {
+        // It ended, in one way or another.
+    }
+    if (!refused_) {
+        client_->close_output();
+        if (one_request_ || client_->peer_gone()) {
+            server.abort();
+            limit_time(parting_limit); // for whoever goes on sending
+        } else {
+            limit_time(silence_limit);
+        }
+    }
+    ended.set();
+}
+
+// Whether the client has gone or waits for the server cannot be told while the server says nothing.
+Task<void> ProxyConnection::hang_up_when_silent(async::SocketStream* server) {
+    do {
+        server_spoke_ = false;
+        co_await sleep_for(clock_, silence_limit);
+    } while (server_spoke_);
+    server->abort();
+}
+
+void ProxyConnection::refuse(const Error& error) {
+    const bool denied = error.code == ErrorCode::denied;
+    std::string reason = error.message;
+    if (denied && endpoint_) {
+        router_.log_refusal(*endpoint_, reason);
+        if (!endpoint_->host.is_address && speaks_ != Protocol::tunnel) {
+            reason = fmt::format("Failed to resolve '{}': {}", endpoint_->host.name, reason);
+        }
+    }
+    if (speaks_ == Protocol::socks) {
+        client_->write(to_bytes(denied                                    ? SocksReply::not_allowed
+                                : error.code == ErrorCode::internal_error ? SocksReply::host_unreachable
+                                                                          : SocksReply::failed));
+    } else if (tls_) {
+        client_->write(std::string(tls_access_denied));
+    } else if (speaks_ != Protocol::nothing && !one_request_) {
+        client_->write(http_answer(status_of(error.code), reason));
+    }
+}
+
+} // namespace cellgate::egress

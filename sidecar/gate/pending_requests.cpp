@@ -1,0 +1,444 @@
+#include "base/encoding.hpp"
+#include "base/log.hpp"
+#include "base/names.hpp"
+#include "choices.hpp"
+#include "columns.hpp"
+#include "display.hpp"
+#include "gate_impl.hpp"
+#include "visible_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cellgate::gate {
+
+namespace {
+
+// Of a entry that an agent's program shows: one that is longer would hardly be read there.
+constexpr std::size_t max_elicited_bytes = std::size_t{16} << 10;
+
+std::string no_approver_reason(const Request& request) {
+    if (!request.agent) {
+        return std::string(no_approver);
+    }
+    return fmt::format("{}. Tell your user: open this workspace in an editor that is connected to cellgate and answer "
+                       "there, or add a rule; then it can be tried again",
+                       no_approver);
+}
+
+} // namespace
+
+Decision decision_by(PolicyResult result, const Action& action) {
+    Decision decision;
+    decision.allowed = result.effect == Effect::allow;
+    decision.action = action;
+    decision.reason = std::move(result.reason);
+    decision.by = ResolvedBy::rule;
+    decision.rule = std::move(result.rule);
+    return decision;
+}
+
+Decision denied(const Action& action, ResolvedBy by, std::string reason) {
+    Decision decision;
+    decision.action = action;
+    decision.reason = std::move(reason);
+    decision.by = by;
+    return decision;
+}
+
+Decision Gate::Impl::record_immediate(const PendingRequest& entry, Decision decision) {
+    decisions.add(entry.request, decision, std::nullopt, clock.wall());
+    return decision;
+}
+
+Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
+    require_complete(request.action);
+    if (self->closed) {
+        co_return denied(request.action, ResolvedBy::cancelled, "cellgate is ending");
+    }
+    self->refresh();
+    auto entry = std::make_shared<PendingRequest>(std::move(request));
+    const Action& action = entry->request.action;
+    PathSnapshot paths(self->book.root());
+    PolicyResult result = self->book.evaluate(entry->payload, entry->place(), paths);
+    while (!paths.is_resolved()) {
+        co_await self->resolver.resolve(paths);
+        result = self->book.evaluate(entry->payload, entry->place(), paths);
+    }
+    // By name alone: neither without a rule, nor by one that says "ask".
+    if (entry->request.needs_explicit_host_rule && (!result.rule || result.effect == Effect::ask)) {
+        co_return self->record_immediate(*entry, denied(action, ResolvedBy::rule, *entry->request.needs_explicit_host_rule));
+    }
+    if (entry->request.deny_rules_only) {
+        self->book.require_readable();
+        if (result.effect != Effect::deny || !result.rule) {
+            // Kept is what it is a part of.
+            co_return decision_by(PolicyResult{Effect::allow, std::nullopt, "no rule denies it"}, action);
+        }
+    }
+    if (result.effect != Effect::ask) {
+        co_return self->record_immediate(*entry, decision_by(std::move(result), action));
+    }
+    if (self->closed) {
+        co_return denied(action, ResolvedBy::cancelled, "cellgate is ending");
+    }
+    if (self->has_no_approver() && !self->can_elicit(entry->request)) {
+        co_return self->record_immediate(*entry, denied(action, ResolvedBy::no_client, no_approver_reason(entry->request)));
+    }
+    Queue& queue = self->queues[entry->queue()];
+    entry->position = queue.waiting.insert(queue.waiting.end(), entry);
+    self->changed_queues.insert(entry->queue());
+    self->count(entry, true);
+    self->pump();
+    bool cancelled = false;
+    try {
+        co_await entry->settled.wait();
+    } catch (const Cancelled&) {
+        cancelled = true;
+    }
+    if (cancelled) {
+        if (!entry->decision) {
+            self->settle(entry, denied(entry->request.action, ResolvedBy::cancelled, "the call was cancelled"));
+            self->schedule_flush();
+        }
+        throw Cancelled();
+    }
+    co_return *entry->decision;
+}
+
+void Gate::Impl::pump() {
+    if (pumping) {
+        return;
+    }
+    const std::shared_ptr<Impl> self = shared_from_this(); // what is sent may end the gate
+    pumping = true;
+    while (!changed_queues.empty() || !outbox.empty()) {
+        if (!changed_queues.empty()) {
+            ask_next(changed_queues.extract(changed_queues.begin()).value());
+        } else {
+            const std::function<void()> send = std::move(outbox.front());
+            outbox.pop_front();
+            send();
+        }
+    }
+    pumping = false;
+}
+
+void Gate::Impl::schedule_flush() {
+    if (!std::exchange(pumps_soon, true)) {
+        scope.spawn(pump_later(shared_from_this()));
+    }
+}
+
+Task<void> Gate::Impl::pump_later(std::shared_ptr<Impl> self) {
+    self->pumps_soon = false;
+    self->pump();
+    co_return;
+}
+
+void Gate::Impl::ask_next(const std::string& name) {
+    const auto found = queues.find(name);
+    if (found == queues.end()) {
+        return;
+    }
+    Queue& queue = found->second;
+    while (queue.shown < max_pending_per_session && !queue.waiting.empty()) {
+        const PendingRequestPtr entry = queue.waiting.front();
+        if (entry->looking) {
+            return;
+        }
+        if (!entry->paths) {
+            entry->paths.emplace(book.root());
+        }
+        // While it waited, an answer to another one may have covered it.
+        PolicyResult result = book.evaluate(entry->payload, entry->place(), *entry->paths);
+        if (entry->paths->is_resolved() && result.effect != Effect::ask) {
+            settle(entry, decision_by(std::move(result), entry->request.action));
+            continue;
+        }
+        try {
+            prepare(entry); // also when paths are unresolved: what the choices lack is looked for at once
+        } catch (const Error& error) {
+            settle(entry, denied(entry->request.action, ResolvedBy::rule, error.message));
+            continue;
+        }
+        if (!entry->paths->is_resolved()) {
+            look(entry);
+            return;
+        }
+        entry->paths.reset(); // what was seen of them is old when its turn comes
+        if (queue.shown > 0 && queue.shown_bytes + entry->bytes > max_pending_bytes_per_session) {
+            return;
+        }
+        show(entry);
+    }
+    if (queue.shown == 0 && queue.waiting.empty()) {
+        queues.erase(found);
+    }
+}
+
+void Gate::Impl::look(const PendingRequestPtr& entry) {
+    entry->looking = true;
+    scope.spawn(look_for(shared_from_this(), entry));
+}
+
+Task<void> Gate::Impl::look_for(std::shared_ptr<Impl> self, PendingRequestPtr entry) {
+    co_await self->resolver.resolve(*entry->paths);
+    entry->looking = false;
+    if (entry->decision) {
+        co_return;
+    }
+    if (entry->shown) {
+        self->judge_pending(entry);
+    } else {
+        self->changed_queues.insert(entry->queue());
+    }
+    self->pump();
+}
+
+// All of the approval but its number and times.
+void Gate::Impl::prepare(const PendingRequestPtr& entry) {
+    const Request& request = entry->request;
+    protocol::Approval& approval = entry->approval;
+    ChoiceContext context;
+    context.in_session = request.session_id.has_value();
+    context.in_execution = book.is_running(entry->place());
+    approval.choices = choices_for(entry->payload, context, *entry->paths);
+    if (!entry->paths->is_resolved() || entry->bytes > 0) {
+        return;
+    }
+    approval.display = display_lines(request.action);
+    if (request.agent) {
+        approval.agent = request.agent->name;
+        approval.display.push_back("by agent " + request.agent->name);
+    }
+    approval.action = request.action;
+    approval.session_id = request.session_id;
+    approval.execution_id = request.execution_id;
+    approval.origin = request.origin;
+    if (approval.origin) {
+        approval.origin->text = cut_to_line(approval.origin->text, max_source_columns);
+    }
+    approval.hints = visible_hints(request.hints);
+    entry->bytes = to_json(approval).size();
+}
+
+void Gate::Impl::show(const PendingRequestPtr& entry) {
+    protocol::Approval& approval = entry->approval;
+    approval.approval_id = random_id();
+    approval.created_at = to_rfc3339(clock.wall());
+    if (options.approval_timeout) {
+        const auto timeout = std::chrono::duration_cast<WallTime::duration>(*options.approval_timeout);
+        approval.expires_at = to_rfc3339(clock.wall() + timeout);
+        entry->expiry = scope.spawn(expire(shared_from_this(), entry));
+    }
+    entry->seq = next_seq++;
+    Queue& queue = queues[entry->queue()];
+    queue.waiting.erase(entry->position);
+    ++queue.shown;
+    queue.shown_bytes += entry->bytes;
+    entry->shown = true;
+    entry->position = pending.insert(pending.end(), entry);
+    by_id.emplace(approval.approval_id, entry);
+    outbox.push_back([self = shared_from_this(), entry] {
+        entry->told = true;
+        self->tell([&entry](ApprovalClient& client) { client.on_requested(entry->approval); });
+    });
+    if (has_no_approver() && can_elicit(entry->request)) {
+        entry->elicitation = scope.spawn(elicit(shared_from_this(), entry));
+    }
+}
+
+void Gate::Impl::settle(const PendingRequestPtr& kept, Decision decision) {
+    const PendingRequestPtr entry = kept; // the caller's may be the one in a list
+    entry->decision = std::move(decision);
+    decisions.add(entry->request, *entry->decision,
+                  entry->shown ? std::optional(entry->approval.approval_id) : std::nullopt, clock.wall());
+    Queue& queue = queues[entry->queue()];
+    if (entry->shown) {
+        constexpr std::size_t remembered = 10'000;
+        pending.erase(entry->position);
+        by_id.erase(entry->approval.approval_id);
+        --queue.shown;
+        queue.shown_bytes -= entry->bytes;
+        resolved.insert(entry->approval.approval_id);
+        resolved_order.push_back(entry->approval.approval_id);
+        if (resolved_order.size() > remembered) {
+            resolved.erase(resolved_order.front());
+            resolved_order.pop_front();
+        }
+        outbox.push_back([self = shared_from_this(), entry] {
+            protocol::ApprovalResolvedParams params;
+            params.approval_id = entry->approval.approval_id;
+            params.decision = entry->decision->allowed ? Verdict::allow : Verdict::deny;
+            params.by = entry->decision->by;
+            if (entry->decision->rule) {
+                params.rule_id = entry->decision->rule->id;
+            }
+            params.reason = entry->decision->reason;
+            self->tell([&params](ApprovalClient& client) { client.on_resolved(params); });
+        });
+    } else {
+        queue.waiting.erase(entry->position);
+    }
+    for (const std::shared_ptr<CancelState>& task : {entry->expiry, entry->elicitation}) {
+        if (task) {
+            outbox.push_back([task] { task->cancel(); });
+        }
+    }
+    changed_queues.insert(entry->queue());
+    count(entry, false);
+    outbox.push_back([entry] { entry->settled.set(); });
+}
+
+void Gate::Impl::count(const PendingRequestPtr& entry, bool more) {
+    if (!entry->request.execution_id) {
+        return;
+    }
+    const auto found = running.find(*entry->request.execution_id);
+    if (found == running.end()) {
+        return;
+    }
+    found->second.pending += more ? 1 : -1;
+    outbox.push_back([self = shared_from_this(), id = found->first, pending = found->second.pending] {
+        const auto still = self->running.find(id);
+        if (still != self->running.end() && still->second.on_pending) {
+            const std::function<void(std::size_t)> on_pending = still->second.on_pending;
+            on_pending(pending);
+        }
+    });
+}
+
+void Gate::Impl::tell(const std::function<void(ApprovalClient&)>& what) {
+    const std::vector<ApprovalClient*> now = clients;
+    for (ApprovalClient* client : now) {
+        tell(*client, what);
+    }
+}
+
+void Gate::Impl::tell(ApprovalClient& client, const std::function<void(ApprovalClient&)>& what) {
+    if (std::find(clients.begin(), clients.end(), &client) == clients.end()) {
+        return;
+    }
+    try {
+        what(client);
+    } catch (const std::exception& error) {
+        log_error("a client could not be told of an approval: {}", error.what());
+    }
+}
+
+void Gate::Impl::announce_again(const PendingRequest& entry, ApprovalClient& client) {
+    if (!entry.decision) {
+        tell(client, [&entry](ApprovalClient& who) { who.on_requested(entry.approval); });
+    }
+}
+
+void Gate::Impl::refresh() {
+    if (book.refresh()) {
+        reconsider(std::nullopt);
+        pump();
+    }
+}
+
+void Gate::Impl::reconsider(const std::optional<std::string>& session_id) {
+    const std::vector<PendingRequestPtr> now(pending.begin(), pending.end());
+    for (const PendingRequestPtr& entry : now) {
+        // One that is being looked at is judged by the rules that there are when that has ended.
+        if (!entry->decision && !entry->looking && (!session_id || entry->request.session_id == session_id)) {
+            entry->paths.emplace(book.root());
+            judge_pending(entry);
+        }
+    }
+}
+
+void Gate::Impl::judge_pending(const PendingRequestPtr& entry) {
+    PolicyResult result = book.evaluate(entry->payload, entry->place(), *entry->paths);
+    if (!entry->paths->is_resolved()) {
+        look(entry);
+        return;
+    }
+    entry->paths.reset();
+    // Without a rule: stored rules cannot be read. It waits until they can, and an allow is refused meanwhile.
+    if (result.effect != Effect::ask && result.rule) {
+        settle(entry, decision_by(std::move(result), entry->request.action));
+    }
+}
+
+void Gate::Impl::settle_all(ResolvedBy by, const std::string& reason, const std::optional<std::string>& session_id) {
+    std::vector<PendingRequestPtr> now;
+    for (const auto& [name, queue] : queues) {
+        now.insert(now.end(), queue.waiting.begin(), queue.waiting.end());
+    }
+    now.insert(now.end(), pending.begin(), pending.end());
+    for (const PendingRequestPtr& entry : now) {
+        if (!session_id || entry->request.session_id == session_id) {
+            settle(entry, denied(entry->request.action, by, reason));
+        }
+    }
+}
+
+Task<void> Gate::Impl::expire(std::shared_ptr<Impl> self, PendingRequestPtr entry) {
+    co_await sleep_for(self->clock, *self->options.approval_timeout);
+    if (!entry->decision) {
+        self->settle(entry, denied(entry->request.action, ResolvedBy::expired, "nobody answered in time"));
+        self->pump();
+    }
+}
+
+Task<void> Gate::Impl::elicit(std::shared_ptr<Impl> self, PendingRequestPtr entry) {
+    bool yes = false;
+    std::string problem;
+    std::size_t bytes = 0;
+    for (const std::string& line : entry->approval.display) {
+        bytes += line.size() + 1;
+    }
+    if (bytes > max_elicited_bytes) {
+        problem = fmt::format("it takes {} bytes to show, too much for a entry at the agent's own program", bytes);
+    } else {
+        try {
+            yes = co_await self->options.elicitor->elicit(*entry->request.agent, entry->approval);
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const Error& error) {
+            problem = error.message;
+        }
+    }
+    if (entry->decision) {
+        co_return;
+    }
+    Decision decision = self->elicited(*entry, yes);
+    if (!problem.empty()) {
+        decision = denied(entry->request.action, ResolvedBy::no_client,
+                          fmt::format("{}; and {}", no_approver_reason(entry->request), problem));
+    }
+    self->settle(entry, std::move(decision));
+    self->pump();
+}
+
+Decision Gate::Impl::elicited(const PendingRequest& entry, bool yes) {
+    if (!yes) {
+        return denied(entry.request.action, ResolvedBy::elicitation, "the user of the agent's program said no");
+    }
+    try {
+        refresh();
+        book.require_readable();
+    } catch (const Error& error) {
+        return denied(entry.request.action, ResolvedBy::elicitation, error.message);
+    }
+    Decision decision;
+    decision.allowed = true;
+    decision.action = entry.request.action;
+    decision.reason = "the user of the agent's program allowed it";
+    decision.by = ResolvedBy::elicitation;
+    return decision;
+}
+
+Task<void> Gate::Impl::detach_after_linger(std::shared_ptr<Impl> self, Duration linger) {
+    co_await sleep_for(self->clock, linger);
+    self->linger = nullptr;
+    self->settle_all(ResolvedBy::no_client, std::string(no_approver), std::nullopt);
+    self->pump();
+}
+
+} // namespace cellgate::gate

@@ -1,0 +1,253 @@
+#include "jupyter/kernel_query.hpp"
+
+#include "base/escape_unprintable.hpp"
+#include "base/json_codec.hpp"
+#include "truncate_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace cellgate::jupyter {
+
+namespace {
+
+constexpr std::size_t max_matches = 1000;
+constexpr std::size_t max_match_bytes = 1000;
+constexpr std::size_t max_inspection_bytes = std::size_t{64} << 10;
+constexpr std::size_t max_indent = 200;
+constexpr std::size_t max_variables = 1000;
+constexpr std::size_t max_variable_bytes = 500;
+
+struct PlaceContent {
+    const std::string& code;
+    std::int64_t cursor = 0;
+    std::optional<std::int64_t> detail_level = {};
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("code", self.code);
+        visit("cursor_pos", self.cursor);
+        visit("detail_level", self.detail_level);
+    }
+};
+
+struct CodeContent {
+    const std::string& code;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("code", self.code);
+    }
+};
+
+// IPython's extra data of each match, beyond Jupyter's protocol.
+struct TypedMatch {
+    std::string text;
+    std::string type;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("text", self.text);
+        visit("type", self.type);
+    }
+};
+
+struct CompletionMetadata {
+    std::optional<std::vector<TypedMatch>> typed;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("_jupyter_types_experimental", self.typed);
+    }
+};
+
+struct CompletionContent {
+    std::optional<std::vector<std::string>> matches;
+    std::optional<std::int64_t> cursor_start;
+    std::optional<std::int64_t> cursor_end;
+    std::optional<CompletionMetadata> metadata;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("matches", self.matches);
+        visit("cursor_start", self.cursor_start);
+        visit("cursor_end", self.cursor_end);
+        visit("metadata", self.metadata);
+    }
+};
+
+struct InspectionContent {
+    std::optional<bool> found;
+    std::optional<std::map<std::string, RawJson>> data;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("found", self.found);
+        visit("data", self.data);
+    }
+};
+
+struct CompletenessContent {
+    std::string status;
+    std::optional<std::string> indent;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("status", self.status);
+        visit("indent", self.indent);
+    }
+};
+
+struct VariablesContent {
+    std::vector<Variable> variables;
+    bool truncated = false;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("variables", self.variables);
+        visit("truncated", self.truncated);
+    }
+};
+
+struct Evaluated {
+    std::optional<std::map<std::string, RawJson>> data; // absent when it raised
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("data", self.data);
+    }
+};
+
+struct EvaluatedExpressions {
+    std::optional<Evaluated> variables;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("variables", self.variables);
+    }
+};
+
+struct EvaluateReplyContent {
+    std::optional<EvaluatedExpressions> expressions;
+
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("user_expressions", self.expressions);
+    }
+};
+
+// Removes terminal colours: "\x1b[0;31m".
+std::string without_colours(std::string_view text) {
+    std::string plain;
+    while (true) {
+        const std::size_t escape = text.find("\x1b[");
+        plain += text.substr(0, escape);
+        if (escape == std::string_view::npos) {
+            return plain;
+        }
+        text.remove_prefix(escape + 2);
+        const std::size_t end = text.find_first_not_of("0123456789;");
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+}
+
+std::string short_line(const std::string& text) {
+    return escape_unprintable(truncate_text(text, max_variable_bytes));
+}
+
+} // namespace
+
+KernelQuery completion_query(const std::string& code, std::int64_t cursor) {
+    return {"complete", to_json(PlaceContent{code, cursor})};
+}
+
+Completion read_completion(std::string_view reply, std::int64_t cursor) {
+    const auto content = from_json<CompletionContent>(reply, "complete_reply");
+    const std::vector<std::string> matches = content.matches.value_or(std::vector<std::string>{});
+    const std::vector<TypedMatch> typed =
+        content.metadata.value_or(CompletionMetadata{}).typed.value_or(std::vector<TypedMatch>{});
+    Completion completion;
+    completion.cursor_start = std::clamp<std::int64_t>(content.cursor_start.value_or(cursor), 0, cursor);
+    completion.cursor_end =
+        std::clamp<std::int64_t>(content.cursor_end.value_or(cursor), completion.cursor_start, cursor);
+    std::vector<std::string> types;
+    for (std::size_t i = 0; i < matches.size() && completion.matches.size() < max_matches; ++i) {
+        // It is inserted into code: it must not contain invisible characters.
+        if (matches[i].size() > max_match_bytes || escape_unprintable(matches[i]) != matches[i]) {
+            continue;
+        }
+        const bool is_typed = i < typed.size() && typed[i].text == matches[i];
+        types.push_back(is_typed ? short_line(typed[i].type) : "");
+        completion.matches.push_back(matches[i]);
+    }
+    if (!typed.empty()) {
+        completion.types = std::move(types);
+    }
+    return completion;
+}
+
+KernelQuery inspection_query(const std::string& code, std::int64_t cursor, std::int64_t detail_level) {
+    return {"inspect", to_json(PlaceContent{code, cursor, detail_level})};
+}
+
+std::optional<std::string> read_inspection(std::string_view reply) {
+    const auto content = from_json<InspectionContent>(reply, "inspect_reply");
+    if (!content.found.value_or(false) || !content.data || !content.data->contains("text/plain")) {
+        return std::nullopt;
+    }
+    const auto text = from_json<std::string>(content.data->at("text/plain"), "inspect_reply.data");
+    // An escape is at most seven times as long as its character.
+    std::string visible = escape_unprintable(truncate_text(without_colours(text), max_inspection_bytes), true);
+    return truncate_text(visible, max_inspection_bytes);
+}
+
+KernelQuery completeness_query(const std::string& code) {
+    return {"is_complete", to_json(CodeContent{code})};
+}
+
+Completeness read_completeness(std::string_view reply) {
+    constexpr std::array<std::string_view, 4> known{"complete", "incomplete", "invalid", "unknown"};
+    const auto content = from_json<CompletenessContent>(reply, "is_complete_reply");
+    if (std::find(known.begin(), known.end(), content.status) == known.end()) {
+        throw Error(ErrorCode::parse_error, "is_complete_reply.status: expected one of Jupyter's four, found " +
+                                                escape_unprintable(content.status.substr(0, max_variable_bytes)));
+    }
+    Completeness completeness{content.status, content.indent};
+    const std::string indent = content.indent.value_or("");
+    if (indent.size() > max_indent || indent.find_first_not_of(" \t") != std::string::npos) {
+        completeness.indent.reset(); // it would be inserted into code
+    }
+    return completeness;
+}
+
+KernelQuery variables_query() {
+    // Runs no code; only evaluates an expression.
+    return {"execute", R"json({"code":"","silent":true,"store_history":false,"allow_stdin":false,"stop_on_error":false,
+        "user_expressions":{"variables":"__import__('_cellgate_kernel').variables()"}})json"};
+}
+
+std::optional<Variables> read_variables(std::string_view reply) {
+    const auto content = from_json<EvaluateReplyContent>(reply, "execute_reply");
+    if (!content.expressions || !content.expressions->variables || !content.expressions->variables->data ||
+        !content.expressions->variables->data->contains("application/json")) {
+        return std::nullopt;
+    }
+    const RawJson& data = content.expressions->variables->data->at("application/json");
+    const auto found = from_json<VariablesContent>(data, "variables");
+    Variables variables;
+    variables.truncated = found.truncated || found.variables.size() > max_variables;
+    for (const Variable& each : found.variables) {
+        if (variables.all.size() == max_variables) {
+            break;
+        }
+        Variable variable{short_line(each.name), short_line(each.type), short_line(each.value), {}};
+        if (each.size) {
+            variable.size = short_line(*each.size);
+        }
+        variables.all.push_back(std::move(variable));
+    }
+    return variables;
+}
+
+} // namespace cellgate::jupyter

@@ -1,0 +1,52 @@
+# The modules of each layer, from the lowest up. Everything that needs to know them has them from here: the build, the test
+# that a wrong include does not build, the unit tests.
+set(CELLGATE_LAYERS
+  "sidecar/base"
+  "protocol,sidecar/async"
+  "sidecar/jupyter,sidecar/mcp,sidecar/wrappers,sidecar/sandbox,sidecar/store"
+  "sidecar/gate"
+  "sidecar/tools,sidecar/packages,sidecar/egress"
+  "sidecar/session"
+  "sidecar/service"
+  "sidecar/cli")
+
+# cellgate_module(NAME SOURCES … DEPENDS … LIBRARIES …): DEPENDS are modules on lower layers (seen by users of this module's
+# headers too), LIBRARIES are outside libraries.
+function(cellgate_module name)
+  cmake_parse_arguments(MODULE "" "" "SOURCES;DEPENDS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  add_library(cellgate_${name} STATIC ${MODULE_SOURCES})
+  target_precompile_headers(cellgate_${name} REUSE_FROM cellgate_pch)
+  target_include_directories(cellgate_${name} PUBLIC include)
+  target_link_libraries(cellgate_${name} PUBLIC cellgate_options ${MODULE_LIBRARIES} PRIVATE ${MODULE_PRIVATE_LIBRARIES})
+  get_property(layer GLOBAL PROPERTY CELLGATE_LAYER_OF_${name})
+  foreach(module ${MODULE_DEPENDS})
+    get_property(lower GLOBAL PROPERTY CELLGATE_LAYER_OF_${module})
+    if(NOT lower LESS layer)
+      message(FATAL_ERROR "${name} (layer ${layer}) cannot use ${module} (layer ${lower}): "
+              "a module uses only modules on lower layers")
+    endif()
+    target_link_libraries(cellgate_${name} PUBLIC cellgate_${module})
+  endforeach()
+  string(APPEND table "${name};${layer};${CMAKE_CURRENT_SOURCE_DIR};${MODULE_DEPENDS}\n")
+  set_property(GLOBAL APPEND_STRING PROPERTY CELLGATE_MODULES "${table}")
+endfunction()
+
+# cellgate_add_modules(): the modules of all layers, in order; their list goes to modules.txt, for
+# tests/architecture/test_modules.py.
+function(cellgate_add_modules)
+  set(layer 0)
+  foreach(modules ${CELLGATE_LAYERS})
+    string(REPLACE "," ";" modules ${modules})
+    foreach(module ${modules})
+      cmake_path(GET module FILENAME name)
+      set_property(GLOBAL PROPERTY CELLGATE_LAYER_OF_${name} ${layer})
+      list(APPEND folders ${module})
+    endforeach()
+    math(EXPR layer "${layer} + 1")
+  endforeach()
+  foreach(folder ${folders})
+    add_subdirectory(${PROJECT_SOURCE_DIR}/${folder})
+  endforeach()
+  get_property(table GLOBAL PROPERTY CELLGATE_MODULES)
+  file(WRITE ${PROJECT_BINARY_DIR}/modules.txt "${table}")
+endfunction()

@@ -1,0 +1,21 @@
+#pragma once
+// The Python of a kernel, as an install needs it.
+
+#include "jupyter/kernel_choice.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::packages {
+
+struct Python {
+    std::string executable;
+    std::string version;              // "3.11", "3.11.2"
+    std::vector<std::string> folders; // that have to be visible for it to run
+};
+
+// Nothing for a kernel that is not ipykernel.
+std::optional<Python> python_of(const jupyter::KernelChoice& choice);
+
+} // namespace cellgate::packages

@@ -1,0 +1,20 @@
+#pragma once
+// What may be named for an install: a package as pip names it (PEP 508's name, extras and versions), and where source
+// builds are allowed also `name @ https://…` and `name @ git+https://…`. Nothing that pip would take for an option, a
+// file, a marker or another URL, and nothing that a user could not read. The same as Requirement and
+// DirectRequirement of schemas/protocol.json.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::packages {
+
+// In words, for a sentence that goes on from "found …"; nothing when it may be named.
+std::optional<std::string> problem_of_requirement(std::string_view text, bool source_builds);
+
+// Throws Error{invalid_params} that names the first one which may not be named, and what was expected.
+void require_requirements(const std::vector<std::string>& packages, bool source_builds);
+
+} // namespace cellgate::packages

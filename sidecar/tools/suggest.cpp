@@ -1,0 +1,67 @@
+#include "suggest.hpp"
+
+#include "base/escape_unprintable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace cellgate::tools {
+
+namespace {
+
+constexpr std::size_t max_names = 20;
+constexpr std::size_t max_name_bytes = 64; // that is compared; comparing takes the product of two lengths
+
+// As two names are compared: letters in one case, one sign between words.
+std::string folded(std::string_view name) {
+    std::string out;
+    for (const char c : name.substr(0, max_name_bytes)) {
+        out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '-' || c == '.' || c == ' ' ? '_' : c;
+    }
+    return out;
+}
+
+// How many characters have to be put in, taken out or changed.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0]++;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+} // namespace
+
+std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& names) {
+    if (names.empty()) {
+        return {};
+    }
+    const std::string like = folded(wanted);
+    std::size_t best = like.size() / 3 + 1; // further away it is another word
+    const std::string* nearest = nullptr;
+    std::string told;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (const std::size_t found = distance(like, folded(names[i])); found < best) {
+            best = found;
+            nearest = &names[i];
+        }
+        if (i < max_names) {
+            told += (i == 0 ? "" : ", ") + escape_unprintable(names[i]);
+        }
+    }
+    return fmt::format("{}There {}: {}{}.",
+                       nearest == nullptr ? std::string()
+                                          : fmt::format("Did you mean {}? ", escape_unprintable(*nearest)),
+                       names.size() == 1 ? "is" : "are", told,
+                       names.size() > max_names ? fmt::format(", and {} more", names.size() - max_names) : "");
+}
+
+} // namespace cellgate::tools

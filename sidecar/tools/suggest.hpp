@@ -1,0 +1,14 @@
+#pragma once
+// What to say when a name was asked for that there is not.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cellgate::tools {
+
+// "Did you mean tool-1? There are: tool-1, tool_2, and 7 more." Names come from outside: they are made visible. Nothing
+// when there are none.
+std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& names);
+
+} // namespace cellgate::tools

@@ -1,0 +1,511 @@
+// What a guarded name leads to, over links, by what git reads, under other names, and to whoever listens: kept from
+// cells as the name itself is. Each attempt has its control: the same without a sandbox.
+
+#include "machine.hpp"
+#include "sandbox/protected_files.hpp"
+#include "symlink_chain.hpp"
+#include "base/unique_fd.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace cellgate;
+using namespace cellgate::sandbox;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Each in a folder of its own in the workspace, or in the workspace itself, with a repository in it. The first is what
+// a user has done before, the last what a user does, or looks at, afterwards: both by a shell outside. The last
+// succeeds when the attempt did.
+struct Attempt {
+    const char* name;
+    const char* before;
+    const char* attempt;
+    const char* after;
+    bool alone = false; // in the workspace itself
+};
+
+constexpr const char* repository = R"sh(
+git init -q repo; cd repo; mkdir scripts
+git config user.email a@b; git config user.name a; git commit -q --allow-empty -m first
+)sh";
+
+constexpr Attempt attempts[] = {
+    {"the configuration of a bare repository beside its worktrees", R"sh(
+cd ..; git init -q src; git -C src -c user.email=a@b -c user.name=a commit -q --allow-empty -m first
+git clone -q --bare src wt/.bare; echo "gitdir: ./.bare" > wt/.git; git -C wt worktree add -q main)sh",
+     R"py(open("wt/.bare/config", "a").write(f'[core]\n fsmonitor = "touch {W}/evil; false"\n'))py",
+     "git -C wt/main status; test -e evil"},
+    {"a hook in such a repository", R"sh(
+cd ..; git init -q src; git -C src -c user.email=a@b -c user.name=a commit -q --allow-empty -m first
+git clone -q --bare src wt/.bare; echo "gitdir: ./.bare" > wt/.git; git -C wt worktree add -q main)sh",
+     R"py(put("wt/.bare/hooks/pre-commit", EVIL))py",
+     "git -C wt/main -c user.email=a@b -c user.name=a commit -q --allow-empty -m second; test -e evil"},
+    {"a repository that a worktree is far from", R"sh(
+cd ..; git init -q src; git -C src -c user.email=a@b -c user.name=a commit -q --allow-empty -m first
+git clone -q --bare src store; git -C store worktree add -q ../far/away/main)sh",
+     R"py(put("store/hooks/pre-commit", EVIL))py",
+     "git -C far/away/main -c user.email=a@b -c user.name=a commit -q --allow-empty -m second; test -e evil"},
+    {"a folder of a repository that .git is a link to",
+     "cd ..; rm -rf repo; mkdir store; git init -q --separate-git-dir store/git repo; rm repo/.git; ln -s ../store/git "
+     "repo/.git",
+     R"py(put("store/git/hooks/pre-commit", EVIL))py",
+     "git -C repo -c user.email=a@b -c user.name=a commit -q --allow-empty -m first; test -e evil"},
+    {"a hook that is a link into the workspace",
+     "printf '#!/bin/sh\\n' > scripts/hook; chmod +x scripts/hook; ln -s ../../scripts/hook .git/hooks/pre-commit",
+     R"py(put("repo/scripts/hook", EVIL))py", "cd repo; git commit -q --allow-empty -m second; test -e ../evil"},
+    {"a hook that is a link to what is not there", "ln -s ../../scripts/hook .git/hooks/pre-commit",
+     R"py(put("repo/scripts/hook", EVIL))py", "cd repo; git commit -q --allow-empty -m second; test -e ../evil"},
+    {"a folder of hooks that is a link", "mkdir tools; rm -rf .git/hooks; ln -s ../tools .git/hooks",
+     R"py(put("repo/tools/pre-commit", EVIL))py", "cd repo; git commit -q --allow-empty -m second; test -e ../evil"},
+    {"a folder of hooks that the configuration names", "mkdir tools; git config core.hooksPath tools",
+     R"py(put("repo/tools/pre-commit", EVIL))py", "cd repo; git commit -q --allow-empty -m second; test -e ../evil"},
+    {"such a folder that is not there", "git config core.hooksPath my/tools",
+     R"py(os.makedirs("repo/my/tools"); put("repo/my/tools/pre-commit", EVIL))py",
+     "cd repo; git commit -q --allow-empty -m second; test -e ../evil"},
+    {"a folder of hooks by a usual name", "git config --file \"$HOME/.gitconfig\" core.hooksPath .githooks",
+     R"py(os.makedirs("repo/.githooks"); put("repo/.githooks/pre-commit", EVIL))py",
+     "cd repo; git commit -q --allow-empty -m second; test -e ../evil", true},
+    {"a configuration that another includes", "touch team; git config include.path ../team",
+     R"py(put("repo/team", f"[core]\n fsmonitor = \"touch {W}/evil; false\"\n"))py",
+     "cd repo; git status; test -e ../evil"},
+    {"one that is included by an included one, and not there",
+     "git config include.path ../team; printf '[include]\\n path = conf/more # more\\n' > team",
+     R"py(os.makedirs("repo/conf"); put("repo/conf/more", f"[core]\n fsmonitor = \"touch {W}/evil; false\"\n"))py",
+     "cd repo; git status; test -e ../evil"},
+    {"a script that the configuration names",
+     "printf '#!/bin/sh\\n' > scripts/m; git config core.fsmonitor \"sh ./scripts/m\"",
+     R"py(put("repo/scripts/m", EVIL))py", "cd repo; git status; test -e ../evil"},
+    {"what a link leads to that is not there", "ln -s shared/vscode .vscode",
+     R"py(os.makedirs("repo/shared/vscode"); put("repo/shared/vscode/tasks.json"))py",
+     "test -e repo/.vscode/tasks.json"},
+    {"a file that a link leads to that is not there", "mkdir conf; ln -s conf/mcp.json .mcp.json",
+     R"py(put("repo/conf/mcp.json"))py", "test -e repo/.mcp.json"},
+    {"the same, of a secret", "mkdir conf; ln -s conf/envrc .envrc", R"py(put("repo/conf/envrc"))py",
+     "test -e repo/.envrc"},
+    {"the same, in another case", "mkdir conf; ln -s CONF/envrc .envrc; ln -s conf CONF",
+     R"py(put("repo/conf/envrc"))py", "test -e repo/.envrc"},
+    {"the same, by an absolute link and links on the way",
+     "mkdir a; ln -s \"$PWD/first/x\" .vscode; ln -s a first; ln -s ../b/c a/x",
+     R"py(os.makedirs("repo/b/c"); put("repo/b/c/tasks.json"))py", "test -e repo/.vscode/tasks.json"},
+    {"the same, by a folder that is moved there", "ln -s shared/vscode .vscode",
+     R"py(os.makedirs("repo/x/vscode"); put("repo/x/vscode/tasks.json"); os.rename("repo/x", "repo/shared"))py",
+     "test -e repo/.vscode/tasks.json"},
+    {"the same, by a link that is put there", "ln -s shared/vscode .vscode",
+     R"py(os.makedirs("repo/x/vscode"); put("repo/x/vscode/tasks.json"); os.symlink("x", "repo/shared"))py",
+     "test -e repo/.vscode/tasks.json"},
+    {"the same, by moving away what a folder on the way is", "mkdir -p shared/a; ln -s shared/a/vscode .vscode",
+     R"py(
+os.makedirs("repo/x/a/vscode"); put("repo/x/a/vscode/tasks.json"); os.rename("repo/shared", "repo/y")
+os.rename("repo/x", "repo/shared"))py",
+     "test -e repo/.vscode/tasks.json"},
+    {"the same, by exchanging it", "mkdir -p shared/a; ln -s shared/a/vscode .vscode", R"py(
+os.makedirs("repo/x/a/vscode"); put("repo/x/a/vscode/tasks.json")
+if libc.renameat2(-100, b"repo/x", -100, b"repo/shared", 2) != 0: raise OSError("exchange"))py",
+     "test -e repo/.vscode/tasks.json"},
+    {"the same, where the way goes up again", "mkdir b; ln -s a/../b/vscode .vscode",
+     R"py(os.makedirs("repo/a"); os.makedirs("repo/b/vscode"); put("repo/b/vscode/tasks.json"))py",
+     "test -e repo/.vscode/tasks.json"},
+    {"a link on the way",
+     "mkdir -p releases/1/claude; echo x > releases/1/claude/settings.json; ln -s releases/1 current; ln -s "
+     "current/claude .claude",
+     R"py(os.unlink("repo/current"); os.makedirs("repo/current/claude"); put("repo/current/claude/settings.json"))py",
+     "grep EVIL repo/.claude/settings.json"},
+    {"a link on the way, by moving another over it",
+     "mkdir -p releases/1/claude; echo x > releases/1/claude/settings.json; ln -s releases/1 current; ln -s "
+     "current/claude .claude",
+     R"py(
+os.makedirs("repo/x/claude"); put("repo/x/claude/settings.json"); os.symlink("x", "repo/y")
+os.rename("repo/y", "repo/current"))py",
+     "grep EVIL repo/.claude/settings.json"},
+    {"what a link on the way leads to",
+     "mkdir -p releases/1/claude; echo x > releases/1/claude/settings.json; ln -s releases/1 current; ln -s "
+     "current/claude .claude",
+     R"py(put("repo/releases/1/claude/settings.json"))py", "grep EVIL repo/.claude/settings.json"},
+    {"what a link in a guarded folder leads to",
+     "mkdir .vscode shared; touch shared/t; ln -s ../shared/t .vscode/tasks.json", R"py(put("repo/shared/t"))py",
+     "grep EVIL repo/.vscode/tasks.json"},
+    {"what a link in what a link leads to leads to", "mkdir a b; ln -s a .vscode; ln -s ../b/t a/tasks.json",
+     R"py(put("repo/b/t"))py", "grep EVIL repo/.vscode/tasks.json"},
+    {"the wrappers of tools that mcptools is a link to",
+     "cd ..; rm -rf mcptools; mkdir -p tools/gen; touch tools/gen/x.py; ln -s tools/gen mcptools",
+     R"py(put("tools/gen/x.py"))py", "grep EVIL mcptools/x.py", true},
+    {"the link itself", "cd ..; rm -rf mcptools; mkdir -p tools/gen; touch tools/gen/x.py; ln -s tools/gen mcptools",
+     R"py(os.unlink("mcptools"); os.makedirs("mcptools"); put("mcptools/x.py"))py", "grep EVIL mcptools/x.py", true},
+    {"another name of a guarded file", "echo x > .mcp.json; ln .mcp.json other.json", R"py(put("repo/other.json"))py",
+     "grep EVIL repo/.mcp.json"},
+    {"another name of a file in a guarded folder",
+     "mkdir .vscode; echo x > .vscode/tasks.json; ln .vscode/tasks.json t", R"py(put("repo/t"))py",
+     "grep EVIL repo/.vscode/tasks.json"},
+    {"another name of a secret, to read it", "echo CANARY > .env; mkdir a; ln .env a/notes.txt",
+     R"py(print("READ" + NUMBER + "." if "CANARY" in open("repo/a/notes.txt").read() else "empty"))py",
+     "grep READ$NUMBER[.] \"$OUT\""},
+    {"another name of what a link of a secret leads to", "echo CANARY > s; ln -s s .env; ln s notes.txt",
+     R"py(print("READ" + NUMBER + "." if "CANARY" in open("repo/notes.txt").read() else "empty"))py",
+     "grep READ$NUMBER[.] \"$OUT\""},
+    {"another name of a file in a folder of secrets", "mkdir .aws; echo CANARY > .aws/c; ln .aws/c notes.txt",
+     R"py(print("READ" + NUMBER + "." if "CANARY" in open("repo/notes.txt").read() else "empty"))py",
+     "grep READ$NUMBER[.] \"$OUT\""},
+    {"another name of a secret in a folder that is not searched",
+     "echo CANARY > .env; mkdir node_modules; ln .env node_modules/x",
+     R"py(print("READ" + NUMBER + "." if "CANARY" in open("repo/node_modules/x").read() else "empty"))py",
+     "grep READ$NUMBER[.] \"$OUT\""},
+    {"a name in the workspace of a secret at home", "ln \"$HOME/.ssh/id_rsa\" notes.txt",
+     R"py(print("READ" + NUMBER + "." if "CANARY" in open("repo/notes.txt").read() else "empty"))py",
+     "grep READ$NUMBER[.] \"$OUT\"", true},
+    {"a socket of a guarded name", "true", R"py(socket.socket(socket.AF_UNIX).bind("repo/.vscode"))py",
+     "test -e repo/.vscode"},
+    {"a socket of a guarded name, by its whole path", "true",
+     R"py(socket.socket(socket.AF_UNIX).bind(W + "/repo/.mcp.json"))py", "test -e repo/.mcp.json"},
+    {"a socket of a guarded name, through what /proc has of the caller", "true",
+     R"py(os.chdir("repo"); socket.socket(socket.AF_UNIX).bind("/proc/self/cwd/.mcp.json"))py",
+     "test -e repo/.mcp.json"},
+    {"a datagram's socket of a guarded name", "true",
+     R"py(socket.socketpair(); os.chdir("repo"); socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).bind(".Git"))py",
+     "test -e repo/.Git"},
+    {"a socket where a link leads to", "ln -s shared .vscode",
+     R"py(socket.socket(socket.AF_UNIX).bind("repo/shared"))py", "test -e repo/.vscode"},
+    {"the configuration of Mercurial", "mkdir .hg", R"py(put("repo/.hg/hgrc"))py", "test -e repo/.hg/hgrc"},
+    {"a workspace of an editor's", "true", R"py(put("repo/My.code-workspace"))py", "test -e repo/My.code-workspace"},
+    {"an existing one", "touch my.code-workspace", R"py(put("repo/my.code-workspace"))py",
+     "grep EVIL repo/my.code-workspace"},
+    {"what agents start", "true", R"py(os.mkdir("repo/.gemini"); put("repo/.gemini/settings.json"))py",
+     "test -e repo/.gemini/settings.json"},
+    {"what a package manager runs", "true", R"py(put("repo/.yarnrc.yml"))py", "test -e repo/.yarnrc.yml"},
+    {"what R runs, whose name has capitals", "touch .Rprofile", R"py(put("repo/.Rprofile"))py",
+     "grep EVIL repo/.Rprofile"},
+    {"a device in the place of what is moved", "touch x",
+     R"py(
+if libc.renameat2(-100, b"repo/x", -100, b"repo/y", 4) != 0: raise OSError(ctypes.get_errno(), "whiteout"))py",
+     "test -c repo/x"},
+};
+
+constexpr const char* prelude = R"py(
+os.chdir(W)
+def put(path, text="EVIL"):
+    with open(path, "w") as file: file.write(text)
+    os.chmod(path, 0o755)
+def make(number):
+    names = dict(globals(), NUMBER=number, W=os.environ["FOLDER" + number])
+    names["EVIL"] = "#!/bin/sh\ntouch " + names["W"] + "/evil\n"
+    os.chdir(names["W"])
+    try: exec(os.environ["ATTEMPT" + number], names)
+    except OSError as error: print("ended" + number + ".", error)
+)py";
+
+const char* name_of(Isolation isolation) {
+    return isolation == Isolation::none ? "none" : isolation == Isolation::bwrap ? "bwrap" : "landlock";
+}
+
+bool succeeds(Machine& machine, const std::string& script, const std::string& folder = {},
+              const std::string& number = {}) {
+    async::Command command;
+    command.argv = {"/bin/sh", "-c", script};
+    command.cwd = folder.empty() ? machine.workspace.string() : folder;
+    command.environment = {{"HOME", machine.home},
+                           {"PATH", "/usr/bin:/bin"},
+                           {"GIT_CONFIG_NOSYSTEM", "1"},
+                           {"NUMBER", number},
+                           {"OUT", (machine.root / "out").string()}};
+    return machine.run(Isolation::none, std::move(command)).status.success();
+}
+
+void make(const std::vector<Attempt>& made, Isolation isolation) {
+    Machine machine;
+    std::string program = prelude;
+    const auto number = [](std::size_t i) { return std::to_string(i); };
+    const auto folder = [&](std::size_t i) {
+        return (made[i].alone ? machine.workspace : machine.workspace / ("attempt" + number(i))).string();
+    };
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        fs::create_directories(folder(i));
+        REQUIRE_MESSAGE(succeeds(machine, fmt::format("set -e\n{}\n{}", repository, made[i].before), folder(i)),
+                        std::string(made[i].name));
+        machine.variables.insert({{"ATTEMPT" + number(i), made[i].attempt}, {"FOLDER" + number(i), folder(i)}});
+        program += fmt::format("make('{}')\n", i);
+    }
+    const Ran ran = machine.python(isolation, program);
+    CHECK_MESSAGE(ran.status.success(), ran.error);
+    machine.write(machine.root / "out", ran.out);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        CAPTURE(std::string(made[i].name));
+        const bool takes_a_right = std::string_view(made[i].after) == "test -c repo/x" && ::geteuid() != 0;
+        const bool escaped = succeeds(machine, made[i].after, folder(i), number(i));
+        const bool ended = ran.out.find("ended" + number(i) + ".") != std::string::npos;
+        CAPTURE(std::string(name_of(isolation)));
+        if (isolation == Isolation::none) {
+            CHECK_MESSAGE((escaped || takes_a_right), ran.out, ran.error);
+        } else {
+            CHECK_MESSAGE((!escaped && ended), ran.out, ran.error);
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("what guarded names lead to is guarded as they are") {
+    std::vector<std::vector<Attempt>> groups = {{}};
+    for (const Attempt& attempt : attempts) {
+        if (attempt.alone) {
+            groups.push_back({attempt});
+        } else {
+            groups.front().push_back(attempt);
+        }
+    }
+    for (const std::vector<Attempt>& group : groups) {
+        for (const Isolation isolation : {Isolation::none, Isolation::bwrap, Isolation::landlock}) {
+            make(group, isolation);
+        }
+    }
+}
+
+TEST_CASE("what lies around the places that guarded names lead to can be worked in") {
+    Machine machine;
+    REQUIRE(succeeds(machine, R"sh(set -e
+mkdir -p releases/1/claude conf; ln -s releases/1 current; ln -s current/claude .claude
+ln -s conf/mcp.json part/.mcp.json; ln -s new/folder/vscode .vscode; ln -s ../conf/mcp.json part/x
+git init -q repo; git -C repo config alias.st status; touch repo/status.py
+git -C repo config remote.origin.url ../origin; mkdir origin; git -C repo config branch.main.remote origin)sh"));
+    for (const Isolation isolation : {Isolation::bwrap, Isolation::landlock}) {
+        const Ran ran = machine.python(isolation, std::string(prelude) + R"py(
+import shutil
+os.makedirs("new/folder"); put("new/folder/file"); put("new/file"); os.rename("new/file", "new/moved"); shutil.rmtree("new/folder")
+put("conf/other"); os.open("conf", os.O_TMPFILE | os.O_RDWR); os.open(".", os.O_TMPFILE | os.O_RDWR); os.unlink("conf/other")
+put("releases/1/file"); os.mkdir("releases/2"); put("releases/2/file"); os.rename("releases/2", "releases/3")
+put("current/other"); put("repo/status.py"); put("origin/file"); put("package.json"); put("Makefile"); put(".gitignore")
+shutil.rmtree("releases/3"); os.unlink("current/other"); os.unlink("releases/1/file"); os.unlink("new/moved"); os.rmdir("new")
+print("worked")
+)py");
+        CHECK_MESSAGE(ran.out == "worked\n", std::string(name_of(isolation)), " ", ran.error);
+    }
+}
+
+TEST_CASE("what a guarded name in one folder leads to is guarded in another that settings show for writing") {
+    for (const Isolation isolation : {Isolation::none, Isolation::bwrap, Isolation::landlock}) {
+        Machine machine;
+        machine.write(machine.home / "shown/there/tasks.json", "user's");
+        fs::create_symlink(machine.home / "shown/there", machine.workspace / ".vscode");
+        fs::create_symlink(machine.home / "shown/missing", machine.workspace / ".idea");
+        machine.profile.settings = with_additions(nullptr, Additions{{}, {machine.home / "shown"}, false});
+        const Ran ran = machine.python(isolation, R"py(
+for path in ("/shown/file", "/shown/there/tasks.json", "/shown/there/new", "/shown/missing"):
+    try: open(H + path, "w"); print("written")
+    except OSError as error: print("held")
+)py");
+        const char* expected =
+            isolation == Isolation::none ? "written\nwritten\nwritten\nwritten\n" : "written\nheld\nheld\nheld\n";
+        CHECK_MESSAGE(ran.out == expected, std::string(name_of(isolation)), " ", ran.out, ran.error);
+    }
+}
+
+TEST_CASE("sockets in the workspace are reached when they were made in the sandbox, and not otherwise") {
+    for (const Isolation isolation : {Isolation::none, Isolation::bwrap, Isolation::landlock}) {
+        CAPTURE(std::string(name_of(isolation)));
+        Machine machine;
+        const UniqueFd user = listen_unix(machine.workspace / "host.sock");
+        fs::create_directories(machine.workspace / "node_modules");
+        const UniqueFd hidden = listen_unix(machine.workspace / "node_modules/host.sock");
+        const UniqueFd in_git = listen_unix(machine.workspace / ".git/fsmonitor--daemon.ipc");
+        fs::create_directories(machine.home / "shown");
+        const UniqueFd shown = listen_unix(machine.home / "shown/s");
+        machine.profile.settings = with_additions(nullptr, Additions{{machine.home / "shown"}, {}, false});
+        const Ran ran = machine.python(isolation, R"py(
+import errno, threading
+os.chdir(W); os.symlink("host.sock", "link"); os.mkdir("d"); os.link("host.sock", "hard")
+def reach(path):
+    try: socket.socket(socket.AF_UNIX).connect(path)
+    except OSError as error: return errno.errorcode[error.errno]
+    return "reached"
+import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
+import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
+for path in ("host.sock", W + "/host.sock", "d/../link", "hard", "/proc/self/cwd/host.sock",
+             "node_modules/host.sock", ".git/fsmonitor--daemon.ipc", H + "/shown/s"): print(reach(path))
+os.rename("host.sock", "d/moved"); print(reach("d/moved"))
+def serve(path):
+    server = socket.socket(socket.AF_UNIX); server.bind(path); server.listen(); return server
+for path in ("own.sock", W + "/d/own.sock", "d/../own2.sock", S + "/own.sock"):
+    server = serve(path); assert server.getsockname() == path, server.getsockname()
+    client = socket.socket(socket.AF_UNIX); client.connect(path); assert client.getpeername() == path
+    server.accept()[0].send(b"own"); print(client.recv(3).decode())
+os.rename("own.sock", "renamed.sock"); print(reach("renamed.sock"))
+made = []
+def many(name, kept):
+    try:
+        for i in range(600):
+            made.append(socket.socket(socket.AF_UNIX)); made[-1].bind(f"d/{name}{i}")
+            if not kept: os.unlink(f"d/{name}{i}")
+        print("all made")
+    except OSError as error: print(errno.errorcode[error.errno])
+many("gone", False); many("kept", True)
+)py");
+        const bool free = isolation == Isolation::none;
+        std::string expected;
+        for (int i = 0; i < 9; ++i) {
+            expected += free ? "reached\n" : "EACCES\n";
+        }
+        expected += "own\nown\nown\nown\n";
+        // The last listener has ended.
+        CHECK_MESSAGE(ran.out.starts_with(expected), ran.out, ran.error);
+        CHECK_MESSAGE(ran.out.substr(expected.size()) ==
+                          (free ? "ECONNREFUSED\nall made\nall made\n" : "ECONNREFUSED\nall made\nENOBUFS\n"),
+                      ran.out, ran.error);
+    }
+}
+
+TEST_CASE("a socket that appears in the workspace later, also under a number that was a cell's, is not reached") {
+    for (const Isolation isolation : {Isolation::none, Isolation::bwrap, Isolation::landlock}) {
+        CAPTURE(std::string(name_of(isolation)));
+        Machine machine;
+        async::Command command;
+        command.argv = {"/usr/bin/python3", "-c", R"py(
+import os, socket, sys
+os.chdir(os.environ["W"])
+own = socket.socket(socket.AF_UNIX); own.bind("s"); own.listen(); os.unlink("s"); own.close()
+print("up", flush=True); sys.stdin.readline()
+try: socket.socket(socket.AF_UNIX).connect("s"); print("reached")
+except OSError as error: print(error.strerror)
+)py"};
+        command.environment = {{"W", machine.workspace}};
+        const std::unique_ptr<Launcher> launcher = make_launcher(isolation, machine.environment);
+        const Launch launch = launcher->wrap(std::move(command), machine.profile);
+        struct Steps {
+            static Task<void> take(async::Loop* loop, const async::Command* command, std::string path,
+                                   std::string* said) {
+                std::unique_ptr<async::Process> process = async::start_process(*loop, *command);
+                *said = co_await process->stdio().read();
+                const UniqueFd user = listen_unix(path);
+                process->stdio().write("go\n");
+                *said += co_await read_to_end(&process->stdio());
+                co_await process->exited();
+            }
+        };
+        std::string said;
+        async::Loop loop;
+        loop.run(Steps::take(&loop, &launch.command, (machine.workspace / "s").string(), &said));
+        CHECK(said == (isolation == Isolation::none ? "up\nreached\n" : "up\nPermission denied\n"));
+    }
+}
+
+TEST_CASE("with the guard, sockets are as they are without it") {
+    const auto run = [](Isolation isolation) {
+        Machine machine;
+        const Ran ran = machine.python(isolation, R"py(
+import asyncio, errno, multiprocessing.connection, multiprocessing.managers, socketserver, struct, tempfile, threading
+os.chdir(W)
+def tell(what, call):
+    try: result = call()
+    except OSError as error: result = errno.errorcode[error.errno]
+    print(what, result)
+U, I, D = socket.AF_UNIX, socket.AF_INET, socket.SOCK_DGRAM
+def s(family=U, kind=socket.SOCK_STREAM): return socket.socket(family, kind)
+def raw(call, family, data, size=None, address=None):
+    text = ctypes.create_string_buffer(data, max(len(data), 1)); own = s(family)
+    result = getattr(libc, call)(own.fileno(), address or text, len(data) if size is None else size)
+    return result if result == 0 else errno.errorcode[ctypes.get_errno()]
+unix, inet = struct.pack("=H", 1), struct.pack("=HH4s8x", 2, 0, socket.inet_aton("127.0.0.1"))
+for call in ("bind", "connect"):
+    for name, family, data, size in (("inet", I, inet, None), ("short", I, inet[:8], None), ("empty", U, b"", None), ("other family", U, inet, None),
+             ("to inet", I, unix + b"x\0", None), ("too long", U, unix + b"x" * 200, None), ("endless", U, unix, 1 << 20), ("negative", U, unix + b"x", 0xffffffff),
+             ("no end", U, unix + b"y" * 108, None), ("missing", U, unix + b"none/x\0", None), ("empty path", U, unix + b"\0" * 3, None),
+             ("one byte", U, b"\1", None), ("a folder", U, unix + b"part\0", None), ("below a file", U, unix + b"data.txt/x\0", None)):
+        if (call, name) == ("connect", "inet"): continue
+        tell((call, name), lambda: raw(call, family, data, size))
+    tell((call, "nowhere"), lambda: raw(call, U, b"", 10, ctypes.c_void_p(16)))
+    tell((call, "no socket"), lambda: getattr(libc, call)(0, unix + b"x\0", 4) and errno.errorcode[ctypes.get_errno()])
+    tell((call, "closed"), lambda: getattr(libc, call)(999, unix + b"x\0", 4) and errno.errorcode[ctypes.get_errno()])
+for path in ("sock", "part/sock", W + "/s2", "./s3", "part/../s4", "z" * 107, "\0abstract-" + str(os.getpid()), "/tmp/cellgate-" + str(os.getpid())):
+    server = s(); tell("bind", lambda: server.bind(path)); tell("again", lambda: s().bind(path)); server.listen(1)
+    tell("name", lambda: server.getsockname() in (path, path.encode()))
+    client = s(); tell("connect", lambda: client.connect(path)); tell("peer", lambda: client.getpeername() in (path, path.encode()))
+    if path[0] != "\0": tell("mode", lambda: oct(os.stat(path).st_mode)); os.unlink(path)
+    client.send(b"x"); tell("got", lambda: server.accept()[0].recv(1)); server.close()
+    tell("gone", lambda: s().connect(path))
+os.umask(0o77); server = s(); server.bind("masked"); print(oct(os.stat("masked").st_mode)); os.umask(0o22)
+one, two = s(U, D), s(U, D); one.bind("d1"); two.bind(""); two.connect("d1"); two.send(b"datagram"); print(one.recv(9)); tell("kind", lambda: s().connect("d1"))
+tcp = socket.create_server(("127.0.0.1", 0)); port = tcp.getsockname()[1]; tell("tcp", lambda: s(I).connect(("127.0.0.1", port)))
+fast = s(I); fast.setblocking(False); tell("at once", lambda: fast.connect(("127.0.0.1", port)) or "connected")
+tell("refused", lambda: s(I).connect(("127.0.0.1", 1))); tell("in use", lambda: s(I).bind(("127.0.0.1", port)))
+u = s(I, D); u.connect(("127.0.0.1", port)); tell("udp", lambda: u.getpeername()[1] == port); tell("undone", lambda: libc.connect(u.fileno(), b"\0" * 16, 16))
+full = s(); full.bind("full"); full.listen(0); s0 = s(); s0.connect("full"); extra = [s() for _ in range(3)]
+for each in extra: each.setblocking(False)
+tell("full", lambda: [each.connect_ex("full") for each in extra][-1] == errno.EAGAIN)
+waiting = s(); thread = threading.Thread(target=lambda: waiting.connect("full")); thread.start(); full.accept(); thread.join(); print("waited")
+class Answer(socketserver.BaseRequestHandler):
+    def handle(self): self.request.sendall(self.request.recv(9))
+path = tempfile.mkdtemp() + "/served"
+with socketserver.ThreadingUnixStreamServer(path, Answer) as served:
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    async def ask():
+        reader, writer = await asyncio.open_unix_connection(path); writer.write(b"asked"); return await reader.read(5)
+    print(asyncio.run(ask())); served.shutdown()
+with multiprocessing.connection.Listener(family="AF_UNIX") as listener:
+    client = threading.Thread(target=lambda: multiprocessing.connection.Client(listener.address).send("sent")); client.start()
+    print(listener.accept().recv()); client.join()
+)py");
+        CHECK_MESSAGE(ran.status.success(), ran.error);
+        return ran.out;
+    };
+    const std::string bare = run(Isolation::none);
+    const std::string guarded = run(Isolation::bwrap);
+    CHECK(!bare.empty());
+    const auto [ours, theirs] = std::mismatch(guarded.begin(), guarded.end(), bare.begin(), bare.end());
+    CHECK_MESSAGE(guarded == bare, guarded.substr(std::max<long>(0, ours - guarded.begin() - 60), 120),
+                  " without: ", bare.substr(std::max<long>(0, theirs - bare.begin() - 60), 120));
+}
+
+TEST_CASE("nothing in a sandbox can look into the bridge, which connects without being judged") {
+    Machine machine;
+    const UniqueFd proxy = listen_unix(machine.session_dir / "proxy");
+    machine.profile.proxy = machine.session_dir / "proxy";
+    // Tried on a process of the same user that does not hide, it works.
+    const Ran ran = machine.python(Isolation::bwrap, R"py(
+import errno
+victim = os.fork()
+if victim == 0: time.sleep(600)
+class Iovec(ctypes.Structure): _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+here = ctypes.create_string_buffer(8)
+def must(result):
+    if result < 0: raise OSError(ctypes.get_errno(), "")
+    return result
+def read_memory(pid):
+    local, remote = Iovec(ctypes.addressof(here), 8), Iovec(id(None) & ~4095, 8)
+    return must(libc.process_vm_readv(pid, ctypes.byref(local), 1, ctypes.byref(remote), 1, 0))
+def take_descriptor(pid): return must(libc.syscall(438, must(libc.syscall(434, pid, 0)), 0, 0))
+def trace(pid):
+    must(libc.ptrace(16, pid, None, None)); os.waitpid(pid, 0x40000000); must(libc.ptrace(17, pid, None, None))
+others = [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and int(pid) not in (1, victim, os.getpid())]
+print(len(others))
+for way in (read_memory, take_descriptor, trace, lambda pid: open(f"/proc/{pid}/environ").read(), lambda pid: os.readlink(f"/proc/{pid}/cwd")):
+    for pid in (victim, *others):
+        try: way(pid); print("done")
+        except OSError as error: print("held" if error.errno in (errno.EPERM, errno.EACCES) else error)
+os.kill(victim, 9)
+)py");
+    CHECK_MESSAGE(ran.out == "1\ndone\nheld\ndone\nheld\ndone\nheld\ndone\nheld\ndone\nheld\n", ran.out, ran.error);
+}
+
+TEST_CASE("a trail has all that it goes through") {
+    Machine machine;
+    const std::string w = fs::canonical(machine.workspace);
+    fs::create_symlink("part/way", machine.workspace / "one");
+    fs::create_symlink(w + "/data.txt", machine.workspace / "part/way");
+    fs::create_symlink("self", machine.workspace / "self");
+    const SymlinkChain through = resolve_symlinks(w, "one");
+    CHECK(through.links == std::vector<std::string>{w + "/one", w + "/part/way"});
+    CHECK(through.end == w + "/data.txt");
+    CHECK(through.missing.empty());
+    CHECK(resolve_symlinks(w, "part/./none//a/../b").missing == w + "/part/none");
+    CHECK(resolve_symlinks(w, "part/none//a/./b").missing == w + "/part/none/a/b");
+    CHECK(resolve_symlinks(w, "data.txt/x").missing == w + "/data.txt/x");
+    const SymlinkChain loop = resolve_symlinks(w, "self");
+    CHECK((loop.end.empty() && loop.missing.empty() && loop.links.front() == w + "/self"));
+}

@@ -1,0 +1,19 @@
+#include "suggest.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cellgate::tools;
+
+TEST_CASE("the nearest name is offered, and all are told") {
+    CHECK(did_you_mean("tool_1", {"tool-1", "tool_2", "fail"}) ==
+          "Did you mean tool-1? There are: tool-1, tool_2, fail.");
+    CHECK(did_you_mean("Raed_File", {"read_file"}) == "Did you mean read_file? There is: read_file.");
+    CHECK(did_you_mean("delete", {"read_file", "fail"}) == "There are: read_file, fail.");
+    CHECK(did_you_mean("x", {}) == "");
+}
+
+TEST_CASE("many names, long ones and hostile ones stay readable") {
+    CHECK(did_you_mean("a", std::vector<std::string>(2000, "zz")).ends_with(", and 1980 more."));
+    CHECK(did_you_mean(std::string(100000, 'a'), {std::string(100000, 'a') + "b"}).starts_with("Did you mean aaaa"));
+    CHECK(did_you_mean("x", {"\x1b[2J"}).find('\x1b') == std::string::npos);
+}

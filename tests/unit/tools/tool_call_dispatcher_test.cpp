@@ -1,0 +1,177 @@
+#include "tools_fixture.hpp"
+
+using namespace tools_fixture;
+
+namespace {
+
+std::size_t calls_in(const fs::path& log) {
+    std::size_t count = 0;
+    std::ifstream file(log);
+    for (std::string line; std::getline(file, line);) {
+        count += has(line, "\"tools/call\"") ? 1 : 0;
+    }
+    return count;
+}
+
+Task<void> nothing_passes_unseen(Fixture* fixture) {
+    const fs::path log = fixture->folder.path / "log";
+    fixture->add(fixture->fixture("s", {"--log", log.string()}));
+    fixture->user->answer = [fixture](const protocol::Approval& approval) { fixture->user->deny(approval); };
+    const auto denied = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    CHECK(denied->code() == ErrorCode::denied);
+    CHECK(denied->error->message == "not today");
+    CHECK(calls_in(log) == 0);
+    REQUIRE(fixture->user->requested.size() == 1);
+    const protocol::Approval& approval = fixture->user->requested[0];
+    CHECK(approval.action.kind == protocol::ActionKind::tool);
+    CHECK(approval.action.arguments->text() == R"({"s":"x"})");
+    CHECK(approval.action.server_identity == fixture->registry->info("s").identity);
+    CHECK(approval.action.tool_identity);
+    CHECK(has(approval.hints.description.value(), "Echoes its text."));
+    CHECK(approval.hints.read_only_hint == true);
+
+    fixture->gate->detach(*fixture->user, Duration(0));
+    const auto nobody = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    CHECK(nobody->code() == ErrorCode::denied);
+    CHECK(has(nobody->text(), "nobody is attached"));
+    CHECK(calls_in(log) == 0);
+}
+
+Task<void> wrong_arguments_ask_nobody(Fixture* fixture) {
+    fixture->add(fixture->fixture("s"));
+    const auto wrong = co_await fixture->call("s", "tool-1", R"({"s":5})");
+    CHECK(wrong->code() == ErrorCode::arguments_invalid);
+    CHECK(wrong->error->message == "arguments.s: expected a string, found 5");
+    const auto no_object = co_await fixture->call("s", "tool-1", "[1]");
+    CHECK(no_object->code() == ErrorCode::arguments_invalid);
+    const auto large = co_await fixture->call("s", "raw", "{\"s\":\"" + std::string(9 << 20, 'x') + "\"}");
+    CHECK(large->code() == ErrorCode::limit_exceeded);
+    CHECK(fixture->user->requested.empty());
+}
+
+Task<void> edited_arguments_are_called(Fixture* fixture) {
+    fixture->add(fixture->fixture("s"));
+    const std::string edited = R"({"s" : "edited", "n":1e2})";
+    fixture->user->answer = [&](const protocol::Approval& approval) {
+        if (approval.action.tool == "tool-1") {
+            fixture->user->respond(approval, protocol::Verdict::allow, RawJson::parse(R"({"s":1})"));
+        }
+        fixture->user->respond(approval, protocol::Verdict::allow, RawJson::parse(edited));
+    };
+    const auto call = co_await fixture->call("s", "raw", R"({"s":"x"})");
+    CHECK(has(call->text(), "\"arguments\":" + edited));
+    const auto checked = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    CHECK(checked->text() == "You passed to tool 1: edited");
+    REQUIRE(fixture->user->refused.size() == 1);
+    CHECK(has(fixture->user->refused[0], "arguments.s: expected a string"));
+}
+
+Task<void> changed_tool_is_decided_again(Fixture* fixture) {
+    const fs::path log = fixture->folder.path / "log";
+    fixture->allow_tool("change");
+    fixture->add(fixture->fixture("s", {"--log", log.string()}));
+    fixture->user->answer = nullptr;
+    const auto call = fixture->start_call("s", "tool-1", R"({"s":"x"})");
+    co_await fixture->user->asked.wait();
+    const auto change = co_await fixture->call("s", "change", "{}");
+    CHECK(change->text() == "changed");
+    fixture->user->allow(fixture->user->requested[0]);
+    CHECK(co_await fixture->until([&fixture] { return fixture->user->requested.size() == 2; }));
+    CHECK(calls_in(log) == 1); // that of `change`
+    CHECK(has(fixture->user->requested[1].hints.description.value(), "Changed 1 times."));
+    CHECK(fixture->user->requested[1].action.tool_identity != fixture->user->requested[0].action.tool_identity);
+    fixture->user->allow(fixture->user->requested[1]);
+    co_await call->done.wait();
+    CHECK(call->text() == "You passed to tool 1: x");
+}
+
+Task<void> restless_server_is_given_up(Fixture* fixture) {
+    fixture->allow_tool("tool_2");
+    fixture->add(fixture->fixture("s", {"--change-always"}));
+    // Each decision takes so long that the tools have changed when it is made.
+    fixture->user->answer = nullptr;
+    const auto call = fixture->start_call("s", "tool-1", R"({"s":"x"})");
+    for (std::size_t asked = 1; asked <= 4; ++asked) {
+        CHECK(co_await fixture->until([&fixture, &asked] { return fixture->user->requested.size() == asked; }));
+        co_await fixture->call("s", "tool_2", R"({"s":"y"})");
+        fixture->user->allow(fixture->user->requested.back());
+    }
+    co_await call->done.wait();
+    CHECK(has(call->text(), "changed its tools again and again"));
+}
+
+Task<void> cancel_waiting_and_running(Fixture* fixture) {
+    const fs::path log = fixture->folder.path / "log";
+    fixture->allow_tool("hang");
+    fixture->add(fixture->fixture("s", {"--log", log.string()}));
+    fixture->user->answer = nullptr;
+    const auto waiting = fixture->start_call("s", "tool-1", R"({"s":"x"})");
+    co_await fixture->user->asked.wait();
+    waiting->cancel->cancel();
+    co_await waiting->done.wait();
+    CHECK(waiting->code() == ErrorCode::request_cancelled);
+    REQUIRE(fixture->user->resolved.size() == 1);
+    CHECK(fixture->user->resolved[0].by == protocol::ResolvedBy::cancelled);
+    CHECK(calls_in(log) == 0);
+
+    const auto running = fixture->start_call("s", "hang", "{}");
+    CHECK(co_await fixture->until([&log] { return calls_in(log) == 1; }));
+    running->cancel->cancel();
+    co_await running->done.wait();
+    CHECK(running->code() == ErrorCode::request_cancelled);
+    CHECK(co_await fixture->until([&log] { return has(read_text(log), "notifications/cancelled"); }));
+}
+
+Task<void> refuse_what_the_server_asks(Fixture* fixture, std::string method) {
+    fixture->add(fixture->fixture("s", {"--ask", method}));
+    const auto call = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    CHECK_MESSAGE(has(call->text(), "-32601"), call->text());
+}
+
+Task<void> refuse_input_required(Fixture* fixture) {
+    fixture->add(fixture->fixture("s", {"--era", "modern", "--input-required", "--garbage"}));
+    const auto call = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    CHECK(has(call->text(), "asks for more input"));
+    CHECK(call->code() == ErrorCode::tool_server_failed);
+}
+
+} // namespace
+
+TEST_CASE("no call reaches a tool server without a yes") {
+    Fixture fixture;
+    fixture.run(nothing_passes_unseen(&fixture));
+}
+
+TEST_CASE("arguments that certainly do not fit ask nobody") {
+    Fixture fixture;
+    fixture.run(wrong_arguments_ask_nobody(&fixture));
+}
+
+TEST_CASE("what a user edits is what is called, and it has to fit, too") {
+    Fixture fixture;
+    fixture.run(edited_arguments_are_called(&fixture));
+}
+
+TEST_CASE("a tool whose definition changes while it is decided about is decided about again") {
+    Fixture fixture;
+    fixture.run(changed_tool_is_decided_again(&fixture));
+}
+
+TEST_CASE("a server that changes its tools at every turn is given up") {
+    Fixture fixture;
+    fixture.run(restless_server_is_given_up(&fixture));
+}
+
+TEST_CASE("a call that is cancelled withdraws its question, or is cancelled at the server") {
+    Fixture fixture;
+    fixture.run(cancel_waiting_and_running(&fixture));
+}
+
+TEST_CASE("what a server asks in the middle of a call is refused, and the call ends") {
+    for (const char* method : {"roots/list", "sampling/createMessage", "elicitation/create"}) {
+        Fixture fixture;
+        fixture.run(refuse_what_the_server_asks(&fixture, method));
+    }
+    Fixture fixture;
+    fixture.run(refuse_input_required(&fixture));
+}

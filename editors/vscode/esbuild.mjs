@@ -40,7 +40,7 @@ const page = {
     format: "iife",
 };
 
-// A test that needs the editor belongs to tests/e2e: here `vscode` is not to be had.
+// A test that needs the editor belongs to tests/e2e: here there is no `vscode`.
 const tests = {
     ...shared,
     entryPoints: readdirSync("test")

@@ -31,7 +31,7 @@ constexpr std::size_t max_output_bytes = std::size_t{64} << 10;
 constexpr std::size_t max_detail_bytes = 160;
 constexpr std::string_view allowed_pattern = "*.allowed.invalid"; // by the proxy of the attempts
 
-// As escapes.py lists it, with its names for the limits.
+// As escapes/main.py lists it, with its names for the limits.
 struct AttemptLimits {
     std::optional<std::uint64_t> processes;
     std::optional<std::uint64_t> seconds;
@@ -167,7 +167,7 @@ Task<Ended> run_to_end(async::Loop* loop, async::Command command) {
     co_return ended;
 }
 
-// `escapes.py stage`, which stays outside.
+// `escapes/main.py stage`, which stays outside.
 class Stage {
   public:
     Stage(async::Loop& loop, const std::string& python, const std::string& folder) {

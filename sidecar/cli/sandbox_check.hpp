@@ -1,5 +1,5 @@
 #pragma once
-// `check_sandbox` is the test of a sandbox on this machine: each attempt of sidecar/kernel/escapes.py runs in a
+// `check_sandbox` is the test of a sandbox on this machine: each attempt of sidecar/kernel/escapes runs in a
 // kernel's sandbox and, if it is harmless, once more without it, which proves that the sandbox stopped it. Nothing of
 // the user's is touched: each attempt has its own workspace, a home with a fake secret, and targets of its own.
 

@@ -26,7 +26,7 @@ using protocol::RuleSource;
 using protocol::Scope;
 using protocol::Verdict;
 
-inline constexpr std::string_view no_approver = "no_approver is attached who can answer, and no rule allows it";
+inline constexpr std::string_view no_approver = "no user is connected who can answer, and no rule allows it";
 
 inline Place place_of(const Request& request) {
     return Place{request.session_id, request.execution_id, request.from_code,
@@ -97,7 +97,7 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
           resolver(clock, options.run_blocking) {}
 
     static Task<Decision> decide(std::shared_ptr<Impl> self, Request request);
-    // What no_approver is asked about: keeps what was decided.
+    // Actions that need no approval: keeps what was decided.
     Decision record_immediate(const PendingRequest& entry, Decision decision);
 
     // Nothing of what goes out (clients that are told, calls that go on) may run while our state is half changed: it
@@ -118,7 +118,7 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     void tell(const std::function<void(ApprovalClient&)>& what);
     void tell(ApprovalClient& client, const std::function<void(ApprovalClient&)>& what);
     void announce_again(const PendingRequest& entry, ApprovalClient& client);
-    // And no_approver is expected back.
+    // And no client is expected back.
     bool has_no_approver() const { return clients.empty() && !linger; }
 
     void refresh();

@@ -1,5 +1,5 @@
 #pragma once
-// `runtime_text` is the text of sidecar/kernel/_runtime.py, which is written into every package folder.
+// `runtime_text` is the text of _runtime.py, joined from sidecar/kernel/runtime; it is written into every package.
 
 #include <string_view>
 

@@ -449,7 +449,7 @@ class Agents(InstallTest, McpTest):
         self.assertIn('argument: "tiny"', agent.questions[0])
         self.assertIn("by agent alone", agent.questions[0])
         mute = self.mcp("mute", environment=self.environment())
-        self.assert_failed(mute.call("install_package", package_name="other"), "nobody is attached")
+        self.assert_failed(mute.call("install_package", package_name="other"), "no user is connected")
         self.assertFalse(any("other" in path for path in self.index.asked))
 
 

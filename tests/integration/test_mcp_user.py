@@ -60,7 +60,7 @@ class TheUser(McpTest):
     def test_nobody_attached_is_a_no_that_tells_the_user_what_to_do(self):
         self.workspace.write(".mcp.json", json.dumps(FIX))
         agent = self.mcp()
-        denied = self.assert_failed(agent.call("generate_wrappers", server="fix"), "nobody is attached")
+        denied = self.assert_failed(agent.call("generate_wrappers", server="fix"), "no user is connected")
         self.assertIn("Tell your user: open this workspace in an editor", text_of(denied))
 
 
@@ -141,7 +141,7 @@ class AtTheAgentsProgram(McpTest):
         refused = self.mcp(name="refused", elicit=decline)
         self.assert_failed(refused.call("execute", code="1"), "said no")
         mute = self.mcp(name="mute")
-        denied = text_of(self.assert_failed(mute.call("execute", code="1"), "nobody is attached"))
+        denied = text_of(self.assert_failed(mute.call("execute", code="1"), "no user is connected"))
         self.assertIn("Tell your user: open this workspace in an editor", denied)
         self.assertNotIn("cellgate kernels", denied)
         editor = self.editor()
@@ -187,7 +187,7 @@ class AtTheAgentsProgram(McpTest):
     def test_a_client_that_cannot_ask_is_denied(self):
         self.workspace.write(".mcp.json", json.dumps(FIX))
         agent = self.mcp()
-        self.assert_failed(agent.call("generate_wrappers", server="fix"), "nobody is attached")
+        self.assert_failed(agent.call("generate_wrappers", server="fix"), "no user is connected")
 
 
 class Hostile(McpTest):

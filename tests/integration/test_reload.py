@@ -128,7 +128,7 @@ class Approvals(WorkspaceSidecarTest):
         one.approval()
         one.vanish()
         self.wait_for_the_end_of_the_sidecar()
-        self.assertIn("nobody is attached", (self.workspace.path / "why").read_text())
+        self.assertIn("no user is connected", (self.workspace.path / "why").read_text())
 
     def test_of_two_editors_the_first_answer_wins_and_the_other_is_told(self):
         one, two = self.editor(), self.editor()

@@ -37,7 +37,7 @@ test("in a box that is less than two rows high, half of it has to be in common",
     assert.ok(!after(...steps(10)));
 });
 
-test("where it is laid out anew it has to be looked through anew", () => {
+test("after a new layout it has to be looked through again", () => {
     const coverage = new Coverage();
     coverage.add({ width: 250, height: 300, from: 0, to: 200 }, row);
     coverage.add({ width: 200, height: 380, from: 180, to: 380 }, row);

@@ -23,14 +23,14 @@ test("numbers are edited as they were written", () => {
     checkEdited(text);
 });
 
-test("a name that is given twice is told, wherever it stands", () => {
+test("a duplicate name is reported at any depth", () => {
     for (const text of ['{"a": 1, "a": 2}', '{"x": [{"a": 1, "b": 2, "\\u0061": 3}]}', '{"a": {"a": 1}, "\\u0061": 2}']) {
         assert.throws(() => checkEdited(text), /the name a is given twice/);
     }
     checkEdited('{"a": {"a": "a"}, "b": [{"a": 1}, {"a": 1}]}');
 });
 
-test("what is no object of arguments is told while it is typed", () => {
+test("text that is no object of arguments is reported while it is typed", () => {
     assert.throws(() => checkEdited("{,}"), /not JSON/);
     for (const text of ["3", "null", "[]"]) assert.throws(() => checkEdited(text), /object/);
 });

@@ -27,7 +27,7 @@ test("within half a second after a change nothing answers, and after it a click 
     assert.ok(click());
 });
 
-test("each further change closes it anew", () => {
+test("each further change closes it again", () => {
     const { guard, pass, click } = fixture();
     guard.changed();
     pass(400);

@@ -31,7 +31,7 @@ test("a title that goes on in the next line keeps it", () => {
     assert.deepEqual(parts, [{ name: "", lines: ["↳ name"] }, { name: "x", lines: ["1"] }]);
 });
 
-test("a line that is about no argument stands by itself", () => {
+test("a line about no argument is a part of its own", () => {
     const displays = [["t", "a: 1", "by agent x"], ["t", "a: 2", "by agent x"]].map(displayOf);
     assert.deepEqual(tableOf(displays), { common: [{ name: "", lines: ["by agent x"] }], columns: ["a"] });
 });
@@ -82,7 +82,7 @@ test("calls are gathered by cell, then by tool, as they first came", () => {
     assert.deepEqual(blocks.map(({ ids }) => ids), [["a", "d"], ["c"], ["b"]]);
 });
 
-test("a tool that is described otherwise now, or called for an agent, stands by itself", () => {
+test("a tool that is described otherwise now, or called for an agent, has a block of its own", () => {
     const { action } = { action: { kind: "tool" as const, server: "filesystem", tool: "read_text_file", arguments: {} } };
     const blocks = arrange([
         itemFor("a", "x"),
@@ -92,7 +92,7 @@ test("a tool that is described otherwise now, or called for an agent, stands by 
     assert.equal(blocks.length, 3);
 });
 
-test("what is no call stands by itself", () => {
+test("an action that is no call has a block of its own", () => {
     const start = { action: { kind: "server" as const, server: "notes", command: ["notes"], cwd: "/", environmentNames: [] } };
     assert.equal(arrange([itemFor("a", "x", start), itemFor("b", "x", start)]).length, 2);
 });
@@ -107,7 +107,7 @@ test("while a user is near, what is new comes below and all else stays", () => {
     assert.deepEqual(extend(blocks, [...tens.slice(0, 4), other], none).map(({ ids }) => ids), [["0", "1", "2"], ["new"], ["3"]]);
 });
 
-test("a row that would change what stands above it does not join the table", () => {
+test("a row that would change the rows above does not join the table", () => {
     const two = arrange(tens.slice(0, 2));
     const ids = (newOne: ReturnType<typeof itemFor>) => extend(two, [...tens.slice(0, 2), newOne], none).map((block) => block.ids);
     assert.deepEqual(ids(itemFor("new", "data/new.txt")), [["0", "1", "new"]]);

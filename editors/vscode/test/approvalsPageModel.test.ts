@@ -40,7 +40,7 @@ test("what vanishes without a word keeps its place, too, and answers nothing", (
     assert.equal(model.outcomeOf("a"), "");
 });
 
-test("nobody is near: everything is in order at once", () => {
+test("while no user interacts, everything is in order at once", () => {
     const model = new PageModel();
     model.take([a, b], [], false);
     model.take([b, c], decided("a"), false);

@@ -37,7 +37,7 @@ test("text cells are told apart", () => {
     );
 });
 
-test("a line lies in the cell that begins last before it", () => {
+test("a line belongs to the cell that begins last before it", () => {
     const cells = cellsOf(lines("\n# %%\na\n# %%\nb"));
     assert.equal(cellAt(cells, 0), undefined);
     assert.equal(cellAt(cells, 2)?.line, 1);
@@ -57,7 +57,7 @@ test("lines from inside a block run as they are, without its indentation", () =>
     assert.deepEqual(dedented(code), { text: "if x:\n    y()\n\nz()\n", line: 1 });
 });
 
-test("whether a text has cells is told as its cells are", () => {
+test("hasCells agrees with cellsOf", () => {
     const texts = ["# %%", "a\r\n#%%", "a\r# In[4]:", "#\n%%", "# %", " # %%", "x # %%", "", "a\n# <codecell>\n", "#\t<markdowncell>", "#\u2028%%"];
     for (const text of texts) assert.equal(hasCells(text), cellsOf(text.split(/\r\n|\r|\n/)).length > 0, JSON.stringify(text));
 });

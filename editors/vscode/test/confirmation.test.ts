@@ -9,7 +9,7 @@ test("the chat is shown the whole code, as text that is what it seems", () => {
     assert.equal(message, "````text\nx = '\\u{202e}'\n```\n[a](command:b)\n\tprint(x)\n````");
 });
 
-test("what else goes with the code is shown, and another session is named", () => {
+test("the other arguments of the call are shown, and another session is named", () => {
     const { title, message } = confirmationOf("execute", "Run Code", { code: "1", session: "default", timeout: 5 });
     assert.equal(title, "Run this code in the kernel of another session?");
     assert.match(message, /```text\n1\n```[^]*"timeout": 5,\n {2}"session": "default"/);

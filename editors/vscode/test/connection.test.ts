@@ -37,14 +37,14 @@ const logged: string[] = [];
 const keep = (line: string) => void logged.push(line);
 const log: Log = { error: keep, warn: keep, info: keep, debug: keep };
 
-const nobody: Incoming = {
+const noHandlers: Incoming = {
     notification: () => undefined,
-    request: () => Promise.reject(new Error("nobody answers")),
+    request: () => Promise.reject(new Error("no handler answers")),
 };
 
 const untraced: Tracing = { level: () => "off", onDidChange: () => ({ dispose: () => undefined }) };
 
-const open = (launch: ReturnType<typeof relay>, incoming = nobody, tracing = untraced, signal = new AbortController().signal) =>
+const open = (launch: ReturnType<typeof relay>, incoming = noHandlers, tracing = untraced, signal = new AbortController().signal) =>
     Connection.open(
         launch,
         { clientInfo: { name: "test" }, processId: null, rootUri: null, capabilities: {} },
@@ -87,7 +87,7 @@ test("notifications come in their order, before the reply that they were sent be
             for (let seq = 0; seq < 500; seq++) send({ method: "execute/output", params: { executionId: "e", seq, count: 1 } });
             send({ id, result: {} });
         }`),
-        { ...nobody, notification: (_, params) => heard.push((params as { seq: number }).seq) },
+        { ...noHandlers, notification: (_, params) => heard.push((params as { seq: number }).seq) },
     );
     await connection.request("session/list", {});
     assert.deepEqual(heard, Array.from({ length: 500 }, (_, i) => i));
@@ -101,7 +101,7 @@ test("what is asked of the client is answered over the same connection", async (
             if (method === "session/list") send({ id: 1, method: "input/request", params: { prompt: "?" } }), (this.asked = id);
             else if (result) send({ id: this.asked, result });
         }`),
-        { ...nobody, request: (method) => Promise.resolve({ value: method } as never) },
+        { ...noHandlers, request: (method) => Promise.resolve({ value: method } as never) },
     );
     assert.deepEqual(await connection.request("session/list", {}), { value: "input/request" });
     connection.terminate();
@@ -139,7 +139,7 @@ test("what cellgate answers to the introduction is its refusal, with what to do,
 test("an attempt that is given up ends its relay, whatever that hears", async () => {
     const attempt = new AbortController();
     const heard = "process.on('SIGTERM', () => {}); console.error('pid ' + process.pid)";
-    const opening = open(relay("() => {}", heard), nobody, untraced, attempt.signal);
+    const opening = open(relay("() => {}", heard), noHandlers, untraced, attempt.signal);
     let pid: string | undefined;
     while (pid === undefined) {
         await new Promise((resolve) => setTimeout(resolve, 10));
@@ -160,7 +160,7 @@ test("an attempt that is given up ends its relay, whatever that hears", async ()
 test("a changed trace holds for the conversation that there is", async () => {
     const changed = new Emitter<void>();
     let level: TraceLevel = "off";
-    const connection = await open(relay(`({ id }, send) => { if (id) send({ id, result: {} }); }`), nobody, {
+    const connection = await open(relay(`({ id }, send) => { if (id) send({ id, result: {} }); }`), noHandlers, {
         level: () => level,
         onDidChange: changed.event,
     });

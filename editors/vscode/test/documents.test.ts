@@ -52,7 +52,7 @@ test("a document that is attached to a session is so by another name, and the on
     assert.equal(documents.sessionOf(c), ownSessionOf("b.py"));
 });
 
-test("a session that was chosen is told, kept, and given up again", async () => {
+test("a chosen session is announced, kept, and given up again", async () => {
     const memory = new FakeMemory();
     const documents = new Documents(memory, "file:///plan");
     const uri = "file:///plan/a.py";

@@ -91,7 +91,7 @@ test("a record that lies beyond what is known sends for those before", async () 
     assert.equal(reader.text, numbers(5));
 });
 
-test("records that nobody has are announced as skipped", async () => {
+test("records that are lost are announced as skipped", async () => {
     const { sidecar, executions } = place();
     const execution = executions.execute({ sessionId: "s", code: "x" });
     const reader = new Reader();
@@ -226,7 +226,7 @@ test("what is not attached any more comes back after a crash only as what it was
     assert.equal(sidecar.asked.filter(({ method }) => method === "session/attach").length, 1);
 });
 
-test("agents are told of with their name, and their code can be had", async () => {
+test("executions of agents have their name, and their code can be read", async () => {
     const { sidecar, executions } = place();
     sidecar.run("e", "queued", "agent-1");
     sidecar.tell("execute/changed", { executionId: "e", state: "queued", position: 0, sessionId: "agent-1", agent: "helper" });

@@ -46,7 +46,7 @@ test("requests are shown one after the other", async () => {
     await last().end({ value: "1" });
     assert.deepEqual([a.answer, b.answer, last().where], ["1", undefined, "b"]);
     await last().end("endOfInput");
-    assert.deepEqual([b.answer, requests.isShown], ["Error: nobody typed anything", false]);
+    assert.deepEqual([b.answer, requests.isShown], ["Error: the user ended the input", false]);
 });
 
 test("a request that something else took away waits for a user, with what was typed", async () => {
@@ -69,7 +69,7 @@ test("one that waits unseen can be ended without being shown", async () => {
     await last().end({ displaced: "" });
     requests.endFirst();
     await turn();
-    assert.deepEqual([a.answer, b.answer, boxes.length, last().where], ["Error: nobody typed anything", undefined, 2, "b"]);
+    assert.deepEqual([a.answer, b.answer, boxes.length, last().where], ["Error: the user ended the input", undefined, 2, "b"]);
 });
 
 test("a request that is not asked any more goes, and what is behind it comes", async () => {

@@ -49,7 +49,7 @@ test("text of one stream is one output, until something comes between", async ()
     ]);
 });
 
-test("what was cleared is not written, and what is to go with the next output goes with it", async () => {
+test("cleared outputs are not written, also those that the next output clears", async () => {
     assert.deepEqual(await outputsOf(stream("a"), clear(false)), []);
     assert.deepEqual(await outputsOf(stream("a"), clear(true)), [stream("a")]);
     assert.deepEqual(await outputsOf(stream("a"), clear(true), stream("b")), [stream("b")]);

@@ -14,7 +14,7 @@ const session = { sessionId: "s", createdAt: "2026-01-05T09:30:02Z" };
 
 test("a session that was started with another kernel is told from one that was not", async () => {
     const origins = place();
-    assert.equal(origins.isOther(session, { name: "python3" }), false, "nobody knows");
+    assert.equal(origins.isOther(session, { name: "python3" }), false, "it is unknown");
     await origins.remember(session, { uri: "file:///a", kernel: { interpreter: "/a/python" } });
     assert.equal(origins.isOther(session, { interpreter: "/a/python" }), false);
     assert.equal(origins.isOther(session, { interpreter: "/b/python" }), true);

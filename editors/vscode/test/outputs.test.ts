@@ -71,7 +71,7 @@ test("the number of outputs is bounded, and says so", () => {
     assert.deepEqual(shown.at(-1), { key: -1, kind: "omitted", bytes: 0, outputs: 200 });
 });
 
-test("records that were skipped stand in their place", () => {
+test("skipped records keep their place", () => {
     const outputs = new Outputs();
     outputs.add(stream("a"));
     outputs.add({ seq: 9, count: 4, skippedBytes: 77 });

@@ -148,7 +148,9 @@ function fakePanel() {
         },
         onDidChangeViewState: states.event,
         onDidDispose: disposals.event,
-        dispose: () => disposals.fire(undefined),
+        dispose: () => {
+            disposals.fire(undefined);
+        },
         hide: () => {
             panel.visible = false;
             states.fire(undefined);

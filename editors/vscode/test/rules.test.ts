@@ -55,13 +55,13 @@ test("what was decided says by whom, and by which rule", () => {
         [{ decision: "deny", rule: rule({ effect: "ask" }) }, "denied without a question"],
         [{ by: "user" }, "allowed by a user"],
         [{ by: "user", decision: "deny", rule: rule({ effect: "deny", source: "userStore" }) }, "denied by a user, with a rule: Everywhere"],
-        [{ by: "noClient", decision: "deny" }, "denied: nobody was there to answer"],
+        [{ by: "noClient", decision: "deny" }, "denied: no user was connected"],
     ];
     for (const [more, text] of texts) assert.equal(pastText(past(more)), text);
     const allowed = "tool x of filesystem: allowed by the rule “allow any tool of filesystem” (In a session).";
     const now = { effect: "allow", reason: "a grant", rule: by } as const;
     assert.equal(pastReason(past({ rule: by })), allowed);
-    assert.match(pastReason(past({ decision: "deny", rule: rule({ effect: "ask" }), reason: "it asks nobody" })), /: denied without a question: it asks nobody\.$/);
+    assert.match(pastReason(past({ decision: "deny", rule: rule({ effect: "ask" }), reason: "it asks no user" })), /: denied without a question: it asks no user\.$/);
     assert.equal(pastReason(past({ rule: by }), { effect: "ask", reason: "no rule matches" }), `${allowed} Now it would be asked about: no rule matches.`);
     assert.equal(
         pastReason(past({ by: "user" }), now),

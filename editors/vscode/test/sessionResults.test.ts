@@ -39,7 +39,7 @@ const display = (text: string): OutputRecord["output"] => ({
     transient: { display_id: "d" },
 });
 
-test("results stand in the order in which they were asked for, and those of other sessions do not", async () => {
+test("results are in the order of their requests, and those of other sessions are left out", async () => {
     const { sidecar, executions, results, extended } = place();
     const first = executions.execute({ sessionId: "s", code: "1" });
     executions.execute({ sessionId: "other", code: "2" });
@@ -111,7 +111,7 @@ test("a display that another execution updates changes where it is shown", async
     assert.equal(results.get(updates)?.revision, untouched);
 });
 
-test("how it ended is told below its output", async () => {
+test("how it ended is shown below its output", async () => {
     const { sidecar, executions, results } = place();
     const { id } = executions.execute({ sessionId: "s", code: "x" });
     await settled();

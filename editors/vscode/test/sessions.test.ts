@@ -39,7 +39,7 @@ function place() {
     return { sidecar, sessions, asked, list: (...infos: SessionInfo[]) => (listed = infos) };
 }
 
-test("sessions are those of the list, each with what it was told of since", async () => {
+test("sessions are those of the list, each with its later notifications", async () => {
     const { sidecar, sessions, list } = place();
     list(infoOf("a"), infoOf("b", { agent: "helper" }));
     sidecar.connect();
@@ -76,7 +76,7 @@ test("a session is made where it is missing, and taken where another window was 
     assert.deepEqual([session.executionCount, isNew], [7, false]);
 });
 
-test("a kernel that ends by itself is told of, one that is ended here is not", async () => {
+test("a kernel that ends by itself is reported, one that this window ends is not", async () => {
     const { sidecar, sessions, list } = place();
     list(infoOf("a"));
     sidecar.connect();

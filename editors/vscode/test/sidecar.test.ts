@@ -82,7 +82,7 @@ test("the first request makes the connection", async () => {
     assert.deepEqual([kind(), connections.length], ["connected", 1]);
 });
 
-test("a connection that ends is made anew, each time later, until a user says so", async () => {
+test("a connection that ends is made again, each time later, until a user says so", async () => {
     const { sidecar, clock, kind, connections, breakDown } = place();
     sidecar.start();
     await turn();
@@ -117,7 +117,7 @@ test("ends that lie far apart do not count together", async () => {
     }
 });
 
-test("requests wait for the next connection, and whoever keeps something hears of it first", async () => {
+test("requests wait for the next connection, and models are notified first", async () => {
     const { sidecar, clock, refuse } = place();
     refuse("no program");
     const answer = sidecar.request("session/list", {});
@@ -194,7 +194,7 @@ test("where cellgate says why it cannot serve, that is said at once and nothing 
     assert.equal(kind(), "connected");
 });
 
-test("when the window closes the connection goes, and nobody makes another", async () => {
+test("when the window closes the connection ends, and no other is made", async () => {
     const { sidecar, clock, connections } = place();
     sidecar.start();
     await turn();
@@ -214,7 +214,7 @@ test("what comes goes to all who listen; what is asked to who answers, or is ref
     incoming().notification("session/changed", { sessionId: "s", status: "idle" });
     listening.dispose();
     incoming().notification("session/changed", { sessionId: "s", status: "busy" });
-    incoming().notification("window/logMessage", { type: 3, message: "nobody listens" });
+    incoming().notification("window/logMessage", { type: 3, message: "no handler" });
     assert.deepEqual(heard, ["a idle", "b idle", "b busy"]);
 
     const params = { executionId: "e", prompt: "name?", password: false };

@@ -56,7 +56,7 @@ test("a sequence that is cut in two is still one", () => {
     assert.equal(shown("a\u001b]0;ti", "tle\u0007b"), "ab");
 });
 
-test("colours go with the characters that a bar writes over", () => {
+test("overwritten characters lose their colours", () => {
     assert.equal(shown("\u001b[31mab\u001b[0m\r\u001b[32mc"), "\u001b[0m\u001b[32mcb");
 });
 

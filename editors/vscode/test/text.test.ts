@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { label, plain, escapeUnprintable } from "../src/text";
 
-test("what cannot be seen is written out", () => {
+test("unprintable characters are escaped", () => {
     assert.equal(escapeUnprintable("a\u202eb\u200bc\x1b[31m\n"), "a\\u{202e}b\\u{200b}c\\u{1b}[31m\\u{a}");
     assert.equal(escapeUnprintable("naïve – 日本語 🙂"), "naïve – 日本語 🙂");
     assert.equal(escapeUnprintable("\u{e0041}"), "\\u{e0041}");

@@ -42,7 +42,7 @@ test("servers of the settings are given, changed and taken back as the settings 
     assert.deepEqual(asked(), ["toolServers/add b", "toolServers/add c"], "another sidecar has none of them");
 });
 
-test("one that cannot be used is told of, and the others are given", async () => {
+test("a server that cannot be used is reported, and the others are configured", async () => {
     const { configured, set, asked, refuse, told } = fixture();
     refuse("a");
     set({ a: { command: "a" }, b: { command: "b" } });
@@ -50,7 +50,7 @@ test("one that cannot be used is told of, and the others are given", async () =>
     assert.deepEqual([asked().length, told], [2, ["a"]]);
 });
 
-test("whoever asks for the list gets one that is not older than the question", async () => {
+test("a requested list is never older than the request", async () => {
     let lists = 0;
     const answers: (() => void)[] = [];
     const servers = new ToolServers({
@@ -69,7 +69,7 @@ test("whoever asks for the list gets one that is not older than the question", a
     assert.deepEqual([lists, servers.all()[0]?.name], [2, "list 2"]);
 });
 
-test("a server is told of in words", () => {
+test("a server is described", () => {
     const server: ToolServerInfo = { name: "notes", state: "pending", source: "workspaceFile", identity: "", file: "/plan/.mcp.json" };
     assert.equal(stateOf(server), "waits for your agreement");
     assert.equal(sourceOf(server, () => ".mcp.json"), "from .mcp.json");

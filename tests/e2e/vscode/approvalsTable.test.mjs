@@ -103,7 +103,7 @@ scenario("a call that comes after a user chose is not answered with the others",
     await shown(3);
     await count("0 of 3");
 
-    // The editor of one of several calls goes with the call.
+    // The editor of one of several calls closes with the call.
     await row("b").getByRole("button", { name: "Only" }).click();
     await approvals.frame.getByRole("button", { name: "Edit…" }).click();
     const text = approvals.frame.locator("textarea.arguments");

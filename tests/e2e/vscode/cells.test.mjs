@@ -127,7 +127,7 @@ scenario("a restart is asked about, until a user wants no more questions", { fil
     await dialog.locator(".monaco-button", { hasText: "Cancel" }).click();
     await editor.lens("Run Cell").first().click();
     await editor.lens(/\[2\]/).waitFor();
-    // "restarting" stands in the status bar for too short a time to be waited for.
+    // "restarting" is in the status bar for too short a time to be waited for.
     const kernels = async () => (await workspace.processes()).filter(({ command }) => command.includes("/bootstrap.py -f ")).map(({ pid }) => pid);
     const before = await kernels();
     assert.notEqual(before.length, 0);
@@ -261,7 +261,7 @@ scenario("what code asks waits behind another input of the editor, and Escape th
     await editor.lens(/\[1\] EOFError/).waitFor();
 });
 
-scenario("all that waits is cancelled at once, and a row of the queue leads to its cell", { files }, async ({ workspace, editor }) => {
+scenario("all that waits is cancelled at once, and a row of the queue opens its cell", { files }, async ({ workspace, editor }) => {
     await editor.openFile("long.py");
     await editor.lens("Run Cell").first().waitFor();
     await editor.command("cellgate: Run All Cells");

@@ -99,7 +99,7 @@ async function putInPlace(workspace) {
     await symlink(cellgateProgram(), path.join(workspace.base, "cellgate"));
 }
 
-scenario("a cellgate that does not answer is seen, and a click tries anew", {
+scenario("a cellgate that does not answer is seen, and a click tries again", {
     files,
     prepare: playedBy(["if 'connect' in sys.argv: time.sleep(1000)"]),
 }, async ({ workspace, editor }) => {

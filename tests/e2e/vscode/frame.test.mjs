@@ -112,7 +112,7 @@ test("no markup makes a connection, be it shown or clicked", async (t) => {
     }
 });
 
-test("a link that came in all the same leads nowhere, and neither does anything else", async (t) => {
+test("a link that was inserted all the same makes no connection, nor does anything else", async (t) => {
     const { page, close } = await pageWithFrames();
     t.after(close);
     const heard = await listener();
@@ -129,7 +129,7 @@ test("a link that came in all the same leads nowhere, and neither does anything 
     assert.deepEqual(heard.paths, []);
 });
 
-test("a user's click on a link is told, and what a drawing and a table need is kept", async (t) => {
+test("a user's click on a link is reported, and what a drawing and a table need is kept", async (t) => {
     const { page, close } = await pageWithFrames();
     t.after(close);
     const frame = await show(page, `<style>td { color: rgb(1, 2, 3); }</style><p>shown</p><a id="aim" href="https://away.example/x">x</a>

@@ -30,7 +30,7 @@ scenario("opening a Python file starts the sidecar that the package holds", { fi
     await editor.screenshot("started");
 });
 
-scenario("in a workspace that nobody trusts nothing starts", { files, trusted: false, whole: true }, async ({ workspace, server, editor }) => {
+scenario("in an untrusted workspace nothing starts", { files, trusted: false, whole: true }, async ({ workspace, server, editor }) => {
     await editor.openFile("plan.py");
     await editor.statusItem("Restricted Mode").waitFor();
     // By then the editor has started what an opened file and its own start start.

@@ -124,7 +124,7 @@ scenario("markup of a cell reaches nothing outside", { prepare }, async ({ edito
         () => ["/image", "/script", "/background", "/stylesheet"].every((each) => paths.includes(each)),
         () => `the control's requests; there were ${paths.join(" ")}`,
     );
-    // Of scripts the user was told that connections can be opened ahead: a refused navigation is such a one.
+    // The dialog about scripts warned of preconnections: a refused navigation makes one.
     assert.deepEqual(heard.scripts.paths, []);
     for (const kind of ["html", "svg", "markdown"]) {
         assert.equal(heard[kind].connections, 0, `${kind} got out, ${heard[kind].paths}; the control got out by ${paths}`);

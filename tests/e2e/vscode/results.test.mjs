@@ -73,7 +73,7 @@ scenario("html_table, png, error_frames: what cells put out is shown beside them
     await editor.screenshot("progress-and-error");
 
     // From the error to the line that raised it, and from the result to its cell.
-    // (The notebook scrolls by itself, so that the driver cannot bring a button of it into view: it is told of a click.)
+    // (The notebook scrolls by itself, so that the driver cannot bring a button of it into view: it dispatches a click.)
     await error.locator(".cellgate-frames button", { hasText: "plan.py:31 in fail" }).dispatchEvent("click");
     await editor.statusItem("Ln 31,").waitFor();
     await editor.page.locator(".cell-status-item", { hasText: "plan.py:24" }).click();

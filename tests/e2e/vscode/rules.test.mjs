@@ -23,7 +23,7 @@ async function unfold(editor, title) {
 
 const row = (view, text) => view.locator(".monaco-list-row", { hasText: text });
 
-/** Presses a button of a row, as it stands there once the row is chosen. */
+/** Presses a button of a row, which appears once the row is chosen. */
 async function press(view, text, title) {
     await row(view, text).click();
     await row(view, text).locator(`.action-label[aria-label^="${title}"]`).click();

@@ -153,7 +153,7 @@ scenario("an interpreter of the workspace without ipykernel: that code may have 
     await until(() => execFileSync("find", [workspace.file(".venv"), "-name", "system.pth"]).length > 0, "what its pip leaves");
 });
 
-scenario("a terminal that cannot be had for the install ends the offer, and the cell says why", {
+scenario("a terminal that does not open for the install ends the offer, and the cell says why", {
     files, prepare, environment,
     settings: { "terminal.integrated.automationProfile.linux": { path: "/nowhere/sh" } },
 }, async ({ editor }) => {
@@ -198,7 +198,7 @@ scenario("a machine that refuses the sandbox: the fix is shown, and nothing runs
     await editor.screenshot("unsandboxed");
 });
 
-scenario("a machine that refuses the sandbox: a user may choose the weaker one, and is told of it", {
+scenario("a machine that refuses the sandbox: a user may choose the weaker one, and is warned", {
     files: { "try.py": "# %%\ntry:\n    open('/etc/cellgate-was-here', 'w')\nexcept OSError as error:\n    print(error)\nopen('seen', 'w')\n" },
     prepare: withoutBubblewrap,
 }, async ({ workspace, editor }) => {

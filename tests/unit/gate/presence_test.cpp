@@ -10,7 +10,7 @@ TEST_CASE("with nobody attached a call is denied at once, and rules still decide
     const auto call = fixture.ask(tool("{}"));
     REQUIRE(call->denied());
     CHECK(call->decision->by == ResolvedBy::no_client);
-    CHECK(call->decision->reason.find("nobody") != std::string::npos);
+    CHECK(call->decision->reason.find("no user is connected") != std::string::npos);
     CHECK(fixture.explain(tool("{}")).effect == Effect::deny);
     fixture.add(rule(Effect::allow, ActionKind::tool, "files", "stat"));
     CHECK(fixture.ask(tool("{}", "stat"))->allowed());

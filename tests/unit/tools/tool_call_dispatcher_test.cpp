@@ -33,7 +33,7 @@ Task<void> nothing_passes_unseen(Fixture* fixture) {
     fixture->gate->detach(*fixture->user, Duration(0));
     const auto nobody = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
     CHECK(nobody->code() == ErrorCode::denied);
-    CHECK(has(nobody->text(), "nobody is attached"));
+    CHECK(has(nobody->text(), "no user is connected"));
     CHECK(calls_in(log) == 0);
 }
 

@@ -84,11 +84,11 @@ export function decisionText({ how, here }: { how: Pick<ApprovalResolvedParams, 
         case "rule":
             return `${verdict} by a rule that an answer made`;
         case "expired":
-            return "denied: nobody answered in time";
+            return "denied: no user answered in time";
         case "cancelled":
             return "withdrawn: the call was given up";
         case "noClient":
-            return "denied: nobody was there to answer";
+            return "denied: no user was connected";
         case "elicitation":
             return `${verdict} at the agent's own program`;
     }

@@ -27,7 +27,7 @@ export class SourceTracker {
         });
     }
 
-    /** Whether a line of a waiting call lies in the document, as the code reported it. */
+    /** Whether a line of a waiting call is in the document, as the code reported it. */
     concerns(document: vscode.TextDocument): boolean {
         return this.cellgate.pending.all().some(({ origin }) => origin?.uri === document.uri.toString());
     }

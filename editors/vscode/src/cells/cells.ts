@@ -32,7 +32,7 @@ export function cellsOf(lines: readonly string[]): Cell[] {
     return hasPreamble ? [{ line: 0, codeLine: 0, lastLine: first - 1, kind: "code" }, ...cells] : cells;
 }
 
-/** The cell that a line lies in. */
+/** The cell that contains a line. */
 export function cellAt(cells: readonly Cell[], line: number): Cell | undefined {
     return cells.findLast((cell) => cell.line <= line);
 }

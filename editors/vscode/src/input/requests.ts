@@ -74,7 +74,7 @@ export class InputRequests implements Disposable {
     endFirst(): void {
         const [first] = this.waiting;
         if (!first || this.shown) return;
-        first.reject(new Error("nobody typed anything"));
+        first.reject(new Error("the user ended the input"));
         this.remove(first);
     }
 
@@ -102,7 +102,7 @@ export class InputRequests implements Disposable {
         if (this.shown?.pending !== pending) return;
         this.shown = undefined;
         if (outcome === "endOfInput") {
-            pending.reject(new Error("nobody typed anything"));
+            pending.reject(new Error("the user ended the input"));
             this.remove(pending);
         } else if ("value" in outcome) {
             pending.answer(outcome.value);

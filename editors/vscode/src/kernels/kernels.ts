@@ -56,7 +56,7 @@ export class Kernels implements vscode.Disposable {
     }
 
     /**
-     * The session of a document or notebook, started when it is not there yet. Rejects when there is none to be had.
+     * The session of a document or notebook, started when it does not exist yet. Rejects when it cannot start.
      * With `kernel`: in that one; a session that was started with another one ends for it.
      */
     sessionFor(uri: vscode.Uri, kernel?: KernelChoice): Promise<Session> {

@@ -47,7 +47,7 @@ async function withoutSandbox(error: unknown): Promise<Remedy | undefined> {
     const weaker = "Weaker Sandbox in This Session";
     const unsandboxed = "Run Unsandboxed in This Session";
     const chosen = await ask(
-        "cellgate: there is no sandbox to be had here",
+        "cellgate: no sandbox is available here",
         `${messageOf(error)}\n\n${hintOf(error)}\n\n` +
             "The weaker sandbox (landlock) needs no user namespaces; it has no network, and the code sees which files " +
             "and processes there are. `cellgate doctor` lists all that it lacks.\n\n" +

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { SessionCreateParams } from "../protocol/messages";
 
-/** `launcher`: what a user chose where the usual sandbox cannot be had. */
+/** `launcher`: what the user chose where the usual sandbox is not available. */
 export function sandboxChoice(launcher?: "landlock"): SessionCreateParams["sandbox"] {
     const configFile = vscode.workspace.getConfiguration("cellgate").get<string>("sandboxConfig", "") || undefined;
     return launcher || configFile ? { launcher, configFile } : undefined;

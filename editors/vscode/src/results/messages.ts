@@ -24,7 +24,7 @@ export interface MarkupItem {
 export interface ErrorItem {
     executionId: string;
     text: string;
-    /** Those that lie in documents; `index` counts all. */
+    /** The frames in documents; `index` counts all. */
     frames: { index: number; place: string; name: string }[];
 }
 

@@ -25,7 +25,7 @@ export async function showWithScripts(record: OutputRecord): Promise<void> {
     const run = "Run Scripts";
     const detail =
         "Its scripts see nothing of yours, and what they request is refused. But they can tell another machine what the " +
-        "output holds, by ways that the editor cannot close (WebRTC, connections opened ahead), and nobody is asked then.";
+        "output holds, by ways that the editor cannot close (WebRTC, connections opened ahead), and you are not asked then.";
     if ((await ask("Run the scripts of this output?", detail, run)) !== run) return;
     const content = (await dataOf(record, mime)).toString();
     const panel = vscode.window.createWebviewPanel("cellgate.scripts", "Output, running scripts", vscode.ViewColumn.Active, {

@@ -72,7 +72,7 @@ export class StatusBar implements vscode.Disposable {
         if (kind === "connecting") {
             // Connecting usually takes less than a second: until then the item stays as it was.
             this.timer = setTimeout(() => {
-                const tooltip = "cellgate has not answered yet. Click to try anew.";
+                const tooltip = "cellgate has not answered yet. Click to try again.";
                 this.tellConnection("$(sync~spin) cellgate: connecting", tooltip, "cellgate.reconnect");
             }, connectingMilliseconds);
         } else if (kind === "connected" || kind === "stopped") {

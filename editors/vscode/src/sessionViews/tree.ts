@@ -41,7 +41,7 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     }
 
     private async executionItem(execution: Execution): Promise<vscode.TreeItem> {
-        // One that is gone by now has no code to show, and is not shown for long.
+        // The code of a removed execution is not available; its row is removed soon too.
         await this.cellgate.executions.codeOf(execution).catch(() => undefined);
         return executionItem(execution);
     }

@@ -48,7 +48,7 @@ class Browser {
             const inside = connect(this.target);
             for (const [socket, other] of [[outside, inside], [inside, outside]]) {
                 sockets.add(socket);
-                // Either end goes with the other; an error is an end.
+                // Either end closes the other; an error is an end.
                 socket.on("error", () => {}).on("close", () => (sockets.delete(socket), other.destroy()));
                 socket.pipe(other);
             }

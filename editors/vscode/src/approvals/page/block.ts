@@ -405,7 +405,7 @@ export class BlockView {
     private fillHints(hints: readonly string[]): void {
         this.hints.hidden = hints.length === 0;
         this.hints.replaceChildren(
-            element("summary", "", "What the tool says of itself (nothing is decided by it)"),
+            element("summary", "", "The tool's own description (nothing is decided by it)"),
             element("div", "words", hints.join("\n")),
         );
     }

@@ -45,7 +45,7 @@ export function textOf(value: unknown): string | undefined {
 export function contentOf(data: MimeBundle, large: { mime: string; bytes: number }[] = []): Content {
     const text = (mime: string) => textOf(data[mime]);
     if (widget in data) {
-        return { kind: "text", text: beginning(text("text/plain")), why: "Widgets are not shown here; this is what they say of themselves as text." };
+        return { kind: "text", text: beginning(text("text/plain")), why: "Widgets are not shown here; this is their text form." };
     }
     for (const mime of [...markups.map(([each]) => each), ...images, "application/json", ...texts]) {
         const file = large.find((each) => each.mime === mime);
@@ -68,7 +68,7 @@ function beginning(text = ""): string {
     return Buffer.from(text).subarray(0, maxOutputBytes).toString().replace(/\ufffd+$/, "");
 }
 
-/** What an error says of itself: its traceback, else its name and value. */
+/** The traceback of an error, else its name and value. */
 export function textOfError({ ename, evalue, traceback }: { ename: string; evalue: string; traceback: string[] }): string {
     return traceback.join("\n") || `${ename}: ${evalue}`;
 }

@@ -10,12 +10,17 @@ set(CELLGATE_LAYERS
   "sidecar/service"
   "sidecar/cli")
 
-# cellgate_module(NAME SOURCES … DEPENDS … LIBRARIES …): DEPENDS are modules on lower layers (seen by users of this module's
-# headers too), LIBRARIES are outside libraries.
+# cellgate_module(NAME [OWN_PRECOMPILED] SOURCES … DEPENDS … LIBRARIES …): DEPENDS are modules on lower layers (seen by users
+# of this module's headers too), LIBRARIES are outside libraries. OWN_PRECOMPILED: it is compiled with other options, and
+# so cannot use the precompiled headers of the others.
 function(cellgate_module name)
-  cmake_parse_arguments(MODULE "" "" "SOURCES;DEPENDS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(MODULE "OWN_PRECOMPILED" "" "SOURCES;DEPENDS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
   add_library(cellgate_${name} STATIC ${MODULE_SOURCES})
-  target_precompile_headers(cellgate_${name} REUSE_FROM cellgate_pch)
+  if(MODULE_OWN_PRECOMPILED)
+    target_precompile_headers(cellgate_${name} PRIVATE ${CELLGATE_PRECOMPILED})
+  else()
+    target_precompile_headers(cellgate_${name} REUSE_FROM cellgate_pch)
+  endif()
   target_include_directories(cellgate_${name} PUBLIC include)
   target_link_libraries(cellgate_${name} PUBLIC cellgate_options ${MODULE_LIBRARIES} PRIVATE ${MODULE_PRIVATE_LIBRARIES})
   get_property(layer GLOBAL PROPERTY CELLGATE_LAYER_OF_${name})

@@ -13,7 +13,7 @@ const ENTRY = path.join(EDITOR, "code-server", "out", "node", "entry.js");
 
 // Another root that it runs in, with all that it starts.
 const ROOT = process.env.CELLGATE_E2E_ROOT;
-const inRoot = ROOT ? [path.join(REPOSITORY, "tests", "e2e", "vscode", "in-root"), ROOT, EDITOR] : [];
+const inRoot = ROOT ? [path.join(REPOSITORY, "tests", "packages", "in-root"), ROOT, EDITOR] : [];
 
 /** The program and the parameters that run the editor's server, and what else it does. @param {string[]} parameters */
 export function editor(...parameters) {

@@ -290,6 +290,12 @@ void serve_sessions(Cellgate& cellgate, const Make& make) {
     });
 }
 
+double round_trip(Cellgate& cellgate) {
+    const double start = now();
+    cellgate.request("session/list", "{}");
+    return now() - start;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -311,11 +317,6 @@ int main(int argc, char** argv) {
     Cellgate cellgate(arguments[0], arguments[1]);
     if (is("relay", 0)) {
         Cellgate connected(arguments[0], arguments[1], {"connect"});
-        const auto round_trip = [](Cellgate& over) {
-            const double start = now();
-            over.request("session/list", "{}");
-            return now() - start;
-        };
         serve([&] { return (round_trip(connected) - round_trip(cellgate)) / 2; }); // there and back
     } else if (is("idle", 0)) {
         serve([&] { return static_cast<double>(memory_of(cellgate.pid(), "VmRSS")); });

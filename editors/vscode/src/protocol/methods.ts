@@ -101,7 +101,7 @@ export interface Requests {
     "policy/add": { params: PolicyAddParams; result: Rule };
     /** Removes a rule or revokes a grant. */
     "policy/remove": { params: PolicyRemoveParams; result: Empty };
-    /** What was decided lately, asked about or not, and by which rule. */
+    /** The decision history: what was decided, asked about or not, and by which rule. */
     "policy/decisions": { params: NoParams; result: PolicyDecisionsResult };
     /** Why an action would be allowed, asked or denied. */
     "policy/explain": { params: PolicyExplainParams; result: PolicyExplainResult };
@@ -123,7 +123,7 @@ export interface Requests {
     "tools/call": { params: ToolsCallParams; result: CallToolResult };
     /** Kernels that were found. */
     "kernel/list": { params: NoParams; result: KernelListResult };
-    /** What could stand at a place in code. Answered at once, or 1009 while the kernel has something to run. */
+    /** Completions for a position in code. Answered at once, or 1009 while the kernel has something to run. */
     "kernel/complete": { params: KernelCompleteParams; result: KernelCompleteResult };
     /** What the kernel knows of the name at a place in code. As kernel/complete. */
     "kernel/inspect": { params: KernelInspectParams; result: KernelInspectResult };
@@ -149,7 +149,7 @@ export interface Notifications {
 export interface ServerRequests {
     /** The code reads a line; asked of the client that ran it. */
     "input/request": { params: InputRequestParams; result: InputRequestResult };
-    /** No user is attached: an action of the agent's own is put to whoever sits at its program. The answer is for exactly this action, once. */
+    /** No user is attached: the user of the agent's program is asked about an action of the agent's own. The answer is for exactly this action, once. */
     "approval/elicit": { params: ApprovalElicitParams; result: ApprovalElicitResult };
 }
 

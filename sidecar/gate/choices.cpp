@@ -23,6 +23,22 @@ using protocol::Scope;
 
 constexpr std::size_t max_paths = 16; // of one call
 
+// How a label says how long the answer holds; it comes last.
+std::string lasting(std::string_view what, Scope scope) {
+    switch (scope) {
+    case Scope::execution:
+        return fmt::format("{}, until the cell ends", what);
+    case Scope::session:
+        return fmt::format("{}, this session", what);
+    case Scope::workspace:
+        return fmt::format("{}, this workspace", what);
+    case Scope::once:
+    case Scope::always:
+        break;
+    }
+    return std::string(what);
+}
+
 // Whether the label cannot be taken for several choices when a terminal breaks it: blanks are only in quoted names.
 bool is_short(std::string_view label) {
     const std::size_t rows = label.find('"') == std::string_view::npos ? 2 : 1;
@@ -67,6 +83,12 @@ struct FolderRule {
     std::string label;
 };
 
+// " under data/" for the first path, " and target under out/" for a further one.
+std::string folder_words(std::string_view argument, const std::string& folder, bool first) {
+    const std::string where = folder == "." ? "anywhere in the workspace" : "under " + visible_name(folder + "/");
+    return first ? " " + where : fmt::format(" and {} {}", visible_name(argument), where);
+}
+
 // A rule that keeps every argument that is a path to its folder; nothing when there is none, or one of them is not
 // a plain path in the root.
 std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, PathSnapshot& paths) {
@@ -94,8 +116,7 @@ std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, Pat
         for (const char c : name) {
             pointer += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
         }
-        found.label += fmt::format("{} {} under {}", found.rule.arguments->empty() ? " with" : " and",
-                                   visible_name(name), *folder == "." ? "the root" : visible_name(*folder + "/"));
+        found.label += folder_words(name, *folder, found.rule.arguments->empty());
         protocol::Matcher matcher;
         matcher.under = *folder;
         found.rule.arguments->emplace(std::move(pointer), std::move(matcher));
@@ -103,7 +124,6 @@ std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, Pat
     if (!known || found.rule.arguments->empty()) {
         return std::nullopt;
     }
-    found.label += ", its other arguments free";
     protocol::Rule as_rule = make_rule(found.rule, protocol::RuleSource::session, WallTime{});
     try {
         check_rule(as_rule);
@@ -113,9 +133,10 @@ std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, Pat
     return applies(as_rule, payload, paths) ? std::optional(found) : std::nullopt;
 }
 
-void offer(std::vector<Choice>& choices, std::string label, Scope scope, std::optional<RuleSpec> rule = std::nullopt) {
+void offer(std::vector<Choice>& choices, std::string_view what, Scope scope,
+           std::optional<RuleSpec> rule = std::nullopt) {
     Choice choice;
-    choice.label = std::move(label);
+    choice.label = lasting(what, scope);
     choice.scope = scope;
     choice.rule = std::move(rule);
     choices.push_back(std::move(choice));
@@ -126,13 +147,13 @@ std::vector<Choice> connection_choices(const protocol::Action& action, const Cho
     std::vector<Choice> choices;
     offer(choices, "this connection", Scope::once);
     if (context.in_execution) {
-        offer(choices, "this host and port, while the cell runs", Scope::execution);
+        offer(choices, "this host and port", Scope::execution);
     }
     if (context.in_session) {
-        offer(choices, "this host and port, in this session", Scope::session);
+        offer(choices, "this host and port", Scope::session);
     }
     if (action.server) {
-        offer(choices, "this host and port, for this tool server, in this workspace", Scope::workspace);
+        offer(choices, "this host and port, for this tool server", Scope::workspace);
         return choices;
     }
     const std::optional<Host> host = parse_host(action.host.value_or(""));
@@ -141,7 +162,7 @@ std::vector<Choice> connection_choices(const protocol::Action& action, const Cho
         rule.effect = protocol::Effect::allow;
         rule.kind = action.kind;
         rule.host = to_string(Endpoint{*host, static_cast<std::uint16_t>(*action.port)});
-        offer(choices, "this host and port, in this workspace", Scope::workspace, std::move(rule));
+        offer(choices, "this host and port", Scope::workspace, std::move(rule));
     }
     return choices;
 }
@@ -153,7 +174,7 @@ std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& con
     std::vector<Choice> choices;
     if (action.kind == protocol::ActionKind::server) {
         offer(choices, "start it once", Scope::once);
-        offer(choices, "start exactly this program in this workspace", Scope::workspace);
+        offer(choices, "start exactly this program", Scope::workspace);
         return choices;
     }
     if (action.kind == protocol::ActionKind::network) {
@@ -161,11 +182,11 @@ std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& con
     }
     offer(choices, "this call", Scope::once);
     if (context.in_execution) {
-        offer(choices, "exactly this call, while the cell runs", Scope::execution);
+        offer(choices, "this exact call", Scope::execution);
     }
     if (requires_exact_payload(action)) {
         if (context.in_session) {
-            offer(choices, "exactly this call, in this session", Scope::session);
+            offer(choices, "this exact call", Scope::session);
         }
         return choices;
     }
@@ -175,20 +196,20 @@ std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& con
     any.server = action.server;
     any.tool = action.tool;
     const Scope wide = context.in_session ? Scope::session : Scope::workspace;
-    const std::string where = context.in_session ? "in this session" : "in this workspace";
-    if (const std::optional<FolderRule> folder = folder_rule(any, payload, paths)) {
-        const std::string label = fmt::format("{}, {}", folder->label, where);
-        if (is_short(label)) {
-            offer(choices, label, wide, folder->rule);
+    const std::optional<FolderRule> folder = folder_rule(any, payload, paths);
+    if (folder && is_short(lasting(folder->label, Scope::execution))) {
+        if (context.in_execution) {
+            offer(choices, folder->label, Scope::execution, folder->rule);
         }
+        offer(choices, folder->label, wide, folder->rule);
     }
     std::string tool = fmt::format("any {} of {}", visible_name(*action.tool), visible_name(*action.server));
-    if (!is_short(tool + ", in this workspace")) {
+    if (!is_short(lasting(tool, Scope::workspace))) {
         tool = "any call of this tool"; // which the display names in full
     }
-    offer(choices, fmt::format("{}, {}", tool, where), wide, any);
+    offer(choices, tool, wide, any);
     if (context.in_session) {
-        offer(choices, fmt::format("{}, in this workspace", tool), Scope::workspace, any);
+        offer(choices, tool, Scope::workspace, any);
     }
     return choices;
 }

@@ -152,7 +152,7 @@ class Dev(unittest.TestCase):
         result = machine.build()
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("has no apt", result.stderr)
-        self.assertIn("libzmq3-dev", result.stderr)
+        self.assertIn("libuv1-dev", result.stderr)
 
     def test_a_package_that_apt_cannot_find_is_an_error(self):
         machine = self.machine()

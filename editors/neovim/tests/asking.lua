@@ -108,15 +108,15 @@ end
 -- As the sidecar offers them for a tool that reads files.
 M.five_choices = {
   { label = "this call", scope = "once" },
-  { label = "exactly this call, while the cell runs", scope = "execution" },
+  { label = "this exact call, until the cell ends", scope = "execution" },
   {
-    label = "read_file with path under the root, its other arguments free, in this session",
+    label = "read_file anywhere in the workspace, this session",
     scope = "session",
     rule = { effect = "allow", kind = "tool" },
   },
-  { label = "any read_file of host, in this session", scope = "session", rule = { effect = "allow", kind = "tool" } },
+  { label = "any read_file of host, this session", scope = "session", rule = { effect = "allow", kind = "tool" } },
   {
-    label = "any read_file of host, in this workspace",
+    label = "any read_file of host, this workspace",
     scope = "workspace",
     rule = { effect = "allow", kind = "tool" },
   },

@@ -122,7 +122,7 @@ local function approval(id, more)
     display = { "tool read of fs", ('path: "%s"'):format(id) },
     choices = {
       { label = "this call", scope = "once" },
-      { label = "any read of fs, in this session", scope = "session", rule = { effect = "allow", kind = "tool" } },
+      { label = "any read of fs, this session", scope = "session", rule = { effect = "allow", kind = "tool" } },
     },
     createdAt = "2026-01-05T09:30:02.500Z",
   }, more or {})

@@ -33,7 +33,7 @@ scenario("a rule that an answer made is shown, decides, explains and goes", { se
     await editor.openFile("plan.py");
     await editor.lens("Run Cell").first().click();
     const approvals = await Approvals.of(editor);
-    await approvals.press(approvals.allow("any read_text_file of filesystem, in this workspace"));
+    await approvals.press(approvals.allow("any read_text_file of filesystem, this workspace"));
     await editor.lens(/\[1\] [\d.]+ m?s/).waitFor();
     const rules = await unfold(editor, "Rules");
     await row(rules, "In this workspace").waitFor();
@@ -75,7 +75,7 @@ scenario("a server that a file of the workspace names waits for an agreement to 
     const approvals = await Approvals.of(editor);
     await approvals.block("start the tool server filesystem, outside the sandbox").waitFor();
     assert.equal(workspace.has("mcptools/filesystem"), false);
-    await approvals.press(approvals.allow("start exactly this program in this workspace"));
+    await approvals.press(approvals.allow("start exactly this program, this workspace"));
     await editor.notification(/mcptools\.filesystem has \d+ modules/).waitFor();
     assert.ok(workspace.has("mcptools/filesystem/read_text_file.py"));
     const running = /filesystem.*running, 14 tools · from .mcp.json/;
@@ -118,7 +118,7 @@ scenario("a server of .vscode/mcp.json is asked about, and that its wrappers are
     await row(servers, /slow.*waits for your agreement · from .vscode\/mcp.json/).waitFor();
     await press(servers, "waits for your agreement", "Write Wrappers");
     const approvals = await Approvals.of(editor);
-    await approvals.press(approvals.allow("start exactly this program in this workspace"));
+    await approvals.press(approvals.allow("start exactly this program, this workspace"));
     const progress = editor.notification("Writing the wrappers of slow");
     await progress.waitFor();
     await editor.screenshot("progress");

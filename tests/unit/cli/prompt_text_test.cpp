@@ -26,8 +26,8 @@ TEST_CASE("a short line follows the margin") {
 }
 
 TEST_CASE("lines break between words where they can") {
-    CHECK(prompt_lines("3  any read_file of host, in this session", 34) ==
-          "  3  any read_file of host, in \n  \u21b3 this session\n");
+    CHECK(prompt_lines("3  any read_file of host, this session", 30) ==
+          "  3  any read_file of host, \n  \u21b3 this session\n");
     CHECK(prompt_lines("a xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 22) == "  a xxxxxxxxxxxxxxxxx\n  \u21b3 xxxxxxxxxxxxx\n");
 }
 

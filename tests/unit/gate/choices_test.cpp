@@ -31,13 +31,17 @@ TEST_CASE("choices begin narrow, say what they cover, and never cover everything
     fixture.run_execution("e");
     const auto offered = choices(fixture, tool(R"({"path":"data/x.csv","head":3})"), "e");
     CHECK(labels(offered) ==
-          std::vector<std::string>{"this call", "exactly this call, while the cell runs",
-                                   "read_file with path under data/, its other arguments free, in this session",
-                                   "any read_file of files, in this session",
-                                   "any read_file of files, in this workspace"});
+          std::vector<std::string>{"this call", "this exact call, until the cell ends",
+                                   "read_file under data/, until the cell ends",
+                                   "read_file under data/, this session",
+                                   "any read_file of files, this session",
+                                   "any read_file of files, this workspace"});
     CHECK(offered[0].scope == Scope::once);
     CHECK(offered[1].scope == Scope::execution);
     CHECK_FALSE(offered[1].rule);
+    CHECK(offered[2].scope == Scope::execution);
+    CHECK(offered[3].scope == Scope::session);
+    CHECK(to_json(*offered[2].rule) == to_json(*offered[3].rule));
     CHECK(
         to_json(*offered[2].rule) ==
         R"({"effect":"allow","kind":"tool","server":"files","tool":"read_file","arguments":{"/path":{"under":"data"}}})");
@@ -45,8 +49,8 @@ TEST_CASE("choices begin narrow, say what they cover, and never cover everything
         CHECK((!choice.rule || (choice.rule->server && choice.rule->tool)));
     }
     CHECK(labels(choices(fixture, tool("{}"))) == std::vector<std::string>{"this call",
-                                                                         "any read_file of files, in this session",
-                                                                         "any read_file of files, in this workspace"});
+                                                                         "any read_file of files, this session",
+                                                                         "any read_file of files, this workspace"});
 }
 
 TEST_CASE("every choice is accepted as an answer, and covers the call") {
@@ -66,6 +70,24 @@ TEST_CASE("every choice is accepted as an answer, and covers the call") {
             CHECK(fresh.ask(action, "e")->allowed() == (choice.scope != Scope::once));
         }
     }
+}
+
+TEST_CASE("a tool that is allowed in a folder until the cell ends is asked about in other folders and other cells") {
+    Fixture fixture;
+    std::filesystem::create_directories(fixture.root / "data");
+    fixture.run_execution("e");
+    const auto call = fixture.ask(tool(R"({"path":"data/x"})"), "e");
+    const protocol::Choice choice = fixture.user.requested.back().choices[2];
+    CHECK(choice.label == "read_file under data/, until the cell ends");
+    fixture.allow(choice.scope, choice.rule);
+    CHECK(call->allowed());
+    CHECK(fixture.ask(tool(R"({"path":"data/y","head":1})"), "e")->allowed());
+    CHECK_FALSE(fixture.ask(tool(R"({"path":"other/x"})"), "e")->allowed());
+    fixture.deny();
+    fixture.gate->end_execution("e");
+    fixture.run_execution("next");
+    CHECK_FALSE(fixture.ask(tool(R"({"path":"data/y"})"), "next")->allowed());
+    fixture.deny();
 }
 
 TEST_CASE("where only the exact payload counts, nothing wider is offered") {
@@ -116,5 +138,5 @@ TEST_CASE("a hostile name stays one quoted word in a label") {
     const auto offered = choices(fixture, tool("{}", "x of safe, in this session",
                                              "\u202e"
                                              "evil\n"));
-    CHECK(labels(offered)[1] == R"(any "x of safe, in this session" of "\u{202e}evil\n", in this session)");
+    CHECK(labels(offered)[1] == R"(any "x of safe, in this session" of "\u{202e}evil\n", this session)");
 }

@@ -24,7 +24,7 @@ void explain(const Error& error) {
     }
 }
 
-// The words for the parser, last one first, as it takes them. What stands after `--` goes to the invocation; `help` and
+// The words for the parser, last one first, as it takes them. Words after `--` go to the invocation; `help` and
 // `help run` become --help and `run --help`.
 std::vector<std::string> words_to_parse(int argc, char** argv, Invocation& invocation) {
     std::vector<std::string> words(argv + 1, argv + argc);

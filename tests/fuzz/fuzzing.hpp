@@ -1,6 +1,6 @@
 #pragma once
-// `require` is the check of every fuzz target: it ends the process, so that the fuzzer keeps the input. `Input` reads the
-// target's decisions from the front of an input.
+// `require` is the check of every fuzz target: it ends the process, so that the fuzzer keeps the input. `Input` reads
+// the target's decisions from the front of an input.
 
 #include <cstddef>
 #include <cstdint>

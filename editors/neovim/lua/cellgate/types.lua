@@ -53,7 +53,7 @@
 --- A URI as the editor writes it, such as file:///home/ada/plan.py.
 ---@alias Uri string
 
---- A file system path. A relative one is taken from the root.
+--- A file system path. A relative one is taken from the workspace.
 ---@alias Path string
 
 --- A time, RFC 3339 in UTC.
@@ -181,10 +181,10 @@
 
 --- Starts a kernel in its sandbox. Without `kernel`: the first of kernel/list that speaks `language`.
 ---@class SessionCreateParams
----@field sessionId? ChosenId Default: a new one. `default` is the root's default session.
+---@field sessionId? ChosenId Default: a new one. `default` is the workspace's default session.
 ---@field language? string As kernelspecs spell it. Default python.
 ---@field kernel? KernelChoice
----@field cwd? Path Where the kernel starts. Default: the root.
+---@field cwd? Path Where the kernel starts. Default: the workspace.
 ---@field restoreCwd? boolean Go back to `cwd` after every execution. Default false.
 ---@field env? StringMap Variables for the kernel, beside the clean environment that it gets.
 ---@field sandbox? SandboxChoice Default true, or what the sidecar was started with.
@@ -211,8 +211,8 @@
 ---@field allowWrite? SandboxPaths Shown, and writable but for what is guarded.
 ---@field gpu? SandboxGpu
 
---- Files and folders: without wildcards, from the root if they are relative, `~` is the home. What the settings file
---- denies stays denied.
+--- Files and folders: without wildcards, from the workspace if they are relative, `~` is the home. What the settings
+--- file denies stays denied.
 ---@alias SandboxPaths Path[]
 
 --- The devices of graphics cards, for computing. An error where there is none.
@@ -261,7 +261,7 @@
 ---@field createdAt Time
 ---@field agent? AgentName
 
---- All sessions of the root, oldest first.
+--- All sessions of the workspace, oldest first.
 ---@class SessionListResult
 ---@field sessions SessionInfo[]
 
@@ -300,7 +300,7 @@
 --- Code to run. Executions of a session run one after the other.
 ---@class ExecuteParams
 ---@field executionId? ChosenId Default: a new one.
----@field sessionId? ChosenId Default: the root's default session, which is started on demand.
+---@field sessionId? ChosenId Default: the workspace's default session, which is started on demand.
 ---@field code string At most 4 MiB, without U+0000.
 ---@field cell? CellPosition Where the code is in the editor.
 ---@field timeoutSeconds? number
@@ -522,7 +522,7 @@
 ---@alias Scope "once"|"execution"|"session"|"workspace"|"always"
 
 --- What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does
---- not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the root.
+--- not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the workspace.
 ---@class Matcher
 ---@field equals? any
 ---@field glob? string
@@ -549,8 +549,8 @@
 ---@alias HostPattern string
 
 --- Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow.
---- execution, session: answers that live in memory. workspaceStore: kept for this root. userStore: kept for every
---- root.
+--- execution, session: answers that live in memory. workspaceStore: kept for this workspace. userStore: kept for
+--- every workspace.
 ---@alias RuleSource "default"|"user"|"commandLine"|"execution"|"session"|"workspaceStore"|"userStore"
 
 --- A rule in force: what was written, and where it comes from.
@@ -706,7 +706,7 @@
 ---@field command string
 ---@field args? string[]
 ---@field env? StringMap
----@field cwd? Path Default: the root.
+---@field cwd? Path Default: the workspace.
 ---@field sandbox? ServerSandboxChoice
 
 --- A server at a URL.
@@ -761,7 +761,7 @@
 ---@class WrappersGenerateParams
 ---@field server ServerName
 ---@field config? McpServerConfig
----@field outDir? Path Folder in which `mcptools` is written. Default: the root.
+---@field outDir? Path Folder in which `mcptools` is written. Default: the workspace.
 ---@field workDoneToken? RequestId
 
 --- What was written, and which tools were left out and why.
@@ -773,10 +773,10 @@
 --- A dotted Python name.
 ---@alias ModuleName string
 
---- Installs Python packages for the kernels of the root that have the session's interpreter; they can be imported at
---- once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
+--- Installs Python packages for the kernels of the workspace that have the session's interpreter; they can be
+--- imported at once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
 ---@class PackagesInstallParams
----@field sessionId? ChosenId Whose interpreter. Default: the root's default session, which is started if need be.
+---@field sessionId? ChosenId Whose interpreter. Default: the workspace's default session, which is started if need be.
 ---@field packages string[]
 ---@field allowSourceBuilds? boolean
 ---@field workDoneToken? RequestId

@@ -13,7 +13,7 @@ export type Null = null;
  */
 export type Uri = string;
 /**
- * A file system path. A relative one is taken from the root.
+ * A file system path. A relative one is taken from the workspace.
  */
 export type Path = string;
 /**
@@ -99,7 +99,7 @@ export type SandboxChoice =
            */
           launcher?: "bwrap" | "landlock";
           /**
-           * Read once for each start that a user asks for (session/create, session/restart). From the root, if it is relative; ~ is the home directory.
+           * Read once for each start that a user asks for (session/create, session/restart). From the workspace, if it is relative; ~ is the home directory.
            */
           configFile?: Path;
           allowRead?: SandboxPaths;
@@ -107,7 +107,7 @@ export type SandboxChoice =
           gpu?: SandboxGpu;
       };
 /**
- * Files and folders: without wildcards, from the root if they are relative, `~` is the home. What the settings file denies stays denied.
+ * Files and folders: without wildcards, from the workspace if they are relative, `~` is the home. What the settings file denies stays denied.
  */
 export type SandboxPaths = Path[];
 /**
@@ -156,7 +156,7 @@ export type Argv = string[];
  */
 export type Scope = "once" | "execution" | "session" | "workspace" | "always";
 /**
- * Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this root. userStore: kept for every root.
+ * Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this workspace. userStore: kept for every workspace.
  */
 export type RuleSource = "default" | "user" | "commandLine" | "execution" | "session" | "workspaceStore" | "userStore";
 /**
@@ -340,7 +340,7 @@ export interface StdioServerConfig {
     args?: string[];
     env?: StringMap;
     /**
-     * Default: the root.
+     * Default: the workspace.
      */
     cwd?: Path;
     /**
@@ -376,7 +376,7 @@ export interface ArgumentMatchers {
     [k: string]: Matcher;
 }
 /**
- * What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the root.
+ * What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the workspace.
  */
 export interface Matcher {
     equals?: unknown;
@@ -487,7 +487,7 @@ export interface LogMessageParams {
  */
 export interface SessionCreateParams {
     /**
-     * Default: a new one. `default` is the root's default session.
+     * Default: a new one. `default` is the workspace's default session.
      */
     sessionId?: ChosenId;
     /**
@@ -496,7 +496,7 @@ export interface SessionCreateParams {
     language?: string;
     kernel?: KernelChoice;
     /**
-     * Where the kernel starts. Default: the root.
+     * Where the kernel starts. Default: the workspace.
      */
     cwd?: Path;
     /**
@@ -630,7 +630,7 @@ export interface SessionInfo {
     agent?: AgentName;
 }
 /**
- * All sessions of the root, oldest first.
+ * All sessions of the workspace, oldest first.
  */
 export interface SessionListResult {
     sessions: SessionInfo[];
@@ -702,7 +702,7 @@ export interface ExecuteParams {
      */
     executionId?: ChosenId;
     /**
-     * Default: the root's default session, which is started on demand.
+     * Default: the workspace's default session, which is started on demand.
      */
     sessionId?: ChosenId;
     /**
@@ -1444,7 +1444,7 @@ export interface WrappersGenerateParams {
     server: ServerName;
     config?: McpServerConfig;
     /**
-     * Folder in which `mcptools` is written. Default: the root.
+     * Folder in which `mcptools` is written. Default: the workspace.
      */
     outDir?: Path;
     workDoneToken?: RequestId;
@@ -1471,11 +1471,11 @@ export interface WrappersGenerateResult {
     }[];
 }
 /**
- * Installs Python packages for the kernels of the root that have the session's interpreter; they can be imported at once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
+ * Installs Python packages for the kernels of the workspace that have the session's interpreter; they can be imported at once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
  */
 export interface PackagesInstallParams {
     /**
-     * Whose interpreter. Default: the root's default session, which is started if need be.
+     * Whose interpreter. Default: the workspace's default session, which is started if need be.
      */
     sessionId?: ChosenId;
     packages: string[];

@@ -73,7 +73,7 @@ export interface Requests {
     "shutdown": { params: NoParams; result: Null };
     /** Starts a kernel in its sandbox. Answers when it is ready. An agent: at most 8, with ids that begin with "agent-". */
     "session/create": { params: SessionCreateParams; result: SessionInfo };
-    /** All sessions of the root. */
+    /** All sessions of the workspace. */
     "session/list": { params: NoParams; result: SessionListResult };
     /** What runs, waits or has ended in a session; from now on its output comes to this client too. */
     "session/attach": { params: SessionParams; result: SessionAttachResult };
@@ -117,7 +117,7 @@ export interface Requests {
     "toolServers/remove": { params: ToolServerParams; result: Empty };
     /** Writes the Python package of a tool server. Starting one that an agent configures asks a user; an agent cannot name settings for its sandbox. */
     "wrappers/generate": { params: WrappersGenerateParams; result: WrappersGenerateResult };
-    /** Installs Python packages for the root's kernels, through the gate. */
+    /** Installs Python packages for the workspace's kernels, through the gate. */
     "packages/install": { params: PackagesInstallParams; result: PackagesInstallResult };
     /** Calls a tool, through the gate. */
     "tools/call": { params: ToolsCallParams; result: CallToolResult };

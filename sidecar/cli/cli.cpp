@@ -24,7 +24,7 @@ void explain(const Error& error) {
     }
 }
 
-// The words for the parser, last one first, as it takes them. What stands after `--` goes to the invocation; `help` and
+// The words for the parser, last one first, as it takes them. Words after `--` go to the invocation; `help` and
 // `help run` become --help and `run --help`.
 std::vector<std::string> words_to_parse(int argc, char** argv, Invocation& invocation) {
     std::vector<std::string> words(argv + 1, argv + argc);
@@ -52,7 +52,7 @@ std::string no_subcommand(const std::string& name) {
 
 // Flushes stdout here, where a failure can still be reported. A closed pipe is not a failure.
 int flush_output(int exit_code) {
-    const bool failed_before = std::ferror(stdout) != 0; // and that was told
+    const bool failed_before = std::ferror(stdout) != 0; // that failure was reported already
     if (std::fflush(stdout) != 0 && errno != EPIPE) {
         explain(Error(ErrorCode::internal_error,
                       fmt::format("the output cannot be written: {}", std::generic_category().message(errno))));

@@ -2,7 +2,7 @@
 
 namespace cellgate::cli {
 
-const std::string_view demo_tour = R"python(# %% Compute: this stays inside the sandbox, and nobody is asked.
+const std::string_view demo_tour = R"python(# %% Compute: this stays inside the sandbox and needs no answer.
 from statistics import mean
 
 temperatures = [11.5, 13.0, 17.2, 16.1, 12.8]

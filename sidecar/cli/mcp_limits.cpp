@@ -25,7 +25,7 @@ std::optional<double> number(const std::map<std::string, std::string>& environme
     if (status != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value <= 0) {
         throw Error(ErrorCode::config_invalid,
                     fmt::format("expected {} to be a number above 0, found \"{}\"", name, escape_unprintable(text)),
-                    "correct it where your agent's program is told to start cellgate, or leave it out");
+                    "correct it in the configuration of your agent's program, or leave it out");
     }
     return value;
 }

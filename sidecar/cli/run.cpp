@@ -7,6 +7,8 @@
 #include "base/shell_words.hpp"
 #include "cells.hpp"
 #include "commands.hpp"
+#include "file_language.hpp"
+#include "kernel_listing.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "sandbox_options.hpp"
 #include "sidecar_arguments.hpp"
@@ -66,6 +68,34 @@ std::vector<Cell> cells_of_file(const std::string& path) {
     return path.ends_with(".ipynb") ? cells_of_notebook(text) : split_cells(text);
 }
 
+bool has_cells(const std::string& path) {
+    return path.ends_with(".py") || path.ends_with(".ipynb");
+}
+
+// Refuses a file of another language, whose text Python would run as its own. With --kernel the user chose.
+int refuse_language(const RunArguments& arguments) {
+    const std::optional<std::string> language = language_of_file(arguments.file);
+    fmt::print(stderr, "cellgate: expected a Python file (.py) or a notebook (.ipynb), found {}{}\n",
+               language ? "a file of " + *language + ": " : "", escape_unprintable(arguments.file));
+    const std::string with_kernel = "cellgate run --kernel NAME " + escape_unprintable(shell_word(arguments.file));
+    if (!language) {
+        fmt::print(stderr, "  To run it in a kernel of your choice: {}. `cellgate kernels` lists them.\n", with_kernel);
+        return 2;
+    }
+    std::string entries;
+    for (const jupyter::KernelInfo& kernel : installed_kernels(arguments.sidecar.workspace)) {
+        if (same_language(kernel.language, *language)) {
+            entries += kernel_entry(kernel);
+        }
+    }
+    if (entries.empty()) {
+        fmt::print(stderr, "  No kernel for {} is installed. `cellgate kernels` lists those that are.\n", *language);
+    } else {
+        fmt::print(stderr, "  Choose one of the installed kernels for {}: {}\n{}", *language, with_kernel, entries);
+    }
+    return 2;
+}
+
 void explain_result(const protocol::ExecuteResult& result, std::size_t cell, OutputPrinter& printer) {
     constexpr const char* words[] = {"ok",
                                      "ended in an error",
@@ -73,6 +103,7 @@ void explain_result(const protocol::ExecuteResult& result, std::size_t cell, Out
                                      "was cancelled",
                                      "was ended with its kernel",
                                      "ran out of memory"};
+    static_assert(std::size(words) == enum_names(protocol::ExecutionStatus{}).size());
     std::string text = fmt::format("cellgate: cell {} {}", cell + 1, words[static_cast<int>(result.status)]);
     if (result.reason) {
         text += ": " + *result.reason;
@@ -212,6 +243,20 @@ Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
     }
 }
 
+int run(const RunArguments& arguments) {
+    if (arguments.kernel.empty() && !has_cells(arguments.file)) {
+        return refuse_language(arguments);
+    }
+    FileRun file_run;
+    file_run.arguments = arguments;
+    file_run.cells = cells_of_file(arguments.file);
+    file_run.uri = file_uri(std::filesystem::absolute(arguments.file).string());
+    async::Loop loop;
+    loop.run(with_terminal_client(&loop, arguments.sidecar.options(),
+                                  [&](TerminalClient& client) { return run_file(&loop, &file_run, client); }));
+    return file_run.exit_code;
+}
+
 } // namespace
 
 void add_run(CLI::App& app, Invocation& invocation) {
@@ -219,7 +264,10 @@ void add_run(CLI::App& app, Invocation& invocation) {
     CLI::App* command = app.add_subcommand("run", "Run the cells of a Python file (divided by `# %%`) or of a notebook "
                                                   "in a sandboxed kernel; asks before anything "
                                                   "leaves it");
-    command->add_option("FILE", arguments->file, "A Python file, or a Jupyter notebook (.ipynb), which stays as it is")
+    command
+        ->add_option("FILE", arguments->file,
+                     "A Python file (.py), or a Jupyter notebook (.ipynb), which stays as it is; a file of another "
+                     "language with --kernel")
         ->required()
         ->check(CLI::ExistingFile.description({}))
         ->type_name("");
@@ -262,16 +310,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
         if (!arguments->sidecar.server.empty() && !arguments->sidecar.server_command) {
             throw CLI::ValidationError("--server", "expected -- COMMAND... at the end, what starts the tool server");
         }
-        invocation.run = [arguments] {
-            FileRun file_run;
-            file_run.arguments = *arguments;
-            file_run.cells = cells_of_file(arguments->file);
-            file_run.uri = file_uri(std::filesystem::absolute(arguments->file).string());
-            async::Loop loop;
-            loop.run(with_terminal_client(&loop, arguments->sidecar.options(),
-                                          [&](TerminalClient& client) { return run_file(&loop, &file_run, client); }));
-            return file_run.exit_code;
-        };
+        invocation.run = [arguments] { return run(*arguments); };
     });
 }
 

@@ -3,10 +3,10 @@
 
 #include "base/escape_unprintable.hpp"
 #include "commands.hpp"
-#include "packages/packages.hpp"
-#include "packages/python.hpp"
 #include "explain_host.hpp"
 #include "jupyter/kernel_choice.hpp"
+#include "packages/packages.hpp"
+#include "packages/python.hpp"
 #include "sandbox/explain.hpp"
 #include "sandbox/home.hpp"
 #include "sandbox_options.hpp"
@@ -54,9 +54,13 @@ std::optional<sandbox::HostQuery> as_host(const std::string& subject, const std:
 int say_path(const sandbox::PathExplanation& explained) {
     constexpr const char* words[] = {"can be read and written", "can be read, not written",
                                      "is the sandbox's own, not that of the machine", "cannot be read", "is not there"};
+    static_assert(std::size(words) == static_cast<std::size_t>(sandbox::Visibility::absent) + 1); // the last one
     fmt::print("{}: {}\n  by: {}\n", escape_unprintable(explained.path), words[static_cast<int>(explained.visibility)],
                escape_unprintable(explained.reason));
-    return explained.visibility == sandbox::Visibility::unreadable || explained.visibility == sandbox::Visibility::absent ? 1 : 0;
+    return explained.visibility == sandbox::Visibility::unreadable ||
+                   explained.visibility == sandbox::Visibility::absent
+               ? 1
+               : 0;
 }
 
 Task<void> find_kernel(async::Loop* loop, jupyter::KernelRequest request,

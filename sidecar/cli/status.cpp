@@ -137,7 +137,7 @@ Task<void> stop(async::Loop* loop, InstancePaths paths, int* exit_code) {
     std::function<End()> work = [pid, silent] { return end_process(pid, silent); };
     const End end = co_await loop->run_blocking(std::move(work));
     if (end == End::not_yet) {
-        throw Error(ErrorCode::busy, fmt::format("process {} was told to end, and still runs", pid),
+        throw Error(ErrorCode::busy, fmt::format("process {} received the signal to end, and still runs", pid),
                     fmt::format("its log may say why: {}", paths.log));
     }
     if (silent) {

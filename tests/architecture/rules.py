@@ -10,6 +10,7 @@ from typing import NamedTuple
 import co_await
 import headers
 import includes
+import links
 import machines
 import names
 import prose
@@ -29,28 +30,31 @@ class Fault(NamedTuple):
         return f"{self.path}:{self.line}: {self.what}"
 
 
-def rules_for(path, aggregates):
-    """(name, rule) of those that this file has to keep."""
+def rules_for(path, aggregates, known):
+    """(name, rule) of those that this file has to keep; `known` is every path of the project."""
     yield "machines", machines.faults
     yield "names", names.faults
     yield "sizes", sizes.faults
     yield "prose", prose.faults
+    yield "links", lambda path, text: links.faults(path, text, known)
     if source_text.is_cpp(path):
         yield "includes", includes.faults
         yield "headers", headers.faults
         yield "co_await", lambda _path, text: co_await.explained_faults(text, aggregates)
 
 
-def faults(files):
-    """Yields the faults of {path: text}, by path and line."""
+def faults(files, others=()):
+    """Yields the faults of {path: text}, by path and line; `others` are the project's paths without text."""
     aggregates = co_await.aggregates(text for path, text in files.items() if source_text.is_cpp(path))
+    known = links.with_folders([*files, *others])
     for path, text in sorted(files.items()):
         found = [Fault(path, line, rule, what)
-                 for rule, check in rules_for(path, aggregates) for line, what in check(path, text)]
+                 for rule, check in rules_for(path, aggregates, known) for line, what in check(path, text)]
         yield from sorted(found)
 
 
 def project_files():
+    """Yields (path, text); no text where it is not UTF-8."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, check=True, capture_output=True, text=True,
@@ -61,7 +65,7 @@ def project_files():
             try:
                 yield name, path.read_text(encoding="utf-8")
             except UnicodeDecodeError:
-                pass  # not text: none of the rules is about it
+                yield name, None
 
 
 def report(found):
@@ -86,8 +90,9 @@ def report(found):
 
 
 def main(arguments):
-    files = dict(project_files())
-    found = list(faults(files))
+    listed = dict(project_files())
+    files = {path: text for path, text in listed.items() if text is not None}
+    found = list(faults(files, listed))
     if arguments[:1] == ["--report"]:
         Path(arguments[1]).write_text(report(found), encoding="utf-8")
     else:

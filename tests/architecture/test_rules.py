@@ -181,6 +181,35 @@ class Rules(unittest.TestCase):
         self.assert_fault("tests/package-lock.json", '"https://registry.npm' + 'js.org/a"', "package registry")
         self.assert_fine("README.md", "https://www.debian.org/ https://www.npmjs.com/\n")
 
+    def test_a_document_names_files_that_exist(self):
+        others = ("docs/images/a.png", "docs/b.md", "tests/unit/gate/a_test.cpp", "schemas/$.json")
+
+        def found(text, path="docs/a.md"):
+            return [str(fault) for fault in rules.faults({path: text}, others)]
+
+        for text, what in (
+            ("See `tests/unit/gate/b_test.cpp`.", "there is no tests/unit/gate/b_test.cpp"),
+            ("`python3 tests/unit/x.py FILE`", "there is no tests/unit/x.py"),
+            ("in `tests/unit/gates/`", "there is no tests/unit/gates/"),
+            ("`tests/*/a_test.py`", "there is no tests/*/a_test.py"),
+            ("`tests/unit/<module>/b.cpp`", "there is no tests/unit/<module>/b.cpp"),
+            ("one\n[b](c.md#part)", "docs/a.md:2: there is no docs/c.md"),
+            ("![a](../images/a.png)", "there is no images/a.png"),
+        ):
+            with self.subTest(text=text):
+                self.assertEqual(len(found(text)), 1)
+                self.assertIn(what, found(text)[0])
+        for text in (
+            "`tests/unit/gate/a_test.cpp`, `tests/unit/gate`, `tests/unit/` and `/tests/x`",
+            "`build/tests/unit/x` and `tests` and tests/unit/x",
+            "`tests/*/a_test.cpp`, `tests/unit/<module>/a_test.cpp`, `schemas/$.json`, `vi tests/unit/gate/a_test.cpp`",
+            "[b](b.md#part) [here](#part) ![a](images/a.png) [c](https://example.org/c.md)",
+        ):
+            with self.subTest(text=text):
+                self.assertEqual(found(text), [])
+        self.assertEqual(found("`tests/gone.py`", "CHANGELOG.md"), [])
+        self.assertEqual(found("# `tests/gone.py`\n", "docs/a.py"), [])
+
 
 
 class Names(unittest.TestCase):

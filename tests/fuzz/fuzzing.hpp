@@ -1,6 +1,6 @@
 #pragma once
-// What the fuzz targets share: a check that ends the process, so that the fuzzer keeps the input, and a reader that
-// takes decisions off the front of an input.
+// `require` is the check of every fuzz target: it ends the process, so that the fuzzer keeps the input. `Input` reads
+// the target's decisions from the front of an input.
 
 #include <cstddef>
 #include <cstdint>

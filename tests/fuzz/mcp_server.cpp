@@ -34,7 +34,7 @@ Task<protocol::CallToolResult> echo(TextArguments arguments, std::shared_ptr<mcp
 
 Task<protocol::CallToolResult> ask(Empty, std::shared_ptr<mcp::ToolCall> call) {
     if (!call->can_ask()) {
-        co_return mcp::error_result("nobody can be asked");
+        co_return mcp::error_result("no client can be asked");
     }
     std::string question = "may I?";
     const bool yes = co_await call->ask(std::move(question));

@@ -124,7 +124,7 @@ void check_paths(const wrappers::Package& package) {
                     file.path.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_/.") == std::string::npos,
                 "a path is made of plain characters");
         require(std::count(file.path.begin(), file.path.end(), '.') == 1, "a path has one dot");
-        require(std::count(file.path.begin(), file.path.end(), '/') == (is_own ? 2 : 1), "a path leads nowhere else");
+        require(std::count(file.path.begin(), file.path.end(), '/') == (is_own ? 2 : 1), "a path stays in its folder");
         require(paths.insert(file.path).second, "no two files are one");
     }
 }

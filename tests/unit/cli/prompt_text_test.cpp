@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("a short line stands behind the margin") {
+TEST_CASE("a short line follows the margin") {
     CHECK(prompt_lines("path: \"notes.txt\"", 80) == "  path: \"notes.txt\"\n");
     CHECK(prompt_lines("", 80) == "  \n");
 }

@@ -101,7 +101,7 @@ TEST_CASE("colours stay where there are colours, and end with the text") {
     CHECK(terminal_text("plain", true) == "plain");
 }
 
-TEST_CASE("text cannot be concealed, whatever stands around the 8; an 8 that is part of a colour is none") {
+TEST_CASE("text cannot be concealed, whatever surrounds the 8; an 8 in a colour conceals nothing") {
     for (const char* hidden : {"8", "08", "1;8", "31;8;1", "38;5;8;8", "48;2;1;2;3;8", "38;8", "0;8", ";8"}) {
         CAPTURE(hidden);
         CHECK(terminal_text("\x1b[" + std::string(hidden) + "m", true).find('\x1b') == std::string::npos);

@@ -1,5 +1,6 @@
 #pragma once
-// What the tests of the service share: a folder that goes with the test, and both ends of a conversation in memory.
+// `TemporaryFolder` is a folder that is removed with its test; `ConnectionPair` has both ends of a conversation in
+// memory.
 
 #include "base/memory_stream.hpp"
 #include "protocol/connection.hpp"

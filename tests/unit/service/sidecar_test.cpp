@@ -188,7 +188,7 @@ TEST_CASE("an agent gets no grant for everything, no session without a sandbox a
     fixture.run(agent_widens(&fixture));
 }
 
-TEST_CASE("a session that is closed while it starts leaves nothing, and who waits for it is told") {
+TEST_CASE("a session that is closed while it starts leaves nothing, and the waiting client gets an error") {
     Fixture fixture;
     fixture.run(closed_while_starting(&fixture));
 }

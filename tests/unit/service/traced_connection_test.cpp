@@ -30,7 +30,7 @@ std::vector<Json> lines_of(const std::string& path) {
 
 } // namespace
 
-TEST_CASE("every message passes unchanged and stands in the trace, a line each, with its direction") {
+TEST_CASE("every message passes unchanged and is one line of the trace, with its direction") {
     const service_fixture::TemporaryFolder folder;
     const std::string path = folder.path + "/trace.jsonl";
     FakeClock clock;

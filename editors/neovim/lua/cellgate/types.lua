@@ -53,7 +53,7 @@
 --- A URI as the editor writes it, such as file:///home/ada/plan.py.
 ---@alias Uri string
 
---- A file system path. A relative one is taken from the root.
+--- A file system path. A relative one is taken from the workspace.
 ---@alias Path string
 
 --- A time, RFC 3339 in UTC.
@@ -85,7 +85,7 @@
 --- and names of variables, or of its URL. For a tool: of its definition.
 ---@alias Identity string
 
---- One line of text that is safe to show as it is: control, bidirectional and zero-width characters are written out.
+--- One line of text that is safe to show as it is: control, bidirectional and zero-width characters are escaped.
 ---@alias VisibleLine string
 
 --- Like VisibleLine, over several lines: line feeds and tabs stay.
@@ -101,7 +101,7 @@
 ---@alias Role "user"|"agent"
 
 --- The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges,
---- landlock, guarded-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is
+--- landlock, protected-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is
 --- starting, and of what an earlier sidecar did not finish.
 ---@alias LayerNames string[]
 
@@ -121,7 +121,7 @@
 ---@field elicitation? boolean
 ---@field images? "inline"|"file" How it takes large display data: in the message, or as a file's path. Default inline.
 
---- Settings of the user, and of nobody else.
+--- Settings that only the user makes: none of them comes from the workspace.
 ---@class InitializationOptions
 ---@field lingerSeconds? Seconds
 ---@field mcpServers? table<string, McpServerConfig>
@@ -181,10 +181,10 @@
 
 --- Starts a kernel in its sandbox. Without `kernel`: the first of kernel/list that speaks `language`.
 ---@class SessionCreateParams
----@field sessionId? ChosenId Default: a new one. `default` is the root's default session.
+---@field sessionId? ChosenId Default: a new one. `default` is the workspace's default session.
 ---@field language? string As kernelspecs spell it. Default python.
 ---@field kernel? KernelChoice
----@field cwd? Path Where the kernel starts. Default: the root.
+---@field cwd? Path Where the kernel starts. Default: the workspace.
 ---@field restoreCwd? boolean Go back to `cwd` after every execution. Default false.
 ---@field env? StringMap Variables for the kernel, beside the clean environment that it gets.
 ---@field sandbox? SandboxChoice Default true, or what the sidecar was started with.
@@ -211,8 +211,8 @@
 ---@field allowWrite? SandboxPaths Shown, and writable but for what is guarded.
 ---@field gpu? SandboxGpu
 
---- Files and folders: without wildcards, from the root if they are relative, `~` is the home. What the settings file
---- denies stays denied.
+--- Files and folders: without wildcards, from the workspace if they are relative, `~` is the home. What the settings
+--- file denies stays denied.
 ---@alias SandboxPaths Path[]
 
 --- The devices of graphics cards, for computing. An error where there is none.
@@ -224,7 +224,7 @@
 ---@field interpreter? Path
 
 --- Limits for the kernel and what it starts. One that cannot be enforced fails the call with 1005 and nothing starts;
---- an unknown one is refused. Where a control group can be had (cellgate doctor says), memoryBytes and processCount
+--- an unknown one is refused. Where a control group is available (cellgate doctor says), memoryBytes and processCount
 --- also hold for all processes together, and have defaults: three quarters of the machine's memory, and 4096
 --- processes; without a group that memory is the limit of each process. An agent's session has at most 8 GB of
 --- memory, 3600 s of processor time, 4096 processes and executions of 300 s, also unasked, unless a user set
@@ -242,7 +242,7 @@
 --- What the kernel of a session does.
 ---@alias SessionStatus "starting"|"idle"|"busy"|"restarting"|"dead"
 
---- What an agent calls itself: at most 40 characters, made visible. Not to be believed.
+--- What an agent calls itself: at most 40 characters, escaped. Not to be believed.
 ---@alias AgentName VisibleLine
 
 --- A session as it is now.
@@ -261,7 +261,7 @@
 ---@field createdAt Time
 ---@field agent? AgentName
 
---- All sessions of the root, oldest first.
+--- All sessions of the workspace, oldest first.
 ---@class SessionListResult
 ---@field sessions SessionInfo[]
 
@@ -271,7 +271,7 @@
 
 --- All that a client needs to go on with a session that another one, or itself before a reload, has used. From this
 --- answer on execute/changed and execute/output of all its executions come to this client, also of those that others
---- start later. What an ended execution brought is told by execution/get.
+--- start later. execution/get has the result of an ended execution.
 ---@class SessionAttachResult
 ---@field session SessionInfo
 ---@field executions AttachedExecution[]
@@ -282,10 +282,10 @@
 ---@field state ExecutionState
 ---@field position? integer While queued: how many executions of the session come before it now, with the running one.
 ---@field nextSeq integer
----@field cell? CellPosition Where the code stands, as execute was told.
+---@field cell? CellPosition Where the code is in the editor, as execute received it.
 ---@field agent? AgentName Whose it is. Absent when it is a user's.
 
---- The session whose kernel is ended and started anew. What was queued is cancelled.
+--- The session whose kernel is ended and started again. Queued executions are cancelled.
 ---@class SessionRestartParams
 ---@field sessionId ChosenId
 ---@field sandbox? SandboxAdditions Beside what the session was created with, from now on.
@@ -300,9 +300,9 @@
 --- Code to run. Executions of a session run one after the other.
 ---@class ExecuteParams
 ---@field executionId? ChosenId Default: a new one.
----@field sessionId? ChosenId Default: the root's default session, which is started on demand.
+---@field sessionId? ChosenId Default: the workspace's default session, which is started on demand.
 ---@field code string At most 4 MiB, without U+0000.
----@field cell? CellPosition Where the code stands in the editor.
+---@field cell? CellPosition Where the code is in the editor.
 ---@field timeoutSeconds? number
 ---@field approvals? "ask"|"deny"|"allow"
 ---@field allowedDomains? HostPattern[]
@@ -329,7 +329,7 @@
 ---@field durationSeconds Seconds From the start in the kernel to its idle, waiting included; 0 when it never started.
 ---@field waitedSeconds Seconds Of that, the time in which an approval was pending.
 ---@field layers LayerNames
----@field notes? Note[] Where the sandbox stood in the way. For the user; the code does not see them.
+---@field notes? Note[] What the sandbox refused. For the user; the code does not see them.
 
 --- What was refused to an execution, by what, and what would allow it.
 ---@class Note
@@ -355,10 +355,10 @@
 --- Where an execution stands.
 ---@alias ExecutionState "queued"|"running"|"finished"
 
---- An execution moved on. `position` counts the executions of the session that come before it, with the running one.
---- It is told once, when the execution is queued; execution/get tells the present one. It goes to who asked for the
---- execution and to who attached to its session; what an agent runs is told to every user, with the agent's name, and
---- so is its output.
+--- An execution changed its state. `position` counts the executions of the session that come before it, with the
+--- running one. It is sent once, when the execution is queued; execution/get has the present one. The message goes to
+--- the client that asked for the execution and to those attached to its session; every user receives what an agent
+--- runs, with the agent's name, and its output.
 ---@class ExecuteChangedParams
 ---@field executionId ChosenId
 ---@field state ExecutionState
@@ -378,9 +378,9 @@
 ---@field skippedBytes? Bytes
 ---@field late? true It came after the reply to `execute`, for instance from a thread.
 
---- Display data over 256 KiB, kept in files for clients that asked for that, and over 16 MiB for all. The files go
---- with the journal. It stands beside the output, which the kernel wrote and could forge; `data` then lacks these
---- types.
+--- Display data over 256 KiB, kept in files for clients that asked for that, and over 16 MiB for all. The files are
+--- removed with the journal. This field is outside the output, which the kernel wrote and could forge; `data` then
+--- lacks these types.
 ---@alias LargeData table<string, any>[]
 
 --- An output as nbformat 4 writes it, or one of Jupyter's two messages that change earlier ones.
@@ -466,8 +466,8 @@
 ---@field droppedBytes Bytes What the journal could not keep of this execution.
 ---@field problem? string Why something was dropped or skipped, in words.
 
---- Like execute/output, without the execution's id. `skippedBytes` stands where the journal dropped records, or could
---- not be read.
+--- Like execute/output, without the execution's id. A record with `skippedBytes` takes the place of records that the
+--- journal dropped or could not read.
 ---@class OutputRecord
 ---@field seq integer
 ---@field count integer
@@ -522,7 +522,7 @@
 ---@alias Scope "once"|"execution"|"session"|"workspace"|"always"
 
 --- What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does
---- not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the root.
+--- not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the workspace.
 ---@class Matcher
 ---@field equals? any
 ---@field glob? string
@@ -549,8 +549,8 @@
 ---@alias HostPattern string
 
 --- Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow.
---- execution, session: answers that live in memory. workspaceStore: kept for this root. userStore: kept for every
---- root.
+--- execution, session: answers that live in memory. workspaceStore: kept for this workspace. userStore: kept for
+--- every workspace.
 ---@alias RuleSource "default"|"user"|"commandLine"|"execution"|"session"|"workspaceStore"|"userStore"
 
 --- A rule in force: what was written, and where it comes from.
@@ -618,7 +618,7 @@
 ---@field arguments? JsonObject Edited arguments; run in place of those that were shown. Only for one approval.
 ---@field reason? string Told to the code when it is denied.
 
---- Who decided. elicitation: whoever sits at the agent's own program, while no user was attached.
+--- Who decided. elicitation: the user of the agent's own program, while no user was attached.
 ---@alias DecidedBy "user"|"rule"|"expired"|"cancelled"|"noClient"|"elicitation"
 
 --- An approval was decided, by whomever. By a rule: one that an answer to another approval made.
@@ -661,7 +661,7 @@
 ---@class PolicyRemoveParams
 ---@field ruleId GivenId
 
---- What the gate said of an action, whether a user was asked or not.
+--- The gate's decision about an action, whether a user was asked or not.
 ---@class PastDecision
 ---@field number integer Counts all decisions since cellgate began.
 ---@field decidedAt Time
@@ -678,8 +678,8 @@
 ---@field agent? AgentName
 ---@field origin? Origin
 
---- What was decided lately, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB
---- of them. They are kept as long as cellgate runs.
+--- The decision history, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB of
+--- them. They are kept as long as cellgate runs.
 ---@class PolicyDecisionsResult
 ---@field decisions PastDecision[]
 ---@field forgotten integer How many more there were.
@@ -706,7 +706,7 @@
 ---@field command string
 ---@field args? string[]
 ---@field env? StringMap
----@field cwd? Path Default: the root.
+---@field cwd? Path Default: the workspace.
 ---@field sandbox? ServerSandboxChoice
 
 --- A server at a URL.
@@ -761,7 +761,7 @@
 ---@class WrappersGenerateParams
 ---@field server ServerName
 ---@field config? McpServerConfig
----@field outDir? Path Folder in which `mcptools` is written. Default: the root.
+---@field outDir? Path Folder in which `mcptools` is written. Default: the workspace.
 ---@field workDoneToken? RequestId
 
 --- What was written, and which tools were left out and why.
@@ -773,10 +773,10 @@
 --- A dotted Python name.
 ---@alias ModuleName string
 
---- Installs Python packages for the kernels of the root that have the session's interpreter; they can be imported at
---- once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
+--- Installs Python packages for the kernels of the workspace that have the session's interpreter; they can be
+--- imported at once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
 ---@class PackagesInstallParams
----@field sessionId? ChosenId Whose interpreter. Default: the root's default session, which is started if need be.
+---@field sessionId? ChosenId Whose interpreter. Default: the workspace's default session, which is started if need be.
 ---@field packages string[]
 ---@field allowSourceBuilds? boolean
 ---@field workDoneToken? RequestId
@@ -837,7 +837,7 @@
 --- A place in code: how many Unicode code points come before it, as in Jupyter. More than there are: the end.
 ---@alias CodePoints integer
 
---- Each match would replace what stands from cursorStart to cursorEnd. What could not be shown safely on one line is
+--- Each match would replace the text from cursorStart to cursorEnd. What could not be shown safely on one line is
 --- left out.
 ---@class KernelCompleteResult
 ---@field matches VisibleLine[]
@@ -852,7 +852,7 @@
 ---@field cursorPos CodePoints
 ---@field detailLevel? 0|1 1: with the source, where there is one. Default 0.
 
---- What the kernel says of the name. The words are those of whatever code it comes from.
+--- The kernel's description of the name. The words come from the code that defines it.
 ---@class KernelInspectResult
 ---@field found boolean
 ---@field text? VisibleText Signature, documentation and the like, without colours, at most 64 KiB.

@@ -13,7 +13,7 @@ export type Null = null;
  */
 export type Uri = string;
 /**
- * A file system path. A relative one is taken from the root.
+ * A file system path. A relative one is taken from the workspace.
  */
 export type Path = string;
 /**
@@ -53,7 +53,7 @@ export type ToolName = string;
  */
 export type Identity = string;
 /**
- * One line of text that is safe to show as it is: control, bidirectional and zero-width characters are written out.
+ * One line of text that is safe to show as it is: control, bidirectional and zero-width characters are escaped.
  */
 export type VisibleLine = string;
 /**
@@ -65,7 +65,7 @@ export type VisibleText = string;
  */
 export type Role = "user" | "agent";
 /**
- * The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges, landlock, guarded-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is starting, and of what an earlier sidecar did not finish.
+ * The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges, landlock, protected-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is starting, and of what an earlier sidecar did not finish.
  */
 export type LayerNames = string[];
 /**
@@ -99,7 +99,7 @@ export type SandboxChoice =
            */
           launcher?: "bwrap" | "landlock";
           /**
-           * Read once for each start that a user asks for (session/create, session/restart). From the root, if it is relative; ~ is the home directory.
+           * Read once for each start that a user asks for (session/create, session/restart). From the workspace, if it is relative; ~ is the home directory.
            */
           configFile?: Path;
           allowRead?: SandboxPaths;
@@ -107,7 +107,7 @@ export type SandboxChoice =
           gpu?: SandboxGpu;
       };
 /**
- * Files and folders: without wildcards, from the root if they are relative, `~` is the home. What the settings file denies stays denied.
+ * Files and folders: without wildcards, from the workspace if they are relative, `~` is the home. What the settings file denies stays denied.
  */
 export type SandboxPaths = Path[];
 /**
@@ -127,7 +127,7 @@ export type ServerSandboxChoice =
  */
 export type SessionStatus = "starting" | "idle" | "busy" | "restarting" | "dead";
 /**
- * What an agent calls itself: at most 40 characters, made visible. Not to be believed.
+ * What an agent calls itself: at most 40 characters, escaped. Not to be believed.
  */
 export type AgentName = VisibleLine;
 /**
@@ -140,7 +140,7 @@ export type ExecutionState = "queued" | "running" | "finished";
 export type Output =
     StreamOutput | DisplayDataOutput | ExecuteResultOutput | ErrorOutput | UpdateDisplayDataOutput | ClearOutput;
 /**
- * Display data over 256 KiB, kept in files for clients that asked for that, and over 16 MiB for all. The files go with the journal. It stands beside the output, which the kernel wrote and could forge; `data` then lacks these types.
+ * Display data over 256 KiB, kept in files for clients that asked for that, and over 16 MiB for all. The files are removed with the journal. This field is outside the output, which the kernel wrote and could forge; `data` then lacks these types.
  */
 export type LargeData = {
     mime: string;
@@ -156,11 +156,11 @@ export type Argv = string[];
  */
 export type Scope = "once" | "execution" | "session" | "workspace" | "always";
 /**
- * Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this root. userStore: kept for every root.
+ * Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this workspace. userStore: kept for every workspace.
  */
 export type RuleSource = "default" | "user" | "commandLine" | "execution" | "session" | "workspaceStore" | "userStore";
 /**
- * Who decided. elicitation: whoever sits at the agent's own program, while no user was attached.
+ * Who decided. elicitation: the user of the agent's own program, while no user was attached.
  */
 export type DecidedBy = "user" | "rule" | "expired" | "cancelled" | "noClient" | "elicitation";
 /**
@@ -300,7 +300,7 @@ export interface ClientCapabilities {
      */
     input?: boolean;
     /**
-     * An agent's program can put an approval to whoever sits at it. Asked only where no user is attached. Default false.
+     * An agent's program can ask its user about an approval. Asked only where no user is attached. Default false.
      */
     elicitation?: boolean;
     /**
@@ -309,7 +309,7 @@ export interface ClientCapabilities {
     images?: "inline" | "file";
 }
 /**
- * Settings of the user, and of nobody else.
+ * Settings that only the user makes: none of them comes from the workspace.
  */
 export interface InitializationOptions {
     /**
@@ -340,7 +340,7 @@ export interface StdioServerConfig {
     args?: string[];
     env?: StringMap;
     /**
-     * Default: the root.
+     * Default: the workspace.
      */
     cwd?: Path;
     /**
@@ -376,7 +376,7 @@ export interface ArgumentMatchers {
     [k: string]: Matcher;
 }
 /**
- * What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the root.
+ * What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the workspace.
  */
 export interface Matcher {
     equals?: unknown;
@@ -398,7 +398,7 @@ export interface InitializeResult {
      */
     capabilities: {};
     /**
-     * What went with earlier sidecars of this root that ended without a goodbye (a crash, a kill), the latest first. Every user of this sidecar is told, and none of the next. For about a week execution/get and output/read still know what they ran.
+     * What was lost with earlier sidecars of this workspace that ended without a goodbye (a crash, a kill), the latest first. Every user of this sidecar receives it, and none of the next sidecar. For about a week execution/get and output/read still know what they ran.
      */
     lost?: LostWork[];
 }
@@ -487,7 +487,7 @@ export interface LogMessageParams {
  */
 export interface SessionCreateParams {
     /**
-     * Default: a new one. `default` is the root's default session.
+     * Default: a new one. `default` is the workspace's default session.
      */
     sessionId?: ChosenId;
     /**
@@ -496,7 +496,7 @@ export interface SessionCreateParams {
     language?: string;
     kernel?: KernelChoice;
     /**
-     * Where the kernel starts. Default: the root.
+     * Where the kernel starts. Default: the workspace.
      */
     cwd?: Path;
     /**
@@ -526,7 +526,7 @@ export interface KernelChoice {
     interpreter?: Path;
 }
 /**
- * Limits for the kernel and what it starts. One that cannot be enforced fails the call with 1005 and nothing starts; an unknown one is refused. Where a control group can be had (cellgate doctor says), memoryBytes and processCount also hold for all processes together, and have defaults: three quarters of the machine's memory, and 4096 processes; without a group that memory is the limit of each process. An agent's session has at most 8 GB of memory, 3600 s of processor time, 4096 processes and executions of 300 s, also unasked, unless a user set otherwise in agents.json; for more it gets 1024.
+ * Limits for the kernel and what it starts. One that cannot be enforced fails the call with 1005 and nothing starts; an unknown one is refused. Where a control group is available (cellgate doctor says), memoryBytes and processCount also hold for all processes together, and have defaults: three quarters of the machine's memory, and 4096 processes; without a group that memory is the limit of each process. An agent's session has at most 8 GB of memory, 3600 s of processor time, 4096 processes and executions of 300 s, also unasked, unless a user set otherwise in agents.json; for more it gets 1024.
  */
 export interface Limits {
     /**
@@ -630,7 +630,7 @@ export interface SessionInfo {
     agent?: AgentName;
 }
 /**
- * All sessions of the root, oldest first.
+ * All sessions of the workspace, oldest first.
  */
 export interface SessionListResult {
     sessions: SessionInfo[];
@@ -642,7 +642,7 @@ export interface SessionParams {
     sessionId: ChosenId;
 }
 /**
- * All that a client needs to go on with a session that another one, or itself before a reload, has used. From this answer on execute/changed and execute/output of all its executions come to this client, also of those that others start later. What an ended execution brought is told by execution/get.
+ * All that a client needs to go on with a session that another one, or itself before a reload, has used. From this answer on execute/changed and execute/output of all its executions come to this client, also of those that others start later. execution/get has the result of an ended execution.
  */
 export interface SessionAttachResult {
     session: SessionInfo;
@@ -666,7 +666,7 @@ export interface AttachedExecution {
      */
     nextSeq: number;
     /**
-     * Where the code stands, as execute was told.
+     * Where the code is in the editor, as execute received it.
      */
     cell?: CellPosition;
     /**
@@ -675,7 +675,7 @@ export interface AttachedExecution {
     agent?: AgentName;
 }
 /**
- * The session whose kernel is ended and started anew. What was queued is cancelled.
+ * The session whose kernel is ended and started again. Queued executions are cancelled.
  */
 export interface SessionRestartParams {
     sessionId: ChosenId;
@@ -702,7 +702,7 @@ export interface ExecuteParams {
      */
     executionId?: ChosenId;
     /**
-     * Default: the root's default session, which is started on demand.
+     * Default: the workspace's default session, which is started on demand.
      */
     sessionId?: ChosenId;
     /**
@@ -710,7 +710,7 @@ export interface ExecuteParams {
      */
     code: string;
     /**
-     * Where the code stands in the editor.
+     * Where the code is in the editor.
      */
     cell?: CellPosition;
     /**
@@ -782,7 +782,7 @@ export interface ExecuteResult {
     waitedSeconds: Seconds;
     layers: LayerNames;
     /**
-     * Where the sandbox stood in the way. For the user; the code does not see them.
+     * What the sandbox refused. For the user; the code does not see them.
      */
     notes?: Note[];
 }
@@ -828,7 +828,7 @@ export interface Note {
     sandbox?: SandboxAdditions;
 }
 /**
- * An execution moved on. `position` counts the executions of the session that come before it, with the running one. It is told once, when the execution is queued; execution/get tells the present one. It goes to who asked for the execution and to who attached to its session; what an agent runs is told to every user, with the agent's name, and so is its output.
+ * An execution changed its state. `position` counts the executions of the session that come before it, with the running one. It is sent once, when the execution is queued; execution/get has the present one. The message goes to the client that asked for the execution and to those attached to its session; every user receives what an agent runs, with the agent's name, and its output.
  */
 export interface ExecuteChangedParams {
     executionId: ChosenId;
@@ -1005,7 +1005,7 @@ export interface OutputReadResult {
     problem?: string;
 }
 /**
- * Like execute/output, without the execution's id. `skippedBytes` stands where the journal dropped records, or could not be read.
+ * Like execute/output, without the execution's id. A record with `skippedBytes` takes the place of records that the journal dropped or could not read.
  */
 export interface OutputRecord {
     seq: number;
@@ -1284,7 +1284,7 @@ export interface PolicyRemoveParams {
     ruleId: GivenId;
 }
 /**
- * What the gate said of an action, whether a user was asked or not.
+ * The gate's decision about an action, whether a user was asked or not.
  */
 export interface PastDecision {
     /**
@@ -1321,7 +1321,7 @@ export interface PastDecision {
     origin?: Origin;
 }
 /**
- * What was decided lately, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB of them. They are kept as long as cellgate runs.
+ * The decision history, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB of them. They are kept as long as cellgate runs.
  */
 export interface PolicyDecisionsResult {
     decisions: PastDecision[];
@@ -1444,7 +1444,7 @@ export interface WrappersGenerateParams {
     server: ServerName;
     config?: McpServerConfig;
     /**
-     * Folder in which `mcptools` is written. Default: the root.
+     * Folder in which `mcptools` is written. Default: the workspace.
      */
     outDir?: Path;
     workDoneToken?: RequestId;
@@ -1471,11 +1471,11 @@ export interface WrappersGenerateResult {
     }[];
 }
 /**
- * Installs Python packages for the kernels of the root that have the session's interpreter; they can be imported at once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
+ * Installs Python packages for the kernels of the workspace that have the session's interpreter; they can be imported at once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
  */
 export interface PackagesInstallParams {
     /**
-     * Whose interpreter. Default: the root's default session, which is started if need be.
+     * Whose interpreter. Default: the workspace's default session, which is started if need be.
      */
     sessionId?: ChosenId;
     packages: string[];
@@ -1593,7 +1593,7 @@ export interface KernelCompleteParams {
     cursorPos: CodePoints;
 }
 /**
- * Each match would replace what stands from cursorStart to cursorEnd. What could not be shown safely on one line is left out.
+ * Each match would replace the text from cursorStart to cursorEnd. What could not be shown safely on one line is left out.
  */
 export interface KernelCompleteResult {
     matches: VisibleLine[];
@@ -1620,7 +1620,7 @@ export interface KernelInspectParams {
     detailLevel?: 0 | 1;
 }
 /**
- * What the kernel says of the name. The words are those of whatever code it comes from.
+ * The kernel's description of the name. The words come from the code that defines it.
  */
 export interface KernelInspectResult {
     found: boolean;

@@ -73,7 +73,7 @@ export interface Requests {
     "shutdown": { params: NoParams; result: Null };
     /** Starts a kernel in its sandbox. Answers when it is ready. An agent: at most 8, with ids that begin with "agent-". */
     "session/create": { params: SessionCreateParams; result: SessionInfo };
-    /** All sessions of the root. */
+    /** All sessions of the workspace. */
     "session/list": { params: NoParams; result: SessionListResult };
     /** What runs, waits or has ended in a session; from now on its output comes to this client too. */
     "session/attach": { params: SessionParams; result: SessionAttachResult };
@@ -101,7 +101,7 @@ export interface Requests {
     "policy/add": { params: PolicyAddParams; result: Rule };
     /** Removes a rule or revokes a grant. */
     "policy/remove": { params: PolicyRemoveParams; result: Empty };
-    /** What was decided lately, asked about or not, and by which rule. */
+    /** The decision history: what was decided, asked about or not, and by which rule. */
     "policy/decisions": { params: NoParams; result: PolicyDecisionsResult };
     /** Why an action would be allowed, asked or denied. */
     "policy/explain": { params: PolicyExplainParams; result: PolicyExplainResult };
@@ -117,13 +117,13 @@ export interface Requests {
     "toolServers/remove": { params: ToolServerParams; result: Empty };
     /** Writes the Python package of a tool server. Starting one that an agent configures asks a user; an agent cannot name settings for its sandbox. */
     "wrappers/generate": { params: WrappersGenerateParams; result: WrappersGenerateResult };
-    /** Installs Python packages for the root's kernels, through the gate. */
+    /** Installs Python packages for the workspace's kernels, through the gate. */
     "packages/install": { params: PackagesInstallParams; result: PackagesInstallResult };
     /** Calls a tool, through the gate. */
     "tools/call": { params: ToolsCallParams; result: CallToolResult };
     /** Kernels that were found. */
     "kernel/list": { params: NoParams; result: KernelListResult };
-    /** What could stand at a place in code. Answered at once, or 1009 while the kernel has something to run. */
+    /** Completions for a position in code. Answered at once, or 1009 while the kernel has something to run. */
     "kernel/complete": { params: KernelCompleteParams; result: KernelCompleteResult };
     /** What the kernel knows of the name at a place in code. As kernel/complete. */
     "kernel/inspect": { params: KernelInspectParams; result: KernelInspectResult };
@@ -149,7 +149,7 @@ export interface Notifications {
 export interface ServerRequests {
     /** The code reads a line; asked of the client that ran it. */
     "input/request": { params: InputRequestParams; result: InputRequestResult };
-    /** No user is attached: an action of the agent's own is put to whoever sits at its program. The answer is for exactly this action, once. */
+    /** No user is attached: the user of the agent's program is asked about an action of the agent's own. The answer is for exactly this action, once. */
     "approval/elicit": { params: ApprovalElicitParams; result: ApprovalElicitResult };
 }
 

@@ -1,0 +1,65 @@
+#include "file_language.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+
+namespace cellgate::cli {
+
+namespace {
+
+std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return lower;
+}
+
+struct Language {
+    std::string_view name;
+    std::array<std::string_view, 3> endings;
+};
+
+constexpr Language languages[] = {
+    {"bash", {".sh", ".bash"}},
+    {"c", {".c"}},
+    {"c++", {".cpp", ".cc", ".cxx"}},
+    {"fish", {".fish"}},
+    {"go", {".go"}},
+    {"haskell", {".hs"}},
+    {"java", {".java"}},
+    {"javascript", {".js", ".mjs", ".cjs"}},
+    {"julia", {".jl"}},
+    {"kotlin", {".kt"}},
+    {"lua", {".lua"}},
+    {"perl", {".pl"}},
+    {"php", {".php"}},
+    {"powershell", {".ps1"}},
+    {"R", {".r"}},
+    {"ruby", {".rb"}},
+    {"rust", {".rs"}},
+    {"scala", {".scala"}},
+    {"sql", {".sql"}},
+    {"typescript", {".ts", ".mts"}},
+    {"zsh", {".zsh"}},
+};
+
+} // namespace
+
+std::optional<std::string> language_of_file(std::string_view path) {
+    const std::string ending = lower_case(std::filesystem::path(path).extension().string());
+    for (const Language& language : languages) {
+        if (!ending.empty() &&
+            std::find(language.endings.begin(), language.endings.end(), ending) != language.endings.end()) {
+            return std::string(language.name);
+        }
+    }
+    return std::nullopt;
+}
+
+bool same_language(std::string_view one, std::string_view other) {
+    return lower_case(one) == lower_case(other);
+}
+
+} // namespace cellgate::cli

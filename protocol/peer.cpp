@@ -136,69 +136,80 @@ void Peer::fail_call(const RawJson& id, const Error& why) {
 void Peer::dispatch(Message message) {
     switch (message.kind) {
     case Message::Kind::result:
-    case Message::Kind::error: {
-        const auto entry = outgoing_.find(message.id.text());
-        if (entry == outgoing_.end()) {
-            log_info("an answer to no call of ours, or to one that was cancelled: id {}", shown(message.id.text()));
-            return;
-        }
-        const std::shared_ptr<Deferred<RawJson>> reply = entry->second;
-        outgoing_.erase(entry);
-        if (message.kind == Message::Kind::result) {
-            reply->resolve(std::move(message.payload));
-        } else {
-            reply->reject(std::make_exception_ptr(parse_error(message.payload)));
-        }
+    case Message::Kind::error:
+        on_answer(std::move(message));
+        return;
+    case Message::Kind::notification:
+        on_notification(std::move(message));
+        return;
+    case Message::Kind::request:
+        on_request(std::move(message));
         return;
     }
-    case Message::Kind::notification: {
-        const auto handler = notification_handlers_.find(message.method);
-        if (handler == notification_handlers_.end()) {
-            return;
-        }
-        try {
-            if (admit_) {
-                admit_(message.method, message.payload);
-            }
-            handler->second(std::move(message.payload));
-        } catch (const Error& error) {
-            log_warning("a {} notification was dropped: {}", shown(message.method), shown(error.message));
-        }
+}
+
+void Peer::on_answer(Message message) {
+    const auto entry = outgoing_.find(message.id.text());
+    if (entry == outgoing_.end()) {
+        log_info("an answer to no call of ours, or to one that was cancelled: id {}", shown(message.id.text()));
         return;
     }
-    case Message::Kind::request: {
-        if (incoming_.contains(message.id.text())) {
-            const Error twice(ErrorCode::invalid_request,
-                              fmt::format("expected a new id, found {}, whose request has not been answered yet",
-                                          shown(message.id.text())));
-            answer_with_error(RawJson(), twice);
-            return;
-        }
-        RequestHandler handler;
-        try {
-            if (admit_) {
-                admit_(message.method, message.payload);
-            }
-            if (incoming_.size() >= max_incoming) {
-                throw Error(ErrorCode::limit_exceeded,
-                            fmt::format("expected at most {} unanswered requests", max_incoming));
-            }
-            const auto entry = request_handlers_.find(message.method);
-            if (entry == request_handlers_.end()) {
-                throw Error(ErrorCode::method_not_found,
-                            fmt::format("there is no method \"{}\"", shown(message.method)));
-            }
-            handler = entry->second;
-        } catch (const Error& error) {
-            answer_with_error(message.id, error);
-            return;
-        }
-        const std::string id = message.id.text();
-        // The task runs only after this coroutine has suspended, so its entry is there before it can end.
-        incoming_[id] = tasks_.spawn(handle(std::move(handler), std::move(message)));
+    const std::shared_ptr<Deferred<RawJson>> reply = entry->second;
+    outgoing_.erase(entry);
+    if (message.kind == Message::Kind::result) {
+        reply->resolve(std::move(message.payload));
+    } else {
+        reply->reject(std::make_exception_ptr(parse_error(message.payload)));
+    }
+}
+
+void Peer::on_notification(Message message) {
+    const auto handler = notification_handlers_.find(message.method);
+    if (handler == notification_handlers_.end()) {
         return;
     }
+    try {
+        if (admit_) {
+            admit_(message.method, message.payload);
+        }
+        handler->second(std::move(message.payload));
+    } catch (const Error& error) {
+        log_warning("a {} notification was dropped: {}", shown(message.method), shown(error.message));
     }
+}
+
+void Peer::on_request(Message message) {
+    if (incoming_.contains(message.id.text())) {
+        const Error twice(ErrorCode::invalid_request,
+                          fmt::format("expected a new id, found {}, whose request has not been answered yet",
+                                      shown(message.id.text())));
+        answer_with_error(RawJson(), twice);
+        return;
+    }
+    RequestHandler handler;
+    try {
+        handler = admit_request(message);
+    } catch (const Error& error) {
+        answer_with_error(message.id, error);
+        return;
+    }
+    const std::string id = message.id.text();
+    // The task runs only after this coroutine has suspended, so its entry is there before it can end.
+    incoming_[id] = tasks_.spawn(handle(std::move(handler), std::move(message)));
+}
+
+Peer::RequestHandler Peer::admit_request(const Message& message) const {
+    if (admit_) {
+        admit_(message.method, message.payload);
+    }
+    if (incoming_.size() >= max_incoming) {
+        throw Error(ErrorCode::limit_exceeded, fmt::format("expected at most {} unanswered requests", max_incoming));
+    }
+    const auto entry = request_handlers_.find(message.method);
+    if (entry == request_handlers_.end()) {
+        throw Error(ErrorCode::method_not_found, fmt::format("there is no method \"{}\"", shown(message.method)));
+    }
+    return entry->second;
 }
 
 void Peer::cancel_incoming(const RawJson& id) {

@@ -1,11 +1,10 @@
 #include "jupyter/kernel_client.hpp"
 
 #include "base/escape_unprintable.hpp"
-#include "base/json_codec.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "kernel_messages.hpp"
 #include "output_reader.hpp"
-#include "truncate_text.hpp"
 
 #include <fmt/format.h>
 
@@ -32,95 +31,6 @@ constexpr std::size_t large_message = std::size_t{1} << 20;
 constexpr std::size_t bytes_per_turn = std::size_t{4} << 20;
 // Bytes read from the kernel ahead of their handling.
 constexpr std::size_t max_output_ahead_bytes = std::size_t{4} << 20;
-constexpr std::size_t max_prompt_bytes = std::size_t{16} << 10;
-
-struct ExecuteContent {
-    const ExecuteRequest& request;
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("code", self.request.code);
-        visit("silent", self.request.silent);
-        visit("store_history", self.request.store_history);
-        visit("user_expressions", self.user_expressions);
-        visit("allow_stdin", self.request.allow_stdin);
-        visit("stop_on_error", self.request.stop_on_error);
-    }
-    Empty user_expressions;
-};
-
-struct ShutdownContent {
-    bool restart = false;
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("restart", self.restart);
-    }
-};
-
-struct InputReplyContent {
-    std::string value;
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("value", self.value);
-    }
-};
-
-struct InputRequestContent {
-    std::string prompt;
-    bool password = false;
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("prompt", self.prompt);
-        visit("password", self.password);
-    }
-};
-
-struct StatusContent {
-    std::string execution_state;
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("execution_state", self.execution_state);
-    }
-};
-
-struct ExecuteReplyContent {
-    std::string status;
-    std::optional<std::int64_t> execution_count;
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("status", self.status);
-        visit("execution_count", self.execution_count);
-    }
-};
-
-struct LanguageInfo {
-    std::optional<std::string> name;
-    std::optional<std::string> version;
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("name", self.name);
-        visit("version", self.version);
-    }
-};
-
-struct KernelInfoContent {
-    std::optional<std::string> implementation;
-    std::optional<std::string> implementation_version;
-    std::optional<LanguageInfo> language_info;
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("implementation", self.implementation);
-        visit("implementation_version", self.implementation_version);
-        visit("language_info", self.language_info);
-    }
-};
 
 // An execution whose end is awaited. The end has two halves, the reply on shell and the idle on iopub.
 struct Pending {
@@ -163,35 +73,6 @@ struct Registration {
     const std::string& msg_id;
     ~Registration() { pendings.erase(msg_id); }
 };
-
-ExecuteReply read_execute_reply(std::string_view text) {
-    const ExecuteReplyContent content = from_json<ExecuteReplyContent>(text, "execute_reply");
-    ExecuteReply reply;
-    reply.execution_count = content.execution_count.value_or(0);
-    if (content.status == "error") {
-        reply.status = ExecuteStatus::error;
-        reply.error = read_error(text);
-    } else if (content.status != "ok") {
-        reply.status = ExecuteStatus::aborted; // "abort" in old kernels
-    }
-    Payload payload = read_payload(text);
-    reply.asks_exit = payload.asks_exit;
-    reply.outputs = std::move(payload.shown);
-    return reply;
-}
-
-ExecuteReply lost_reply(std::optional<KernelError> shown) {
-    ExecuteReply reply;
-    reply.status = ExecuteStatus::error;
-    if (shown) {
-        reply.error = std::move(shown);
-    } else {
-        reply.error.emplace();
-        reply.error->ename = "ReplyLost";
-        reply.error->evalue = "the kernel has finished without a valid reply";
-    }
-    return reply;
-}
 
 } // namespace
 
@@ -319,14 +200,14 @@ struct KernelClient::Impl {
     }
 
     void on_status(const WireMessage& message) {
-        StatusContent status;
+        std::string state;
         try {
-            status = from_json<StatusContent>(message.content, "status");
+            state = read_execution_state(message.content);
         } catch (const Error& error) {
             drop(message.problem.empty() ? error.message : message.problem);
             return;
         }
-        if (status.execution_state != "idle") {
+        if (state != "idle") {
             return;
         }
         if (const auto found = queries.find(message.parent_id); found != queries.end()) {
@@ -401,13 +282,7 @@ struct KernelClient::Impl {
             return;
         }
         try {
-            KernelInfoContent content = from_json<KernelInfoContent>(message.content, "kernel_info_reply");
-            LanguageInfo language = std::move(content.language_info).value_or(LanguageInfo{});
-            info.emplace();
-            info->implementation = std::move(content.implementation).value_or("");
-            info->implementation_version = std::move(content.implementation_version).value_or("");
-            info->language = std::move(language.name).value_or("");
-            info->language_version = std::move(language.version).value_or("");
+            info = read_kernel_info(message.content);
             readiness.set();
         } catch (const Error& error) {
             drop(message.problem.empty() ? error.message : message.problem);
@@ -418,18 +293,15 @@ struct KernelClient::Impl {
         if (message.header.msg_type != "input_request") {
             return;
         }
-        InputRequestContent content;
+        InputRequest request;
         try {
-            content = from_json<InputRequestContent>(message.content, "input_request");
+            request = read_input_request(message.content);
         } catch (const Error& error) {
             drop(message.problem.empty() ? error.message : message.problem);
             return;
         }
-        InputRequest request;
         request.id = ++last_prompt;
         request.parent = std::move(message.parent_id);
-        request.prompt = truncate_text(content.prompt, max_prompt_bytes);
-        request.password = content.password;
         prompt_header = std::move(message.header_text);
         listener.on_input_request(std::move(request));
     }
@@ -514,7 +386,7 @@ Task<ExecuteReply> KernelClient::execute(ExecuteRequest request) {
         throw Error(ErrorCode::execution_exists, fmt::format("the execution {} runs already", request.msg_id));
     }
     const Registration registration{impl.pendings, request.msg_id};
-    impl.send(impl.shell, "execute_request", to_json(ExecuteContent{request, {}}), request.msg_id);
+    impl.send(impl.shell, "execute_request", execute_request_content(request), request.msg_id);
     Duration patience = half_end_patience;
     while (!pending->reply || !pending->idle) {
         impl.check_alive();
@@ -574,8 +446,8 @@ void KernelClient::reply_input(std::uint64_t id, std::optional<std::string> valu
     const std::string parent = std::move(*impl_->prompt_header);
     impl_->prompt_header.reset();
     // A lone ^D means end of file in Jupyter.
-    InputReplyContent content{std::move(value).value_or("\x04")};
-    impl_->send(impl_->stdin_socket, "input_reply", to_json(content), random_id(), parent);
+    const std::string content = input_reply_content(std::move(value).value_or("\x04"));
+    impl_->send(impl_->stdin_socket, "input_reply", content, random_id(), parent);
 }
 
 void KernelClient::interrupt() {
@@ -583,7 +455,7 @@ void KernelClient::interrupt() {
 }
 
 void KernelClient::request_shutdown(bool restart) {
-    impl_->send(impl_->control, "shutdown_request", to_json(ShutdownContent{restart}));
+    impl_->send(impl_->control, "shutdown_request", shutdown_request_content(restart));
 }
 
 void KernelClient::fail(std::exception_ptr error) {

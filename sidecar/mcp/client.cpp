@@ -57,6 +57,54 @@ bool choose_modern(const std::vector<std::string>& versions) {
                              modern_version, legacy_versions.back(), legacy_versions.front(), join(versions)));
 }
 
+// The pages of a server's list of tools, joined into one list.
+class ToolPages {
+  public:
+    // Returns the cursor of the next page; nothing if this is the last one. Throws when the page is broken, or the list
+    // does not end.
+    std::optional<std::string> add(const RawJson& result) {
+        ToolsPage page;
+        try {
+            page = from_json<ToolsPage>(result, "result");
+        } catch (const Error& error) {
+            throw failed("the server's answer to tools/list is broken: " + error.message);
+        }
+        bytes_ += result.text().size();
+        for (const RawJson& tool : page.tools) {
+            add_tool(tool);
+        }
+        if (page.next_cursor && !cursors_.insert(*page.next_cursor).second) {
+            throw failed("the server's list of tools does not end: it gave the same cursor twice");
+        }
+        if (cursors_.size() > max_pages || count_ > max_tools || bytes_ > max_list_bytes) {
+            throw failed(fmt::format("expected a list of at most {} tools on {} pages and {} bytes, found a longer one",
+                                     max_tools, max_pages, max_list_bytes));
+        }
+        return std::move(page.next_cursor);
+    }
+    ToolList take() { return std::move(list_); }
+
+  private:
+    void add_tool(const RawJson& tool) {
+        try {
+            protocol::ToolSpec spec = read_tool(tool);
+            if (!names_.insert(spec.name).second) {
+                throw failed("the server has two tools of this name; the first one counts");
+            }
+            list_.tools.push_back(std::move(spec));
+        } catch (const Error& error) {
+            list_.skipped.push_back({name_of(tool, count_), error.message});
+        }
+        ++count_;
+    }
+
+    ToolList list_;
+    std::set<std::string> names_;
+    std::set<std::string> cursors_;
+    std::size_t count_ = 0;
+    std::size_t bytes_ = 0;
+};
+
 } // namespace
 
 struct Client::Reply {
@@ -293,13 +341,33 @@ RawJson Client::complete(const RawJson& result, std::string_view method) const {
     return result;
 }
 
+Task<RawJson> Client::request(std::string method, RawJson params, Instant deadline) {
+    const std::shared_ptr<Reply> reply = start_request(method, std::move(params));
+    bool answered = false;
+    std::exception_ptr cancelled;
+    try {
+        answered = co_await wait_until(clock_, reply->done, deadline);
+    } catch (const Cancelled&) {
+        cancelled = std::current_exception();
+    }
+    if (!answered) {
+        reply->cancel->cancel();
+    }
+    if (cancelled) {
+        std::rethrow_exception(cancelled);
+    }
+    if (!answered) {
+        throw failed(fmt::format("the server did not answer {} in time", method));
+    }
+    if (reply->error) {
+        rethrow(reply->error, method);
+    }
+    co_return complete(reply->result, method);
+}
+
 Task<ToolList> Client::list_tools(Instant deadline) {
-    ToolList list;
-    std::set<std::string> names;
-    std::set<std::string> cursors;
+    ToolPages pages;
     std::optional<std::string> cursor;
-    std::size_t bytes = 0;
-    std::size_t count = 0;
     do {
         std::string params = "{";
         if (cursor) {
@@ -307,56 +375,12 @@ Task<ToolList> Client::list_tools(Instant deadline) {
             append_json_string(params, *cursor);
         }
         params += meta(cursor ? "," : "") + "}";
-        const std::shared_ptr<Reply> reply = start_request("tools/list", RawJson::checked(params));
-        bool answered = false;
-        std::exception_ptr cancelled;
-        try {
-            answered = co_await wait_until(clock_, reply->done, deadline);
-        } catch (const Cancelled&) {
-            cancelled = std::current_exception();
-        }
-        if (!answered) {
-            reply->cancel->cancel();
-        }
-        if (cancelled) {
-            std::rethrow_exception(cancelled);
-        }
-        if (!answered) {
-            throw failed("the server did not answer tools/list in time");
-        }
-        if (reply->error) {
-            rethrow(reply->error, "tools/list");
-        }
-        const RawJson result = complete(reply->result, "tools/list");
-        ToolsPage page;
-        try {
-            page = from_json<ToolsPage>(result, "result");
-        } catch (const Error& error) {
-            throw failed("the server's answer to tools/list is broken: " + error.message);
-        }
-        bytes += result.text().size();
-        for (const RawJson& tool : page.tools) {
-            try {
-                protocol::ToolSpec spec = read_tool(tool);
-                if (!names.insert(spec.name).second) {
-                    throw failed("the server has two tools of this name; the first one counts");
-                }
-                list.tools.push_back(std::move(spec));
-            } catch (const Error& error) {
-                list.skipped.push_back({name_of(tool, count), error.message});
-            }
-            ++count;
-        }
-        cursor = std::move(page.next_cursor);
-        if (cursor && !cursors.insert(*cursor).second) {
-            throw failed("the server's list of tools does not end: it gave the same cursor twice");
-        }
-        if (cursors.size() > max_pages || count > max_tools || bytes > max_list_bytes) {
-            throw failed(fmt::format("expected a list of at most {} tools on {} pages and {} bytes, found a longer one",
-                                     max_tools, max_pages, max_list_bytes));
-        }
+        RawJson raw_params = RawJson::checked(std::move(params));
+        std::string method = "tools/list";
+        const RawJson result = co_await request(std::move(method), std::move(raw_params), deadline);
+        cursor = pages.add(result);
     } while (cursor);
-    co_return list;
+    co_return pages.take();
 }
 
 Task<protocol::CallToolResult> Client::call_tool(std::string tool, RawJson arguments) {

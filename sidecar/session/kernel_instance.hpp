@@ -1,14 +1,42 @@
 #pragma once
-// `Session::KernelInstance` is one start of a session's kernel with everything that belongs to it alone: its directory,
-// its tool channel, its proxy, its process.
+// `KernelInstance` is one kernel that a session started, with everything that belongs to it alone: its directory, its
+// tool channel, its proxy, its process. end() must have been awaited before it is destroyed.
 
 #include "connection_attribution.hpp"
-#include "session/session.hpp"
+#include "jupyter/kernel.hpp"
+#include "jupyter/kernel_choice.hpp"
+#include "session/execution_queue.hpp"
+#include "session/latest_kernel.hpp"
+#include "session/session_options.hpp"
 #include "store/locked_temp_dir.hpp"
+#include "tools/channel.hpp"
 
 namespace cellgate::session {
 
-struct Session::KernelInstance {
+// The parts of a session that its kernel uses. All outlive the kernel.
+struct KernelContext {
+    SessionServices& services;
+    const SessionOptions& options;
+    sandbox::Launcher& launcher;
+    const ExecutionQueue& executions;
+    jupyter::KernelListener& listener;
+    tools::CallerIdentity& caller;
+    LatestKernel& latest; // is written
+};
+
+struct KernelInstance {
+    explicit KernelInstance(KernelContext context_) : context(context_) {}
+
+    // Throws Error{kernel_not_found, kernel_start_failed, sandbox_unavailable, denied}; nothing of it is left then.
+    static Task<std::unique_ptr<KernelInstance>> start(KernelContext context);
+    // Interrupts the code that runs, and its tool calls.
+    void interrupt();
+    // Accepts no further tool calls or connections.
+    void close_channels();
+    // Ends its processes, after `grace`, and removes its directory and its control group.
+    Task<void> end(Duration grace);
+
+    KernelContext context;
     store::LockedTempDir temp_dir; // its files and sockets; removed at the end
     std::unique_ptr<tools::Channel> channel;
     std::unique_ptr<egress::Proxy> proxy; // in a sandbox
@@ -16,20 +44,20 @@ struct Session::KernelInstance {
     TaskScope serving;                    // of both
     sandbox::Profile profile;
     std::shared_ptr<const sandbox::KernelMounts> mounts; // in a sandbox
-    std::unique_ptr<sandbox::ControlGroup> group;        // that the kernel is in; nothing where none can be had
+    std::unique_ptr<sandbox::ControlGroup> group;        // that the kernel is in, where one is available
     std::unique_ptr<jupyter::Kernel> kernel;
     bool interrupt_by_signal = false;
     std::optional<std::string> lost; // why nothing more may run on it
 
-    // Accepts no further tool calls or connections.
-    void close_channels() {
-        if (channel) {
-            channel->close();
-        }
-        if (proxy) {
-            proxy->close();
-        }
-    }
+  private:
+    Task<void> launch(jupyter::KernelChoice choice);
+    void open_channels();
+    std::unique_ptr<egress::Proxy> make_proxy();
+    sandbox::Profile make_profile(const jupyter::KernelChoice& choice) const;
+    async::Command make_command(const jupyter::KernelChoice& choice, const std::string& connection_file) const;
+    void record_sandbox(const sandbox::Launch& launch);
+
+    std::string path_of(std::string_view name) const { return temp_dir.path + "/" + std::string(name); }
 };
 
 } // namespace cellgate::session

@@ -109,6 +109,11 @@ class Peer {
     void answer_with_error(const RawJson& id, const Error& why);
     void answer_with_error(std::string message);
     void dispatch(Message message);
+    void on_answer(Message message);
+    void on_notification(Message message);
+    void on_request(Message message);
+    // Throws the error that refuses the request.
+    RequestHandler admit_request(const Message& message) const;
     void cancel_incoming(const RawJson& id);
     Task<void> handle(RequestHandler handler, Message message);
 

@@ -1,32 +1,24 @@
 #pragma once
-// Helpers of this module's tests: a directory that is removed with the test, a listener that records, and a scripted
-// kernel.
+// `FakeKernel` is a kernel that a test plays over real sockets, `Recorder` a listener that keeps what it receives, and
+// `TempDirectory` a folder in which a test writes files.
 
 #include "async/loop.hpp"
 #include "jupyter/connection.hpp"
 #include "jupyter/kernel_client.hpp"
 #include "jupyter/wire.hpp"
+#include "temp_folder.hpp"
 #include "zmq_peer.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
-#include <stdlib.h>
 #include <string>
 #include <vector>
 
 namespace cellgate::jupyter::test {
 
-struct TempDirectory {
-    TempDirectory() {
-        std::string pattern = "/tmp/jupyter-test-XXXXXX";
-        path = ::mkdtemp(pattern.data());
-    }
-    TempDirectory(const TempDirectory&) = delete;
-    TempDirectory& operator=(const TempDirectory&) = delete;
-    ~TempDirectory() { std::filesystem::remove_all(path); }
-
+struct TempDirectory : TempFolder {
     std::string operator/(const std::string& name) const { return (path / name).string(); }
     void write(const std::string& name, const std::string& text, bool executable = false) const {
         const std::filesystem::path file = path / name;
@@ -36,8 +28,6 @@ struct TempDirectory {
             std::filesystem::permissions(file, std::filesystem::perms::owner_all);
         }
     }
-
-    std::filesystem::path path;
 };
 
 struct Recorded {

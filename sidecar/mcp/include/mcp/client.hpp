@@ -71,6 +71,8 @@ class Client {
 
     std::shared_ptr<Reply> start_request(std::string method, RawJson params);
     Task<void> request_into(std::shared_ptr<Reply> reply, std::string method, RawJson params);
+    // The complete result. Throws at `deadline`.
+    Task<RawJson> request(std::string method, RawJson params, Instant deadline);
     // The `_meta` member of every request of the modern era, after `before`; empty in the legacy era.
     std::string meta(std::string_view before) const;
     RawJson complete(const RawJson& result, std::string_view method) const;

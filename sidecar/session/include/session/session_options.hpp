@@ -1,0 +1,66 @@
+#pragma once
+// `SessionOptions` is what a session was created with; `SessionServices` is what all sessions of a sidecar share, with
+// the `SessionObserver` that receives their events.
+
+#include "async/loop.hpp"
+#include "base/clock.hpp"
+#include "base/environment.hpp"
+#include "egress/proxy.hpp"
+#include "gate/gate.hpp"
+#include "protocol/messages/sessions.hpp"
+#include "sandbox/launcher.hpp"
+#include "session/execution.hpp"
+#include "store/directories.hpp"
+#include "store/journals.hpp"
+#include "tools/tool_call_dispatcher.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::session {
+
+// Receives the events of all sessions, in order. Implemented by the service; must outlive the sessions.
+struct SessionObserver {
+    virtual ~SessionObserver() = default;
+    virtual void on_session_changed(const protocol::SessionChangedParams& changed) = 0;
+    virtual void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) = 0;
+    virtual void on_output(const Execution& execution, const protocol::OutputRecord& record) = 0;
+    // The user's answer; nothing if the client cannot ask.
+    virtual Task<std::optional<std::string>> ask_input(ClientId client, protocol::InputRequestParams params) = 0;
+};
+
+// `SessionServices` is what every session of a sidecar shares. All outlive the sessions.
+struct SessionServices {
+    async::Loop& loop;
+    Clock& clock; // of executions
+    gate::Gate& gate;
+    tools::ToolCallDispatcher& tools;
+    egress::Network& network;
+    SessionObserver& observer;
+    const store::Directories& directories;
+    store::Journals& journals;
+    std::string workspace;               // the workspace, canonical
+    Environment environment;             // of this process
+    std::string vmstat = "/proc/vmstat"; // where the system counts processes that it killed for lack of memory
+};
+
+struct SessionOptions {
+    std::string id;
+    std::optional<std::string> language;
+    protocol::KernelChoice kernel; // neither name nor interpreter: the default kernel
+    std::string cwd;               // absolute
+    bool restore_cwd = false;
+    std::map<std::string, std::string> environment;
+    sandbox::Isolation isolation = sandbox::Isolation::bwrap;
+    std::shared_ptr<const sandbox::Settings> settings; // a user's file, for the sandbox
+    sandbox::Additions additions;                      // a user's, to it
+    sandbox::Limits limits;
+    std::optional<double> wall_seconds;                   // upper bound of an execution's timeout
+    std::optional<std::vector<std::string>> tool_servers; // if given, only these may be called
+    std::optional<gate::Agent> agent;                     // the owner, if it is an agent
+};
+
+} // namespace cellgate::session

@@ -1,0 +1,220 @@
+#include "kernel_instance.hpp"
+
+#include "base/escape_unprintable.hpp"
+#include "base/log.hpp"
+#include "bootstrap_text.hpp"
+#include "egress/settings_rules.hpp"
+#include "kernel_selection.hpp"
+#include "notes.hpp"
+#include "packages/packages.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <functional>
+#include <unistd.h>
+
+namespace cellgate::session {
+
+namespace {
+
+constexpr Duration start_limit = std::chrono::seconds(60);
+
+// The files in a kernel's directory.
+constexpr std::string_view bootstrap_file = "bootstrap.py";
+constexpr std::string_view speedups_file = "speedups.py";
+constexpr std::string_view channel_socket = "tools.sock";
+constexpr std::string_view proxy_socket = "net.sock";
+
+void write_new_file(const std::string& path, std::string_view text) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const bool good = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    const int error = errno;
+    if (fd >= 0) {
+        ::close(fd);
+    }
+    if (!good) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), error);
+    }
+}
+
+} // namespace
+
+Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext context) {
+    jupyter::KernelChoice choice = co_await select_kernel(context.services, context.options);
+    LatestKernel& latest = context.latest;
+    latest.kernel.name = choice.name;
+    latest.kernel.language = choice.language;
+    if (choice.interpreter) {
+        latest.kernel.interpreter = choice.interpreter->executable;
+    }
+    latest.python = packages::python_of(choice);
+    auto instance = std::make_unique<KernelInstance>(context);
+    instance->interrupt_by_signal = choice.interrupt_by_signal;
+    std::exception_ptr error;
+    try {
+        co_await instance->launch(std::move(choice));
+    } catch (...) {
+        error = std::current_exception();
+    }
+    if (error) {
+        co_await shielded(instance->end(Duration::zero()));
+        std::rethrow_exception(error);
+    }
+    latest.kernel.version = instance->kernel->info().language_version;
+    latest.execution_count = 0;
+    co_return std::move(instance);
+}
+
+Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
+    SessionServices& services = context.services;
+    std::function<store::LockedTempDir()> make = [&services] {
+        return store::make_locked_temp_dir(services.directories.runtime, "k-");
+    };
+    temp_dir = co_await services.loop.run_blocking(std::move(make));
+    jupyter::ConnectionInfo connection = jupyter::create_connection(temp_dir.path);
+    connection.kernel_keeps_output = choice.interpreter.has_value(); // bootstrap.py sees to that
+    write_new_file(path_of(bootstrap_file), bootstrap_text);
+    write_new_file(path_of(speedups_file), speedups_text);
+    open_channels();
+
+    profile = make_profile(choice);
+    async::Command command = make_command(choice, connection.file);
+    std::function<sandbox::Launch()> wrap = [this, &command] {
+        return context.launcher.wrap(std::move(command), profile);
+    };
+    sandbox::Launch launch = co_await services.loop.run_blocking(std::move(wrap));
+    group = std::move(launch.group);
+    mounts = std::move(launch.mounts);
+    record_sandbox(launch);
+    const SessionOptions& options = context.options;
+    services.gate.set_session_rules(options.id, egress::rules_of(options.settings.get()));
+    const Instant deadline = services.loop.clock().now() + start_limit;
+    kernel = co_await jupyter::start_kernel(services.loop, std::move(launch.command), connection, context.listener,
+                                            deadline);
+}
+
+void KernelInstance::open_channels() {
+    channel = std::make_unique<tools::Channel>(context.services.loop, path_of(channel_socket), context.services.tools,
+                                               context.caller);
+    serving.spawn(channel->run());
+    if (context.options.isolation == sandbox::Isolation::bwrap) { // the others have no network of their own
+        proxy = make_proxy();
+        serving.spawn(proxy->run());
+    }
+}
+
+std::unique_ptr<egress::Proxy> KernelInstance::make_proxy() {
+    egress::ProxyOptions made;
+    made.path = path_of(proxy_socket);
+    made.name = fmt::format("session {}", context.options.id);
+    made.asker = [this](const egress::ConnectionSource& source) {
+        std::optional<std::int64_t> line;
+        if (const std::shared_ptr<Execution>& running = context.executions.running()) {
+            line = attribution.line_of(source, running->id);
+        }
+        const tools::CallContext call = context.caller.current_call(line);
+        gate::Request request;
+        request.action.program = egress::shown_program(source, "the kernel");
+        request.origin = call.origin;
+        request.session_id = call.session_id;
+        request.execution_id = call.execution_id;
+        request.agent = call.agent;
+        return request;
+    };
+    made.on_refused = [this](const Endpoint& endpoint, const gate::Decision& decision) {
+        const std::shared_ptr<Execution>& running = context.executions.running();
+        if (running && decision.by != protocol::ResolvedBy::user && decision.by != protocol::ResolvedBy::cancelled) {
+            add_note(running->notes, note_of_refusal(endpoint, decision, context.options.settings.get()));
+        }
+    };
+    SessionServices& services = context.services;
+    return std::make_unique<egress::Proxy>(services.loop, services.loop.clock(), services.network, services.gate,
+                                           std::move(made));
+}
+
+sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choice) const {
+    sandbox::Profile made;
+    made.workspace = context.services.workspace;
+    made.session_dir = temp_dir.path;
+    made.read_only = jupyter::folders_of(choice);
+    made.limits = context.options.limits;
+    if (proxy) {
+        made.proxy = path_of(proxy_socket);
+    }
+    made.settings = sandbox::with_additions(context.options.settings, context.options.additions);
+    made.hidden = context.services.directories.all();
+    if (const std::optional<packages::Python>& python = context.latest.python) {
+        made.packages = packages::Packages(context.services.directories, context.services.workspace, *python).shown();
+    }
+    return made;
+}
+
+async::Command KernelInstance::make_command(const jupyter::KernelChoice& choice,
+                                            const std::string& connection_file) const {
+    const SessionOptions& options = context.options;
+    const std::string& workspace = context.services.workspace;
+    async::Command command;
+    command.argv = jupyter::launch_argv(choice, connection_file, path_of(bootstrap_file));
+    command.cwd = options.cwd;
+    command.environment = choice.environment;
+    for (const auto& [name, value] : options.environment) {
+        command.environment[name] = value;
+    }
+    command.environment["CELLGATE_CHANNEL"] = path_of(channel_socket);
+    if (options.cwd != workspace) {
+        // The wrappers are in the workspace, but Python searches its start directory.
+        std::string& path = command.environment["PYTHONPATH"];
+        path = path.empty() ? workspace : path + ":" + workspace;
+    }
+    if (context.latest.python) {
+        command.environment["CELLGATE_PACKAGES"] = profile.packages;
+    }
+    return command;
+}
+
+void KernelInstance::record_sandbox(const sandbox::Launch& launch) {
+    context.latest.layers = launch.layers;
+    context.latest.notices.clear();
+    for (const std::string& notice : launch.notices) {
+        context.latest.notices.push_back(escape_unprintable(notice));
+        log_info("session {}: {}", context.options.id, context.latest.notices.back());
+    }
+}
+
+void KernelInstance::interrupt() {
+    channel->cancel_calls();
+    if (interrupt_by_signal) {
+        kernel->interrupt_by_signal();
+    } else {
+        kernel->client().interrupt();
+    }
+}
+
+void KernelInstance::close_channels() {
+    if (channel) {
+        channel->close();
+    }
+    if (proxy) {
+        proxy->close();
+    }
+}
+
+Task<void> KernelInstance::end(Duration grace) {
+    close_channels();
+    if (kernel) {
+        co_await kernel->stop(grace);
+    }
+    co_await serving.join();
+    if (temp_dir.path.empty()) {
+        co_return;
+    }
+    std::function<void()> remove = [this] {
+        group.reset();
+        store::remove_tree(temp_dir.path);
+    };
+    co_await context.services.loop.run_blocking(std::move(remove));
+}
+
+} // namespace cellgate::session

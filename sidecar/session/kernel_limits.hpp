@@ -1,0 +1,43 @@
+#pragma once
+// `KernelLimits` is the judge of a kernel's end: it recognises a kernel that the system ended because a limit was
+// exceeded. A SIGKILL that cellgate did not send counts as a lack of memory if the number of such kills has risen since
+// inspect().
+
+#include "jupyter/kernel.hpp"
+#include "kernel_instance.hpp"
+#include "protocol/messages/executions.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cellgate::session {
+
+struct LimitExceeded {
+    protocol::ExecutionStatus status = protocol::ExecutionStatus::killed;
+    std::string reason;
+};
+
+class KernelLimits {
+  public:
+    KernelLimits(const sandbox::Limits& limits, Clock& clock, const std::string& vmstat)
+        : limits_(limits), clock_(clock), vmstat_(vmstat) {}
+
+    // A new kernel was started: the next inspect() takes place whenever it comes.
+    void restart() { inspected_at_.reset(); }
+    // Before an execution: records the number of kills, unless it was recorded just before.
+    void inspect(const KernelInstance& instance);
+    std::optional<LimitExceeded> exceeded(const KernelInstance& instance, const jupyter::KernelExit& kernel_exit) const;
+
+  private:
+    // In the kernel's control group; without one, on the whole machine.
+    std::uint64_t kills(const KernelInstance& instance) const;
+
+    const sandbox::Limits& limits_;
+    Clock& clock_;
+    const std::string& vmstat_;
+    std::optional<Instant> inspected_at_;
+    std::uint64_t kills_ = 0; // then
+};
+
+} // namespace cellgate::session

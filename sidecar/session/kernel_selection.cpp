@@ -1,0 +1,135 @@
+#include "kernel_selection.hpp"
+
+#include "base/escape_unprintable.hpp"
+#include "base/fingerprint.hpp"
+#include "base/paths.hpp"
+#include "tools/workspace_programs.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace cellgate::session {
+
+namespace {
+
+constexpr int max_attempts = 3; // at a workspace's kernel, for one start
+
+// Whether everything that the workspace decides runs in the sandbox. An interpreter without ipykernel is queried
+// outside.
+bool runs_in_sandbox(const jupyter::KernelChoice& choice, const SessionOptions& options) {
+    const bool asked_outside = choice.interpreter && !choice.interpreter->has_ipykernel;
+    return options.isolation != sandbox::Isolation::none && !asked_outside;
+}
+
+// The folders that the kernel will see, besides the workspace and the system.
+std::vector<std::string> folders_outside(const jupyter::KernelChoice& choice, const std::string& workspace) {
+    std::vector<std::string> folders = jupyter::folders_of(choice);
+    for (const std::string& shown_anyway : {workspace, std::string("/usr")}) {
+        std::erase_if(folders, [&](const std::string& folder) { return is_within(folder, shown_anyway); });
+    }
+    return folders;
+}
+
+// The identity that a user allows when the workspace decides which kernel starts.
+std::string identity_of(const jupyter::KernelChoice& choice, const SessionOptions& options,
+                        const std::string& workspace) {
+    Fingerprint text;
+    text.add("kernel");
+    text.add_all(choice.argv);
+    text.add(options.cwd);
+    text.add(choice.resource_dir);
+    text.add(std::to_string(choice.environment.size()));
+    for (const auto& [name, value] : choice.environment) {
+        // A user agreed to the value: another one is another program as soon as the name is LD_PRELOAD.
+        text.add(name);
+        text.add(value);
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, value] : options.environment) {
+        names.push_back(name);
+    }
+    text.add_all(names);
+    text.add(runs_in_sandbox(choice, options) ? "sandbox" : "no sandbox");
+    text.add_all(folders_outside(choice, workspace));
+    tools::add_workspace_programs(text, choice.argv, options.cwd, workspace);
+    return text.hash();
+}
+
+Task<void> allow_workspace_kernel(SessionServices& services, const SessionOptions& options,
+                                  jupyter::KernelChoice choice, std::string identity) {
+    gate::Request request;
+    request.action.kind = protocol::ActionKind::server;
+    request.action.server = "kernel";
+    request.action.command = jupyter::launch_argv(choice, "<connection file>", "<bootstrap>");
+    request.action.cwd = options.cwd;
+    std::map<std::string, std::string> all = choice.environment;
+    all.insert(options.environment.begin(), options.environment.end());
+    std::vector<std::string> names;
+    for (const auto& [name, value] : all) {
+        names.push_back(name);
+    }
+    request.action.environment_names = std::move(names);
+    if (!choice.environment.empty() && jupyter::is_inside(choice.resource_dir, services.workspace)) {
+        request.action.environment = choice.environment;
+    }
+    request.action.sandbox = runs_in_sandbox(choice, options);
+    if (*request.action.sandbox) {
+        request.action.folders = folders_outside(choice, services.workspace);
+    }
+    request.action.server_identity = std::move(identity);
+    request.session_id = options.id;
+    request.agent = options.agent;
+    const gate::Decision decision = co_await services.gate.decide(std::move(request));
+    if (!decision.allowed) {
+        throw Error(ErrorCode::denied,
+                    fmt::format("the kernel of this workspace ({}) was not started: {}", choice.name, decision.reason),
+                    options.agent ? std::string() : "name another kernel for the session: see `cellgate kernels`");
+    }
+}
+
+} // namespace
+
+Task<jupyter::KernelChoice> select_kernel(SessionServices& services, const SessionOptions& options) {
+    jupyter::KernelRequest request;
+    request.name = options.kernel.name;
+    request.interpreter = options.kernel.interpreter;
+    request.language = options.language;
+    request.workspace = services.workspace;
+    request.environment = services.environment;
+    jupyter::KernelChoice choice;
+    std::optional<std::string> agreed;
+    for (int looks = 0;; ++looks) {
+        choice = co_await jupyter::find_kernel(services.loop, request);
+        if (!choice.from_workspace) {
+            break;
+        }
+        std::function<std::string()> identify = [&services, &options, &choice] {
+            return identity_of(choice, options, services.workspace);
+        };
+        const std::string identity = co_await services.loop.run_blocking(std::move(identify));
+        if (agreed == identity) {
+            break;
+        }
+        if (looks == max_attempts) {
+            throw Error(
+                ErrorCode::denied,
+                fmt::format("the kernel of this workspace ({}) changed each time while its start was decided on",
+                            choice.name),
+                "something keeps writing it; name another kernel for the session: see `cellgate kernels`");
+        }
+        // A cell can change it while a user thinks about it: afterwards it is looked at again.
+        co_await allow_workspace_kernel(services, options, choice, identity);
+        agreed = identity;
+    }
+    choice = co_await jupyter::confirm_kernel(services.loop, std::move(choice));
+    if (options.language && choice.language != *options.language) {
+        throw Error(ErrorCode::kernel_not_found,
+                    fmt::format("expected a kernel for {}, found {} for {}", escape_unprintable(*options.language),
+                                choice.name, choice.language),
+                    "see `cellgate kernels`, and name one as the session's kernel");
+    }
+    co_return choice;
+}
+
+} // namespace cellgate::session

@@ -1,6 +1,6 @@
 #pragma once
-// Which addresses belong to the public network. All others are of this machine, of its neighbours or of nobody: code in
-// a sandbox reaches them only where a rule names the address itself.
+// what_is_not_public() and is_local_name() separate the public network from all other addresses: those of this machine,
+// of its neighbours, and reserved ones. Code in a sandbox reaches these only where a rule names the address itself.
 
 #include "base/host.hpp"
 
@@ -8,12 +8,12 @@
 
 namespace cellgate::egress {
 
-// Of an address: "" when it is public, else what it is: "this machine", "a private network", "a cloud's metadata" …
+// What an address is: "" when it is public, else "this machine", "a private network", "a cloud's metadata" …
 // From the registries of special-purpose addresses (RFC 6890 and its successors); an address that carries an IPv4
 // address (NAT64) is what that one is.
 std::string_view what_is_not_public(const Host& address);
 
-// Of a name: whether it stands for this machine by definition (RFC 6761).
+// Whether a name means this machine by definition (RFC 6761).
 bool is_local_name(const Host& host);
 
 } // namespace cellgate::egress

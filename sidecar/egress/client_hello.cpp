@@ -35,7 +35,7 @@ class Reader {
         }
         return value;
     }
-    // What stands behind its length of `count` bytes.
+    // The block that follows its length, a number of `count` bytes.
     Reader block(std::size_t count) { return Reader(take(number(count))); }
 
   private:

@@ -47,7 +47,8 @@ std::optional<ConnectionSource> read_facts(std::string_view line) {
 
 ConnectionSource read_source(std::string_view text) {
     const std::size_t end = text.find('\n');
-    std::optional<ConnectionSource> source = end == std::string_view::npos ? std::nullopt : read_facts(text.substr(0, end));
+    std::optional<ConnectionSource> source =
+        end == std::string_view::npos ? std::nullopt : read_facts(text.substr(0, end));
     if (!source) {
         return {escape_unprintable(text), false, std::nullopt, {}};
     }

@@ -14,10 +14,10 @@ namespace {
 
 constexpr Duration lookup_limit = std::chrono::seconds(20);
 constexpr Duration connect_limit = std::chrono::seconds(15); // for one address
-// Of one session: a resolver that does not answer keeps a thread for each, also of those who gave up.
+// Of one session. A resolver that does not answer occupies a thread for each lookup, also after the caller gave up.
 constexpr int max_lookups = 4;
 
-// What is asked, and for whom: answers cover no more.
+// The request and its origin: an answer covers only requests with the same key.
 std::string key_of(const gate::Request& request) {
     return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", request.action.host.value_or(""), request.action.port.value_or(0),
                        request.session_id.value_or(""), request.execution_id.value_or(""),
@@ -33,13 +33,13 @@ Task<void> cancel_late(Clock* clock, Duration limit, std::shared_ptr<CancelState
 
 } // namespace
 
-struct Connector::Question {
+struct Connector::PendingDecision {
     std::string key;
     std::size_t asking = 0;
     std::shared_ptr<CancelState> task;
     Event settled;
     std::optional<gate::Decision> decision;
-    bool taken = false; // a yes, by one of those who asked
+    bool taken = false; // the allow was used by one of the callers
     std::exception_ptr error;
 };
 
@@ -94,52 +94,52 @@ Task<Upstream> Connector::connect(Endpoint endpoint, ConnectionSource source) {
 Task<gate::Decision> Connector::ask(gate::Request request) {
     const std::string key = key_of(request);
     while (true) {
-        std::shared_ptr<Question> question = questions_[key];
-        if (!question) {
-            question = std::make_shared<Question>();
-            question->key = key;
-            questions_[key] = question;
-            question->task = tasks_.spawn(decide(question, request));
+        std::shared_ptr<PendingDecision> pending = pending_[key];
+        if (!pending) {
+            pending = std::make_shared<PendingDecision>();
+            pending->key = key;
+            pending_[key] = pending;
+            pending->task = tasks_.spawn(decide(pending, request));
         }
-        ++question->asking;
+        ++pending->asking;
         std::exception_ptr cancelled;
         try {
-            co_await question->settled.wait();
+            co_await pending->settled.wait();
         } catch (const Cancelled&) {
             cancelled = std::current_exception();
         }
-        --question->asking;
+        --pending->asking;
         if (cancelled) {
-            if (question->asking == 0 && !question->settled.is_set()) {
-                forget(*question);
-                question->task->cancel();
+            if (pending->asking == 0 && !pending->settled.is_set()) {
+                forget(*pending);
+                pending->task->cancel();
             }
             std::rethrow_exception(cancelled);
         }
-        if (question->error) {
-            std::rethrow_exception(question->error);
+        if (pending->error) {
+            std::rethrow_exception(pending->error);
         }
-        // A yes is for one; the others ask again, and a rule may have the answer now. A no is for all that asked.
-        if (!question->decision->allowed || !std::exchange(question->taken, true)) {
-            co_return *question->decision;
+        // An allow covers one caller; the others ask again, and a rule may decide now. A denial covers all callers.
+        if (!pending->decision->allowed || !std::exchange(pending->taken, true)) {
+            co_return *pending->decision;
         }
     }
 }
 
-Task<void> Connector::decide(std::shared_ptr<Question> question, gate::Request request) {
+Task<void> Connector::decide(std::shared_ptr<PendingDecision> pending, gate::Request request) {
     try {
-        question->decision = co_await gate_.decide(std::move(request));
+        pending->decision = co_await gate_.decide(std::move(request));
     } catch (const Error&) {
-        question->error = std::current_exception();
+        pending->error = std::current_exception();
     }
-    forget(*question);
-    question->settled.set();
+    forget(*pending);
+    pending->settled.set();
 }
 
-void Connector::forget(const Question& question) {
-    const auto found = questions_.find(question.key);
-    if (found != questions_.end() && found->second.get() == &question) {
-        questions_.erase(found);
+void Connector::forget(const PendingDecision& pending) {
+    const auto found = pending_.find(pending.key);
+    if (found != pending_.end() && found->second.get() == &pending) {
+        pending_.erase(found);
     }
 }
 
@@ -180,7 +180,7 @@ Task<std::vector<Host>> Connector::look_up(Host host) {
     co_return addresses;
 }
 
-// To its end, also when nobody waits for it any more: until then it counts.
+// Runs to its end, also after its caller has given up: until then it counts as a lookup.
 Task<void> Connector::look_up_into(std::shared_ptr<Deferred<std::vector<Host>>> outcome, Host host) {
     try {
         outcome->resolve(co_await network_.resolve(std::move(host)));
@@ -197,7 +197,8 @@ Task<void> Connector::reject_late(std::shared_ptr<Deferred<std::vector<Host>>> o
         Error(ErrorCode::internal_error, fmt::format("cannot look up {}: the resolver does not answer", name))));
 }
 
-// All of them: a name that leads to several places, one of them in here, is not to be trusted with any.
+// A name is refused when any one of its addresses is: one that resolves to a public and to a local address is not
+// trusted with either.
 Task<void> Connector::judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses) {
     for (const Host& address : addresses) {
         const std::string_view what = what_is_not_public(address);
@@ -205,8 +206,9 @@ Task<void> Connector::judge_addresses(const Endpoint& endpoint, const std::vecto
         if (what.empty() || (is_local_name(endpoint.host) && what == "this machine")) {
             request.deny_rules_only = true;
         } else {
-            request.needs_explicit_host_rule = fmt::format("{} leads to {}, which is {}, and no rule names that address",
-                                               endpoint.host.name, address.name, what);
+            request.needs_explicit_host_rule =
+                fmt::format("{} resolves to {}, which is {}, and no rule names that address", endpoint.host.name,
+                            address.name, what);
         }
         const gate::Decision decision = co_await gate_.decide(std::move(request));
         require_allowed(Endpoint{address, endpoint.port}, decision);
@@ -241,7 +243,7 @@ Task<std::unique_ptr<async::SocketStream>> Connector::connect_to(std::uint16_t p
 }
 
 Task<void> Connector::connect_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome,
-                                Endpoint endpoint) {
+                                   Endpoint endpoint) {
     const std::string what = to_string(endpoint);
     try {
         outcome->resolve(co_await network_.connect(std::move(endpoint)));

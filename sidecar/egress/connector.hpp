@@ -1,7 +1,7 @@
 #pragma once
-// The way from a host's name to a connection: the gate's yes, the name's addresses, the judgement of each, and then one
-// of these very addresses. What a program asks at the same time for the same is one question; a yes to it is for one of
-// them, if no rule covers the others.
+// `Connector` makes a connection from a host's name: it asks the gate, resolves the name, asks the gate about each
+// address, and connects to one of exactly these addresses. Equal requests of a program at the same time share one
+// approval; an answer that makes no rule covers only one of them.
 
 #include "egress/network.hpp"
 #include "egress/proxy.hpp"
@@ -17,7 +17,7 @@ namespace cellgate::egress {
 
 struct Upstream {
     std::unique_ptr<async::SocketStream> server;
-    // The execution with which the permission ends; nothing when a rule of more than an execution allows the host.
+    // The execution with which the permission ends; nothing when a rule that outlives executions allows the host.
     std::optional<std::string> execution_id;
 };
 
@@ -28,23 +28,23 @@ class Connector {
     Connector& operator=(const Connector&) = delete;
     ~Connector();
 
-    // Throws Error{denied} with the reason, and Error{internal_error} when nothing is to be reached there. Cancelling
-    // withdraws the question.
+    // Throws Error{denied} with the reason, and Error{internal_error} when the host cannot be reached. Cancelling
+    // withdraws the approval.
     Task<Upstream> connect(Endpoint endpoint, ConnectionSource source);
 
-    // Into the log, with those like it.
+    // Logs a refusal; equal ones are counted (RefusalLog).
     void log_refusal(const Endpoint& endpoint, const std::string& reason);
 
-    // Ends what is asked; await it before the end.
+    // Withdraws pending approvals. The owner awaits it before destroying the connector.
     Task<void> close();
 
   private:
-    struct Question;
+    struct PendingDecision;
 
     gate::Request request_for(const Endpoint& endpoint, const ConnectionSource& source) const;
     Task<gate::Decision> ask(gate::Request request);
-    Task<void> decide(std::shared_ptr<Question> question, gate::Request request);
-    void forget(const Question& question);
+    Task<void> decide(std::shared_ptr<PendingDecision> pending, gate::Request request);
+    void forget(const PendingDecision& pending);
     // Throws Error{denied} unless `decision` allows it.
     void require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const;
     Task<std::vector<Host>> look_up(Host host);
@@ -58,7 +58,7 @@ class Connector {
     Network& network_;
     gate::Gate& gate_;
     ProxyOptions options_;
-    std::map<std::string, std::shared_ptr<Question>> questions_; // by what is asked, and for whom
+    std::map<std::string, std::shared_ptr<PendingDecision>> pending_; // by key_of() the request
     RefusalLog refusals_;
     int lookups_ = 0; // under way
     Event lookup_ended_;

@@ -1,5 +1,6 @@
 #pragma once
-// Where the body of a request ends: what comes behind it is not part of what was judged, and is not passed on.
+// `RequestBody` is the parser that finds the end of a request's body. Bytes behind the end are not part of the request
+// that was judged, and are not passed on.
 
 #include "http_head.hpp"
 
@@ -9,11 +10,11 @@ namespace cellgate::egress {
 
 class RequestBody {
   public:
-    // Throws Error{invalid_request} for a head that says several lengths, or one that we do not know.
+    // Throws Error{invalid_request} for a head with several lengths, or with an unknown transfer coding.
     explicit RequestBody(const RequestHead& head);
 
     // How many bytes at the beginning of `bytes` belong to it; the next call goes on behind them. Throws
-    // Error{invalid_request} for chunks that are not as they should be.
+    // Error{invalid_request} for malformed chunks.
     std::size_t take(std::string_view bytes);
     bool ended() const { return state_ == State::ended; }
 

@@ -1,6 +1,7 @@
 #pragma once
-// The head of an HTTP/1 request, read as strictly as RFC 9112 lets us: what two readers could take for different
-// requests (folded lines, bare line feeds, repeated lengths, blanks before a colon) is refused.
+// `RequestHead` is the head of an HTTP/1 request. parse_head() reads it as strictly as RFC 9112 allows: a head that two
+// readers could take for different requests (folded lines, bare line feeds, repeated lengths, blanks before a colon) is
+// refused.
 
 #include <cstddef>
 #include <optional>
@@ -19,7 +20,7 @@ struct RequestHead {
     int minor_version = 1;                                   // of HTTP/1
     std::vector<std::pair<std::string, std::string>> fields; // names in lower case, in order
 
-    // The value of a field that may stand there once. Throws Error{invalid_request} when it is repeated.
+    // The value of a field that may occur once. Throws Error{invalid_request} when it is repeated.
     std::optional<std::string> single(std::string_view name) const;
 };
 

@@ -50,18 +50,18 @@ std::string Inspector::pass(std::string_view bytes) {
         return std::string(bytes.substr(0, body_->take(bytes)));
     }
     kept_ += bytes;
-    switch (read_first_words(kept_)) {
-    case ProtocolSniffer::incomplete:
+    switch (sniff_protocol(kept_)) {
+    case SniffedProtocol::incomplete:
         return {};
-    case ProtocolSniffer::http:
+    case SniffedProtocol::http:
         return pass_http();
-    case ProtocolSniffer::tls:
+    case SniffedProtocol::tls:
         if (const std::optional<ClientHello> hello = read_client_hello(kept_)) {
             require_name(*hello, endpoint_);
             break;
         }
         return {};
-    case ProtocolSniffer::other:
+    case SniffedProtocol::other:
         break;
     }
     open_ = true;

@@ -1,7 +1,7 @@
 #pragma once
-// What a client says first in a tunnel, compared with where the tunnel leads: a TLS client has to ask for that host,
-// and so has one that speaks HTTP in the open. Other protocols name no host; they are passed as they are, until a line
-// of them is a request of HTTP. What is inside of TLS is not seen.
+// `Inspector` is the check of what a client sends in a tunnel: a TLS client has to ask for the tunnel's host, and so
+// has a client that speaks unencrypted HTTP. Other protocols name no host; their bytes pass unchanged until a line of
+// them is an HTTP request. The content of TLS is not seen.
 
 #include "base/host.hpp"
 #include "http_body.hpp"
@@ -16,17 +16,17 @@ namespace cellgate::egress {
 class Inspector {
   public:
     explicit Inspector(Endpoint endpoint) : endpoint_(std::move(endpoint)) {}
-    // Of a request whose head was looked at and passed on already.
+    // For the body of a request whose head was judged and passed on already.
     Inspector(Endpoint endpoint, RequestBody body) : endpoint_(std::move(endpoint)), body_(std::move(body)) {}
 
-    // What of the client's bytes goes on to the server now; the next call goes on behind `bytes`. Throws
+    // The client's bytes that go on to the server now; the next call continues behind `bytes`. Throws
     // Error{denied} for another host than the tunnel's, {invalid_request} for what cannot be read.
     std::string pass(std::string_view bytes);
-    // It is HTTP in the open.
+    // The client speaks unencrypted HTTP.
     bool speaks_http() const { return body_.has_value(); }
-    // Something was kept back, until more comes.
+    // Bytes are kept back until more arrive.
     bool waits() const { return !kept_.empty(); }
-    // No more bytes of the client are wanted: its one request is complete.
+    // The client's one request is complete; no more of its bytes are read.
     bool ended() const { return body_ && body_->ended(); }
 
   private:
@@ -34,9 +34,9 @@ class Inspector {
     std::string pass_open(std::string bytes);
 
     Endpoint endpoint_;
-    bool open_ = false;               // it is not HTTP, and shall not become that
+    bool open_ = false;               // it is not HTTP, and must not become HTTP
     RequestLineWatch requests_;       // of an open one
-    std::string kept_;                // what cannot be judged yet; at the client's end, it is not passed
+    std::string kept_;                // bytes that cannot be judged yet; dropped at the client's end
     std::optional<RequestBody> body_; // of the one request
 };
 

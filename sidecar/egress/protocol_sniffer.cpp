@@ -49,42 +49,44 @@ std::size_t size_of_blanks(std::string_view bytes) {
 }
 
 // Of text that begins with a byte which text can begin with.
-ProtocolSniffer read_text(std::string_view text) {
+SniffedProtocol read_text(std::string_view text) {
     const std::size_t size =
         static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_word) - text.begin());
     const std::string_view word = text.substr(0, size);
     const std::string_view behind = text.substr(size);
     if (behind.empty() || behind == "\r") {
-        return ProtocolSniffer::incomplete;
+        return SniffedProtocol::incomplete;
     }
     if (is_binary(behind.front()) || behind.starts_with('\n') || behind.starts_with("\r\n")) {
-        return ProtocolSniffer::other;
+        return SniffedProtocol::other;
     }
     if (is_method(word)) {
-        return ProtocolSniffer::http;
+        return SniffedProtocol::http;
     }
     if (word.starts_with("SSH-2.0-")) {
         const std::size_t line = text.find('\n');
-        return line == std::string_view::npos          ? ProtocolSniffer::incomplete
-               : is_ssh_greeting(text.substr(0, line)) ? ProtocolSniffer::other
-                                                       : ProtocolSniffer::http;
+        return line == std::string_view::npos          ? SniffedProtocol::incomplete
+               : is_ssh_greeting(text.substr(0, line)) ? SniffedProtocol::other
+                                                       : SniffedProtocol::http;
     }
     // No method that a server knows. A binary message may begin with such bytes too, and goes on with others.
     if (behind.front() != ' ' && behind.front() != '\t' && behind.front() != '\r') {
-        return ProtocolSniffer::other;
+        return SniffedProtocol::other;
     }
-    return behind.size() == 1 ? ProtocolSniffer::incomplete : is_binary(behind[1]) ? ProtocolSniffer::other : ProtocolSniffer::http;
+    return behind.size() == 1     ? SniffedProtocol::incomplete
+           : is_binary(behind[1]) ? SniffedProtocol::other
+                                  : SniffedProtocol::http;
 }
 
-ProtocolSniffer read_beginning(std::string_view bytes) {
+SniffedProtocol read_beginning(std::string_view bytes) {
     if (bytes.starts_with(tls_handshake)) {
-        return ProtocolSniffer::tls;
+        return SniffedProtocol::tls;
     }
     const std::string_view text = bytes.substr(size_of_blanks(bytes));
     if (mark_of_utf8.starts_with(text)) {
-        return ProtocolSniffer::incomplete; // also when it is empty
+        return SniffedProtocol::incomplete; // also when it is empty
     }
-    return static_cast<unsigned char>(text.front()) > 0x7f || is_binary(text.front()) ? ProtocolSniffer::other
+    return static_cast<unsigned char>(text.front()) > 0x7f || is_binary(text.front()) ? SniffedProtocol::other
                                                                                       : read_text(text);
 }
 
@@ -95,9 +97,9 @@ bool is_blank(char c) {
     return (byte >= '\t' && byte <= '\r') || (byte >= 0x1c && byte <= ' ') || byte == 0x85 || byte == 0xa0;
 }
 
-ProtocolSniffer read_first_words(std::string_view bytes) {
-    const ProtocolSniffer found = read_beginning(bytes.substr(0, max_undecided_bytes));
-    if (found == ProtocolSniffer::incomplete && bytes.size() >= max_undecided_bytes) {
+SniffedProtocol sniff_protocol(std::string_view bytes) {
+    const SniffedProtocol found = read_beginning(bytes.substr(0, max_undecided_bytes));
+    if (found == SniffedProtocol::incomplete && bytes.size() >= max_undecided_bytes) {
         throw Error(ErrorCode::invalid_request,
                     fmt::format("expected TLS, HTTP, or a protocol whose first {} bytes tell that it is neither",
                                 max_undecided_bytes));

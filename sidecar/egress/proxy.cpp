@@ -136,7 +136,8 @@ Task<void> Proxy::run() {
 }
 
 void Proxy::end_execution(const std::string& execution_id) {
-    impl_->close_all([&execution_id](const ProxyConnection& connection) { return connection.execution_id() == execution_id; });
+    impl_->close_all(
+        [&execution_id](const ProxyConnection& connection) { return connection.execution_id() == execution_id; });
 }
 
 void Proxy::close_all() {

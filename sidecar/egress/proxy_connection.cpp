@@ -94,7 +94,7 @@ std::string authority(const Endpoint& endpoint) {
 } // namespace
 
 ProxyConnection::ProxyConnection(Clock& clock, Connector& connector, std::unique_ptr<async::SocketStream> client)
-    : clock_(clock), router_(connector), client_(std::move(client)) {}
+    : clock_(clock), connector_(connector), client_(std::move(client)) {}
 
 Task<void> ProxyConnection::run(bool room) {
     std::exception_ptr cancelled;
@@ -111,7 +111,7 @@ Task<void> ProxyConnection::run(bool room) {
         } catch (const Error& error) {
             refuse(error);
         }
-        co_await part();
+        co_await drain_and_close();
     } catch (const Cancelled&) {
         cancelled = std::current_exception();
     } catch (const Error&) {
@@ -125,7 +125,7 @@ Task<void> ProxyConnection::run(bool room) {
     }
 }
 
-Task<void> ProxyConnection::part() {
+Task<void> ProxyConnection::drain_and_close() {
     limit_time(parting_limit);
     client_->close_output();
     co_await client_->drained(0);
@@ -139,10 +139,10 @@ void ProxyConnection::limit_time(Duration limit) {
     if (limit_) {
         limit_->cancel();
     }
-    limit_ = tasks_.spawn(hang_up_late(limit));
+    limit_ = tasks_.spawn(abort_late(limit));
 }
 
-Task<void> ProxyConnection::hang_up_late(Duration limit) {
+Task<void> ProxyConnection::abort_late(Duration limit) {
     co_await sleep_for(clock_, limit);
     client_->abort();
 }
@@ -151,10 +151,10 @@ Task<void> ProxyConnection::serve() {
     co_await read_caller_text();
     co_await need(1);
     if (in_.front() == socks_version) {
-        speaks_ = Protocol::socks;
+        protocol_ = Protocol::socks;
         co_await serve_socks();
     } else {
-        speaks_ = Protocol::http;
+        protocol_ = Protocol::http;
         co_await serve_http();
     }
 }
@@ -211,7 +211,7 @@ Task<void> ProxyConnection::serve_socks() {
     Endpoint endpoint = *request->endpoint;
     std::unique_ptr<async::SocketStream> server = co_await upstream(endpoint, false);
     client_->write(to_bytes(SocksReply::connected));
-    speaks_ = Protocol::tunnel;
+    protocol_ = Protocol::tunnel;
     Inspector inspector(std::move(endpoint));
     co_await carry(std::move(server), std::move(inspector));
 }
@@ -243,7 +243,7 @@ Task<void> ProxyConnection::serve_connect(const RequestHead& head) {
     }
     std::unique_ptr<async::SocketStream> server = co_await upstream(*endpoint, false);
     client_->write("HTTP/1.1 200 Connection established\r\n\r\n");
-    speaks_ = Protocol::tunnel;
+    protocol_ = Protocol::tunnel;
     Inspector inspector(std::move(*endpoint));
     co_await carry(std::move(server), std::move(inspector));
 }
@@ -268,8 +268,8 @@ Task<std::unique_ptr<async::SocketStream>> ProxyConnection::upstream(Endpoint en
     limit_->cancel(); // how long a user thinks is not the client's fault
     endpoint_ = endpoint;
     const auto outcome = std::make_shared<Deferred<Upstream>>();
-    const std::shared_ptr<CancelState> routing = tasks_.spawn(route_into(outcome, std::move(endpoint)));
-    const std::shared_ptr<CancelState> watching = tasks_.spawn(watch_client(routing, complete));
+    const std::shared_ptr<CancelState> connecting = tasks_.spawn(connect_into(outcome, std::move(endpoint)));
+    const std::shared_ptr<CancelState> watching = tasks_.spawn(watch_client(connecting, complete));
     Upstream upstream;
     std::exception_ptr error;
     try {
@@ -286,9 +286,9 @@ Task<std::unique_ptr<async::SocketStream>> ProxyConnection::upstream(Endpoint en
     co_return std::move(upstream.server);
 }
 
-Task<void> ProxyConnection::route_into(std::shared_ptr<Deferred<Upstream>> outcome, Endpoint endpoint) {
+Task<void> ProxyConnection::connect_into(std::shared_ptr<Deferred<Upstream>> outcome, Endpoint endpoint) {
     try {
-        outcome->resolve(co_await router_.connect(std::move(endpoint), source_));
+        outcome->resolve(co_await connector_.connect(std::move(endpoint), source_));
     } catch (const Cancelled&) {
         outcome->reject(std::make_exception_ptr(Error(ErrorCode::request_cancelled, "the client has gone")));
     } catch (const Error&) {
@@ -297,7 +297,7 @@ Task<void> ProxyConnection::route_into(std::shared_ptr<Deferred<Upstream>> outco
 }
 
 // A client that goes withdraws its question.
-Task<void> ProxyConnection::watch_client(std::shared_ptr<CancelState> routing, bool complete) {
+Task<void> ProxyConnection::watch_client(std::shared_ptr<CancelState> connecting, bool complete) {
     bool gone = false;
     try {
         while (!gone && in_.size() < max_early_bytes) {
@@ -309,7 +309,7 @@ Task<void> ProxyConnection::watch_client(std::shared_ptr<CancelState> routing, b
         gone = error.code != ErrorCode::request_cancelled;
     }
     if (gone && !complete) {
-        routing->cancel();
+        connecting->cancel();
     }
     watched_.set();
 }
@@ -321,7 +321,7 @@ Task<void> ProxyConnection::carry(std::unique_ptr<async::SocketStream> server, I
     std::shared_ptr<CancelState> silence;
     try {
         co_await carry_up(*server, inspector);
-        silence = tasks_.spawn(hang_up_when_silent(server.get()));
+        silence = tasks_.spawn(abort_when_silent(server.get()));
         co_await down_ended.wait();
     } catch (const Error&) {
         error = std::current_exception();
@@ -346,7 +346,7 @@ Task<void> ProxyConnection::carry_up(async::SocketStream& server, Inspector& ins
         bytes = co_await client_->read();
     }
     while (!bytes.empty()) {
-        tls_ = tls_ || (speaks_ == Protocol::tunnel && bytes.front() == '\x16');
+        tls_ = tls_ || (protocol_ == Protocol::tunnel && bytes.front() == '\x16');
         const bool waited = inspector.waits();
         std::string passed;
         if (!inspector.ended()) {
@@ -384,7 +384,7 @@ Task<void> ProxyConnection::carry_down(async::SocketStream& server, const Inspec
         client_->close_output();
         if (one_request_ || client_->peer_gone()) {
             server.abort();
-            limit_time(parting_limit); // for whoever goes on sending
+            limit_time(parting_limit); // for a client that goes on sending
         } else {
             limit_time(silence_limit);
         }
@@ -392,8 +392,8 @@ Task<void> ProxyConnection::carry_down(async::SocketStream& server, const Inspec
     ended.set();
 }
 
-// Whether the client has gone or waits for the server cannot be told while the server says nothing.
-Task<void> ProxyConnection::hang_up_when_silent(async::SocketStream* server) {
+// While the server is silent, a client that has gone and a client that waits look the same.
+Task<void> ProxyConnection::abort_when_silent(async::SocketStream* server) {
     do {
         server_spoke_ = false;
         co_await sleep_for(clock_, silence_limit);
@@ -405,18 +405,18 @@ void ProxyConnection::refuse(const Error& error) {
     const bool denied = error.code == ErrorCode::denied;
     std::string reason = error.message;
     if (denied && endpoint_) {
-        router_.log_refusal(*endpoint_, reason);
-        if (!endpoint_->host.is_address && speaks_ != Protocol::tunnel) {
+        connector_.log_refusal(*endpoint_, reason);
+        if (!endpoint_->host.is_address && protocol_ != Protocol::tunnel) {
             reason = fmt::format("Failed to resolve '{}': {}", endpoint_->host.name, reason);
         }
     }
-    if (speaks_ == Protocol::socks) {
+    if (protocol_ == Protocol::socks) {
         client_->write(to_bytes(denied                                    ? SocksReply::not_allowed
                                 : error.code == ErrorCode::internal_error ? SocksReply::host_unreachable
                                                                           : SocksReply::failed));
     } else if (tls_) {
         client_->write(std::string(tls_access_denied));
-    } else if (speaks_ != Protocol::nothing && !one_request_) {
+    } else if (protocol_ != Protocol::nothing && !one_request_) {
         client_->write(http_answer(status_of(error.code), reason));
     }
 }

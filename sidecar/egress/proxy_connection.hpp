@@ -1,11 +1,11 @@
 #pragma once
-// One connection out of a sandbox, from its first byte to its last. It may speak HTTP/1 as to a proxy (CONNECT, or one
-// request with a whole URL) or SOCKS5; what it says first is read with a limit in time and size, where it wants to go
-// is the Connector's to allow, and what it says there first has to name the same host (Inspector). One request is one
-// connection: what comes behind it is not passed on.
+// `ProxyConnection` is one connection out of a sandbox, from its first byte to its last. It speaks HTTP/1 as to a proxy
+// (CONNECT, or one request with a whole URL) or SOCKS5. Its opening is read with a limit in time and size, the
+// Connector decides about its destination, and its first bytes in a tunnel have to name the same host (Inspector). A
+// connection carries one request: bytes behind it are not passed on.
 
-#include "inspector.hpp"
 #include "connector.hpp"
+#include "inspector.hpp"
 
 #include <memory>
 #include <string>
@@ -18,8 +18,7 @@ class ProxyConnection {
     ProxyConnection(const ProxyConnection&) = delete;
     ProxyConnection& operator=(const ProxyConnection&) = delete;
 
-    // To the end of the connection, in which nothing is asked for when there is no `room` for it. Throws Cancelled
-    // only.
+    // Serves the connection to its end; without `room` for it, only answers with a refusal. Throws only Cancelled.
     Task<void> run(bool room);
     // The execution with which its permission ends; nothing before it is connected, or when a wider rule allows it.
     const std::optional<std::string>& execution_id() const { return execution_id_; }
@@ -39,8 +38,8 @@ class ProxyConnection {
 
     // `complete`: all that the client will say is there, so its end does not mean that it has gone.
     Task<std::unique_ptr<async::SocketStream>> upstream(Endpoint endpoint, bool complete);
-    Task<void> route_into(std::shared_ptr<Deferred<Upstream>> outcome, Endpoint endpoint);
-    Task<void> watch_client(std::shared_ptr<CancelState> routing, bool complete);
+    Task<void> connect_into(std::shared_ptr<Deferred<Upstream>> outcome, Endpoint endpoint);
+    Task<void> watch_client(std::shared_ptr<CancelState> connecting, bool complete);
 
     // Both directions until both have ended.
     Task<void> carry(std::unique_ptr<async::SocketStream> server, Inspector inspector);
@@ -48,18 +47,18 @@ class ProxyConnection {
     Task<void> carry_down(async::SocketStream& server, const Inspector& inspector, Event& ended);
 
     void refuse(const Error& error);
-    // Sees to it that what was said last is read: a socket that is closed with something unread takes it back.
-    Task<void> part();
+    // Closes the socket after the client has read its last bytes: closing a socket with unread input discards them.
+    Task<void> drain_and_close();
     void limit_time(Duration limit);
-    Task<void> hang_up_late(Duration limit);
-    Task<void> hang_up_when_silent(async::SocketStream* server);
+    Task<void> abort_late(Duration limit);
+    Task<void> abort_when_silent(async::SocketStream* server);
 
     Clock& clock_;
-    Connector& router_;
+    Connector& connector_;
     std::unique_ptr<async::SocketStream> client_;
     std::string in_; // what was read of the client and not looked at
     ConnectionSource source_;
-    Protocol speaks_ = Protocol::nothing;
+    Protocol protocol_ = Protocol::nothing;
     bool one_request_ = false;
     bool tls_ = false;     // in the tunnel
     bool refused_ = false; // what it says in the tunnel

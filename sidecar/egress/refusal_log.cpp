@@ -22,7 +22,7 @@ std::optional<std::string> RefusalLog::line(const Endpoint& endpoint, const std:
     const bool own = counts_.contains(what) || counts_.size() < max_distinct;
     const std::uint64_t count = ++counts_[own ? what : std::string()];
     if (!is_power_of_ten(count)) {
-        ++untold_;
+        ++unreported_;
         return std::nullopt;
     }
     if (!own) {
@@ -32,8 +32,9 @@ std::optional<std::string> RefusalLog::line(const Endpoint& endpoint, const std:
 }
 
 std::optional<std::string> RefusalLog::last_line() const {
-    return untold_ == 0 ? std::nullopt
-                        : std::optional(fmt::format("{} more connections were refused like those above", untold_));
+    return unreported_ == 0
+               ? std::nullopt
+               : std::optional(fmt::format("{} more connections were refused like those above", unreported_));
 }
 
 } // namespace cellgate::egress

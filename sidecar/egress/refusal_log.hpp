@@ -1,6 +1,6 @@
 #pragma once
-// The lines of the log about connections that were refused. Code can have any number of them refused, so each is told
-// in full once; of those like it, and of all where there are too many different ones, there is a count.
+// `RefusalLog` makes the log lines about refused connections. Code can cause any number of refusals, so each different
+// one is logged in full once; repetitions, and all refusals beyond a limit of different ones, are only counted.
 
 #include "base/host.hpp"
 
@@ -13,14 +13,14 @@ namespace cellgate::egress {
 
 class RefusalLog {
   public:
-    // The line about one more; nothing where a later count will have it. A count comes at each power of ten.
+    // The line about one more refusal; nothing where a later count includes it. A count comes at each power of ten.
     std::optional<std::string> line(const Endpoint& endpoint, const std::string& reason);
-    // The last line: how many had none.
+    // The last line: the number of refusals without a line.
     std::optional<std::string> last_line() const;
 
   private:
-    std::map<std::string, std::uint64_t> counts_; // by what was refused and why; "" for what is too much
-    std::uint64_t untold_ = 0;
+    std::map<std::string, std::uint64_t> counts_; // by endpoint and reason; "" for all beyond the limit
+    std::uint64_t unreported_ = 0;
 };
 
 } // namespace cellgate::egress

@@ -1,6 +1,6 @@
 #pragma once
-// Looks out for the first line of an HTTP request ("GET /x HTTP/1.1") in what a client sends in a tunnel that was not
-// taken for HTTP: a server may read over what stands before it. Looks at each byte once, keeps none.
+// `RequestLineWatch` finds the first line of an HTTP request ("GET /x HTTP/1.1") in the bytes of a tunnel that was not
+// taken for HTTP, since a server may skip the bytes before that line. It reads each byte once, and keeps none.
 
 #include <string_view>
 
@@ -8,8 +8,8 @@ namespace cellgate::egress {
 
 class RequestLineWatch {
   public:
-    // Whether such a line ends within `bytes`, which go on where the last ones ended. It ends with the version; the
-    // server knows that the line is one only when these bytes arrive.
+    // Whether such a line ends within `bytes`, which continue those of the last call. The line ends with the version:
+    // before these bytes arrive, the server does not know that it is a request.
     bool finds(std::string_view bytes);
 
   private:

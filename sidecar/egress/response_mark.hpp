@@ -1,6 +1,6 @@
 #pragma once
-// The field `connection: close` in the head of an answer: the server was asked to close after it, so the client must
-// not count on the connection either. All other bytes of the answer pass as they are.
+// `ResponseMark` adds the field `connection: close` to the head of a response: the server was asked to close after it,
+// so the client must not rely on the connection either. All other bytes of the response pass unchanged.
 
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace cellgate::egress {
 
 class ResponseMark {
   public:
-    // What of the server's bytes goes to the client now.
+    // The server's bytes that go to the client now.
     std::string pass(std::string_view bytes);
 
   private:

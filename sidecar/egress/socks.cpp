@@ -22,7 +22,7 @@ std::string address_text(std::string_view bytes) {
 } // namespace
 
 std::string to_bytes(SocksReply reply) {
-    // With the address 0.0.0.0:0 for the one that we connect from, which is nobody's business.
+    // The local address of the connection is given as 0.0.0.0:0, since it is no concern of the code.
     std::string bytes{socks_version, static_cast<char>(reply), 0, 1};
     bytes.append(6, '\0');
     return bytes;

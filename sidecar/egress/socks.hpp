@@ -1,5 +1,6 @@
 #pragma once
-// The two messages of a SOCKS5 client (RFC 1928) that we know: its greeting, without a password, and CONNECT.
+// `SocksRequest` is a SOCKS5 client's CONNECT, one of the two messages (RFC 1928) that are supported; the other is a
+// greeting without a password.
 
 #include "base/host.hpp"
 

@@ -10,25 +10,25 @@ namespace cellgate::gate {
 
 namespace {
 
-// Questions that are being answered: until it goes, other answers to them wait.
+// Requests that are being answered. Other answers to them wait until the lock is released.
 class AnswerLock {
   public:
-    explicit AnswerLock(std::vector<PendingRequestPtr> entries) : questions_(std::move(entries)) {
-        for (const PendingRequestPtr& entry : questions_) {
+    explicit AnswerLock(std::vector<PendingRequestPtr> entries) : entries_(std::move(entries)) {
+        for (const PendingRequestPtr& entry : entries_) {
             entry->answered = released_;
         }
     }
     AnswerLock(const AnswerLock&) = delete;
     AnswerLock& operator=(const AnswerLock&) = delete;
     ~AnswerLock() {
-        for (const PendingRequestPtr& entry : questions_) {
+        for (const PendingRequestPtr& entry : entries_) {
             entry->answered = nullptr;
         }
         released_->set();
     }
 
   private:
-    std::vector<PendingRequestPtr> questions_;
+    std::vector<PendingRequestPtr> entries_;
     std::shared_ptr<Event> released_ = std::make_shared<Event>();
 };
 
@@ -36,6 +36,63 @@ bool same_but_id(const Rule& a, const Rule& b) {
     Rule c = b;
     c.id = a.id;
     return to_json(a) == to_json(c);
+}
+
+[[noreturn]] void refuse_rule(const std::string& why, const std::string& hint) {
+    throw Error(ErrorCode::rule_invalid, why + "; nothing was answered", hint);
+}
+
+// The rule that was sent with the answer; without one, a rule for the action's server and tool.
+protocol::RuleSpec spec_of_grant(const Action& action, const protocol::ApprovalRespondParams& params) {
+    protocol::RuleSpec spec;
+    spec.effect = params.decision == Verdict::allow ? Effect::allow : Effect::deny;
+    spec.kind = action.kind;
+    spec.server = action.server;
+    spec.tool = action.tool;
+    if (params.rule && params.rule->effect != spec.effect) {
+        refuse_rule("the rule's effect is not the decision",
+                    "allow with a rule that allows, deny with one that denies");
+    }
+    return params.rule.value_or(std::move(spec));
+}
+
+// Throws Error{rule_invalid} for a scope that the action is not in.
+RuleSource source_of_grant(Scope scope, const RequestContext& context, const RuleBook& book) {
+    switch (scope) {
+    case Scope::once:
+        refuse_rule("a rule was sent for one call alone", "name the scope that the rule is to hold for");
+    case Scope::execution:
+        if (!book.is_running(context)) {
+            refuse_rule("no execution runs that the answer could hold for", "choose another scope");
+        }
+        return RuleSource::execution;
+    case Scope::session:
+        if (!context.session_id) {
+            refuse_rule("no session is behind this action", "choose another scope");
+        }
+        return RuleSource::session;
+    case Scope::workspace:
+        return RuleSource::workspace_store;
+    case Scope::always:
+        break;
+    }
+    return RuleSource::user_store;
+}
+
+// Throws Error{rule_invalid} for an allow rule that covers more than an answer to `action` may.
+void require_not_too_wide(const Rule& rule, const Action& action, bool edited) {
+    if (edited) {
+        refuse_rule("edited arguments are answered for exactly themselves, and a rule was sent",
+                    "leave the rule out; the scope says for how long the answer holds");
+    }
+    // For a connection, naming the host is enough.
+    if (requires_exact_payload(action) && action.kind != protocol::ActionKind::network) {
+        refuse_rule("this action is answered for exactly its payload, and a rule was sent",
+                    "leave the rule out; the scope says for how long the answer holds");
+    }
+    if (action.server && !rule.server) {
+        refuse_rule("the rule is too wide: it names no server", "name the server of the call that is answered");
+    }
 }
 
 } // namespace
@@ -95,7 +152,7 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
         edited.arguments != params.arguments) {
         throw Error(ErrorCode::internal_error, "expected an edit to change arguments only, found another action");
     }
-    const PolicyResult result = book.evaluate(Payload(edited), entry.place(), paths);
+    const PolicyResult result = book.evaluate(Payload(edited), entry.context(), paths);
     if (paths.is_resolved() && result.effect == Effect::deny) {
         refuse(fmt::format("the edited call may not run: {}", result.reason));
     }
@@ -104,50 +161,15 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
 
 Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const protocol::ApprovalRespondParams& params,
                        PathSnapshot& paths) const {
-    const auto refuse = [](const std::string& why, const std::string& hint) {
-        throw Error(ErrorCode::rule_invalid, why + "; nothing was answered", hint);
-    };
-    protocol::RuleSpec spec;
-    spec.effect = params.decision == Verdict::allow ? Effect::allow : Effect::deny;
-    spec.kind = action.kind;
-    spec.server = action.server;
-    spec.tool = action.tool;
-    if (params.rule) {
-        if (params.rule->effect != spec.effect) {
-            refuse("the rule's effect is not the decision", "an allow goes with a rule that allows");
-        }
-        spec = *params.rule;
-    }
-    const Place place = entry.place();
-    RuleSource source = RuleSource::user_store;
-    switch (*params.scope) {
-    case Scope::once:
-        refuse("a rule was sent for one call alone", "name the scope that the rule is to hold for");
-        break;
-    case Scope::execution:
-        if (!book.is_running(place)) {
-            refuse("no execution runs that the answer could hold for", "choose another scope");
-        }
-        source = RuleSource::execution;
-        break;
-    case Scope::session:
-        if (!place.session_id) {
-            refuse("no session is behind this action", "choose another scope");
-        }
-        source = RuleSource::session;
-        break;
-    case Scope::workspace:
-        source = RuleSource::workspace_store;
-        break;
-    case Scope::always:
-        break;
-    }
+    const RequestContext context = entry.context();
+    protocol::RuleSpec spec = spec_of_grant(action, params);
+    const RuleSource source = source_of_grant(*params.scope, context, book);
     Rule rule = make_rule(std::move(spec), source, book.now());
     if (source == RuleSource::execution || source == RuleSource::session) {
-        rule.session_id = place.session_id;
+        rule.session_id = context.session_id;
     }
     if (source == RuleSource::execution) {
-        rule.execution_id = place.execution_id;
+        rule.execution_id = context.execution_id;
     }
     const Payload payload(action);
     if (!params.rule) {
@@ -158,20 +180,12 @@ Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const 
         rule.tool_identity = rule.tool ? action.tool_identity : std::nullopt;
     }
     if (params.rule) {
-        const bool edited = params.arguments.has_value();
-        // For a connection, naming the host is enough.
-        const bool only_itself = edited || (requires_exact_payload(action) && action.kind != protocol::ActionKind::network);
-        if (rule.effect == Effect::allow && only_itself) {
-            refuse(edited ? "edited arguments are answered for exactly themselves, and a rule was sent"
-                          : "this action is answered for exactly its payload, and a rule was sent",
-                   "leave the rule out; the scope says for how long the answer holds");
-        }
-        if (rule.effect == Effect::allow && action.server && !rule.server) {
-            refuse("the rule is too wide: it names no server", "name the server of the call that is answered");
+        if (rule.effect == Effect::allow) {
+            require_not_too_wide(rule, action, params.arguments.has_value());
         }
         check_new_rule(rule, book.now());
         if (!applies(rule, payload, paths) && paths.is_resolved()) {
-            refuse("the rule does not match the action that it answers", "take one of the approval's choices");
+            refuse_rule("the rule does not match the action that it answers", "take one of the approval's choices");
         }
     }
     return rule;
@@ -191,7 +205,7 @@ Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, PathSnap
         }
         if (params.scope != Scope::once || params.rule) {
             Rule rule = grant(*entry, one.edited.value_or(entry->request.action), params, paths);
-            const Grantee agent = entry->place().agent;
+            const Grantee agent = entry->context().agent;
             const auto same = std::find_if(answer.rules.begin(), answer.rules.end(), [&](const Rule& other) {
                 const auto given = answer.grantees.find(other.id);
                 return same_but_id(rule, other) && (given == answer.grantees.end() || given->second == agent);
@@ -210,14 +224,14 @@ Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRes
     params.scope = params.scope.value_or(Scope::once);
     self->refresh();
     std::vector<PendingRequestPtr> asked = self->entries(params.approval_ids);
-    const auto is_claimed = [](const PendingRequestPtr& entry) { return entry->answered != nullptr; };
-    for (auto claimed = std::find_if(asked.begin(), asked.end(), is_claimed); claimed != asked.end();
-         claimed = std::find_if(asked.begin(), asked.end(), is_claimed)) {
-        const std::shared_ptr<Event> other_answer = (*claimed)->answered;
+    const auto is_locked = [](const PendingRequestPtr& entry) { return entry->answered != nullptr; };
+    for (auto locked = std::find_if(asked.begin(), asked.end(), is_locked); locked != asked.end();
+         locked = std::find_if(asked.begin(), asked.end(), is_locked)) {
+        const std::shared_ptr<Event> other_answer = (*locked)->answered;
         co_await other_answer->wait();
         asked = self->entries(params.approval_ids);
     }
-    const AnswerLock claim(std::move(asked));
+    const AnswerLock lock(std::move(asked));
     PathSnapshot paths(self->book.root());
     Answer answer = self->check(params, paths);
     while (!paths.is_resolved()) {
@@ -231,7 +245,7 @@ Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespo
     co_await self->book.add(answer.rules, answer.grantees);
     for (Answer::One& one : answer.each) {
         if (one.entry->decision) {
-            continue; // it was withdrawn while the rule was written
+            continue; // withdrawn while the rule was written
         }
         Decision decision;
         decision.allowed = params.decision == Verdict::allow;

@@ -142,7 +142,7 @@ void offer(std::vector<Choice>& choices, std::string_view what, Scope scope,
     choices.push_back(std::move(choice));
 }
 
-// Of a host that is public; of others nobody is asked.
+// Of a public host. A connection to any other host is never asked about.
 std::vector<Choice> connection_choices(const protocol::Action& action, const ChoiceContext& context) {
     std::vector<Choice> choices;
     offer(choices, "this connection", Scope::once);

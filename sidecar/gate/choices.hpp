@@ -1,7 +1,7 @@
 #pragma once
-// The answers that are offered with an approval, the narrowest first, each saying what it covers. Never one for
-// everything; for requires_exact_payload() actions none beyond the exact payload. A label is one line: a choice that it cannot name
-// in full is not offered.
+// choices_for() makes the answers that an approval offers, the narrowest first; each label describes what the choice
+// covers. No choice covers everything, and for requires_exact_payload() actions none covers more than the exact
+// payload. A label is one line: a choice that it cannot name in full is not offered.
 
 #include "paths.hpp"
 #include "payload.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// How wide text is where it is shown. A line that is wider than its place goes on in the next row, and what stands
-// there looks like a line of its own: so lines have a width that every terminal has.
+// columns() is the width of text on a terminal. A line that is wider than the terminal continues in the next row, where
+// its text could look like a line of its own. So all lines are kept to a width that every terminal has.
 
 #include <cstddef>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace cellgate::gate {
 
-// Leaves four columns of eighty to the client.
+// Of eighty columns, four are left to the client.
 inline constexpr std::size_t max_columns = 76;
 
 // Of the source line that makes a call.

@@ -79,7 +79,7 @@ void Decisions::add(const Request& request, const Decision& decision, std::optio
     entry.said.agent = name_of(request.agent);
     entry.said.origin = request.origin;
     if (entry.said.origin) {
-        entry.said.origin->uri.reset(); // as long as whoever ran the cell liked
+        entry.said.origin->uri.reset(); // its length was chosen by the client that ran the cell
         entry.said.origin->text = cut_to_line(entry.said.origin->text, max_source_columns);
     }
 }

@@ -1,7 +1,7 @@
 #pragma once
-// What was decided lately, so that a user can see also what nobody was asked about, and by which rule. Code can have
-// its calls decided, or ask and withdraw, as often as it likes: what it floods is the list of those, never that of a
-// user's answers.
+// `Decisions` is the bounded decision history: a user sees there also what was decided without an approval, and by
+// which rule. Code can cause as many decisions without an answer as it likes (by calls that rules decide, or that it
+// withdraws); these are kept apart, so they cannot push users' answers out of the history.
 
 #include "gate/gate.hpp"
 
@@ -18,13 +18,13 @@ class Decisions {
   public:
     static constexpr std::size_t max_answered = 100;
     static constexpr std::size_t max_others = 200;
-    // Of a payload that is kept, and of its display; a larger one is left out.
+    // A larger payload or display is left out of the history.
     static constexpr std::size_t max_payload_bytes = std::size_t{8} << 10;
     static constexpr std::size_t max_display_bytes = std::size_t{32} << 10;
-    // Of a list, as JSON: half for each kind. Those that do not fit count as forgotten.
+    // Of a list as JSON: half for each kind. Decisions that do not fit count as forgotten.
     static constexpr std::size_t max_list_bytes = std::size_t{8} << 20;
 
-    // `approval_id` of what a user was asked about.
+    // `approval_id`: set when the action was shown to users.
     void add(const Request& request, const Decision& decision, std::optional<std::string> approval_id, WallTime at);
     protocol::PolicyDecisionsResult list() const;
 
@@ -33,7 +33,7 @@ class Decisions {
         WallTime at;
         bool whole = true; // the action has its payload
         protocol::Action action;
-        protocol::PastDecision said; // all but the time, the action and what follows from it
+        protocol::PastDecision said; // all but the time, the action and its display
     };
     static protocol::PastDecision shown(const Entry& entry);
     static void add_newest(const std::deque<Entry>& entries, std::vector<protocol::PastDecision>& list);

@@ -15,11 +15,11 @@ namespace cellgate::gate {
 namespace {
 
 constexpr std::size_t max_display_bytes = std::size_t{24} << 20;
-constexpr std::size_t max_joined_bytes = 72; // of what is tried to stand in one line
+constexpr std::size_t max_joined_bytes = 72; // longer values are shown in several lines
 constexpr std::size_t max_indent = 16;       // deeper nesting shows by its brackets alone
 constexpr std::size_t max_description_bytes = std::size_t{16} << 10;
 
-// Begins what goes on from the line before; no line of ours or of a payload begins with it.
+// Begins a line that continues the one before; no other line begins with it.
 constexpr std::string_view goes_on = "↳ ";
 
 class Lines {
@@ -42,9 +42,8 @@ class Lines {
         constexpr std::size_t cost_of_line = 4;
         bytes_ += line.size() + cost_of_line;
         if (bytes_ > max_display_bytes) {
-            throw Error(
-                ErrorCode::limit_exceeded,
-                fmt::format("it takes more than {} MiB to show, which nobody could read", max_display_bytes >> 20));
+            throw Error(ErrorCode::limit_exceeded,
+                        fmt::format("it takes more than {} MiB to show, too much to read", max_display_bytes >> 20));
         }
         lines_.push_back(std::move(line));
     }

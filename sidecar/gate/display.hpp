@@ -1,9 +1,9 @@
 #pragma once
-// What a user reads before deciding. Every byte of the payload is there, nothing is cut, and no text in it can look
-// like a line of ours: strings stand in quotes, or, when they have several lines, each line behind a "| "; a line that
-// holds something hidden stands in quotes with that written out. What is wider than 76 columns goes on in lines that
-// begin with "↳ ", so that no terminal breaks a line where its text wants it. Numbers are shown digit by digit as they
-// came.
+// display_lines() is the text that a user reads before deciding. It shows every byte of the payload, and no text in the
+// payload can look like a line of cellgate's own. A string is quoted; a string of several lines has each line behind a
+// "| ", and a line with hidden characters is quoted with these escaped. A line wider than 76 columns continues in lines
+// that begin with "↳ ", so the text cannot choose where a terminal breaks it. Numbers are shown digit by digit as they
+// were sent.
 
 #include "protocol/messages/policy.hpp"
 
@@ -12,11 +12,11 @@
 
 namespace cellgate::gate {
 
-// Throws Error{limit_exceeded} when it takes more than 24 MiB to show: what cannot be shown cannot be approved.
+// Throws Error{limit_exceeded} when the lines take more than 24 MiB: a user cannot approve what cannot be shown.
 std::vector<std::string> display_lines(const protocol::Action& action);
 
-// A tool server's words, safe to show: the title in one line of 76 columns, and each line of the description behind
-// "> ", so that it cannot pass for a prompt, and at most 16 KiB of it.
+// A tool server's title and description, safe to show: the title in one line of 76 columns; at most 16 KiB of the
+// description, each line behind "> ", so that it cannot pass for a prompt.
 protocol::Hints visible_hints(const protocol::Hints& hints);
 
 } // namespace cellgate::gate

@@ -25,7 +25,7 @@ void Gate::set_session_rules(const std::string& session_id, const std::vector<pr
 
 void Gate::begin_execution(ExecutionGrants execution) {
     impl_->book.begin_execution(execution.session_id, execution.execution_id, execution.mode, execution.hosts);
-    impl_->running.insert_or_assign(execution.execution_id, Running{std::move(execution.on_pending), 0});
+    impl_->running.insert_or_assign(execution.execution_id, PendingCount{std::move(execution.on_pending), 0});
 }
 
 void Gate::end_execution(const std::string& execution_id) {
@@ -47,7 +47,7 @@ void Gate::attach(ApprovalClient& client) {
         linger->cancel();
     }
     for (const PendingRequestPtr& entry : impl->pending) {
-        if (entry->told) { // or it comes to everybody anyway
+        if (entry->announced) { // otherwise the outbox has its notification, for every client
             impl->outbox.push_back([impl, entry, &client] { impl->announce_again(*entry, client); });
         }
     }

@@ -1,7 +1,7 @@
 #pragma once
-// What the gate holds, and the way of a entry through it: judged by the rules, waiting for its turn, shown, settled.
-// `pending_requests.cpp` is that way, `answers.cpp` what a user says to it, `policy.cpp` the rules as clients see them, and
-// `gate.cpp` the door to all three. Private to the gate.
+// `Gate::Impl` is the gate's state and the life of a request in it: evaluated against the rules, queued, shown as an
+// approval, settled. `pending_requests.cpp` has that life, `answers.cpp` users' answers, `policy.cpp` the methods on
+// rules, and `gate.cpp` the public interface. Private to the gate.
 
 #include "decisions.hpp"
 #include "gate/gate.hpp"
@@ -28,18 +28,19 @@ using protocol::Verdict;
 
 inline constexpr std::string_view no_approver = "no user is connected who can answer, and no rule allows it";
 
-inline Place place_of(const Request& request) {
-    return Place{request.session_id, request.execution_id, request.from_code,
-                 request.agent ? Grantee(request.agent->client) : std::nullopt, request.needs_explicit_host_rule.has_value()};
+inline RequestContext context_of(const Request& request) {
+    return RequestContext{request.session_id, request.execution_id, request.from_code,
+                          request.agent ? Grantee(request.agent->client) : std::nullopt,
+                          request.needs_explicit_host_rule.has_value()};
 }
 
-// A call that waits: first for its turn, then, as an approval with an id, for a user.
+// A call that waits: in its session's queue, and then, as an approval with an id, for a user.
 struct PendingRequest {
     explicit PendingRequest(Request asked) : request(std::move(asked)), payload(request.action) {}
     PendingRequest(const PendingRequest&) = delete;
     PendingRequest& operator=(const PendingRequest&) = delete;
 
-    Place place() const { return place_of(request); }
+    RequestContext context() const { return context_of(request); }
     const std::string& queue() const {
         static const std::string no_session;
         return request.session_id ? *request.session_id : no_session;
@@ -51,10 +52,10 @@ struct PendingRequest {
     std::size_t bytes = 0; // of the approval in a message; known when its turn has come
     std::int64_t seq = 0;  // of the approvals
     bool shown = false;
-    bool told = false;               // to those who were attached then
-    std::optional<PathSnapshot> paths;      // while it is judged
-    bool looking = false;            // at paths, off the loop
-    std::shared_ptr<Event> answered; // while an answer is being checked and stored: others wait for it
+    bool announced = false;            // its notification was sent
+    std::optional<PathSnapshot> paths; // while it is judged
+    bool resolving = false;            // its paths are being resolved off the loop
+    std::shared_ptr<Event> answered;   // while an answer is being checked and stored: others wait for it
     std::list<std::shared_ptr<PendingRequest>>::iterator position; // in its queue, then among the pending
     std::shared_ptr<CancelState> expiry;
     std::shared_ptr<CancelState> elicitation;
@@ -63,19 +64,20 @@ struct PendingRequest {
 };
 using PendingRequestPtr = std::shared_ptr<PendingRequest>;
 
-// The calls of one session. Those with an approval are in Impl::pending.
+// The calls of one session. Calls that are shown as approvals are in Impl::pending.
 struct Queue {
     std::size_t shown = 0;
     std::size_t shown_bytes = 0;
     std::list<PendingRequestPtr> waiting;
 };
 
-struct Running {
+// How many calls of a running execution wait for a user.
+struct PendingCount {
     std::function<void(std::size_t)> on_pending;
     std::size_t pending = 0;
 };
 
-// What a valid answer does.
+// The effects of a valid answer.
 struct Answer {
     struct One {
         PendingRequestPtr entry;
@@ -97,40 +99,42 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
           resolver(clock, options.run_blocking) {}
 
     static Task<Decision> decide(std::shared_ptr<Impl> self, Request request);
-    // Actions that need no approval: keeps what was decided.
+    // Records the decision of an action that needs no approval.
     Decision record_immediate(const PendingRequest& entry, Decision decision);
 
-    // Nothing of what goes out (clients that are told, calls that go on) may run while our state is half changed: it
-    // is queued, and pump() sends it at the end of every operation, also of those that it sets off itself.
+    // Notifications of clients and calls that go on must not run while this state is half changed. They are queued in
+    // the outbox, and pump() sends them at the end of every operation, also of the operations that they cause.
     void pump();
-    // The same once all that is ready now has run: of calls that are cancelled together none is asked about in between.
+    // Pumps after every task that is ready now has run: when several calls are cancelled together, no approval of one
+    // of them is shown in between.
     void schedule_flush();
     static Task<void> pump_later(std::shared_ptr<Impl> self);
     void ask_next(const std::string& queue);
     void prepare(const PendingRequestPtr& entry);
     void show(const PendingRequestPtr& entry);
-    // Looks at the paths that a judgement of the entry lacked, and has it judged again.
-    void look(const PendingRequestPtr& entry);
-    static Task<void> look_for(std::shared_ptr<Impl> self, PendingRequestPtr entry);
+    // Resolves the paths that an evaluation of the entry lacked, and evaluates it again.
+    void resolve_paths(const PendingRequestPtr& entry);
+    static Task<void> resolve_paths_of(std::shared_ptr<Impl> self, PendingRequestPtr entry);
     void judge_pending(const PendingRequestPtr& entry);
     void settle(const PendingRequestPtr& entry, Decision decision);
     void count(const PendingRequestPtr& entry, bool more);
-    void tell(const std::function<void(ApprovalClient&)>& what);
-    void tell(ApprovalClient& client, const std::function<void(ApprovalClient&)>& what);
+    void notify(const std::function<void(ApprovalClient&)>& what);
+    void notify(ApprovalClient& client, const std::function<void(ApprovalClient&)>& what);
     void announce_again(const PendingRequest& entry, ApprovalClient& client);
-    // And no client is expected back.
+    // No client is attached, and none is expected back.
     bool has_no_approver() const { return clients.empty() && !linger; }
 
     void refresh();
-    // Rules have changed: settles what they now decide; of one session, or of all.
+    // After rules have changed: settles the pending approvals that they now decide, of one session or of all.
     void reconsider(const std::optional<std::string>& session_id);
     void settle_all(ResolvedBy by, const std::string& reason, const std::optional<std::string>& session_id);
 
     static Task<void> respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params);
     std::vector<PendingRequestPtr> entries(const std::vector<std::string>& ids) const;
-    // Throws what respond() does. Says nothing while paths are unresolved.
+    // Throws as respond() does. The result is void while paths are unresolved.
     Answer check(const protocol::ApprovalRespondParams& params, PathSnapshot& paths) const;
-    Action edited_action(const PendingRequest& entry, const protocol::ApprovalRespondParams& params, PathSnapshot& paths) const;
+    Action edited_action(const PendingRequest& entry, const protocol::ApprovalRespondParams& params,
+                         PathSnapshot& paths) const;
     Rule grant(const PendingRequest& entry, const Action& action, const protocol::ApprovalRespondParams& params,
                PathSnapshot& paths) const;
     static Task<void> apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer);
@@ -158,8 +162,8 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     std::list<PendingRequestPtr> pending; // oldest first
     std::unordered_map<std::string, PendingRequestPtr> by_id;
     std::map<std::string, Queue> queues;
-    std::map<std::string, Running> running;
-    // Ids that were resolved, so that a late answer is told from a wrong one.
+    std::map<std::string, PendingCount> running;
+    // Ids that were resolved: an answer to one is late, an answer to any other unknown id is wrong.
     std::unordered_set<std::string> resolved;
     std::deque<std::string> resolved_order;
     std::set<std::string> changed_queues;
@@ -167,7 +171,7 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     bool pumping = false;
     bool pumps_soon = false;
     bool closed = false;
-    std::shared_ptr<CancelState> linger; // while the last one who has vanished is expected back
+    std::shared_ptr<CancelState> linger; // while the last client, which has vanished, is expected back
     TaskScope scope;
 };
 

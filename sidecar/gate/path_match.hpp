@@ -1,10 +1,7 @@
 #pragma once
-// PathSnapshot in arguments. What a tool server makes of a text that we take for a path is its own business: a text that some
-// reader may understand otherwise (a leading ~, $, %, quotes, blanks at its ends, a scheme, a backslash) is `unclear`.
-//
-// Links are resolved when the rule is matched. Who can change links between then and the server's own look at the file
-// (code in the sandbox can, in the workspace) may lead the server elsewhere: a rule on paths trusts the server to stay
-// in its own folders, and is no boundary by itself.
+// path_under() and glob_match() decide whether an argument, read as a path, is within a rule's folder or pattern. Each
+// tool server interprets an argument in its own way: a text that some reader may not take for a plain path (a leading
+// ~, $, %, quotes, blanks at its ends, a scheme, a backslash) is `unclear`.
 
 #include "match.hpp"
 #include "paths.hpp"

@@ -16,14 +16,14 @@ namespace cellgate::gate {
 
 namespace {
 
-constexpr Duration patience = std::chrono::seconds(2);
+constexpr Duration time_limit = std::chrono::seconds(2);
 
-PathSnapshot::ResolvedPath look_at(const std::string& path) {
-    PathSnapshot::ResolvedPath place;
-    place.path = resolve_path(path, "/");
+PathSnapshot::ResolvedPath inspect(const std::string& path) {
+    PathSnapshot::ResolvedPath found;
+    found.path = resolve_path(path, "/");
     std::error_code error;
-    place.is_directory = place.path && std::filesystem::is_directory(*place.path, error);
-    return place;
+    found.is_directory = found.path && std::filesystem::is_directory(*found.path, error);
+    return found;
 }
 
 } // namespace
@@ -108,10 +108,10 @@ const PathSnapshot::ResolvedPath* PathSnapshot::find(const std::string& path) {
     return &found->second;
 }
 
-// Shared with the thread that looks, which goes on when nobody waits any more.
+// Shared with the thread that inspects the paths: it goes on after every waiter has given up.
 struct PathResolver::Job {
     std::vector<std::string> paths;
-    std::vector<PathSnapshot::ResolvedPath> places;
+    std::vector<PathSnapshot::ResolvedPath> found;
     bool abandoned = false;
     Event done;
 };
@@ -126,7 +126,7 @@ Task<void> PathResolver::resolve(PathSnapshot& paths) {
     bool done = false;
     std::exception_ptr cancelled;
     try {
-        done = co_await wait_until(clock_, job->done, clock_.now() + patience);
+        done = co_await wait_until(clock_, job->done, clock_.now() + time_limit);
     } catch (const Cancelled&) {
         cancelled = std::current_exception();
     }
@@ -136,10 +136,10 @@ Task<void> PathResolver::resolve(PathSnapshot& paths) {
     }
     if (!done) {
         log_warning("a path in the arguments of a call could not be looked at within {} s",
-                    std::chrono::duration_cast<std::chrono::seconds>(patience).count());
+                    std::chrono::duration_cast<std::chrono::seconds>(time_limit).count());
     }
     for (std::size_t i = 0; i < job->paths.size(); ++i) {
-        paths.known_[job->paths[i]] = done ? std::move(job->places[i]) : PathSnapshot::ResolvedPath();
+        paths.known_[job->paths[i]] = done ? std::move(job->found[i]) : PathSnapshot::ResolvedPath();
     }
     paths.unresolved_.clear();
 }
@@ -153,7 +153,7 @@ Task<void> PathResolver::work() {
         }
         std::function<void()> look = [job] {
             for (const std::string& path : job->paths) {
-                job->places.push_back(look_at(path));
+                job->found.push_back(inspect(path));
             }
         };
         co_await run_blocking_(std::move(look));

@@ -1,7 +1,8 @@
 #pragma once
-// What paths lead to. Looking at one can block for ever (a mount whose server is gone), and code in a kernel chooses
-// them: a judgement asks a PathSnapshot, which looks at nothing and notes what it lacks; PathResolver looks, off the loop, and
-// the judgement is made again. What takes too long leads nowhere that can be told.
+// `PathSnapshot` is the set of resolved paths that one evaluation of the rules uses. Code in a kernel chooses the
+// paths, and resolving one can block for ever (a mount whose server is gone). So a snapshot never touches the disk: it
+// records the paths that are unresolved, `PathResolver` resolves these off the loop, and the rules are evaluated again.
+// A path that does not resolve within two seconds is treated as unresolvable.
 
 #include "base/clock.hpp"
 #include "base/run_blocking.hpp"
@@ -20,11 +21,12 @@ namespace cellgate::gate {
 // The names that a path consists of, without empty ones and "."; ".." is left as it is.
 std::vector<std::string> path_components(std::string_view path);
 
-// The absolute path without links, "." and ".."; a relative one is taken from `root`. What is not there resolves to
-// where it would be. Nothing when it cannot be told: no rights, a loop, ".." below what is not there, /proc. May block.
+// The absolute path without links, "." and ".."; a relative one is taken from `root`. A missing file
+// resolves to the path that it would have. Nothing when the path is unresolvable: no rights, a loop, ".." below a
+// missing folder, /proc. May block.
 std::optional<std::string> resolve_path(std::string_view path, std::string_view root);
 
-// What one judgement knows. A judgement that was made while something was unresolved says nothing.
+// An evaluation that met an unresolved path is void, and is repeated once the path is resolved.
 class PathSnapshot {
   public:
     struct ResolvedPath {
@@ -34,7 +36,7 @@ class PathSnapshot {
 
     explicit PathSnapshot(std::string root) : root_(std::move(root)) {}
     const std::string& root() const { return root_; }
-    // nullptr while it is not known; then it is unresolved. `path`: absolute.
+    // nullptr while `path`, which is absolute, is unresolved.
     const ResolvedPath* find(const std::string& path);
     bool is_resolved() const { return unresolved_.empty(); }
 
@@ -45,12 +47,12 @@ class PathSnapshot {
     std::set<std::string> unresolved_;
 };
 
-// Looks for all who wait, one after the other: a path that hangs takes one thread, not all of them.
+// Resolves for all callers, one after the other: a path that hangs takes one thread, not all of them.
 class PathResolver {
   public:
     PathResolver(Clock& clock, RunBlocking run_blocking) : clock_(clock), run_blocking_(std::move(run_blocking)) {}
 
-    // Finds what is unresolved. Returns at the latest after two seconds.
+    // Resolves the unresolved paths. Returns at the latest after two seconds.
     Task<void> resolve(PathSnapshot& paths);
     Task<void> close() { return tasks_.join(); }
 

@@ -15,7 +15,7 @@ namespace cellgate::gate {
 
 namespace {
 
-// Of a entry that an agent's program shows: one that is longer would hardly be read there.
+// Of a question that an agent's own program shows: its user would hardly read a longer one.
 constexpr std::size_t max_elicited_bytes = std::size_t{16} << 10;
 
 std::string no_approver_reason(const Request& request) {
@@ -61,19 +61,20 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     auto entry = std::make_shared<PendingRequest>(std::move(request));
     const Action& action = entry->request.action;
     PathSnapshot paths(self->book.root());
-    PolicyResult result = self->book.evaluate(entry->payload, entry->place(), paths);
+    PolicyResult result = self->book.evaluate(entry->payload, entry->context(), paths);
     while (!paths.is_resolved()) {
         co_await self->resolver.resolve(paths);
-        result = self->book.evaluate(entry->payload, entry->place(), paths);
+        result = self->book.evaluate(entry->payload, entry->context(), paths);
     }
-    // By name alone: neither without a rule, nor by one that says "ask".
+    // Only an explicit rule allows it: no rule is not enough, and neither is one that says "ask".
     if (entry->request.needs_explicit_host_rule && (!result.rule || result.effect == Effect::ask)) {
-        co_return self->record_immediate(*entry, denied(action, ResolvedBy::rule, *entry->request.needs_explicit_host_rule));
+        co_return self->record_immediate(*entry,
+                                         denied(action, ResolvedBy::rule, *entry->request.needs_explicit_host_rule));
     }
     if (entry->request.deny_rules_only) {
         self->book.require_readable();
         if (result.effect != Effect::deny || !result.rule) {
-            // Kept is what it is a part of.
+            // Not recorded: the history has the decision that it is a part of.
             co_return decision_by(PolicyResult{Effect::allow, std::nullopt, "no rule denies it"}, action);
         }
     }
@@ -84,7 +85,8 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
         co_return denied(action, ResolvedBy::cancelled, "cellgate is ending");
     }
     if (self->has_no_approver() && !self->can_elicit(entry->request)) {
-        co_return self->record_immediate(*entry, denied(action, ResolvedBy::no_client, no_approver_reason(entry->request)));
+        co_return self->record_immediate(*entry,
+                                         denied(action, ResolvedBy::no_client, no_approver_reason(entry->request)));
     }
     Queue& queue = self->queues[entry->queue()];
     entry->position = queue.waiting.insert(queue.waiting.end(), entry);
@@ -145,29 +147,29 @@ void Gate::Impl::ask_next(const std::string& name) {
     Queue& queue = found->second;
     while (queue.shown < max_pending_per_session && !queue.waiting.empty()) {
         const PendingRequestPtr entry = queue.waiting.front();
-        if (entry->looking) {
+        if (entry->resolving) {
             return;
         }
         if (!entry->paths) {
             entry->paths.emplace(book.root());
         }
         // While it waited, an answer to another one may have covered it.
-        PolicyResult result = book.evaluate(entry->payload, entry->place(), *entry->paths);
+        PolicyResult result = book.evaluate(entry->payload, entry->context(), *entry->paths);
         if (entry->paths->is_resolved() && result.effect != Effect::ask) {
             settle(entry, decision_by(std::move(result), entry->request.action));
             continue;
         }
         try {
-            prepare(entry); // also when paths are unresolved: what the choices lack is looked for at once
+            prepare(entry); // also when paths are unresolved: those of the choices are then resolved together with them
         } catch (const Error& error) {
             settle(entry, denied(entry->request.action, ResolvedBy::rule, error.message));
             continue;
         }
         if (!entry->paths->is_resolved()) {
-            look(entry);
+            resolve_paths(entry);
             return;
         }
-        entry->paths.reset(); // what was seen of them is old when its turn comes
+        entry->paths.reset(); // they may have changed when its turn comes
         if (queue.shown > 0 && queue.shown_bytes + entry->bytes > max_pending_bytes_per_session) {
             return;
         }
@@ -178,14 +180,14 @@ void Gate::Impl::ask_next(const std::string& name) {
     }
 }
 
-void Gate::Impl::look(const PendingRequestPtr& entry) {
-    entry->looking = true;
-    scope.spawn(look_for(shared_from_this(), entry));
+void Gate::Impl::resolve_paths(const PendingRequestPtr& entry) {
+    entry->resolving = true;
+    scope.spawn(resolve_paths_of(shared_from_this(), entry));
 }
 
-Task<void> Gate::Impl::look_for(std::shared_ptr<Impl> self, PendingRequestPtr entry) {
+Task<void> Gate::Impl::resolve_paths_of(std::shared_ptr<Impl> self, PendingRequestPtr entry) {
     co_await self->resolver.resolve(*entry->paths);
-    entry->looking = false;
+    entry->resolving = false;
     if (entry->decision) {
         co_return;
     }
@@ -197,13 +199,13 @@ Task<void> Gate::Impl::look_for(std::shared_ptr<Impl> self, PendingRequestPtr en
     self->pump();
 }
 
-// All of the approval but its number and times.
+// Fills in the approval, all but its id and times.
 void Gate::Impl::prepare(const PendingRequestPtr& entry) {
     const Request& request = entry->request;
     protocol::Approval& approval = entry->approval;
     ChoiceContext context;
     context.in_session = request.session_id.has_value();
-    context.in_execution = book.is_running(entry->place());
+    context.in_execution = book.is_running(entry->context());
     approval.choices = choices_for(entry->payload, context, *entry->paths);
     if (!entry->paths->is_resolved() || entry->bytes > 0) {
         return;
@@ -242,8 +244,8 @@ void Gate::Impl::show(const PendingRequestPtr& entry) {
     entry->position = pending.insert(pending.end(), entry);
     by_id.emplace(approval.approval_id, entry);
     outbox.push_back([self = shared_from_this(), entry] {
-        entry->told = true;
-        self->tell([&entry](ApprovalClient& client) { client.on_requested(entry->approval); });
+        entry->announced = true;
+        self->notify([&entry](ApprovalClient& client) { client.on_requested(entry->approval); });
     });
     if (has_no_approver() && can_elicit(entry->request)) {
         entry->elicitation = scope.spawn(elicit(shared_from_this(), entry));
@@ -251,7 +253,7 @@ void Gate::Impl::show(const PendingRequestPtr& entry) {
 }
 
 void Gate::Impl::settle(const PendingRequestPtr& kept, Decision decision) {
-    const PendingRequestPtr entry = kept; // the caller's may be the one in a list
+    const PendingRequestPtr entry = kept; // the caller's may be a reference into a list
     entry->decision = std::move(decision);
     decisions.add(entry->request, *entry->decision,
                   entry->shown ? std::optional(entry->approval.approval_id) : std::nullopt, clock.wall());
@@ -277,7 +279,7 @@ void Gate::Impl::settle(const PendingRequestPtr& kept, Decision decision) {
                 params.rule_id = entry->decision->rule->id;
             }
             params.reason = entry->decision->reason;
-            self->tell([&params](ApprovalClient& client) { client.on_resolved(params); });
+            self->notify([&params](ApprovalClient& client) { client.on_resolved(params); });
         });
     } else {
         queue.waiting.erase(entry->position);
@@ -310,27 +312,27 @@ void Gate::Impl::count(const PendingRequestPtr& entry, bool more) {
     });
 }
 
-void Gate::Impl::tell(const std::function<void(ApprovalClient&)>& what) {
+void Gate::Impl::notify(const std::function<void(ApprovalClient&)>& what) {
     const std::vector<ApprovalClient*> now = clients;
     for (ApprovalClient* client : now) {
-        tell(*client, what);
+        notify(*client, what);
     }
 }
 
-void Gate::Impl::tell(ApprovalClient& client, const std::function<void(ApprovalClient&)>& what) {
+void Gate::Impl::notify(ApprovalClient& client, const std::function<void(ApprovalClient&)>& what) {
     if (std::find(clients.begin(), clients.end(), &client) == clients.end()) {
         return;
     }
     try {
         what(client);
     } catch (const std::exception& error) {
-        log_error("a client could not be told of an approval: {}", error.what());
+        log_error("a client failed in a notification of an approval: {}", error.what());
     }
 }
 
 void Gate::Impl::announce_again(const PendingRequest& entry, ApprovalClient& client) {
     if (!entry.decision) {
-        tell(client, [&entry](ApprovalClient& who) { who.on_requested(entry.approval); });
+        notify(client, [&entry](ApprovalClient& who) { who.on_requested(entry.approval); });
     }
 }
 
@@ -344,8 +346,8 @@ void Gate::Impl::refresh() {
 void Gate::Impl::reconsider(const std::optional<std::string>& session_id) {
     const std::vector<PendingRequestPtr> now(pending.begin(), pending.end());
     for (const PendingRequestPtr& entry : now) {
-        // One that is being looked at is judged by the rules that there are when that has ended.
-        if (!entry->decision && !entry->looking && (!session_id || entry->request.session_id == session_id)) {
+        // A request whose paths are being resolved is evaluated with the new rules once they are.
+        if (!entry->decision && !entry->resolving && (!session_id || entry->request.session_id == session_id)) {
             entry->paths.emplace(book.root());
             judge_pending(entry);
         }
@@ -353,9 +355,9 @@ void Gate::Impl::reconsider(const std::optional<std::string>& session_id) {
 }
 
 void Gate::Impl::judge_pending(const PendingRequestPtr& entry) {
-    PolicyResult result = book.evaluate(entry->payload, entry->place(), *entry->paths);
+    PolicyResult result = book.evaluate(entry->payload, entry->context(), *entry->paths);
     if (!entry->paths->is_resolved()) {
-        look(entry);
+        resolve_paths(entry);
         return;
     }
     entry->paths.reset();
@@ -381,7 +383,7 @@ void Gate::Impl::settle_all(ResolvedBy by, const std::string& reason, const std:
 Task<void> Gate::Impl::expire(std::shared_ptr<Impl> self, PendingRequestPtr entry) {
     co_await sleep_for(self->clock, *self->options.approval_timeout);
     if (!entry->decision) {
-        self->settle(entry, denied(entry->request.action, ResolvedBy::expired, "nobody answered in time"));
+        self->settle(entry, denied(entry->request.action, ResolvedBy::expired, "no user answered in time"));
         self->pump();
     }
 }
@@ -394,7 +396,7 @@ Task<void> Gate::Impl::elicit(std::shared_ptr<Impl> self, PendingRequestPtr entr
         bytes += line.size() + 1;
     }
     if (bytes > max_elicited_bytes) {
-        problem = fmt::format("it takes {} bytes to show, too much for a entry at the agent's own program", bytes);
+        problem = fmt::format("it takes {} bytes to show, too much for a question in the agent's own program", bytes);
     } else {
         try {
             yes = co_await self->options.elicitor->elicit(*entry->request.agent, entry->approval);

@@ -53,13 +53,13 @@ Task<protocol::PolicyExplainResult> Gate::Impl::policy_explain(std::shared_ptr<I
         throw Error(ErrorCode::invalid_params, fmt::format("params.action.arguments: expected an object, found {}",
                                                            params.action.arguments->type()));
     }
-    const Place place{params.session_id, params.execution_id, true};
+    const RequestContext context{params.session_id, params.execution_id, true};
     const Payload payload(params.action);
     PathSnapshot paths(self->book.root());
-    PolicyResult found = self->book.evaluate(payload, place, paths);
+    PolicyResult found = self->book.evaluate(payload, context, paths);
     while (!paths.is_resolved()) {
         co_await self->resolver.resolve(paths);
-        found = self->book.evaluate(payload, place, paths);
+        found = self->book.evaluate(payload, context, paths);
     }
     if (found.effect == Effect::ask && self->has_no_approver()) {
         found.effect = Effect::deny;

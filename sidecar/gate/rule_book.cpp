@@ -1,8 +1,8 @@
 #include "rule_book.hpp"
 
-#include "base/paths.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/hash.hpp"
+#include "base/paths.hpp"
 #include "columns.hpp"
 #include "rules.hpp"
 #include "visible_name.hpp"
@@ -89,48 +89,48 @@ void RuleBook::require_readable() const {
     }
 }
 
-const RuleBook::Execution* RuleBook::running(const Place& place) const {
-    if (!place.execution_id || !place.session_id) {
+const RuleBook::Execution* RuleBook::running(const RequestContext& context) const {
+    if (!context.execution_id || !context.session_id) {
         return nullptr;
     }
-    const auto found = executions_.find(*place.execution_id);
-    return found != executions_.end() && found->second.session_id == *place.session_id ? &found->second : nullptr;
+    const auto found = executions_.find(*context.execution_id);
+    return found != executions_.end() && found->second.session_id == *context.session_id ? &found->second : nullptr;
 }
 
-bool RuleBook::is_running(const Place& place) const {
-    return running(place) != nullptr;
+bool RuleBook::is_running(const RequestContext& context) const {
+    return running(context) != nullptr;
 }
 
-std::vector<const std::vector<Rule>*> RuleBook::rules_for(const Place& place) const {
+std::vector<const std::vector<Rule>*> RuleBook::rules_for(const RequestContext& context) const {
     std::vector<const std::vector<Rule>*> lists{&configured_, &user_.rules(), &workspace_.rules()};
-    if (place.session_id) {
-        if (const auto session = sessions_.find(*place.session_id); session != sessions_.end()) {
+    if (context.session_id) {
+        if (const auto session = sessions_.find(*context.session_id); session != sessions_.end()) {
             lists.push_back(&session->second);
         }
     }
-    if (const Execution* execution = running(place)) {
+    if (const Execution* execution = running(context)) {
         lists.push_back(&execution->rules);
     }
     return lists;
 }
 
-// What an execution that ran with approvals "deny" left behind in the kernel (a thread, a timer) asks nobody either. It
-// cannot be told which execution that was: the last one counts.
-bool RuleBook::prompts_disabled(const Place& place) const {
-    if (const Execution* execution = running(place)) {
+// An execution that ran with approvals "deny" may leave a thread or a timer in the kernel; its calls raise no prompt
+// either. Which execution left it is unknown: the last one counts.
+bool RuleBook::prompts_disabled(const RequestContext& context) const {
+    if (const Execution* execution = running(context)) {
         return execution->mode == protocol::ApprovalMode::deny;
     }
-    if (!place.from_code || !place.session_id || place.execution_id) {
+    if (!context.from_code || !context.session_id || context.execution_id) {
         return false;
     }
-    const auto last = last_modes_.find(*place.session_id);
+    const auto last = last_modes_.find(*context.session_id);
     return last != last_modes_.end() && last->second == protocol::ApprovalMode::deny;
 }
 
-// What was allowed to a user's code does not cover an agent's in the same kernel, nor the other way round.
-bool RuleBook::applies_to(const Rule& rule, const Place& place) const {
+// A grant to a user's code does not cover an agent's code in the same kernel, and the other way round.
+bool RuleBook::applies_to(const Rule& rule, const RequestContext& context) const {
     const auto given = grantees_.find(rule.id);
-    return rule.effect != Effect::allow || given == grantees_.end() || given->second == place.agent;
+    return rule.effect != Effect::allow || given == grantees_.end() || given->second == context.agent;
 }
 
 void RuleBook::forget(const std::vector<Rule>& rules) {
@@ -139,7 +139,7 @@ void RuleBook::forget(const std::vector<Rule>& rules) {
     }
 }
 
-PolicyResult RuleBook::evaluate(const Payload& payload, const Place& place, PathSnapshot& paths) const {
+PolicyResult RuleBook::evaluate(const Payload& payload, const RequestContext& context, PathSnapshot& paths) const {
     for (const RuleStore* store : {&user_, &workspace_}) {
         if (store->problem()) {
             return PolicyResult{Effect::deny, std::nullopt, store->problem()->message};
@@ -147,11 +147,11 @@ PolicyResult RuleBook::evaluate(const Payload& payload, const Place& place, Path
     }
     const WallTime now = clock_.wall();
     const Rule* best = nullptr;
-    for (const std::vector<Rule>* rules : rules_for(place)) {
+    for (const std::vector<Rule>* rules : rules_for(context)) {
         for (const Rule& rule : *rules) {
-            const bool too_wide = place.needs_explicit_host_rule && rule.effect == Effect::allow && !rule.host;
+            const bool too_wide = context.needs_explicit_host_rule && rule.effect == Effect::allow && !rule.host;
             if ((best == nullptr || rank(rule) > rank(*best)) && !too_wide && !is_expired(rule, now) &&
-                applies_to(rule, place) && applies(rule, payload, paths)) {
+                applies_to(rule, context) && applies(rule, payload, paths)) {
                 best = &rule;
                 if (rank(rule) == highest_rank) {
                     return PolicyResult{rule.effect, rule, fmt::format("denied by {}", describe(rule))};
@@ -162,11 +162,12 @@ PolicyResult RuleBook::evaluate(const Payload& payload, const Place& place, Path
     if (best != nullptr && best->effect == Effect::allow) {
         return PolicyResult{Effect::allow, *best, fmt::format("allowed by {}", describe(*best))};
     }
-    if (prompts_disabled(place)) {
-        return PolicyResult{Effect::deny, best != nullptr ? std::optional(*best) : std::nullopt,
-                      running(place) != nullptr
-                          ? "nothing allows it, and this execution runs with approvals \"deny\": nobody is asked"
-                          : "nothing allows it, and the last execution ran with approvals \"deny\": nobody is asked"};
+    if (prompts_disabled(context)) {
+        return PolicyResult{
+            Effect::deny, best != nullptr ? std::optional(*best) : std::nullopt,
+            running(context) != nullptr
+                ? "nothing allows it, and this execution runs with approvals \"deny\": no user is asked"
+                : "nothing allows it, and the last execution ran with approvals \"deny\": no user is asked"};
     }
     return best != nullptr ? PolicyResult{Effect::ask, *best, fmt::format("asked for by {}", describe(*best))}
                            : PolicyResult{Effect::ask, std::nullopt, "no rule covers it"};
@@ -304,7 +305,7 @@ void RuleBook::begin_execution(const std::string& session_id, const std::string&
         Rule grant = make_rule(std::move(spec), RuleSource::execution, clock_.wall());
         grant.session_id = session_id;
         grant.execution_id = execution_id;
-        grantees_[grant.id] = std::nullopt; // only a user can say it
+        grantees_[grant.id] = std::nullopt; // only a user can give it
         execution.rules.push_back(std::move(grant));
     }
     end_execution(execution_id);

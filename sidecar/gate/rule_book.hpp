@@ -1,7 +1,8 @@
 #pragma once
-// All rules and grants in force, and what they say of an action: built in and given at the start, stored for the user
-// and for the workspace, and those of sessions and of executions that run. It decides, but asks nobody. What is stored
-// is written off the loop, in the order in which it was asked for, and is in force when it is on the disk.
+// `RuleBook` is all rules and grants in force: those built in and given at the start, those stored for the user and for
+// the workspace, and those of sessions and of running executions. It evaluates an action against them, and never
+// prompts. Rules are written to the disk off the loop, in the order of the calls; a stored rule is in force once it is
+// on the disk.
 
 #include "base/clock.hpp"
 #include "paths.hpp"
@@ -26,16 +27,16 @@ struct PolicyResult {
     std::string reason;
 };
 
-// Whom an allow of a session or an execution was given to: an agent, by its client, or none, which is a user.
+// The holder of a grant of a session or an execution: an agent, by its client's number; none is a user.
 using Grantee = std::optional<std::uint64_t>;
 
-// Where an action comes from: whose grants count, and whether a user can be asked.
-struct Place {
+// The origin of an action: it determines whose grants count, and whether a user can be asked.
+struct RequestContext {
     std::optional<std::string> session_id;
     std::optional<std::string> execution_id;
-    bool from_code = false;           // code in the session's kernel makes it
-    Grantee agent = std::nullopt; // on whose behalf
-    bool needs_explicit_host_rule = false;        // no allow counts but one that names the host
+    bool from_code = false;                // code in the session's kernel makes it
+    Grantee agent = std::nullopt;          // on whose behalf it is made
+    bool needs_explicit_host_rule = false; // only an allow rule that names the host counts
 };
 
 class RuleBook {
@@ -43,24 +44,24 @@ class RuleBook {
     // Throws Error{config_invalid} when the policy directory is inside the root.
     RuleBook(Clock& clock, RunBlocking run_blocking, std::string root, const std::string& policy_directory);
 
-    // Looks whether stored rules have changed. True when they have.
+    // Reads stored rules again if they have changed. True when they have.
     bool refresh();
     // Throws Error{policy_unreadable} when stored rules cannot be read.
     void require_readable() const;
 
-    // Says nothing while paths are unresolved.
-    PolicyResult evaluate(const Payload& payload, const Place& place, PathSnapshot& paths) const;
+    // The result is void while paths are unresolved.
+    PolicyResult evaluate(const Payload& payload, const RequestContext& context, PathSnapshot& paths) const;
     std::vector<protocol::Rule> in_force() const;
 
     // Adds rules of any source; those of stores are written first, all or none of a store. What is in `grantees`, by
-    // the rule's id, covers nobody else. Throws Error{policy_unreadable} or {store_failed}; then none was added. Await
-    // it shielded.
+    // the rule's id, covers no other grantee. Throws Error{policy_unreadable} or {store_failed}; then none was added.
+    // Await it shielded.
     Task<void> add(std::vector<protocol::Rule> rules, std::map<std::string, Grantee> grantees = {});
-    // One that the sidecar starts with, or is given by a user for as long as it runs.
+    // Adds a rule that the sidecar starts with, or that a user gives for as long as it runs.
     void configure(protocol::Rule rule) { configured_.push_back(std::move(rule)); }
-    // Takes back what was configured, if it is still there.
+    // Removes what configure() added, if it is still there.
     void withdraw(const std::string& rule_id);
-    // Throws Error{rule_invalid} when there is none, or it is built in. Await it shielded.
+    // Throws Error{rule_invalid} when no rule has the id, or the rule is built in. Await it shielded.
     Task<void> remove(std::string rule_id);
 
     void set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);
@@ -68,7 +69,7 @@ class RuleBook {
                          const std::vector<std::string>& hosts);
     void end_execution(const std::string& execution_id);
     void end_session(const std::string& session_id);
-    bool is_running(const Place& place) const;
+    bool is_running(const RequestContext& context) const;
 
     const std::string& root() const { return root_; }
     WallTime now() const { return clock_.wall(); }
@@ -79,11 +80,11 @@ class RuleBook {
         protocol::ApprovalMode mode;
         std::vector<protocol::Rule> rules;
     };
-    const Execution* running(const Place& place) const;
-    bool prompts_disabled(const Place& place) const;
+    const Execution* running(const RequestContext& context) const;
+    bool prompts_disabled(const RequestContext& context) const;
     Task<void> write(RuleStore* store, std::function<void(std::vector<protocol::Rule>&)> change);
-    std::vector<const std::vector<protocol::Rule>*> rules_for(const Place& place) const;
-    bool applies_to(const protocol::Rule& rule, const Place& place) const;
+    std::vector<const std::vector<protocol::Rule>*> rules_for(const RequestContext& context) const;
+    bool applies_to(const protocol::Rule& rule, const RequestContext& context) const;
     void forget(const std::vector<protocol::Rule>& rules);
 
     Clock& clock_;
@@ -93,11 +94,11 @@ class RuleBook {
     RuleStore workspace_;
     std::vector<protocol::Rule> configured_;
     std::map<std::string, std::vector<protocol::Rule>> sessions_;
-    std::map<std::string, std::vector<std::string>> from_settings_; // of these, by session
-    std::map<std::string, protocol::ApprovalMode> last_modes_; // of each session's executions the one that began last
+    std::map<std::string, std::vector<std::string>> from_settings_; // ids of these, by session
+    std::map<std::string, protocol::ApprovalMode> last_modes_;      // by session: of the execution that began last
     std::map<std::string, Execution> executions_;
     std::map<std::string, Grantee> grantees_; // by the id of a rule
-    std::shared_ptr<Event> last_write_;           // set when it has ended
+    std::shared_ptr<Event> last_write_;       // set when it has ended
 };
 
 } // namespace cellgate::gate

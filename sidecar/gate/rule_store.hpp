@@ -1,7 +1,7 @@
 #pragma once
-// Rules on disk: one JSON file, `{"version":1,"rules":[…]}`, only its owner may write. It is read again when it has
-// changed (another sidecar shares the user's file, a user may edit it), replaced atomically under a lock, and never
-// written over when it cannot be read: a file that is broken, foreign or open to others allows nothing.
+// `RuleStore` is a file of rules: JSON, `{"version":1,"rules":[…]}`, writable only by its owner. It is read again when
+// it has changed (another sidecar shares the user's file, and a user may edit it) and replaced atomically under a lock.
+// A file that is broken, foreign or writable by others allows nothing, and is never overwritten.
 
 #include "base/error.hpp"
 #include "protocol/messages/policy.hpp"
@@ -16,17 +16,17 @@ namespace cellgate::gate {
 
 class RuleStore {
   public:
-    // `about` says in the file what it is for, to people.
+    // `about` is written into the file; it explains the file to a reader.
     RuleStore(std::string directory, std::string file_name, protocol::RuleSource source, std::string about);
 
     // Reads the file if it has changed. True when it had.
     bool refresh();
     const std::vector<protocol::Rule>& rules() const { return rules_; }
-    // Why it cannot be read: Error{policy_unreadable}.
+    // Why the file cannot be read: Error{policy_unreadable}.
     const std::optional<Error>& problem() const { return problem_; }
 
-    // Reads what is there now, lets `change` change it, and replaces the file; returns when it is on the disk. May
-    // block, and touches nothing that changes here: for another thread. The next refresh() sees it. Throws
+    // Reads the file, applies `change`, and replaces the file; returns when it is on the disk. May block. Touches no
+    // mutable state of this object, so another thread may call it. The next refresh() sees it. Throws
     // Error{policy_unreadable} or {store_failed}; then the file is as it was.
     void replace(const std::function<void(std::vector<protocol::Rule>&)>& change) const;
 

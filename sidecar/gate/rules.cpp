@@ -1,8 +1,8 @@
 #include "rules.hpp"
 
-#include "base/json_value.hpp"
 #include "base/encoding.hpp"
 #include "base/host.hpp"
+#include "base/json_value.hpp"
 #include "base/names.hpp"
 #include "path_match.hpp"
 #include "visible_name.hpp"
@@ -49,7 +49,8 @@ void check_matcher(const std::string& pointer, const Matcher& matcher) {
     if ((matcher.equals ? 1 : 0) + (matcher.glob ? 1 : 0) + (matcher.under ? 1 : 0) != 1) {
         refuse(fmt::format("expected exactly one of equals, glob and under for {}, found none or several", name));
     }
-    if (matcher.equals && (matcher.equals->text().size() > max_value_bytes || !is_comparable(parse_json_value(matcher.equals->text())))) {
+    if (matcher.equals &&
+        (matcher.equals->text().size() > max_value_bytes || !is_comparable(parse_json_value(matcher.equals->text())))) {
         refuse(fmt::format("expected a value for {} that can be compared exactly, found one that is too large", name));
     }
     const std::optional<std::string>& text = matcher.glob ? matcher.glob : matcher.under;
@@ -85,7 +86,7 @@ Match match_value(const Matcher& matcher, std::string_view value, PathSnapshot& 
     return matcher.glob ? glob_match(text, *matcher.glob) : path_under(text, *matcher.under, paths);
 }
 
-// A host that a door asks for is in its one spelling already.
+// An enforcement point asks for a host in its canonical spelling.
 bool host_matches(const std::string& pattern, const protocol::Action& action) {
     const std::optional<HostPattern> parsed = parse_host_pattern(pattern);
     const std::optional<Host> host = parse_host(action.host.value_or(""));

@@ -1,5 +1,5 @@
 #pragma once
-// One rule: whether it makes sense, and whether it holds for an action.
+// check_rule() and applies() are the semantics of one rule: whether it is valid, and whether it applies to an action.
 
 #include "base/clock.hpp"
 #include "match.hpp"
@@ -13,10 +13,10 @@
 
 namespace cellgate::gate {
 
-// RFC 3339 in UTC ("…Z"); nothing when it is no such time.
+// Of RFC 3339 in UTC ("…Z"); nothing for any other text.
 std::optional<WallTime> parse_time(std::string_view text);
 
-// The rule as one is written, in force under `id`.
+// A rule in force, with a new id, from the rule as it was written.
 protocol::Rule make_rule(protocol::RuleSpec spec, protocol::RuleSource source, WallTime now);
 
 // Throws Error{rule_invalid}: a malformed pointer, matcher or time, a name that is empty, an allow rule without a kind.
@@ -27,12 +27,12 @@ void check_new_rule(const protocol::Rule& rule, WallTime now);
 
 bool is_expired(const protocol::Rule& rule, WallTime now);
 
-// Whether the rule's fields hold for the action, whatever its effect. Not looked at: whose it is, and expiry. Both this
-// and applies() say nothing while paths are unresolved.
+// Whether the rule's fields hold for the action, whatever its effect. Ignores the rule's grantee and its expiry. The
+// results of this and of applies() are void while paths are unresolved.
 Match matches(const protocol::Rule& rule, const Payload& payload, PathSnapshot& paths);
 
-// Whether it decides: an allow rule only by a certain match, and for requires_exact_payload() actions only when it binds them
-// exactly; the other effects also by an unclear match.
+// Whether the rule decides: an allow rule only by a certain match, and for requires_exact_payload() actions only when
+// it binds them exactly; the other effects also by an unclear match.
 bool applies(const protocol::Rule& rule, const Payload& payload, PathSnapshot& paths);
 
 // "rule c41d… (session): allow tool list_directory of filesystem", in one line that is safe to show.

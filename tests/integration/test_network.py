@@ -80,9 +80,9 @@ class Asking(NetworkTest):
         self.assertIn("allowedDomains[0]", str(wrong.exception))
         domains = [f"allowed.example:{self.plain.port}"]
         self.assertIn("hello from", self.fetched(self.url, allowedDomains=domains))
-        self.assertIn("nobody is asked", self.fetched(self.url, approvals="deny"))
-        self.assertIn("nobody is asked", self.fetched(self.url.replace("allowed", "other"), allowedDomains=domains,
-                                                      approvals="deny"))
+        self.assertIn("no user is asked", self.fetched(self.url, approvals="deny"))
+        self.assertIn("no user is asked", self.fetched(self.url.replace("allowed", "other"), allowedDomains=domains,
+                                                       approvals="deny"))
 
     def test_a_settings_file_answers_for_its_session(self):
         """I23 of ipybox."""

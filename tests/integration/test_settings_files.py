@@ -300,7 +300,7 @@ class SettingsFiles(WorkspaceTest):
                     "\\r\\n')\n"
                     "    print(s.recv(65536).decode())")
             said = cellgate.run(code, sessionId="s", approvals="deny").text()
-            return ("asked about" if "nobody is asked" in said else
+            return ("asked about" if "no user is asked" in said else
                     "denied" if said.startswith(("HTTP/1.1 403", "HTTP/1.1 400")) else "allowed")
 
         for host, word in (("127.0.0.1:80", "this machine"), ("localhost", "this machine"), ("[::1]:80", "this machine"),

@@ -13,7 +13,7 @@ std::string_view what(const char* address) {
 
 } // namespace
 
-TEST_CASE("addresses of the public network are told from all others") {
+TEST_CASE("addresses of the public network are public") {
     for (const char* address : {"1.1.1.1",
                                 "8.8.8.8",
                                 "9.255.255.255",
@@ -37,6 +37,9 @@ TEST_CASE("addresses of the public network are told from all others") {
         CAPTURE(address);
         CHECK(what(address).empty());
     }
+}
+
+TEST_CASE("addresses of this machine, of private networks and of reserved ranges are not public") {
     for (const char* address : {"0.0.0.0",
                                 "0.1.2.3",
                                 "10.0.0.1",
@@ -85,13 +88,16 @@ TEST_CASE("addresses of the public network are told from all others") {
         CAPTURE(address);
         CHECK(!what(address).empty());
     }
+}
+
+TEST_CASE("an address that is not public is named by its kind") {
     CHECK(what("127.0.0.1") == "this machine");
     CHECK(what("::1") == "this machine");
     CHECK(what("64:ff9b::7f00:1") == "this machine");
     CHECK(what("10.1.2.3") == "a private network");
 }
 
-TEST_CASE("names that stand for this machine") {
+TEST_CASE("names that mean this machine by definition") {
     CHECK(is_local_name(Host{"localhost"}));
     CHECK(is_local_name(Host{"a.localhost"}));
     CHECK(!is_local_name(Host{"localhost.example"}));

@@ -1,5 +1,5 @@
 #pragma once
-// TLS ClientHellos as a client might send them.
+// client_hello() makes a TLS ClientHello as a client might send it.
 
 #include <string>
 

@@ -15,7 +15,7 @@ Endpoint at(const std::string& host) {
 
 } // namespace
 
-TEST_CASE("what is refused again and again is told once and then counted") {
+TEST_CASE("repeated refusals are logged once and then counted") {
     RefusalLog log;
     CHECK_FALSE(log.last_line());
     std::vector<std::string> lines;

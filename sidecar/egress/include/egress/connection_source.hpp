@@ -1,6 +1,6 @@
 #pragma once
-// What the bridge inside of a sandbox says of the program behind a connection (helper/bridge.hpp). Code in there can
-// leave it out or forge it: it is shown, and decides nothing.
+// `ConnectionSource` is the bridge's report of the program behind a connection (helper/bridge.hpp). Code in the sandbox
+// can leave the report out or forge it: it is shown, and decides nothing.
 
 #include <cstdint>
 #include <optional>
@@ -16,16 +16,16 @@ struct ConnectionSource {
         std::int64_t thread = 0; // that started it
     };
 
-    std::string program;                // its command line, made visible; may be empty
+    std::string program;                // its command line, escaped; may be empty
     bool is_command = false;            // the sandbox's own: the kernel, or the server
     std::optional<std::int64_t> socket; // its inode
     std::vector<Start> starts;          // of the program, of what started it, and so on
 };
 
-// `text`: "[command ]SOCKET[ PROCESS:THREAD]…\nPROGRAM". Of one that is something else, all is its program's.
+// `text`: "[command ]SOCKET[ PROCESS:THREAD]…\nPROGRAM". A text of another form is the program as a whole.
 ConnectionSource read_source(std::string_view text);
 
-// As an approval shows it: `command` is what the sandbox's own program is to a user.
+// The program as an approval shows it. `command` is the name of the sandbox's own program for users.
 std::optional<std::string> shown_program(const ConnectionSource& source, std::string_view command);
 
 } // namespace cellgate::egress

@@ -1,5 +1,5 @@
 #pragma once
-// The network as the proxy needs it: the seam at which tests have one of their own.
+// `Network` is the interface through which the proxy resolves names and connects. Tests replace it.
 
 #include "async/loop.hpp"
 #include "async/stream.hpp"
@@ -18,7 +18,7 @@ struct Network {
     virtual Task<std::unique_ptr<async::SocketStream>> connect(Endpoint endpoint) = 0;
 };
 
-// The machine's own.
+// The machine's network.
 std::unique_ptr<Network> make_system_network(async::Loop& loop);
 
 } // namespace cellgate::egress

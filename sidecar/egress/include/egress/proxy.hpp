@@ -1,9 +1,10 @@
 #pragma once
-// The way out of a session's sandbox: an HTTP/1 and SOCKS5 proxy at a unix socket in the session's directory, which the
-// bridge inside of the sandbox (helper/bridge.hpp) leads to. The socket is the session's alone, so who connects is who
-// the session says. Every connection is an action of kind `network` for the gate; a name is looked up after the yes,
-// here, once, and connected to is one of the addresses that were judged. Every byte on the socket is untrusted. At most
-// 64 connections; the next ones wait. Owned by the session, one for each start of its kernel.
+// `Proxy` is an HTTP/1 and SOCKS5 proxy, the only way out of a session's sandbox. It listens on a unix socket in the
+// session's directory, to which the bridge in the sandbox (helper/bridge.hpp) connects. The socket belongs to one
+// session, so the session of a connection is known without asking the code. Every connection is an action of kind
+// `network` for the gate. A name is resolved here, once, after the gate allowed it, and the proxy connects only to
+// addresses that were judged. Every byte on the socket is untrusted. At most 64 connections are open; further ones
+// wait. Owned by the session, one for each start of its kernel.
 
 #include "async/loop.hpp"
 #include "egress/connection_source.hpp"
@@ -18,25 +19,25 @@ namespace cellgate::egress {
 
 struct ProxyOptions {
     std::string path; // of the socket: at most 107 bytes
-    std::string name; // of whose sandbox it is, in the log
-    // Who asks at this moment, as the question shows it: a request that lacks only where to.
+    std::string name; // of the sandbox's owner, for the log
+    // Makes the request of a connection that starts now, complete but for the host and port.
     std::function<gate::Request(const ConnectionSource&)> asker;
     std::function<void(const Endpoint& endpoint, const gate::Decision& decision)> on_refused; // may be empty
 };
 
 class Proxy {
   public:
-    // Listens from here on. Throws Error{internal_error}. All but the options stay as long as it.
+    // Listens from now on. Throws Error{internal_error}. All references must outlive the proxy.
     Proxy(async::Loop& loop, Clock& clock, Network& network, gate::Gate& gate, ProxyOptions options);
     Proxy(const Proxy&) = delete;
     Proxy& operator=(const Proxy&) = delete;
     ~Proxy();
 
-    // Serves until close(), or until cancelled; then every connection is closed and every question withdrawn.
+    // Serves until close(), or until cancelled; then every connection is closed and every approval withdrawn.
     Task<void> run();
-    // Ends the connections that only an answer or a grant for this execution allows. What waits for an answer stays.
+    // Ends the connections that only an answer or a grant for this execution allows. Pending approvals stay.
     void end_execution(const std::string& execution_id);
-    // Ends all connections: from now on, others may use what the code has open.
+    // Ends all connections, before the code's open sockets could be used by another client's code.
     void close_all();
     void close();
 

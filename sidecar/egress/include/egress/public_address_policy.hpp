@@ -1,6 +1,6 @@
 #pragma once
-// Which hosts are reached by a rule that names them alone: those that are not of the public network. The proxy asks
-// nobody about them, and an explanation has to say the same.
+// needs_explicit_host_rule() and taken_by_proxy() are the policy for hosts that are not of the public network: only a
+// rule that names the host allows them. The proxy asks no user about them, and `policy/explain` reports the same.
 
 #include "base/host.hpp"
 #include "protocol/messages/policy.hpp"
@@ -11,11 +11,11 @@
 
 namespace cellgate::egress {
 
-// Why only a rule that names `host` can allow it, in words that call it `shown`. Nothing for what may be asked about.
-// Of a name it is not known where it leads: that is judged when it has been looked up.
+// Why only a rule that names `host` can allow it, in a text that calls it `shown`; nothing when a user may be asked.
+// The addresses of a name are unknown here: they are judged after the name was resolved.
 std::optional<std::string> needs_explicit_host_rule(const Host& host, std::string_view shown);
 
-// What the gate's rules say of a connection to `host`, as the proxy takes it.
+// Adapts an explanation by the gate's rules to how the proxy treats a connection to `host`.
 protocol::PolicyExplainResult taken_by_proxy(protocol::PolicyExplainResult said, const Host& host);
 
 } // namespace cellgate::egress

@@ -1,5 +1,6 @@
 #pragma once
-// What a sandbox's settings file says about hosts, as rules of the gate: those of its session, or of its tool server.
+// rules_of() makes rules for the gate from the hosts in a sandbox's settings file. They are rules of that session, or
+// of that tool server.
 
 #include "protocol/messages/policy.hpp"
 #include "sandbox/settings.hpp"

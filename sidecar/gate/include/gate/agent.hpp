@@ -1,5 +1,5 @@
 #pragma once
-// The agent on whose behalf something is asked: a client of role agent.
+// `Agent` is a client of role agent, on whose behalf an action is asked for.
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@ namespace cellgate::gate {
 
 struct Agent {
     std::uint64_t client = 0; // its number in the sidecar
-    std::string name;         // as it calls itself, made safe to show
+    std::string name;         // as the client names itself, safe to show
 };
 
 // Nothing for a user.

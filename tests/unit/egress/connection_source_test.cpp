@@ -4,7 +4,7 @@
 
 using namespace cellgate::egress;
 
-TEST_CASE("what the bridge says of a program is taken apart") {
+TEST_CASE("the bridge's report of a program is parsed") {
     const ConnectionSource curl = read_source("48213 41:40 40:2\ncurl -s\nhttp://example.org/");
     CHECK(curl.socket == 48213);
     REQUIRE(curl.starts.size() == 2);

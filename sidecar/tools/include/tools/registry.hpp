@@ -77,8 +77,8 @@ class Registry {
         std::string identity;        // of its definition
         std::string server_identity; // of the server that offered it
     };
-    struct Running;
-    struct Start;
+    struct ServerInstance;
+    struct ServerLaunch;
     struct Server;
 
     HostTools& host() { return host_; }
@@ -91,20 +91,20 @@ class Registry {
     std::shared_ptr<Server> find(const std::string& name) const;
     // The name of another server whose wrappers would be the same package; `only_given`: of those that a user gave.
     std::optional<std::string> same_package(const std::string& name, bool only_given) const;
-    void put(ServerSpec spec, ServerDescription described);
-    void drop(const std::string& name, std::string reason);
-    void put_from_file(const ServerSpec& spec);
-    Task<std::shared_ptr<Running>> running(CallContext context, std::string server);
-    Task<void> allow_start(CallContext context, std::shared_ptr<Start> start);
-    Task<void> start(std::shared_ptr<Server> server, std::shared_ptr<Start> start);
-    Task<std::shared_ptr<Running>> launch(std::shared_ptr<Start> start);
-    Task<void> prepare_sandbox(std::shared_ptr<Start> start, std::shared_ptr<Running> running, async::Command* command);
+    void insert(ServerSpec spec, ServerDescription described);
+    void erase(const std::string& name, std::string reason);
+    void insert_from_file(const ServerSpec& spec);
+    Task<std::shared_ptr<ServerInstance>> running(CallContext context, std::string server);
+    Task<void> allow_start(CallContext context, std::shared_ptr<ServerLaunch> start);
+    Task<void> start(std::shared_ptr<Server> server, std::shared_ptr<ServerLaunch> start);
+    Task<std::shared_ptr<ServerInstance>> launch(std::shared_ptr<ServerLaunch> start);
+    Task<void> prepare_sandbox(std::shared_ptr<ServerLaunch> start, std::shared_ptr<ServerInstance> running, async::Command* command);
     // Its process has ended, or was never started.
-    Task<async::ExitStatus> end(std::shared_ptr<Running> running);
+    Task<async::ExitStatus> end(std::shared_ptr<ServerInstance> running);
     // What to do about a server that did not start in the sandbox.
-    Task<std::string> sandbox_hint(std::shared_ptr<Running> running, std::vector<std::string> argv);
-    Task<void> watch(std::shared_ptr<Server> server, std::shared_ptr<Running> running);
-    Task<void> refresh(std::shared_ptr<Running> running);
+    Task<std::string> sandbox_hint(std::shared_ptr<ServerInstance> running, std::vector<std::string> argv);
+    Task<void> watch(std::shared_ptr<Server> server, std::shared_ptr<ServerInstance> running);
+    Task<void> refresh(std::shared_ptr<ServerInstance> running);
     Task<void> stop(std::shared_ptr<Server> server, std::string reason);
     protocol::ToolServerInfo info_of(const Server& server) const;
 

@@ -1,0 +1,82 @@
+#include "server_errors.hpp"
+
+#include "base/escape_unprintable.hpp"
+#include "suggest.hpp"
+
+#include <fmt/format.h>
+
+namespace cellgate::tools {
+
+namespace {
+
+constexpr std::size_t max_stderr_bytes = 2000;
+
+} // namespace
+
+std::string shortened(std::string_view text, std::size_t longest, bool keep_lines) {
+    const std::string start = escape_unprintable(text.substr(0, longest), keep_lines);
+    return text.size() > longest ? fmt::format("{}… ({} bytes in all)", start, text.size()) : start;
+}
+
+std::string in_quotes(const std::string& name) {
+    return fmt::format("\"{}\"", escape_unprintable(name.substr(0, 128)));
+}
+
+std::string stderr_of(const async::Process& process) {
+    std::string text = process.stderr_tail();
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
+        text.pop_back();
+    }
+    if (text.empty()) {
+        return "; it wrote nothing to stderr";
+    }
+    const bool cut = text.size() > max_stderr_bytes;
+    return fmt::format("; its stderr ends with:\n{}{}", cut ? "…" : "",
+                       escape_unprintable(text.substr(cut ? text.size() - max_stderr_bytes : 0), true));
+}
+
+Error failed(const std::string& server, const std::string& what, std::string hint) {
+    return Error(ErrorCode::tool_server_failed, fmt::format("the tool server {} {}", in_quotes(server), what),
+                 std::move(hint));
+}
+
+Error no_http(const std::string& server) {
+    return failed(server, "cannot be used: servers over HTTP come later",
+                  "Use one that starts with a command and speaks on stdio.");
+}
+
+Error changed_meanwhile(const std::string& server) {
+    return Error(
+        ErrorCode::denied,
+        fmt::format("the program of the tool server {} changed while its start was decided about", in_quotes(server)),
+        "Call again once its files stay as they are.");
+}
+
+Error not_found(const std::string& server, const std::vector<std::string>& names) {
+    return Error(ErrorCode::tool_server_not_found, fmt::format("there is no tool server {}", in_quotes(server)),
+                 did_you_mean(server, names) +
+                     " Others are named in .mcp.json of the workspace, by the editor, or on the "
+                     "command line: --server NAME -- COMMAND, or --mcp-config FILE.");
+}
+
+std::exception_ptr current_error() {
+    try {
+        throw;
+    } catch (const Error&) {
+        return std::current_exception();
+    } catch (const std::exception& error) {
+        return std::make_exception_ptr(Error(ErrorCode::internal_error, escape_unprintable(error.what())));
+    } catch (...) {
+        return std::make_exception_ptr(Error(ErrorCode::internal_error, "something unknown was thrown"));
+    }
+}
+
+std::string message_of(std::exception_ptr error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const Error& each) {
+        return each.message;
+    }
+}
+
+} // namespace cellgate::tools

@@ -1,0 +1,333 @@
+// The registry's servers as processes: the agreement to a start, the start, its end.
+#include "server_instance.hpp"
+
+#include "async/process.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/log.hpp"
+#include "gate/gate.hpp"
+#include "server_errors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+namespace cellgate::tools {
+
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::ToolServerSource;
+using protocol::ToolServerState;
+
+constexpr Duration start_time = 30s;
+constexpr Duration stop_grace = 2s;
+// Code that keeps changing a server's program would have a user asked without end.
+constexpr int max_start_decisions = 3;
+
+// The pipes of a process, shared by the client that speaks with it and the task that watches it.
+class ProcessStream final : public ByteStream {
+  public:
+    explicit ProcessStream(std::shared_ptr<async::Process> process) : process_(std::move(process)) {}
+    Task<std::string> read() override { return process_->stdio().read(); }
+    void write(std::string bytes) override { process_->stdio().write(std::move(bytes)); }
+    std::size_t write_queue_size() const override { return process_->stdio().write_queue_size(); }
+    Task<void> drained(std::size_t below) override { return process_->stdio().drained(below); }
+    void close() override { process_->stdio().close(); }
+
+  private:
+    std::shared_ptr<async::Process> process_;
+};
+
+} // namespace
+
+Task<std::shared_ptr<Registry::ServerInstance>> Registry::running(CallContext context, std::string name) {
+    require_allowed(context, name);
+    while (true) {
+        const std::shared_ptr<Server> server = find(name);
+        if (server->running) {
+            co_return server->running;
+        }
+        if (closed_) {
+            throw failed(name, "cannot be started: cellgate is ending");
+        }
+        std::shared_ptr<ServerLaunch> start = server->starting;
+        if (!start) {
+            start = std::make_shared<ServerLaunch>();
+            start->spec = server->spec;
+            start->described = describe(server->spec, options_.workspace, options_.environment);
+            server->starting = start;
+            std::exception_ptr error;
+            bool refused = false;
+            try {
+                co_await allow_start(context, start);
+            } catch (const Cancelled&) {
+                start->abandoned = true;
+                refused = server->co_owners.empty(); // another agent that named it may ask for itself
+                error = std::current_exception();
+            } catch (const Error& problem) {
+                refused = problem.code == ErrorCode::denied;
+                start->error = std::current_exception();
+                error = start->error;
+            } catch (...) {
+                start->error = current_error();
+                error = start->error;
+            }
+            if (refused && server->spec.source == ToolServerSource::agent && !server->removed) {
+                erase(name, "its start was refused"); // so that it keeps nobody else from the name
+            }
+            if (error || server->removed) {
+                server->starting = nullptr;
+                start->abandoned = start->abandoned || !error; // another configuration by now: ask about that one
+                start->done.set();
+                if (error) {
+                    std::rethrow_exception(error);
+                }
+                continue;
+            }
+            server->described = start->described;
+            server->allowed = true;
+            start->cancel = tasks_.spawn(this->start(server, start));
+        }
+        co_await start->done.wait();
+        if (start->error) {
+            std::rethrow_exception(start->error);
+        }
+        if (start->running) {
+            co_return start->running; // even if it has ended meanwhile: the call then tells how
+        }
+    }
+}
+
+Task<void> Registry::allow_start(CallContext context, std::shared_ptr<ServerLaunch> start) {
+    if (start->spec.config.url) {
+        throw no_http(start->spec.name);
+    }
+    require_known_variables(start->spec); // nobody is asked about what cannot be started
+    for (int decisions = 0; decisions < max_start_decisions; ++decisions) {
+        gate::Request request;
+        request.action.kind = protocol::ActionKind::server;
+        request.action.server = start->spec.name;
+        request.action.command = start->described.command;
+        request.action.cwd = start->described.cwd;
+        request.action.environment_names = start->described.environment_names;
+        request.action.environment = start->described.environment;
+        request.action.server_identity = start->described.identity;
+        if (start->described.sandbox) {
+            request.action.sandbox = true;
+            request.action.folders = start->described.sandbox->folders;
+            if (const auto& settings = start->described.sandbox->settings) {
+                request.action.sandbox_config = settings->file;
+                request.action.sandbox_settings = RawJson::parse(settings->text);
+            }
+        }
+        request.session_id = context.session_id;
+        request.execution_id = context.execution_id;
+        request.from_code = context.from_code;
+        // Who starts it may be a user who does not know that an agent wrote this.
+        request.agent = start->spec.agent ? start->spec.agent : context.agent;
+        request.origin = context.origin;
+        const gate::Decision decision = co_await gate_.decide(std::move(request));
+        if (!decision.allowed) {
+            throw Error(ErrorCode::denied, decision.reason);
+        }
+        // A cell can write a program of the workspace anew while a user thinks about it.
+        ServerDescription now = describe(start->spec, options_.workspace, options_.environment);
+        if (now.identity == start->described.identity) {
+            co_return;
+        }
+        start->described = std::move(now);
+    }
+    throw changed_meanwhile(start->spec.name);
+}
+
+Task<void> Registry::start(std::shared_ptr<Server> server, std::shared_ptr<ServerLaunch> start) {
+    server->error.clear();
+    try {
+        start->running = co_await launch(start);
+    } catch (const Cancelled&) {
+        start->error = std::make_exception_ptr(failed(start->spec.name, "was stopped before it had started"));
+    } catch (...) {
+        start->error = current_error();
+        server->error = message_of(start->error);
+    }
+    if (start->process) {
+        server->last_process = start->process;
+    }
+    if (start->running) {
+        server->running = start->running;
+        tasks_.spawn(watch(server, start->running));
+    }
+    if (server->starting == start) {
+        server->starting = nullptr;
+    }
+    start->done.set();
+}
+
+Task<std::shared_ptr<Registry::ServerInstance>> Registry::launch(std::shared_ptr<ServerLaunch> start) {
+    const std::string& name = start->spec.name;
+    ServerCommand expanded = expand(start->spec, start->described, options_.workspace, options_.environment);
+    auto running = std::make_shared<ServerInstance>();
+    running->name = name;
+    running->identity = start->described.identity;
+    async::Command command;
+    command.argv = std::move(expanded.argv);
+    command.cwd = std::move(expanded.cwd);
+    command.environment = std::move(expanded.environment);
+    const std::vector<std::string> argv = command.argv;
+    std::exception_ptr error;
+    try {
+        if (start->described.sandbox) {
+            co_await prepare_sandbox(start, running, &command);
+        }
+        if (describe(start->spec, options_.workspace, options_.environment).identity != start->described.identity) {
+            throw changed_meanwhile(name);
+        }
+        running->process = async::start_process(loop_, std::move(command));
+        start->process = running->process;
+        if (running->sandbox) {
+            running->sandbox->launch.descriptors.clear();
+        }
+    } catch (const Cancelled&) {
+        error = std::current_exception();
+    } catch (const Error& problem) {
+        const Error told = failed(name, "did not start: " + problem.message, problem.hint);
+        const ErrorCode code = problem.code == ErrorCode::internal_error ? told.code : problem.code;
+        error = std::make_exception_ptr(Error(code, told.message, told.hint));
+    }
+    if (error) {
+        co_await shielded(end(running));
+        std::rethrow_exception(error);
+    }
+    const Instant deadline = clock_.now() + start_time;
+    try {
+        auto connection = std::make_shared<protocol::FramedConnection>(
+            std::make_unique<ProcessStream>(running->process), protocol::Framing::lines);
+        running->client = co_await mcp::Client::connect(std::move(connection), options_.ourselves, clock_, deadline);
+        const mcp::ToolList list = co_await running->client->list_tools(deadline);
+        running->take(list);
+    } catch (...) {
+        error = current_error();
+    }
+    if (!error) {
+        co_return running;
+    }
+    // What ended by itself says why by its status.
+    co_await shielded(running->process->stop(stop_grace));
+    const std::string hint = co_await shielded(sandbox_hint(running, argv));
+    const async::ExitStatus status = co_await shielded(end(running));
+    if (running->client) {
+        co_await shielded(running->client->close());
+    }
+    try {
+        std::rethrow_exception(error);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& problem) {
+        throw failed(
+            name,
+            fmt::format("did not start: {} ({}){}", problem.message, status.describe(), stderr_of(*running->process)),
+            hint.empty() ? problem.hint : hint);
+    }
+}
+
+Task<void> Registry::prepare_sandbox(std::shared_ptr<ServerLaunch> start, std::shared_ptr<ServerInstance> running,
+                                     async::Command* command) {
+    if (options_.sandbox == nullptr) {
+        throw Error(ErrorCode::sandbox_unavailable, "there is no sandbox for tool servers here");
+    }
+    SandboxedServer server;
+    server.name = start->spec.name;
+    server.identity = start->described.identity;
+    server.agent = start->spec.agent;
+    server.command = std::move(*command);
+    server.folders = start->described.sandbox->folders;
+    server.settings = start->described.sandbox->settings;
+    running->sandbox = co_await options_.sandbox->prepare(std::move(server));
+    *command = std::move(running->sandbox->launch.command);
+    running->layers = running->sandbox->launch.layers;
+    for (const std::string& notice : running->sandbox->launch.notices) {
+        running->sandbox_notices.push_back(escape_unprintable(notice));
+        log_warning("the tool server {}: {}", in_quotes(running->name), running->sandbox_notices.back());
+    }
+}
+
+Task<async::ExitStatus> Registry::end(std::shared_ptr<ServerInstance> running) {
+    async::ExitStatus status;
+    if (running->process) {
+        status = co_await running->process->exited();
+    }
+    if (running->sandbox) {
+        status = running->sandbox->exit_of(status);
+        co_await running->sandbox->end();
+    }
+    co_return status;
+}
+
+Task<std::string> Registry::sandbox_hint(std::shared_ptr<ServerInstance> running, std::vector<std::string> argv) {
+    if (!running->sandbox) {
+        co_return std::string();
+    }
+    std::vector<std::string> paths;
+    std::error_code ignored;
+    std::copy_if(argv.begin() + 1, argv.end(), std::back_inserter(paths), [&](const std::string& argument) {
+        return argument.starts_with('/') && std::filesystem::exists(argument, ignored);
+    });
+    std::vector<std::string> unseen;
+    try {
+        unseen = co_await running->sandbox->unseen(std::move(paths));
+    } catch (const Error&) {
+        // Then the server's own words have to do.
+    }
+    if (unseen.empty()) {
+        co_return std::string("It runs in the sandbox: `cellgate sandbox explain` says what is seen there.");
+    }
+    co_return fmt::format("It runs in the sandbox, where {} cannot be seen: allow it in a settings file "
+                          "(filesystem.allowRead), or put it into the workspace.",
+                          escape_unprintable(unseen.front()));
+}
+
+Task<void> Registry::watch(std::shared_ptr<Server> server, std::shared_ptr<ServerInstance> running) {
+    co_await running->client->closed();
+    co_await running->process->stop(stop_grace);
+    const async::ExitStatus status = co_await end(running);
+    co_await running->client->close();
+    if (server->running == running) {
+        server->running = nullptr;
+    }
+    server->tools = running->tool_infos();
+    if (!running->stopped_because.empty()) {
+        running->cause = running->stopped_because;
+    } else {
+        const std::string& broken = running->client->broken_because();
+        running->cause = fmt::format("{}{}{}{}", broken, broken.empty() ? "" : "; ", status.describe(),
+                                     stderr_of(*running->process));
+        server->error = fmt::format("the tool server {} ended: {}", in_quotes(running->name), running->cause);
+    }
+    running->ended.set();
+}
+
+Task<void> Registry::stop(std::shared_ptr<Server> server, std::string reason) {
+    if (const std::shared_ptr<ServerLaunch> start = server->starting; start && start->cancel) {
+        start->cancel->cancel();
+        co_await start->done.wait();
+    }
+    server->error.clear();
+    if (const std::shared_ptr<ServerInstance> running = server->running) {
+        server->running = nullptr; // the next call starts another one
+        running->stopped_because = std::move(reason);
+        co_await running->process->stop(stop_grace);
+        co_await running->ended.wait();
+    }
+}
+
+Task<void> Registry::close() {
+    closed_ = true;
+    for (const auto& [name, server] : servers_) {
+        tasks_.spawn(stop(server, "cellgate is ending"));
+    }
+    co_await tasks_.join();
+}
+
+} // namespace cellgate::tools

@@ -1,8 +1,8 @@
 #include "tools/argument_check.hpp"
 
-#include "base/json_value.hpp"
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/json_value.hpp"
 
 #include <fmt/format.h>
 

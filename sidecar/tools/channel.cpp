@@ -227,7 +227,7 @@ Task<void> Channel::Impl::call_into(std::shared_ptr<Call> call, protocol::Channe
         CallContext context = running.current_call(params.line);
         context.from_code = true;
         call->result = co_await dispatcher.call(std::move(context), std::move(params.server), std::move(params.tool),
-                                          std::move(params.arguments));
+                                                std::move(params.arguments));
     } catch (const std::exception&) {
         call->error = std::current_exception();
     }

@@ -2,10 +2,10 @@
 
 #include "async/process.hpp"
 #include "base/environment.hpp"
-#include "base/paths.hpp"
-#include "base/unique_fd.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
+#include "base/paths.hpp"
+#include "base/unique_fd.hpp"
 #include "tools/config.hpp"
 #include "workspace_files.hpp"
 
@@ -178,8 +178,8 @@ protocol::CallToolResult make_result(std::string_view text, std::optional<RawJso
     return {RawJson::checked(content), std::move(structured), is_error};
 }
 
-// Where a program of this name is in PATH. Neither its directory nor what it resolves to may be in the workspace, whatever
-// links there are; the directory is named as it really is, so that no link can be swapped.
+// Where a program of this name is in PATH. Neither its directory nor what it resolves to may be in the workspace,
+// whatever links there are; the directory is named as it really is, so that no link can be swapped.
 std::optional<std::string> find_host_program(const std::string& name, const Environment& environment,
                                              const std::string& workspace) {
     for (const std::string& entry : search_path(environment)) {

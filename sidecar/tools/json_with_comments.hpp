@@ -1,5 +1,5 @@
 #pragma once
-// JSON as people write it into an editor's settings: with comments and with commas after the last element.
+// `strip_comments` reads JSON as editors' settings have it: with comments and with commas after the last element.
 
 #include <string>
 #include <string_view>

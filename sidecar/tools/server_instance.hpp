@@ -9,6 +9,8 @@
 
 namespace cellgate::tools {
 
+inline constexpr Duration max_start_time = std::chrono::seconds(30); // and of a list of tools
+
 // A server's process and what it offers.
 struct Registry::ServerInstance {
     std::string name;

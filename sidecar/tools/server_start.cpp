@@ -1,11 +1,10 @@
 // The registry's servers as processes: the agreement to a start, the start, its end.
-#include "server_instance.hpp"
-
 #include "async/process.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
 #include "gate/gate.hpp"
 #include "server_errors.hpp"
+#include "server_instance.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +20,6 @@ using namespace std::chrono_literals;
 using protocol::ToolServerSource;
 using protocol::ToolServerState;
 
-constexpr Duration start_time = 30s;
 constexpr Duration stop_grace = 2s;
 // Code that keeps changing a server's program would have a user asked without end.
 constexpr int max_start_decisions = 3;
@@ -200,7 +198,7 @@ Task<std::shared_ptr<Registry::ServerInstance>> Registry::launch(std::shared_ptr
         co_await shielded(end(running));
         std::rethrow_exception(error);
     }
-    const Instant deadline = clock_.now() + start_time;
+    const Instant deadline = clock_.now() + max_start_time;
     try {
         auto connection = std::make_shared<protocol::FramedConnection>(
             std::make_unique<ProcessStream>(running->process), protocol::Framing::lines);

@@ -1,9 +1,8 @@
 // The tools of the registry's servers: what they offer, and calls of them.
-#include "server_instance.hpp"
-
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
 #include "server_errors.hpp"
+#include "server_instance.hpp"
 #include "suggest.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +25,7 @@ Task<void> Registry::refresh(std::shared_ptr<ServerInstance> running) {
     running->stale = false;
     std::exception_ptr error;
     try {
-        const mcp::ToolList list = co_await running->client->list_tools(clock_.now() + start_time);
+        const mcp::ToolList list = co_await running->client->list_tools(clock_.now() + max_start_time);
         running->take(list);
     } catch (const Error&) {
         error = std::current_exception();

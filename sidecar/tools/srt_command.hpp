@@ -1,6 +1,6 @@
 #pragma once
-// The command line of srt (@anthropic-ai/sandbox-runtime), which runs a program in a sandbox by a settings file. A
-// tool server that is configured so runs in ours by that file, and srt need not be installed:
+// `SrtCommand` is a command line of srt (@anthropic-ai/sandbox-runtime), which runs a program in a sandbox by a
+// settings file. A tool server that is configured so runs in ours by that file, and srt need not be installed:
 //
 //     srt [-s FILE | --settings FILE] PROGRAM ARGUMENT…
 //     srt [-s FILE | --settings FILE] -c "shell line"

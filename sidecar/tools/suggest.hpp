@@ -1,5 +1,5 @@
 #pragma once
-// What to say when a name was asked for that there is not.
+// `did_you_mean` is the hint of an error about a name that does not exist.
 
 #include <string>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace cellgate::tools {
 
-// "Did you mean tool-1? There are: tool-1, tool_2, and 7 more." Names come from outside: they are made visible. Nothing
+// "Did you mean tool-1? There are: tool-1, tool_2, and 7 more." Names come from outside: they are escaped. Nothing
 // when there are none.
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& names);
 

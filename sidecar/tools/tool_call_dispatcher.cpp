@@ -46,7 +46,7 @@ protocol::Hints hints_of(const protocol::ToolSpec& spec) {
 } // namespace
 
 Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std::string server, std::string tool,
-                                          RawJson arguments) {
+                                                        RawJson arguments) {
     for (int decisions = 0; decisions < max_decisions; ++decisions) {
         const std::shared_ptr<const Registry::Tool> found = co_await registry_.find_tool(context, server, tool);
         require_fitting(found->spec, arguments);

@@ -1,5 +1,6 @@
 #pragma once
-// Variables in the texts of a configuration: ${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder}, ${input:id}. A
+// Variables are replaced in the texts of a configuration: ${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder},
+// ${input:id}. A
 // `${` that begins none of these is just text. What was put in is not looked through again.
 
 #include <functional>

@@ -1,11 +1,11 @@
 #include "workspace_files.hpp"
 
-#include "base/files.hpp"
-#include "base/unique_fd.hpp"
 #include "base/encoding.hpp"
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/files.hpp"
 #include "base/names.hpp"
+#include "base/unique_fd.hpp"
 #include "sandbox/protected_files.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,6 @@
 namespace cellgate::tools {
 
 namespace {
-
 
 constexpr std::string_view wrappers_folder = "mcptools";
 constexpr std::string_view virtual_environment_mark = "pyvenv.cfg";

@@ -1,14 +1,14 @@
 #pragma once
-// The files of a workspace, for a program outside the sandbox that acts on the word of code inside it. A path is
-// resolved by the system beneath the workspace and nowhere else; the file that was opened is then judged by the place
-// where it really is, so that no symbolic link, race or `..` leads to another one. It is judged by the names in its own
-// path, whatever else is in the workspace: that another name (a hard link, a link called `.env`) makes it a secret is
-// not looked for, since a cell can remove that name first. Everything here may block.
+// `WorkspaceFiles` is the files of a workspace, for a program outside the sandbox that acts for code inside it. A path
+// is resolved by the system beneath the workspace and nowhere else; the file that was opened is then judged by the
+// place where it really is, so that no symbolic link, race or `..` makes it another one. It is judged by the names in
+// its own path, whatever else is in the workspace: that another name (a hard link, a link called `.env`) makes it a
+// secret is not looked for, since a cell can remove that name first. Everything here may block.
 //
 // What must not be touched is refused with Error{denied}; what fails in the world throws Error{internal_error}.
 
-#include "sandbox/descriptor.hpp"
 #include "base/unique_fd.hpp"
+#include "sandbox/descriptor.hpp"
 
 #include <cstddef>
 #include <optional>

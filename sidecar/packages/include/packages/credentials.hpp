@@ -1,5 +1,5 @@
 #pragma once
-// What pip and builds print may hold the URL of a user's index with its password.
+// `without_credentials` is for what pip and builds print, which may hold the URL of a user's index with its password.
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
-// What was installed for the kernels of a root that have the same Python: a folder for each install, in the data
-// directory. Kernels see these folders, read-only, and look in the newest one first. An install is made beside them and
+// `Packages` is what was installed for the kernels of a workspace that have the same Python: a folder for each install,
+// in the data directory. Kernels see these folders, read-only, and look in the newest one first. An install is made beside them and
 // becomes one of them by being renamed, so one that fails or is broken off changes nothing. Several processes may
 // install at once.
 //

@@ -1,5 +1,5 @@
 #pragma once
-// The Python of a kernel, as an install needs it.
+// `Python` is the Python of a kernel, as an install needs it.
 
 #include "jupyter/kernel_choice.hpp"
 

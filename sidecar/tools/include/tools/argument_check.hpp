@@ -1,7 +1,8 @@
 #pragma once
-// Do a call's arguments fit the tool's schema? Only what is certainly wrong is refused: a keyword that is not known, a
-// pattern, a format or a reference elsewhere passes, and the server judges the rest. Numbers are compared as they are
-// written, of any size. Hostile schemas cost a bounded time, after which the arguments pass.
+// `check_arguments` is the check of a call's arguments against the tool's schema. It refuses only what is certainly
+// wrong: a keyword that is not known, a pattern, a format or a reference elsewhere passes, and the server judges the
+// rest. Numbers are compared as they are written, of any size. Hostile schemas cost a bounded time, after which the
+// arguments pass.
 
 #include "base/raw_json.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// On whose behalf a tool is called, by the sidecar's own records. What a user sees of it beside the call itself, and
-// which rules of an execution or a session count.
+// `CallContext` is on whose behalf a tool is called, by the sidecar's own records. It decides what a user sees beside
+// the call itself, and which rules of an execution or a session apply.
 
 #include "gate/agent.hpp"
 #include "protocol/messages/policy.hpp"

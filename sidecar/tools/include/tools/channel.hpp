@@ -1,10 +1,10 @@
 #pragma once
-// The kernel's tool channel: a unix socket in the session's directory on which code in the kernel calls tools, one
-// JSON-RPC message a line (schemas/channel.json). Every byte on it is untrusted. It takes tool calls, cancels and line
-// numbers; who calls, and from what source text, comes from the sidecar's records. At most 64 connections; the next
-// ones wait. What the code does not read of its answers is bounded over all of them: an answer beyond that becomes an
-// error, and where not even that has room, its connection is closed. A connection that ends cancels its calls. Owned by
-// the session, one for each start of its kernel.
+// `Channel` is the kernel's tool channel: a unix socket in the session's directory on which code in the kernel calls
+// tools, one JSON-RPC message a line (schemas/channel.json). Every byte on it is untrusted. It takes tool calls,
+// cancels and line numbers; who calls, and from what source text, comes from the sidecar's records. At most 64
+// connections; the next ones wait. What the code does not read of its answers is bounded over all of them: an answer
+// beyond that becomes an error, and where not even that has room, its connection is closed. A connection that ends
+// cancels its calls. Owned by the session, one for each start of its kernel.
 
 #include "async/loop.hpp"
 #include "async/stream.hpp"

@@ -1,13 +1,13 @@
 #pragma once
-// How tool servers are configured: the `mcpServers` of MCP clients, and VS Code's `servers` with `inputs`. What a
-// configuration says is shown and agreed to as it is written; variables are put in only when the server starts. A
-// server may ask for the sandbox, by `"sandbox": true`, `"sandbox": {"configFile": …}`, or by a command of srt's
-// (srt_command.hpp), which is described as what runs in there.
+// `ServerSpec` is how a tool server is configured: by the `mcpServers` of MCP clients, or VS Code's `servers` with
+// `inputs`. What a configuration says is shown and agreed to as it is written; variables are put in only when the
+// server starts. A server may ask for the sandbox, by `"sandbox": true`, `"sandbox": {"configFile": …}`, or by a
+// command of srt's (srt_command.hpp), which is described as what runs in there.
 
+#include "base/environment.hpp"
 #include "gate/agent.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "sandbox/settings.hpp"
-#include "base/environment.hpp"
 
 #include <map>
 #include <memory>
@@ -17,7 +17,6 @@
 #include <vector>
 
 namespace cellgate::tools {
-
 
 inline constexpr std::string_view host_server_name = "host";
 
@@ -64,8 +63,7 @@ struct ServerDescription {
     std::vector<std::string> command;           // resolved: argv[0] is an absolute path, when it is known
     std::string cwd;                            // absolute
     std::vector<std::string> environment_names; // that it gets, and that its configuration reads
-    std::optional<Environment>
-        environment; // what a workspace's file or an agent says for them; a user's are not shown
+    std::optional<Environment> environment; // what a workspace's file or an agent says for them; a user's are not shown
     std::optional<ServerIsolation> sandbox; // if it runs in it
     std::string identity;
 };

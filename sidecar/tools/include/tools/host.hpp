@@ -1,9 +1,9 @@
 #pragma once
-// The built-in tool server `host`: reading and writing files of the workspace and running commands, outside every
-// sandbox and therefore within narrow bounds. Paths are resolved by the kernel beneath the workspace (openat2); what is
-// judged is the file that was really opened, not the name that led there. Secrets are not read, and what a program
-// would run or obey later is not written (sandbox/protected_files.hpp). Whether an action may happen is the gate's
-// business: only the dispatcher calls this. Blocking work goes off the loop.
+// `HostTools` is the built-in tool server `host`: it reads and writes files of the workspace and runs commands, outside
+// every sandbox and therefore within narrow bounds. Paths are resolved by the kernel beneath the workspace (openat2);
+// what is judged is the file that was really opened, not the name that led there. Secrets are not read, and what a
+// program would run or obey later is not written (sandbox/protected_files.hpp). Whether an action may happen is the
+// gate's business: only the dispatcher calls this. Blocking work goes off the loop.
 
 #include "async/loop.hpp"
 #include "protocol/messages/tool_servers.hpp"

@@ -1,8 +1,8 @@
 #pragma once
-// The tool servers that there are, by name, and the processes behind them. A server starts when it is first needed,
-// once however many callers wait for it, and a slow one holds up nobody else's. What came from a workspace's file
-// starts only after the gate agreed to exactly that command. A server that died fails the calls it had, with the cause,
-// and starts again on the next one; nothing is called twice. Owned by the service, who has to await close().
+// `Registry` is the tool servers by name, and their processes. A server starts when it is first needed, once however
+// many callers wait for it, and a slow one delays no other. What came from a workspace's file starts only after the
+// gate agreed to exactly that command. A server that died fails the calls it had, with the cause, and starts again on
+// the next one; nothing is called twice. Owned by the service, who has to await close().
 
 #include "async/loop.hpp"
 #include "base/clock.hpp"
@@ -59,7 +59,7 @@ class Registry {
     Task<void> restart(CallContext context, std::string server);
     protocol::ToolServerInfo info(const std::string& server) const;
     std::vector<protocol::ToolServerInfo> list() const;
-    // What it wrote to stderr since it was last started, made visible; empty for one that never was, and for `host`.
+    // What it wrote to stderr since it was last started, escaped; empty for one that never was, and for `host`.
     // Throws Error{tool_server_not_found}.
     std::string log(const std::string& server) const;
 
@@ -70,7 +70,7 @@ class Registry {
     Task<void> close();
 
   private:
-    friend class ToolCallDispatcher; // nobody else may call a tool
+    friend class ToolCallDispatcher; // the only caller of call()
 
     struct Tool {
         protocol::ToolSpec spec;
@@ -98,7 +98,8 @@ class Registry {
     Task<void> allow_start(CallContext context, std::shared_ptr<ServerLaunch> start);
     Task<void> start(std::shared_ptr<Server> server, std::shared_ptr<ServerLaunch> start);
     Task<std::shared_ptr<ServerInstance>> launch(std::shared_ptr<ServerLaunch> start);
-    Task<void> prepare_sandbox(std::shared_ptr<ServerLaunch> start, std::shared_ptr<ServerInstance> running, async::Command* command);
+    Task<void> prepare_sandbox(std::shared_ptr<ServerLaunch> start, std::shared_ptr<ServerInstance> running,
+                               async::Command* command);
     // Its process has ended, or was never started.
     Task<async::ExitStatus> end(std::shared_ptr<ServerInstance> running);
     // What to do about a server that did not start in the sandbox.

@@ -1,6 +1,6 @@
 #pragma once
-// The sandbox of tool servers as the registry needs it. It is a kernel's, by the same profile, with a way to the
-// network of its own. The seam to egress, which the tools do not know: made by the composition root.
+// `ServerSandbox` is the sandbox of tool servers as the registry needs it: a kernel's, by the same profile, with a
+// proxy of its own. The seam to egress, which the tools do not know: made by the composition root.
 
 #include "async/process.hpp"
 #include "gate/agent.hpp"

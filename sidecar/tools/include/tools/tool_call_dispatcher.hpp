@@ -1,6 +1,6 @@
 #pragma once
-// The dispatcher through which every tool call goes, whoever makes it: it finds the tool, refuses arguments that certainly do
-// not fit, asks the gate, and calls with exactly the bytes that the gate allowed. Nobody else can call a tool.
+// `ToolCallDispatcher` is the one way to call a tool: it finds the tool, refuses arguments that certainly do not fit,
+// asks the gate, and calls with exactly the bytes that the gate allowed.
 
 #include "base/task.hpp"
 #include "protocol/messages/tool_servers.hpp"

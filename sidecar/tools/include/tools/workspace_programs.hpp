@@ -1,7 +1,7 @@
 #pragma once
-// The programs of a workspace that a command names, as part of the command's identity. A cell can write most files of
-// the workspace, so such a program is another one once its bytes have changed. What it loads in its turn is not looked
-// at. For tool servers, and for a workspace's kernel.
+// `add_workspace_programs` makes the programs of a workspace that a command names part of the command's identity. A
+// cell can write most files of the workspace, so such a program is another one once its bytes have changed. What it
+// loads in its turn is not looked at. For tool servers, and for a workspace's kernel.
 
 #include "base/fingerprint.hpp"
 

@@ -1,6 +1,5 @@
 #include "gate_impl.hpp"
 #include "rules.hpp"
-#include "visible_name.hpp"
 
 #include <fmt/format.h>
 
@@ -97,33 +96,6 @@ void require_not_too_wide(const Rule& rule, const Action& action, bool edited) {
 
 } // namespace
 
-std::vector<PendingRequestPtr> Gate::Impl::entries(const std::vector<std::string>& ids) const {
-    std::vector<PendingRequestPtr> found;
-    std::unordered_set<std::string> seen;
-    for (const std::string& id : ids) {
-        if (!seen.insert(id).second) {
-            throw Error(ErrorCode::invalid_params, fmt::format("expected every id once, found {} twice",
-                                                               in_quotes(std::string_view(id).substr(0, 64))));
-        }
-        if (resolved.contains(id)) {
-            throw Error(ErrorCode::approval_resolved,
-                        fmt::format("approval {} was decided already; nothing was answered", id));
-        }
-        const auto entry = by_id.find(id);
-        if (entry == by_id.end()) {
-            throw Error(ErrorCode::approval_not_found,
-                        fmt::format("expected the id of a pending approval, found {}; nothing was answered",
-                                    in_quotes(std::string_view(id).substr(0, 64))),
-                        "approval/list names those that wait");
-        }
-        found.push_back(entry->second);
-    }
-    if (found.empty()) {
-        throw Error(ErrorCode::invalid_params, "params.approvalIds: expected at least one id, found none");
-    }
-    return found;
-}
-
 Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::ApprovalRespondParams& params,
                                  PathSnapshot& paths) const {
     const Action& asked = entry.request.action;
@@ -192,7 +164,7 @@ Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const 
 }
 
 Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, PathSnapshot& paths) const {
-    const std::vector<PendingRequestPtr> asked = entries(params.approval_ids);
+    const std::vector<PendingRequestPtr> asked = approvals.find(params.approval_ids);
     if (params.decision == Verdict::allow) {
         book.require_readable();
     }
@@ -223,13 +195,13 @@ Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, PathSnap
 Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params) {
     params.scope = params.scope.value_or(Scope::once);
     self->refresh();
-    std::vector<PendingRequestPtr> asked = self->entries(params.approval_ids);
+    std::vector<PendingRequestPtr> asked = self->approvals.find(params.approval_ids);
     const auto is_locked = [](const PendingRequestPtr& entry) { return entry->answered != nullptr; };
     for (auto locked = std::find_if(asked.begin(), asked.end(), is_locked); locked != asked.end();
          locked = std::find_if(asked.begin(), asked.end(), is_locked)) {
         const std::shared_ptr<Event> other_answer = (*locked)->answered;
         co_await other_answer->wait();
-        asked = self->entries(params.approval_ids);
+        asked = self->approvals.find(params.approval_ids);
     }
     const AnswerLock lock(std::move(asked));
     PathSnapshot paths(self->book.root());

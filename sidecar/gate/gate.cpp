@@ -46,7 +46,7 @@ void Gate::attach(ApprovalClient& client) {
     if (const std::shared_ptr<CancelState> linger = std::exchange(impl->linger, nullptr)) {
         linger->cancel();
     }
-    for (const PendingRequestPtr& entry : impl->pending) {
+    for (const PendingRequestPtr& entry : impl->approvals.shown()) {
         if (entry->announced) { // otherwise the outbox has its notification, for every client
             impl->outbox.push_back([impl, entry, &client] { impl->announce_again(*entry, client); });
         }
@@ -70,7 +70,7 @@ void Gate::detach(ApprovalClient& client, Duration linger) {
 protocol::ApprovalListResult Gate::list(const protocol::ApprovalListParams& params) const {
     protocol::ApprovalListResult result;
     std::size_t bytes = 0;
-    for (const PendingRequestPtr& entry : impl_->pending) {
+    for (const PendingRequestPtr& entry : impl_->approvals.shown()) {
         if (entry->seq < params.from_seq.value_or(0)) {
             continue;
         }

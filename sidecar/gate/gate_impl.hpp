@@ -3,6 +3,7 @@
 // approval, settled. `pending_requests.cpp` has that life, `answers.cpp` users' answers, `policy.cpp` the methods on
 // rules, and `gate.cpp` the public interface. Private to the gate.
 
+#include "approval_queue.hpp"
 #include "decisions.hpp"
 #include "gate/gate.hpp"
 #include "paths.hpp"
@@ -10,11 +11,8 @@
 #include "rule_book.hpp"
 
 #include <deque>
-#include <list>
 #include <map>
 #include <set>
-#include <unordered_map>
-#include <unordered_set>
 
 namespace cellgate::gate {
 
@@ -27,49 +25,6 @@ using protocol::Scope;
 using protocol::Verdict;
 
 inline constexpr std::string_view no_approver = "no user is connected who can answer, and no rule allows it";
-
-inline RequestContext context_of(const Request& request) {
-    return RequestContext{request.session_id, request.execution_id, request.from_code,
-                          request.agent ? Grantee(request.agent->client) : std::nullopt,
-                          request.needs_explicit_host_rule.has_value()};
-}
-
-// A call that waits: in its session's queue, and then, as an approval with an id, for a user.
-struct PendingRequest {
-    explicit PendingRequest(Request asked) : request(std::move(asked)), payload(request.action) {}
-    PendingRequest(const PendingRequest&) = delete;
-    PendingRequest& operator=(const PendingRequest&) = delete;
-
-    RequestContext context() const { return context_of(request); }
-    const std::string& queue() const {
-        static const std::string no_session;
-        return request.session_id ? *request.session_id : no_session;
-    }
-
-    Request request;
-    Payload payload;
-    protocol::Approval approval;
-    std::size_t bytes = 0; // of the approval in a message; known when its turn has come
-    std::int64_t seq = 0;  // of the approvals
-    bool shown = false;
-    bool announced = false;            // its notification was sent
-    std::optional<PathSnapshot> paths; // while it is judged
-    bool resolving = false;            // its paths are being resolved off the loop
-    std::shared_ptr<Event> answered;   // while an answer is being checked and stored: others wait for it
-    std::list<std::shared_ptr<PendingRequest>>::iterator position; // in its queue, then among the pending
-    std::shared_ptr<CancelState> expiry;
-    std::shared_ptr<CancelState> elicitation;
-    std::optional<Decision> decision;
-    Event settled;
-};
-using PendingRequestPtr = std::shared_ptr<PendingRequest>;
-
-// The calls of one session. Calls that are shown as approvals are in Impl::pending.
-struct Queue {
-    std::size_t shown = 0;
-    std::size_t shown_bytes = 0;
-    std::list<PendingRequestPtr> waiting;
-};
 
 // How many calls of a running execution wait for a user.
 struct PendingCount {
@@ -130,7 +85,6 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     void settle_all(ResolvedBy by, const std::string& reason, const std::optional<std::string>& session_id);
 
     static Task<void> respond(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params);
-    std::vector<PendingRequestPtr> entries(const std::vector<std::string>& ids) const;
     // Throws as respond() does. The result is void while paths are unresolved.
     Answer check(const protocol::ApprovalRespondParams& params, PathSnapshot& paths) const;
     Action edited_action(const PendingRequest& entry, const protocol::ApprovalRespondParams& params,
@@ -157,15 +111,9 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     RuleBook book;
     PathResolver resolver;
     Decisions decisions;
-    std::int64_t next_seq = 0;
     std::vector<ApprovalClient*> clients;
-    std::list<PendingRequestPtr> pending; // oldest first
-    std::unordered_map<std::string, PendingRequestPtr> by_id;
-    std::map<std::string, Queue> queues;
+    ApprovalQueue approvals;
     std::map<std::string, PendingCount> running;
-    // Ids that were resolved: an answer to one is late, an answer to any other unknown id is wrong.
-    std::unordered_set<std::string> resolved;
-    std::deque<std::string> resolved_order;
     std::set<std::string> changed_queues;
     std::deque<std::function<void()>> outbox;
     bool pumping = false;

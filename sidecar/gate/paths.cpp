@@ -135,7 +135,7 @@ Task<void> PathResolver::resolve(PathSnapshot& paths) {
         std::rethrow_exception(cancelled);
     }
     if (!done) {
-        log_warning("a path in the arguments of a call could not be looked at within {} s",
+        log_warning("a path in the arguments of a call could not be resolved within {} s",
                     std::chrono::duration_cast<std::chrono::seconds>(time_limit).count());
     }
     for (std::size_t i = 0; i < job->paths.size(); ++i) {

@@ -88,8 +88,7 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
         co_return self->record_immediate(*entry,
                                          denied(action, ResolvedBy::no_client, no_approver_reason(entry->request)));
     }
-    Queue& queue = self->queues[entry->queue()];
-    entry->position = queue.waiting.insert(queue.waiting.end(), entry);
+    self->approvals.add(entry);
     self->changed_queues.insert(entry->queue());
     self->count(entry, true);
     self->pump();
@@ -139,14 +138,8 @@ Task<void> Gate::Impl::pump_later(std::shared_ptr<Impl> self) {
     co_return;
 }
 
-void Gate::Impl::ask_next(const std::string& name) {
-    const auto found = queues.find(name);
-    if (found == queues.end()) {
-        return;
-    }
-    Queue& queue = found->second;
-    while (queue.shown < max_pending_per_session && !queue.waiting.empty()) {
-        const PendingRequestPtr entry = queue.waiting.front();
+void Gate::Impl::ask_next(const std::string& queue) {
+    while (const PendingRequestPtr entry = approvals.next(queue)) {
         if (entry->resolving) {
             return;
         }
@@ -170,13 +163,10 @@ void Gate::Impl::ask_next(const std::string& name) {
             return;
         }
         entry->paths.reset(); // they may have changed when its turn comes
-        if (queue.shown > 0 && queue.shown_bytes + entry->bytes > max_pending_bytes_per_session) {
+        if (!approvals.has_room_for(*entry)) {
             return;
         }
         show(entry);
-    }
-    if (queue.shown == 0 && queue.waiting.empty()) {
-        queues.erase(found);
     }
 }
 
@@ -235,14 +225,7 @@ void Gate::Impl::show(const PendingRequestPtr& entry) {
         approval.expires_at = to_rfc3339(clock.wall() + timeout);
         entry->expiry = scope.spawn(expire(shared_from_this(), entry));
     }
-    entry->seq = next_seq++;
-    Queue& queue = queues[entry->queue()];
-    queue.waiting.erase(entry->position);
-    ++queue.shown;
-    queue.shown_bytes += entry->bytes;
-    entry->shown = true;
-    entry->position = pending.insert(pending.end(), entry);
-    by_id.emplace(approval.approval_id, entry);
+    approvals.show(entry);
     outbox.push_back([self = shared_from_this(), entry] {
         entry->announced = true;
         self->notify([&entry](ApprovalClient& client) { client.on_requested(entry->approval); });
@@ -257,19 +240,8 @@ void Gate::Impl::settle(const PendingRequestPtr& kept, Decision decision) {
     entry->decision = std::move(decision);
     decisions.add(entry->request, *entry->decision,
                   entry->shown ? std::optional(entry->approval.approval_id) : std::nullopt, clock.wall());
-    Queue& queue = queues[entry->queue()];
+    approvals.remove(entry);
     if (entry->shown) {
-        constexpr std::size_t remembered = 10'000;
-        pending.erase(entry->position);
-        by_id.erase(entry->approval.approval_id);
-        --queue.shown;
-        queue.shown_bytes -= entry->bytes;
-        resolved.insert(entry->approval.approval_id);
-        resolved_order.push_back(entry->approval.approval_id);
-        if (resolved_order.size() > remembered) {
-            resolved.erase(resolved_order.front());
-            resolved_order.pop_front();
-        }
         outbox.push_back([self = shared_from_this(), entry] {
             protocol::ApprovalResolvedParams params;
             params.approval_id = entry->approval.approval_id;
@@ -281,8 +253,6 @@ void Gate::Impl::settle(const PendingRequestPtr& kept, Decision decision) {
             params.reason = entry->decision->reason;
             self->notify([&params](ApprovalClient& client) { client.on_resolved(params); });
         });
-    } else {
-        queue.waiting.erase(entry->position);
     }
     for (const std::shared_ptr<CancelState>& task : {entry->expiry, entry->elicitation}) {
         if (task) {
@@ -344,7 +314,7 @@ void Gate::Impl::refresh() {
 }
 
 void Gate::Impl::reconsider(const std::optional<std::string>& session_id) {
-    const std::vector<PendingRequestPtr> now(pending.begin(), pending.end());
+    const std::vector<PendingRequestPtr> now(approvals.shown().begin(), approvals.shown().end());
     for (const PendingRequestPtr& entry : now) {
         // A request whose paths are being resolved is evaluated with the new rules once they are.
         if (!entry->decision && !entry->resolving && (!session_id || entry->request.session_id == session_id)) {
@@ -368,12 +338,7 @@ void Gate::Impl::judge_pending(const PendingRequestPtr& entry) {
 }
 
 void Gate::Impl::settle_all(ResolvedBy by, const std::string& reason, const std::optional<std::string>& session_id) {
-    std::vector<PendingRequestPtr> now;
-    for (const auto& [name, queue] : queues) {
-        now.insert(now.end(), queue.waiting.begin(), queue.waiting.end());
-    }
-    now.insert(now.end(), pending.begin(), pending.end());
-    for (const PendingRequestPtr& entry : now) {
+    for (const PendingRequestPtr& entry : approvals.all()) {
         if (!session_id || entry->request.session_id == session_id) {
             settle(entry, denied(entry->request.action, by, reason));
         }

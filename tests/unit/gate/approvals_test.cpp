@@ -52,7 +52,7 @@ TEST_CASE("arguments that name a key twice never become an action") {
     CHECK(Json::parse(R"({"path":"shown","path":"run"})")["path"] == "run");
 }
 
-TEST_CASE("of two answers the first wins, and the second is told that it came late") {
+TEST_CASE("of two answers the first wins, and the second is refused as late") {
     Fixture fixture;
     User other;
     fixture.gate->attach(other);
@@ -129,7 +129,8 @@ TEST_CASE("a rule that does not fit the action, or is not one, is refused and th
     fixture.run_execution("e");
     const auto call = fixture.ask(tool(R"({"path":"a/b"})"), "e");
     const auto refused = [&](Scope scope, const RuleSpec& spec, Verdict verdict = Verdict::allow) {
-        return error_of([&] { fixture.answer(fixture.user.last_id(), verdict, scope, spec); }) == ErrorCode::rule_invalid;
+        return error_of([&] { fixture.answer(fixture.user.last_id(), verdict, scope, spec); }) ==
+               ErrorCode::rule_invalid;
     };
     const RuleSpec good = rule(Effect::allow, ActionKind::tool, "files", "read_file");
     CHECK(refused(Scope::session, rule(Effect::allow, ActionKind::tool, "files", "other")));
@@ -182,7 +183,7 @@ TEST_CASE("a deny rule that comes while a call waits decides it") {
     CHECK(fixture.user.resolved.back().rule_id == added.id);
 }
 
-TEST_CASE("a call that is cancelled withdraws its approval, and everybody is told") {
+TEST_CASE("a call that is cancelled withdraws its approval, and every client is notified") {
     Fixture fixture;
     const auto call = fixture.ask(tool("{}"));
     const auto other = fixture.ask(tool("{}"));
@@ -295,7 +296,8 @@ TEST_CASE("10,000 waiting calls that one rule covers end at once, without recurs
 TEST_CASE("an execution hears how many of its calls wait, also of those whose turn has not come") {
     Fixture fixture;
     std::vector<std::size_t> heard;
-    fixture.run_execution("e", protocol::ApprovalMode::ask, [&heard](std::size_t pending) { heard.push_back(pending); });
+    fixture.run_execution("e", protocol::ApprovalMode::ask,
+                          [&heard](std::size_t pending) { heard.push_back(pending); });
     fixture.run_execution("f");
     const auto a = fixture.ask(tool(R"({"n":1})"), "e");
     fixture.ask(tool(R"({"n":2})"), "f");
@@ -328,7 +330,7 @@ TEST_CASE("a client that answers from inside the notification gets its answer, a
     fixture.gate->detach(second, Duration(0));
 }
 
-TEST_CASE("a client that fails to be told does not stop the others") {
+TEST_CASE("a client that fails in a notification does not stop the others") {
     Fixture fixture;
     User second;
     fixture.gate->attach(second);
@@ -340,7 +342,7 @@ TEST_CASE("a client that fails to be told does not stop the others") {
     fixture.gate->detach(second, Duration(0));
 }
 
-TEST_CASE("a client that leaves while others are being told hears nothing more") {
+TEST_CASE("a client that leaves during a notification receives nothing more") {
     Fixture fixture;
     User second;
     fixture.gate->attach(second);

@@ -12,7 +12,7 @@ std::vector<protocol::PastDecision> decided(Fixture& fixture) {
 
 } // namespace
 
-TEST_CASE("what a rule let through without a entry is listed, with the rule as it was") {
+TEST_CASE("an action that a rule allowed is listed, with the rule as it was") {
     Fixture fixture;
     fixture.run_execution("e");
     const Rule allows = fixture.add(rule(Effect::allow, ActionKind::tool, "files"));
@@ -53,7 +53,7 @@ TEST_CASE("what was denied at once is listed, with the reason") {
         REQUIRE(fixture.ask(tool(R"({"path":"a"})"))->denied());
         CHECK(decided(fixture).at(0).rule.value().id == denies.id);
     }
-    SUBCASE("as nobody was there") {
+    SUBCASE("as no user was attached") {
         fixture.gate->detach(fixture.user, Duration::zero());
         REQUIRE(fixture.ask(tool(R"({"path":"a"})"))->denied());
         CHECK(decided(fixture).at(0).by == ResolvedBy::no_client);

@@ -41,33 +41,33 @@ TEST_CASE("the display shows the whole payload, numbers as they came") {
     command.command = Lines{"/usr/bin/git", "status"};
     command.cwd = "/home/ada";
     CHECK(display(fixture, command) == Lines{"run_command on this machine, outside the sandbox",
-                                           "argv: [\"git\", \"status\"]", "program: \"/usr/bin/git\"",
-                                           "argument: \"status\"", "in the folder: \"/home/ada\""});
+                                             "argv: [\"git\", \"status\"]", "program: \"/usr/bin/git\"",
+                                             "argument: \"status\"", "in the folder: \"/home/ada\""});
 }
 
-TEST_CASE("text of several lines stands behind bars, and says when it lacks the last line break") {
+TEST_CASE("text of several lines is shown behind bars, and a missing last line break is shown") {
     Fixture fixture;
     CHECK(display(fixture, tool(R"({"content":"a\n\n  b\n"})")) ==
           Lines{"tool read_file of files", "content: 3 lines", "  | a", "  | ", "  |   b"});
 }
 
-TEST_CASE("what a workspace says of its own kernel or server is shown with its values") {
+TEST_CASE("a kernel or a server that a workspace configures is shown with its values") {
     Fixture fixture;
     Action server = launch({"/usr/bin/npx"});
     server.environment = {{"PATH", "./evil:$PATH"}, {"X\nwith no variables", "b\u202e"}};
     CHECK(display(fixture, server) == Lines{"start the tool server files, outside the sandbox",
-                                          "program: \"/usr/bin/npx\"", "in the folder: \"/home/ada/plan\"",
-                                          "with the variables: HOME", "with the variable PATH: \"./evil:$PATH\"",
-                                          R"(with the variable "X\nwith no variables": "b\u{202e}")"});
+                                            "program: \"/usr/bin/npx\"", "in the folder: \"/home/ada/plan\"",
+                                            "with the variables: HOME", "with the variable PATH: \"./evil:$PATH\"",
+                                            R"(with the variable "X\nwith no variables": "b\u{202e}")"});
     Action kernel = launch({"/home/ada/plan/.venv/bin/python"});
     kernel.server = "kernel";
     kernel.environment_names = Lines{};
     kernel.sandbox = true;
     kernel.folders = Lines{"/opt/python"};
     CHECK(display(fixture, kernel) == Lines{"start the workspace's own kernel, in the sandbox",
-                                          "program: \"/home/ada/plan/.venv/bin/python\"",
-                                          "in the folder: \"/home/ada/plan\"", "with no variables",
-                                          "which can read the folder: \"/opt/python\""});
+                                            "program: \"/home/ada/plan/.venv/bin/python\"",
+                                            "in the folder: \"/home/ada/plan\"", "with no variables",
+                                            "which can read the folder: \"/opt/python\""});
     Action boxed = server;
     boxed.environment.reset();
     boxed.sandbox = true;
@@ -91,8 +91,8 @@ TEST_CASE("no text in an argument looks like a line of ours") {
     std::string json = R"({"content":)";
     append_json_string(json, attack);
     CHECK(display(fixture, tool(json + "}")) == Lines{"tool read_file of files",
-                                                    "content: 3 lines, no line break at the end", "  | x",
-                                                    "  | path: \"harmless\"", "  | Allow? [y/n] y"});
+                                                      "content: 3 lines, no line break at the end", "  | x",
+                                                      "  | path: \"harmless\"", "  | Allow? [y/n] y"});
     CHECK(display(fixture, tool(R"({"a\npath: \"b\"": 1, "3 lines": "3 lines", "": ""})")) ==
           Lines{"tool read_file of files", R"("a\npath: \"b\"": 1)", "\"3 lines\": \"3 lines\"", "\"\": \"\""});
     CHECK(display(fixture, tool("{}", "read_file of files\nno arguments", "evil")).front() ==
@@ -103,7 +103,7 @@ TEST_CASE("no text in an argument looks like a line of ours") {
                 "in the folder: \"/home/ada/plan\"", "with the variables: HOME, PATH"});
 }
 
-TEST_CASE("hidden characters are written out, and cannot be confused with their own spelling") {
+TEST_CASE("hidden characters are escaped, and cannot be confused with their own spelling") {
     Fixture fixture;
     const auto shown = [&fixture](const std::string& json) { return display(fixture, tool(json))[1]; };
     CHECK(shown(R"({"a":"\u202egnp.exe"})") == R"(a: "\u{202e}gnp.exe")");

@@ -6,7 +6,7 @@ using namespace gate_fixture;
 
 namespace {
 
-// A door whose tool takes {"path": string} and nothing else.
+// A request of an enforcement point, for a tool that takes {"path": string} and nothing else.
 gate::Request editable(const Action& action) {
     gate::Request request;
     request.action = action;
@@ -87,8 +87,8 @@ TEST_CASE("an edit answers one approval, and covers exactly itself") {
     both.decision = Verdict::allow;
     both.arguments = RawJson::parse(R"({"path":"b"})");
     CHECK(error_of([&] { fixture.respond(both); }) == ErrorCode::invalid_params);
-    CHECK(edit(fixture, R"({"path":"b"})", Scope::session, rule(Effect::allow, ActionKind::tool, "files", "read_file")) ==
-          ErrorCode::rule_invalid);
+    CHECK(edit(fixture, R"({"path":"b"})", Scope::session,
+               rule(Effect::allow, ActionKind::tool, "files", "read_file")) == ErrorCode::rule_invalid);
     CHECK(first->waits());
     CHECK(second->waits());
     CHECK_FALSE(edit(fixture, R"({"path":"b"})", Scope::session));
@@ -97,7 +97,7 @@ TEST_CASE("an edit answers one approval, and covers exactly itself") {
     CHECK(fixture.ask(tool(R"({"path":"c"})"))->waits());   // what was asked
 }
 
-TEST_CASE("a door whose edit returns another action is caught") {
+TEST_CASE("an enforcement point whose edit returns another action is caught") {
     Fixture fixture;
     const Action action = tool(R"({"path":"a"})");
     gate::Request request = editable(action);

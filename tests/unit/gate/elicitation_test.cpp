@@ -35,7 +35,7 @@ struct User final : gate::Elicitor {
     int withdrawn = 0;
 };
 
-// Nobody is attached.
+// No user is attached.
 struct Alone {
     Alone() {
         fixture.elicitor = &user;
@@ -93,7 +93,7 @@ TEST_CASE("only the agent's own program is asked, and a user who is attached com
     CHECK(call->allowed());
 }
 
-TEST_CASE("a user who comes meanwhile can answer, and the entry at the program is withdrawn") {
+TEST_CASE("a user who comes meanwhile can answer, and the question in the program is withdrawn") {
     Alone alone;
     const auto call = alone.ask();
     REQUIRE(alone.user.asked.size() == 1);
@@ -130,12 +130,12 @@ TEST_CASE("a program that goes, or a call that is cancelled, is no yes") {
     CHECK(alone.user.withdrawn == 1);
 }
 
-TEST_CASE("what is too long for a entry there is denied, not cut") {
+TEST_CASE("what is too long for the agent's own program is denied, not cut") {
     Alone alone;
     const auto call = alone.ask(R"({"text":")" + std::string(20'000, 'x') + R"("})");
     REQUIRE(call->denied());
     CHECK(alone.user.asked.empty());
-    CHECK(call->decision->reason.find("too much for a entry") != std::string::npos);
+    CHECK(call->decision->reason.find("too much for a question") != std::string::npos);
 }
 
 TEST_CASE("a policy that cannot be read while the program answers allows nothing") {

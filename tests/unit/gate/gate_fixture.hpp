@@ -1,9 +1,10 @@
 #pragma once
-// A gate with everything around it that a test moves by hand: time, a user, calls that wait, a root and a folder for
-// stored rules.
+// `Fixture` is a gate with everything around it that a test controls: time, a user, calls that wait, a workspace and a
+// folder for stored rules.
 
 #include "base/fake_clock.hpp"
 #include "gate/gate.hpp"
+#include "temp_folder.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -116,12 +117,14 @@ inline Task<bool> then_true(Task<void> task) {
     co_return true;
 }
 
+// A folder in memory where there is one: stored rules are written with fsync, which is slow on a disk.
+inline std::filesystem::path fast_parent() {
+    const char* memory = "/dev/shm";
+    return ::access(memory, W_OK) == 0 ? std::filesystem::path(memory) : std::filesystem::temp_directory_path();
+}
+
 struct Fixture {
     explicit Fixture(std::optional<Duration> approval_timeout = std::nullopt) : timeout(approval_timeout) {
-        // In memory where there is such a place: rules are stored with fsync, which disks take their time for.
-        const bool in_memory = ::access("/dev/shm", W_OK) == 0;
-        std::string name = in_memory ? "/dev/shm/gateXXXXXX" : std::filesystem::temp_directory_path() / "gateXXXXXX";
-        base = std::filesystem::canonical(::mkdtemp(name.data()));
         root = base / "root";
         policy = base / "policy";
         std::filesystem::create_directory(root);
@@ -130,10 +133,7 @@ struct Fixture {
     }
     Fixture(const Fixture&) = delete;
     Fixture& operator=(const Fixture&) = delete;
-    ~Fixture() {
-        stop();
-        std::filesystem::remove_all(base);
-    }
+    ~Fixture() { stop(); }
 
     void start() {
         gate::GateOptions options;
@@ -230,7 +230,8 @@ struct Fixture {
     }
 
     std::optional<Duration> timeout;
-    std::filesystem::path base;
+    TempFolder folder{fast_parent()};
+    const std::filesystem::path base = folder.path;
     std::filesystem::path root;
     std::filesystem::path policy;
     FakeClock clock;

@@ -10,7 +10,7 @@
 //   huge integers ...................... matchers_test (equality by every digit), display_test (shown as they came)
 //   bidi and control characters ........ display_test "hidden characters"; choices_test "a hostile name"; here
 //   "padding" a description that imitates ........ display_test "a tool's description cannot pass for a prompt"; here
-//   "title" a thread left by approvals "deny" .. here "what a cell that asks nobody left behind" paths that hang
+//   "title" a thread left by approvals "deny" .. here "a thread of a cell without prompts" paths that hang
 //   .................... run_blocking_test
 
 #include "base/escape_unprintable.hpp"
@@ -30,7 +30,7 @@ std::string json_text(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("what a cell that asks nobody left behind asks nobody, until a cell with another mode begins") {
+TEST_CASE("a thread of a cell without prompts raises no prompt, until a cell with another mode begins") {
     Fixture fixture;
     const Action call = tool(R"({"n":1})");
     CHECK(fixture.ask(call)->waits()); // control: code with nothing running asks
@@ -47,7 +47,7 @@ TEST_CASE("what a cell that asks nobody left behind asks nobody, until a cell wi
     not_code.session_id = "s";
     CHECK(fixture.ask(std::move(not_code))->waits()); // nor the sidecar itself, which starts a kernel
     fixture.add(rule(Effect::allow, ActionKind::tool, "files", "stat"));
-    CHECK(fixture.ask(tool("{}", "stat"))->allowed()); // a rule needs nobody
+    CHECK(fixture.ask(tool("{}", "stat"))->allowed()); // a rule needs no user
     fixture.run_execution("asking");
     fixture.gate->end_execution("asking");
     CHECK(fixture.ask(call)->waits());

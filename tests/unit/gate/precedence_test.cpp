@@ -38,6 +38,58 @@ Effect expected(unsigned given) {
     return (given & (configured_allow | stored_allow | user_allow)) != 0 ? Effect::allow : Effect::ask;
 }
 
+// Rules and actions, always the same sequence, of few names and values, so that rules often apply.
+class RandomPolicy {
+  public:
+    unsigned below(unsigned bound) { return random_() % bound; }
+    template <class T>
+    T pick(const std::vector<T>& from) {
+        return from[random_() % from.size()];
+    }
+    Action action() {
+        switch (below(4)) {
+        case 0:
+            return launch({pick(std::vector<std::string>{"/bin/a", "/bin/b"})}, pick(servers_));
+        case 1:
+            return host(pick(values_), pick(names_));
+        default:
+            return tool(pick(values_), pick(names_), pick(servers_));
+        }
+    }
+    RuleSpec rule() {
+        const auto kind = pick(std::vector{ActionKind::tool, ActionKind::host, ActionKind::server});
+        RuleSpec spec = gate_fixture::rule(pick(std::vector{Effect::allow, Effect::ask, Effect::deny}), kind);
+        if (below(2) == 0) {
+            spec.server = pick(servers_);
+        }
+        if (below(2) == 0) {
+            spec.tool = pick(names_);
+        }
+        if (below(2) == 0) {
+            const char* pointer = below(2) == 0 ? "/path" : "/n";
+            spec = with(std::move(spec), pointer, pick(matchers_));
+        }
+        return spec;
+    }
+    protocol::ApprovalMode mode() {
+        return pick(std::vector{protocol::ApprovalMode::ask, protocol::ApprovalMode::ask, protocol::ApprovalMode::deny,
+                                protocol::ApprovalMode::allow});
+    }
+
+  private:
+    std::mt19937 random_{20260105};
+    const std::vector<std::string> values_{R"({"path":"a/x","n":1})",
+                                           R"({"path":"b/../a","n":1.0})",
+                                           R"({"path":"~/x"})",
+                                           R"({"path":"a","n":9007199254740993})",
+                                           "{}",
+                                           R"({"path":["a"]})"};
+    const std::vector<std::string> names_{"read_file", "write_file", "run_command"};
+    const std::vector<std::string> servers_{"files", "host", "web"};
+    const std::vector<Matcher> matchers_{
+        under("a"), under("."), glob("a/*"), glob("**"), equals("1"), equals("9007199254740992"), equals(R"("a")")};
+};
+
 } // namespace
 
 TEST_CASE("deny > grant of execution or session > ask rule > allow rule or stored grant > ask, in every combination") {
@@ -90,7 +142,7 @@ TEST_CASE("a rule of a session does not reach another session") {
     CHECK(fixture.ask(tool("{}"), "", "other")->allowed());
 }
 
-TEST_CASE("an execution with approvals \"deny\" asks nobody, and what a rule allows still runs") {
+TEST_CASE("an execution with approvals \"deny\" raises no prompt, and what a rule allows still runs") {
     Fixture fixture;
     fixture.run_execution("e", protocol::ApprovalMode::deny);
     CHECK(fixture.ask(tool("{}"), "e")->denied());
@@ -127,62 +179,27 @@ TEST_CASE("an execution with approvals \"allow\" is a recorded grant that deny r
     }
 }
 
-TEST_CASE("policy/explain tells what decide() does, for any rules and any action") {
-    std::mt19937 random(20260105);
-    const auto pick = [&random](const auto& from) { return from[random() % std::size(from)]; };
-    const std::vector<std::string> values{R"({"path":"a/x","n":1})",
-                                          R"({"path":"b/../a","n":1.0})",
-                                          R"({"path":"~/x"})",
-                                          R"({"path":"a","n":9007199254740993})",
-                                          "{}",
-                                          R"({"path":["a"]})"};
-    const std::vector<std::string> names{"read_file", "write_file", "run_command"};
-    const std::vector<std::string> servers{"files", "host", "web"};
-    const std::vector<Effect> effects{Effect::allow, Effect::ask, Effect::deny};
-    const std::vector<Matcher> matchers{
-        under("a"), under("."), glob("a/*"), glob("**"), equals("1"), equals("9007199254740992"), equals(R"("a")")};
-    const auto random_action = [&] {
-        switch (random() % 4) {
-        case 0:
-            return launch({pick(std::vector<std::string>{"/bin/a", "/bin/b"})}, pick(servers));
-        case 1:
-            return host(pick(values), pick(names));
-        default:
-            return tool(pick(values), pick(names), pick(servers));
-        }
-    };
+TEST_CASE("policy/explain agrees with decide(), for any rules and any action") {
+    RandomPolicy random;
     unsigned seen[3] = {0, 0, 0};
     for (int round = 0; round < 150; ++round) {
         Fixture fixture;
-        const auto modes = std::vector{protocol::ApprovalMode::ask, protocol::ApprovalMode::ask,
-                                       protocol::ApprovalMode::deny, protocol::ApprovalMode::allow};
-        fixture.run_execution("e", pick(modes));
-        if (random() % 8 == 0) {
+        fixture.run_execution("e", random.mode());
+        if (random.below(8) == 0) {
             fixture.gate->detach(fixture.user, Duration(0));
         }
-        for (int i = random() % 4; i > 0; --i) {
-            const auto kinds = std::vector{ActionKind::tool, ActionKind::host, ActionKind::server};
-            RuleSpec spec = rule(pick(effects), pick(kinds));
-            if (random() % 2 == 0) {
-                spec.server = pick(servers);
-            }
-            if (random() % 2 == 0) {
-                spec.tool = pick(names);
-            }
-            if (random() % 2 == 0) {
-                spec = with(std::move(spec), random() % 2 == 0 ? "/path" : "/n", pick(matchers));
-            }
-            const auto scopes = std::vector{Scope::session, Scope::workspace, Scope::always};
-            const Scope scope = pick(scopes);
-            error_of([&] { fixture.add(spec, scope); }); // one that could never apply is refused
+        for (unsigned i = random.below(4); i > 0; --i) {
+            const RuleSpec spec = random.rule();
+            const Scope scope = random.pick(std::vector{Scope::session, Scope::workspace, Scope::always});
+            error_of([&] { fixture.add(spec, scope); }); // a rule that could never apply is refused
         }
         for (int i = 0; i < 5; ++i) {
-            const Action action = random_action();
+            const Action action = random.action();
             CAPTURE(to_json(action));
-            const std::string execution = random() % 2 == 0 ? "e" : "";
-            const Effect told = fixture.explain(action, execution).effect;
+            const std::string execution = random.below(2) == 0 ? "e" : "";
+            const Effect explained = fixture.explain(action, execution).effect;
             const Effect done = effect_of(*fixture.ask(action, execution));
-            CHECK(told == done);
+            CHECK(explained == done);
             ++seen[static_cast<int>(done)];
         }
     }

@@ -4,7 +4,7 @@
 
 using namespace gate_fixture;
 
-TEST_CASE("with nobody attached a call is denied at once, and rules still decide") {
+TEST_CASE("without a user a call is denied immediately, and rules still decide") {
     Fixture fixture;
     fixture.gate->detach(fixture.user, Duration(0));
     const auto call = fixture.ask(tool("{}"));
@@ -38,7 +38,7 @@ TEST_CASE("when the last user vanishes, what is pending waits for the linger tim
         CHECK(call->decision->by == ResolvedBy::no_client);
     }
     CHECK(fixture.gate->list({}).approvals.empty());
-    CHECK(fixture.ask(tool("{}"))->denied()); // nobody is expected any more
+    CHECK(fixture.ask(tool("{}"))->denied()); // no client is expected any more
 }
 
 TEST_CASE("while a user is expected back a call waits, also when none waited before") {

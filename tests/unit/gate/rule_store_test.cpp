@@ -38,6 +38,56 @@ void replace(const std::filesystem::path& path, const std::string& text, mode_t 
     std::filesystem::rename(aside, path);
 }
 
+// A file of stored rules.
+std::string text_of(const std::vector<Json>& rules) {
+    return Json{{"version", 1}, {"rules", rules}}.dump();
+}
+
+struct NamedText {
+    const char* name;
+    std::string text;
+};
+
+// Every source of rules allows a tool, one of them the workspace's file.
+struct EverythingAllowed {
+    EverythingAllowed() {
+        fixture->add(gate_fixture::rule(Effect::allow), Scope::workspace);
+        fixture->add(gate_fixture::rule(Effect::allow), Scope::session);
+        fixture->gate->configure(gate_fixture::rule(Effect::allow), protocol::RuleSource::command_line);
+        fixture->run_execution("e", protocol::ApprovalMode::allow);
+        file = workspace_file(*fixture);
+        good = read_text(file);
+        rule = Json::parse(good)["rules"][0];
+    }
+
+    std::string text_with(const char* key, const Json& value) const {
+        Json changed = rule;
+        changed[key] = value;
+        return text_of({changed});
+    }
+
+    // Nothing is allowed while the file is this one, and nothing overwrites it.
+    void check_denied_with(const std::string& text, mode_t mode = 0600) const {
+        CHECK(fixture->ask(tool("{}"), "e")->allowed()); // control
+        replace(file, text, mode);
+        CHECK(fixture->ask(tool("{}"), "e")->denied());
+        CHECK(fixture->ask(tool("{}"))->decision->reason.find(file.filename().string()) != std::string::npos);
+        CHECK(fixture->user.requested.empty());
+        CHECK(error_of([&] { fixture->gate->policy_list(); }) == ErrorCode::policy_unreadable);
+        CHECK(error_of([&] { fixture->explain(tool("{}")); }) == ErrorCode::policy_unreadable);
+        CHECK(error_of([&] { fixture->add(gate_fixture::rule(Effect::allow), Scope::workspace); }) ==
+              ErrorCode::policy_unreadable);
+        CHECK(read_text(file) == text);
+        replace(file, good);
+        CHECK(fixture->ask(tool("{}"), "e")->allowed());
+    }
+
+    std::unique_ptr<Fixture> fixture = std::make_unique<Fixture>();
+    std::filesystem::path file;
+    std::string good;
+    Json rule;
+};
+
 } // namespace
 
 TEST_CASE("stored rules are private, outside the root, and leave nothing aside") {
@@ -74,105 +124,57 @@ TEST_CASE("a folder for rules inside the root is refused, also through a link") 
     CHECK_FALSE(make(fixture.base / "root2", fixture.root));
 }
 
-TEST_CASE("stored rules that cannot be read allow nothing, whatever else allows") {
-    Fixture fixture;
-    fixture.add(rule(Effect::allow), Scope::workspace);
-    fixture.add(rule(Effect::allow), Scope::session);
-    fixture.gate->configure(rule(Effect::allow), protocol::RuleSource::command_line);
-    fixture.run_execution("e", protocol::ApprovalMode::allow);
-    const std::filesystem::path file = workspace_file(fixture);
-    const std::string good = read_text(file);
-    const std::string stored = Json::parse(good)["rules"][0].dump();
-    const Json rule_json = Json::parse(stored);
-    const auto file_with = [](const Json& one) { return Json{{"version", 1}, {"rules", Json::array({one})}}.dump(); };
-    const auto changed = [&](const char* key, const Json& value) {
-        Json one = rule_json;
-        one[key] = value;
-        return file_with(one);
+TEST_CASE("stored rules that are no file of rules allow nothing, whatever else allows") {
+    const EverythingAllowed allowed;
+    const std::string& good = allowed.good;
+    const NamedText rows[] = {
+        {"garbage", "rules: yes"},
+        {"empty", ""},
+        {"cut off", good.substr(0, good.size() / 2)},
+        {"another version", R"({"version":2,"rules":[]})"},
+        {"no rules", R"({"version":1})"},
+        {"a key twice", R"({"version":1,"rules":[],"rules":[]})"},
+        {"an unknown field beside the rules", R"({"version":1,"rules":[],"deny":[]})"},
+        {"too large", good + std::string(std::size_t{5} << 20, ' ')},
     };
-    std::string text;
-    mode_t mode = 0600;
-    SUBCASE("garbage") {
-        text = "rules: yes";
+    for (const NamedText& row : rows) {
+        CAPTURE(row.name);
+        allowed.check_denied_with(row.text);
     }
-    SUBCASE("empty") {
-        text = "";
-    }
-    SUBCASE("cut off") {
-        text = good.substr(0, good.size() / 2);
-    }
-    SUBCASE("another version") {
-        text = R"({"version":2,"rules":[]})";
-    }
-    SUBCASE("no rules") {
-        text = R"({"version":1})";
-    }
-    SUBCASE("a key twice") {
-        text = R"({"version":1,"rules":[],"rules":[]})";
-    }
-    SUBCASE("an unknown field beside the rules") {
-        text = R"({"version":1,"rules":[],"deny":[]})";
-    }
-    SUBCASE("an unknown condition") {
-        text = changed("path", "data");
-    }
-    SUBCASE("a condition that is null") {
-        text = changed("server", nullptr);
-    }
-    SUBCASE("an unknown effect") {
-        text = changed("effect", "permit");
-    }
-    SUBCASE("a matcher of nothing") {
-        text = changed("arguments", Json{{"/path", Json::object()}});
-    }
-    SUBCASE("an unknown matcher") {
-        text = changed("arguments", Json{{"/path", Json{{"regex", ".*"}}}});
-    }
-    SUBCASE("a broken pointer") {
-        text = changed("arguments", Json{{"path", Json{{"glob", "*"}}}});
-    }
-    SUBCASE("a broken time") {
-        text = changed("expiresAt", "soon");
-    }
-    SUBCASE("a rule of a session") {
-        text = changed("sessionId", "s");
-    }
-    SUBCASE("a source that is not this file's") {
-        text = changed("source", "session");
-    }
-    SUBCASE("an id twice") {
-        text = Json{{"version", 1}, {"rules", Json::array({rule_json, rule_json})}}.dump();
-    }
-    SUBCASE("an allow rule for everything") {
-        Json one = rule_json;
-        one.erase("kind");
-        text = file_with(one);
-    }
-    SUBCASE("too large") {
-        text = good + std::string(std::size_t{5} << 20, ' ');
-    }
-    SUBCASE("writable by others") {
-        text = good;
-        mode = 0666;
-    }
-    SUBCASE("writable by the group") {
-        text = good;
-        mode = 0620;
-    }
-    CHECK(fixture.ask(tool("{}"), "e")->allowed()); // control
-    replace(file, text, mode);
-    CHECK(fixture.ask(tool("{}"), "e")->denied());
-    CHECK(fixture.ask(tool("{}"))->decision->reason.find(file.filename().string()) != std::string::npos);
-    CHECK(fixture.user.requested.empty());
-    CHECK(error_of([&] { fixture.gate->policy_list(); }) == ErrorCode::policy_unreadable);
-    CHECK(error_of([&] { fixture.explain(tool("{}")); }) == ErrorCode::policy_unreadable);
-    CHECK(error_of([&] { fixture.add(rule(Effect::allow), Scope::workspace); }) == ErrorCode::policy_unreadable);
-    CHECK(read_text(file) == text); // a broken file is never written over
-    replace(file, good);
-    CHECK(fixture.ask(tool("{}"), "e")->allowed());
 }
 
-TEST_CASE("what stands where the file should be and is no file of ours allows nothing") {
+TEST_CASE("stored rules one of which is invalid allow nothing, whatever else allows") {
+    const EverythingAllowed allowed;
+    Json without_kind = allowed.rule;
+    without_kind.erase("kind");
+    const NamedText rows[] = {
+        {"an unknown condition", allowed.text_with("path", "data")},
+        {"a condition that is null", allowed.text_with("server", nullptr)},
+        {"an unknown effect", allowed.text_with("effect", "permit")},
+        {"a matcher of nothing", allowed.text_with("arguments", Json{{"/path", Json::object()}})},
+        {"an unknown matcher", allowed.text_with("arguments", Json{{"/path", Json{{"regex", ".*"}}}})},
+        {"a broken pointer", allowed.text_with("arguments", Json{{"path", Json{{"glob", "*"}}}})},
+        {"a broken time", allowed.text_with("expiresAt", "soon")},
+        {"a rule of a session", allowed.text_with("sessionId", "s")},
+        {"a source that is not this file's", allowed.text_with("source", "session")},
+        {"an id twice", text_of({allowed.rule, allowed.rule})},
+        {"an allow rule for everything", text_of({without_kind})},
+    };
+    for (const NamedText& row : rows) {
+        CAPTURE(row.name);
+        allowed.check_denied_with(row.text);
+    }
+}
+
+TEST_CASE("stored rules that others can write allow nothing, whatever else allows") {
+    const EverythingAllowed allowed;
+    for (const mode_t mode : {0666, 0620}) {
+        CAPTURE(mode);
+        allowed.check_denied_with(allowed.good, mode);
+    }
+}
+
+TEST_CASE("a file of stored rules that is not a regular file of the user allows nothing") {
     Fixture fixture;
     fixture.gate->configure(rule(Effect::allow), protocol::RuleSource::command_line);
     fixture.add(rule(Effect::deny, ActionKind::host), Scope::always);
@@ -254,7 +256,7 @@ TEST_CASE("rules that many processes store at once are all kept") {
             try {
                 for (int i = 0; i < each; ++i) {
                     fixture.add(rule(Effect::allow, ActionKind::tool, "s" + std::to_string(child * each + i)),
-                              Scope::always);
+                                Scope::always);
                 }
                 ::_exit(0);
             } catch (...) {

@@ -26,7 +26,7 @@ protocol::ApprovalRespondParams allow_always(const std::string& id) {
 
 } // namespace
 
-TEST_CASE("a path that hangs holds up its own call alone, and then counts as one that cannot be told") {
+TEST_CASE("a path that hangs delays only its own call, and then counts as unresolvable") {
     Fixture fixture;
     std::filesystem::create_directories(fixture.root / "data");
     fixture.add(only_data(Effect::allow));
@@ -43,7 +43,7 @@ TEST_CASE("a path that hangs holds up its own call alone, and then counts as one
     fixture.clock.advance(std::chrono::seconds(2));
     CHECK(fixture.user.requested.size() == 1); // the folder for its choices hangs as well
     fixture.clock.advance(std::chrono::seconds(2));
-    REQUIRE(fixture.user.requested.size() == 2); // no rule covers what cannot be told
+    REQUIRE(fixture.user.requested.size() == 2); // no rule covers an unresolvable path
     for (const protocol::Choice& choice : fixture.user.requested.back().choices) {
         CHECK_FALSE((choice.rule && choice.rule->arguments)); // nor is a folder offered
     }

@@ -223,7 +223,7 @@ Task<std::optional<std::string>> Installs::find_runner(Python python) {
     co_return found;
 }
 
-// Without a network: nobody has agreed to anything yet.
+// Without a network: nothing has been agreed to yet.
 Task<std::optional<std::string>> Installs::ask_for_runner(Python python) {
     async::Command command;
     command.argv = {python.executable, "-I", "-c",

@@ -19,7 +19,7 @@ using Problem = std::optional<std::string>;
 constexpr int max_steps = 100'000;
 // Of what is taken apart; a tree takes a hundred bytes for each.
 constexpr std::ptrdiff_t max_commas = 200'000;
-constexpr std::size_t max_compared_bytes = 4096; // of objects and arrays that stand in a schema
+constexpr std::size_t max_compared_bytes = 4096; // of objects and arrays in a schema
 constexpr std::size_t max_problem_bytes = 1000;
 constexpr int deepest = 400; // of schemas applied within each other; the arguments alone may take 256
 constexpr std::size_t max_reported_forms = 4;
@@ -156,7 +156,7 @@ class Check {
             return std::nullopt;
         }
         if (const JsonValue* reference = schema.find("$ref")) {
-            // Before 2019-09 what stands beside a reference does not count, so nothing there is certain.
+            // Before 2019-09 siblings of a reference are ignored, so nothing there is certain.
             const JsonValue* target = reference->type == Type::string ? resolve(reference->string) : nullptr;
             return target == nullptr ? std::nullopt : check(*target, value, path, depth + 1);
         }

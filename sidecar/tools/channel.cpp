@@ -167,9 +167,9 @@ Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream, async::FdRes
     protocol::Peer peer(connection, protocol::Dialect::editor);
     peer.on_request<protocol::ChannelCall>(
         [this](protocol::ChannelCallParams params) { return call(std::move(params)); });
-    bool told_origins = false;
-    peer.on_notification<protocol::ChannelOrigin>([this, &told_origins](protocol::ChannelOriginParams told) {
-        told_origins = true;
+    bool reports_origins = false;
+    peer.on_notification<protocol::ChannelOrigin>([this, &reports_origins](protocol::ChannelOriginParams told) {
+        reports_origins = true;
         running.record_origin(std::move(told));
     });
     std::exception_ptr error;
@@ -178,7 +178,7 @@ Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream, async::FdRes
     } catch (const Error&) {
         error = std::current_exception();
     }
-    if (told_origins) {
+    if (reports_origins) {
         running.clear_origins();
     }
     // What it has not read takes its place until it is read, or thrown away since nothing of it is.

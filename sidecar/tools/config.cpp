@@ -3,10 +3,9 @@
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/fingerprint.hpp"
-#include "base/regular_file.hpp"
-#include "json_with_comments.hpp"
 #include "program_folders.hpp"
 #include "sandbox/home.hpp"
+#include "server_errors.hpp"
 #include "srt_command.hpp"
 #include "tools/workspace_programs.hpp"
 #include "variables.hpp"
@@ -29,17 +28,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t max_name_bytes = 128;
 // As questions about the start of a kernel name it.
 constexpr std::string_view kernel_server_name = "kernel";
-constexpr std::size_t max_file_bytes = std::size_t{1} << 20;
-constexpr std::array files_of_a_workspace = {".mcp.json", ".vscode/mcp.json"};
 constexpr std::array<std::string_view, 7> inherited = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG"};
 constexpr std::array<std::string_view, 4> url_types = {"http", "sse", "streamable-http", "streamableHttp"};
-
-Error invalid(const std::string& server, const std::string& why, std::string hint = {}) {
-    return Error(ErrorCode::config_invalid,
-                 fmt::format("the tool server \"{}\" cannot be used: {}",
-                             escape_unprintable(server.substr(0, max_name_bytes)), why),
-                 std::move(hint));
-}
 
 bool has_nul(const std::string& text) {
     return text.find('\0') != std::string::npos;
@@ -52,22 +42,22 @@ bool is_control(char c) {
 
 void require_name(const std::string& name) {
     if (name.empty() || name.size() > max_name_bytes || std::any_of(name.begin(), name.end(), is_control)) {
-        throw invalid(name, fmt::format("expected a name of 1 to {} bytes without control characters", max_name_bytes));
+        throw invalid_config(name, fmt::format("expected a name of 1 to {} bytes without control characters", max_name_bytes));
     }
     if (name == host_server_name) {
-        throw invalid(name, "the name belongs to the built-in server", "Give it another name.");
+        throw invalid_config(name, "the name belongs to the built-in server", "Give it another name.");
     }
     if (name == kernel_server_name) {
-        throw invalid(name, "the name stands for a kernel of the workspace", "Give it another name.");
+        throw invalid_config(name, "the name stands for a kernel of the workspace", "Give it another name.");
     }
 }
 
 void require_command(const std::string& name, const protocol::McpServerConfig& config) {
     if (config.command->empty()) {
-        throw invalid(name, "expected a command, found an empty text");
+        throw invalid_config(name, "expected a command, found an empty text");
     }
     if (config.type && *config.type != "stdio") {
-        throw invalid(name, fmt::format("expected the type \"stdio\" beside a command, found \"{}\"",
+        throw invalid_config(name, fmt::format("expected the type \"stdio\" beside a command, found \"{}\"",
                                         escape_unprintable(config.type->substr(0, 40))));
     }
     bool nul = has_nul(*config.command) || has_nul(config.cwd.value_or(""));
@@ -77,46 +67,27 @@ void require_command(const std::string& name, const protocol::McpServerConfig& c
     for (const auto& [variable, value] : config.env.value_or(Environment{})) {
         nul = nul || has_nul(value);
         if (variable.empty() || variable.find('=') != std::string::npos || has_nul(variable)) {
-            throw invalid(name,
+            throw invalid_config(name,
                           fmt::format("expected the name of a variable, found \"{}\"", escape_unprintable(variable)));
         }
     }
     if (nul) {
-        throw invalid(name, "expected texts without NUL characters");
+        throw invalid_config(name, "expected texts without NUL characters");
     }
 }
 
 void require_url(const std::string& name, const protocol::McpServerConfig& config) {
     if (!config.url->starts_with("http://") && !config.url->starts_with("https://")) {
-        throw invalid(name, fmt::format("expected a URL that starts with http:// or https://, found \"{}\"",
+        throw invalid_config(name, fmt::format("expected a URL that starts with http:// or https://, found \"{}\"",
                                         escape_unprintable(config.url->substr(0, 200))));
     }
     if (config.type && std::find(url_types.begin(), url_types.end(), *config.type) == url_types.end()) {
-        throw invalid(name, fmt::format("expected the type \"http\" or \"sse\" beside a URL, found \"{}\"",
+        throw invalid_config(name, fmt::format("expected the type \"http\" or \"sse\" beside a URL, found \"{}\"",
                                         escape_unprintable(config.type->substr(0, 40))));
     }
     if (config.sandbox) {
-        throw invalid(name, "expected a \"sandbox\" beside a command only: what is at a URL runs elsewhere");
+        throw invalid_config(name, "expected a \"sandbox\" beside a command only: what is at a URL runs elsewhere");
     }
-}
-
-ServerSpec read_server(const std::string& name, std::string_view text, const std::string& file) {
-    ServerSpec spec;
-    spec.name = name;
-    spec.source = protocol::ToolServerSource::workspace_file;
-    spec.file = file;
-    try {
-        spec.config = from_json<protocol::McpServerConfig>(text, name);
-    } catch (const Error& error) {
-        throw invalid(name, error.message);
-    }
-    for (const auto& [key, value] : json_members(text)) {
-        if (key == "envFile") {
-            throw invalid(name, "envFile is not supported", "Name the variables under env, as ${VAR}.");
-        }
-    }
-    require_usable(spec);
-    return spec;
 }
 
 std::string with_workspace(std::string_view text, const std::string& workspace) {
@@ -165,7 +136,7 @@ Form form_of(const ServerSpec& spec) {
     form.config.sandbox.reset();
     if (spec.config.sandbox) {
         if (spec.config.sandbox->launcher || !spec.config.sandbox->additions.empty()) {
-            throw invalid(spec.name, "expected \"sandbox\" to be true, false or an object with a configFile alone",
+            throw invalid_config(spec.name, "expected \"sandbox\" to be true, false or an object with a configFile alone",
                           "What more it may see is allowed by the file's filesystem.allowRead and allowWrite.");
         }
         form.sandboxed = spec.config.sandbox->isolated;
@@ -178,13 +149,13 @@ Form form_of(const ServerSpec& spec) {
     try {
         srt = parse_srt_command(argv_of(spec.config));
     } catch (const Error& error) {
-        throw invalid(spec.name, error.message, error.hint);
+        throw invalid_config(spec.name, error.message, error.hint);
     }
     if (!srt) {
         return form;
     }
     if (spec.config.sandbox) {
-        throw invalid(spec.name,
+        throw invalid_config(spec.name,
                       "its command is srt's, which says by which settings it runs in the sandbox, and so "
                       "does its \"sandbox\"",
                       "Leave one of them out.");
@@ -219,25 +190,6 @@ std::vector<std::string> names_of(const protocol::McpServerConfig& config) {
     return {names.begin(), names.end()};
 }
 
-// The text of a file that may not be there. Throws Error{config_invalid}.
-std::optional<std::string> read_file(const std::string& path) {
-    RegularFile file = read_regular_file(path, max_file_bytes + 1);
-    if (file.error == ENOENT || file.error == ENOTDIR) {
-        return std::nullopt;
-    }
-    if (file.error == EINVAL) {
-        throw Error(ErrorCode::config_invalid, fmt::format("expected {} to be a file", path));
-    }
-    if (file.error != 0) {
-        throw system_error(ErrorCode::config_invalid, "cannot read " + path, file.error);
-    }
-    if (file.bytes.size() > max_file_bytes) {
-        throw Error(ErrorCode::config_invalid,
-                    fmt::format("expected {} to have at most {} bytes", path, max_file_bytes));
-    }
-    return std::move(file.bytes);
-}
-
 std::string identity_of(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace) {
     Fingerprint text;
     if (spec.config.url) {
@@ -267,7 +219,7 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
 }
 
 Error unknown_variable(const Variable& variable, const std::string& server) {
-    return invalid(server, fmt::format("{} is not supported", escape_unprintable(variable.source.substr(0, 200))),
+    return invalid_config(server, fmt::format("{} is not supported", escape_unprintable(variable.source.substr(0, 200))),
                    "Use a variable of the environment: ${VAR} or ${env:VAR}.");
 }
 
@@ -284,7 +236,7 @@ std::string value_of(const Variable& variable, const std::string& server, const 
         if (variable.has_default) {
             return variable.default_value;
         }
-        throw invalid(server, fmt::format("it needs the variable {}, which is not set", variable.name),
+        throw invalid_config(server, fmt::format("it needs the variable {}, which is not set", variable.name),
                       fmt::format("Set it where cellgate is started, or write ${{{}:-default}}.", variable.name));
     }
     case Variable::Kind::other:
@@ -320,7 +272,7 @@ std::shared_ptr<const sandbox::Settings> settings_of(const Form& form, const std
 void require_usable(const ServerSpec& spec) {
     require_name(spec.name);
     if (spec.config.command.has_value() == spec.config.url.has_value()) {
-        throw invalid(spec.name, spec.config.url ? "expected a command or a url, found both"
+        throw invalid_config(spec.name, spec.config.url ? "expected a command or a url, found both"
                                                  : "expected a command or a url, found neither");
     }
     if (spec.config.command) {
@@ -330,7 +282,7 @@ void require_usable(const ServerSpec& spec) {
             require_command(spec.name, form.config);
         }
         if (form.sandboxed && has_variables(with_workspace(*form.config.command, {}))) {
-            throw invalid(spec.name,
+            throw invalid_config(spec.name,
                           fmt::format("in the sandbox, what is shown depends on its program, and {} is not known yet",
                                       escape_unprintable(form.config.command->substr(0, max_name_bytes))),
                           "Write the program's name or path without variables; its arguments may have some.");
@@ -338,72 +290,6 @@ void require_usable(const ServerSpec& spec) {
     } else {
         require_url(spec.name, spec.config);
     }
-}
-
-ConfigFile parse_config(std::string_view text, const std::string& file) {
-    RawJson raw;
-    try {
-        raw = RawJson::parse(strip_comments(text));
-    } catch (const Error& error) {
-        throw Error(ErrorCode::config_invalid, fmt::format("{}: {}", escape_unprintable(file), error.message));
-    }
-    if (!raw.is_object()) {
-        throw Error(ErrorCode::config_invalid,
-                    fmt::format("{}: expected an object with mcpServers or servers, found {}", escape_unprintable(file),
-                                raw.type()));
-    }
-    ConfigFile found;
-    std::set<std::string> names;
-    for (const auto& [key, value] : json_members(raw.text())) {
-        if (key != "mcpServers" && key != "servers") {
-            continue;
-        }
-        if (json_type(value) != "object") {
-            found.problems.push_back(fmt::format("{}: expected {} to be an object, found {}", escape_unprintable(file),
-                                                 key, json_type(value)));
-            continue;
-        }
-        for (const auto& [name, server] : json_members(value)) {
-            try {
-                if (!names.insert(name).second) {
-                    throw invalid(name, "the file names it twice");
-                }
-                found.servers.push_back(read_server(name, server, file));
-            } catch (const Error& error) {
-                found.problems.push_back(fmt::format("{}: {}{}{}", escape_unprintable(file), error.message,
-                                                     error.hint.empty() ? "" : ". ", error.hint));
-            }
-        }
-    }
-    return found;
-}
-
-ConfigFile read_workspace_config(const std::string& workspace) {
-    ConfigFile all;
-    std::set<std::string> names;
-    for (const char* name : files_of_a_workspace) {
-        const std::string path = workspace + "/" + name;
-        try {
-            const std::optional<std::string> text = read_file(path);
-            if (!text) {
-                continue;
-            }
-            ConfigFile found = parse_config(*text, path);
-            for (ServerSpec& spec : found.servers) {
-                if (names.insert(spec.name).second) {
-                    all.servers.push_back(std::move(spec));
-                } else {
-                    all.problems.push_back(
-                        fmt::format("{}: another file names the tool server \"{}\", too; that one counts",
-                                    escape_unprintable(path), escape_unprintable(spec.name)));
-                }
-            }
-            all.problems.insert(all.problems.end(), found.problems.begin(), found.problems.end());
-        } catch (const Error& error) {
-            all.problems.push_back(error.message);
-        }
-    }
-    return all;
 }
 
 void require_known_variables(const ServerSpec& spec) {

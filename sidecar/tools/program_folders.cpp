@@ -58,7 +58,7 @@ class Search {
             if (only_python || jupyter::is_inside(path, workspace_)) {
                 return;
             }
-            installation(*real); // links to it are made anew in the sandbox
+            installation(*real); // links to it are made again in the sandbox
         }
         if (const std::optional<std::string> interpreter = interpreter_of(*real)) {
             program(*interpreter, of_workspace, depth + 1);

@@ -164,7 +164,7 @@ void Registry::insert(ServerSpec spec, ServerDescription described) {
             return;
         }
         entry->removed = true;
-        tasks_.spawn(stop(entry, "it was configured anew"));
+        tasks_.spawn(stop(entry, "its configuration changed"));
     }
     entry = std::make_shared<Server>();
     entry->spec = std::move(spec);
@@ -237,7 +237,7 @@ Task<void> Registry::restart(CallContext context, std::string server) {
         co_return;
     }
     const std::shared_ptr<Server> found = find(server);
-    co_await stop(found, "it is started anew");
+    co_await stop(found, "it is restarted");
     co_await running(std::move(context), std::move(server));
 }
 

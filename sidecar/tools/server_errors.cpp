@@ -10,6 +10,7 @@ namespace cellgate::tools {
 namespace {
 
 constexpr std::size_t max_stderr_bytes = 2000;
+constexpr std::size_t max_name_bytes = 128;
 
 } // namespace
 
@@ -19,7 +20,7 @@ std::string shortened(std::string_view text, std::size_t longest, bool keep_line
 }
 
 std::string in_quotes(const std::string& name) {
-    return fmt::format("\"{}\"", escape_unprintable(name.substr(0, 128)));
+    return fmt::format("\"{}\"", escape_unprintable(name.substr(0, max_name_bytes)));
 }
 
 std::string stderr_of(const async::Process& process) {
@@ -37,6 +38,13 @@ std::string stderr_of(const async::Process& process) {
 
 Error failed(const std::string& server, const std::string& what, std::string hint) {
     return Error(ErrorCode::tool_server_failed, fmt::format("the tool server {} {}", in_quotes(server), what),
+                 std::move(hint));
+}
+
+Error invalid_config(const std::string& server, const std::string& why, std::string hint) {
+    return Error(ErrorCode::config_invalid,
+                 fmt::format("the tool server \"{}\" cannot be used: {}",
+                             escape_unprintable(server.substr(0, max_name_bytes)), why),
                  std::move(hint));
 }
 

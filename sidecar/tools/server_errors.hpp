@@ -20,6 +20,9 @@ std::string stderr_of(const async::Process& process);
 
 Error failed(const std::string& server, const std::string& what, std::string hint = {});
 
+// Error{config_invalid}: what is wrong with the configuration of a server.
+Error invalid_config(const std::string& server, const std::string& why, std::string hint = {});
+
 Error no_http(const std::string& server);
 
 Error changed_meanwhile(const std::string& server);

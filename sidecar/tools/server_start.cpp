@@ -73,7 +73,7 @@ Task<std::shared_ptr<Registry::ServerInstance>> Registry::running(CallContext co
                 error = start->error;
             }
             if (refused && server->spec.source == ToolServerSource::agent && !server->removed) {
-                erase(name, "its start was refused"); // so that it keeps nobody else from the name
+                erase(name, "its start was refused"); // which other servers can have then
             }
             if (error || server->removed) {
                 server->starting = nullptr;
@@ -102,7 +102,7 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<ServerLaun
     if (start->spec.config.url) {
         throw no_http(start->spec.name);
     }
-    require_known_variables(start->spec); // nobody is asked about what cannot be started
+    require_known_variables(start->spec); // no user is asked about what cannot be started
     for (int decisions = 0; decisions < max_start_decisions; ++decisions) {
         gate::Request request;
         request.action.kind = protocol::ActionKind::server;
@@ -130,7 +130,7 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<ServerLaun
         if (!decision.allowed) {
             throw Error(ErrorCode::denied, decision.reason);
         }
-        // A cell can write a program of the workspace anew while a user thinks about it.
+        // A cell can change a program of the workspace while a user thinks about it.
         ServerDescription now = describe(start->spec, options_.workspace, options_.environment);
         if (now.identity == start->described.identity) {
             co_return;
@@ -163,18 +163,10 @@ Task<void> Registry::start(std::shared_ptr<Server> server, std::shared_ptr<Serve
     start->done.set();
 }
 
-Task<std::shared_ptr<Registry::ServerInstance>> Registry::launch(std::shared_ptr<ServerLaunch> start) {
+// Starts the server's process. What fails is reported as the server's failure to start.
+Task<void> Registry::spawn(std::shared_ptr<ServerLaunch> start, std::shared_ptr<ServerInstance> running,
+                           async::Command command) {
     const std::string& name = start->spec.name;
-    ServerCommand expanded = expand(start->spec, start->described, options_.workspace, options_.environment);
-    auto running = std::make_shared<ServerInstance>();
-    running->name = name;
-    running->identity = start->described.identity;
-    async::Command command;
-    command.argv = std::move(expanded.argv);
-    command.cwd = std::move(expanded.cwd);
-    command.environment = std::move(expanded.environment);
-    const std::vector<std::string> argv = command.argv;
-    std::exception_ptr error;
     try {
         if (start->described.sandbox) {
             co_await prepare_sandbox(start, running, &command);
@@ -188,11 +180,38 @@ Task<std::shared_ptr<Registry::ServerInstance>> Registry::launch(std::shared_ptr
             running->sandbox->launch.descriptors.clear();
         }
     } catch (const Cancelled&) {
-        error = std::current_exception();
+        throw;
     } catch (const Error& problem) {
         const Error told = failed(name, "did not start: " + problem.message, problem.hint);
         const ErrorCode code = problem.code == ErrorCode::internal_error ? told.code : problem.code;
-        error = std::make_exception_ptr(Error(code, told.message, told.hint));
+        throw Error(code, told.message, told.hint);
+    }
+}
+
+// Speaks MCP with the started process, and reads its tools.
+Task<void> Registry::connect(std::shared_ptr<ServerInstance> running, Instant deadline) {
+    auto connection = std::make_shared<protocol::FramedConnection>(std::make_unique<ProcessStream>(running->process),
+                                                                   protocol::Framing::lines);
+    running->client = co_await mcp::Client::connect(std::move(connection), options_.ourselves, clock_, deadline);
+    const mcp::ToolList list = co_await running->client->list_tools(deadline);
+    running->take(list);
+}
+
+Task<std::shared_ptr<Registry::ServerInstance>> Registry::launch(std::shared_ptr<ServerLaunch> start) {
+    ServerCommand expanded = expand(start->spec, start->described, options_.workspace, options_.environment);
+    auto running = std::make_shared<ServerInstance>();
+    running->name = start->spec.name;
+    running->identity = start->described.identity;
+    async::Command command;
+    command.argv = std::move(expanded.argv);
+    command.cwd = std::move(expanded.cwd);
+    command.environment = std::move(expanded.environment);
+    const std::vector<std::string> argv = command.argv;
+    std::exception_ptr error;
+    try {
+        co_await spawn(start, running, std::move(command));
+    } catch (...) {
+        error = current_error();
     }
     if (error) {
         co_await shielded(end(running));
@@ -200,23 +219,24 @@ Task<std::shared_ptr<Registry::ServerInstance>> Registry::launch(std::shared_ptr
     }
     const Instant deadline = clock_.now() + max_start_time;
     try {
-        auto connection = std::make_shared<protocol::FramedConnection>(
-            std::make_unique<ProcessStream>(running->process), protocol::Framing::lines);
-        running->client = co_await mcp::Client::connect(std::move(connection), options_.ourselves, clock_, deadline);
-        const mcp::ToolList list = co_await running->client->list_tools(deadline);
-        running->take(list);
+        co_await connect(running, deadline);
     } catch (...) {
         error = current_error();
     }
-    if (!error) {
-        co_return running;
+    if (error) {
+        co_await shielded(fail_start(running, argv, error));
     }
-    // What ended by itself says why by its status.
-    co_await shielded(running->process->stop(stop_grace));
-    const std::string hint = co_await shielded(sandbox_hint(running, argv));
-    const async::ExitStatus status = co_await shielded(end(running));
+    co_return running;
+}
+
+// Ends a server that started and does not speak MCP, and throws why: its exit status and stderr often say it.
+Task<void> Registry::fail_start(std::shared_ptr<ServerInstance> running, std::vector<std::string> argv,
+                                std::exception_ptr error) {
+    co_await running->process->stop(stop_grace);
+    const std::string hint = co_await sandbox_hint(running, std::move(argv));
+    const async::ExitStatus status = co_await end(running);
     if (running->client) {
-        co_await shielded(running->client->close());
+        co_await running->client->close();
     }
     try {
         std::rethrow_exception(error);
@@ -224,7 +244,7 @@ Task<std::shared_ptr<Registry::ServerInstance>> Registry::launch(std::shared_ptr
         throw;
     } catch (const Error& problem) {
         throw failed(
-            name,
+            running->name,
             fmt::format("did not start: {} ({}){}", problem.message, status.describe(), stderr_of(*running->process)),
             hint.empty() ? problem.hint : hint);
     }

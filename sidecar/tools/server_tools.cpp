@@ -105,7 +105,7 @@ Task<std::optional<protocol::CallToolResult>> Registry::call(CallContext context
         }
     }
     co_await found->ended.wait();
-    // Not called again: nobody knows how far it came.
+    // Not called again: how far it came is not known.
     throw failed(server, "ended during the call: " + found->cause, "It is started again on the next call.");
 }
 

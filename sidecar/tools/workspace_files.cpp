@@ -87,7 +87,7 @@ void require_no_secret(const std::string& place, const std::string& path) {
 void require_not_obeyed(const std::string& place, const std::string& path) {
     for (const std::string& part : components(place)) {
         if (sandbox::is_auto_run_name(part)) {
-            throw refused(path, fmt::format("what lies in {} is run or obeyed by programs outside the sandbox",
+            throw refused(path, fmt::format("what is in {} is run or obeyed by programs outside the sandbox",
                                             escape_unprintable(part)));
         }
     }
@@ -294,7 +294,7 @@ WorkspaceFiles::Target WorkspaceFiles::open_target(const std::string& path) cons
     struct stat status{};
     if (::fstatat(target.directory.get(), target.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
         if (S_ISLNK(status.st_mode)) {
-            throw refused(path, "it is a symbolic link; name the file that it leads to");
+            throw refused(path, "it is a symbolic link; name the file that it resolves to");
         }
         if (!S_ISREG(status.st_mode)) {
             throw failed(

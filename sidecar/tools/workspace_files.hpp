@@ -32,7 +32,7 @@ class WorkspaceFiles {
     // `workspace`: a canonical path.
     explicit WorkspaceFiles(const std::string& workspace);
 
-    // Throw as read_text() and write() would, as far as that can be told beforehand.
+    // Throw as read_text() and write() would, as far as that is known beforehand.
     void check_read(const std::string& path) const;
     void check_write(const std::string& path) const;
 

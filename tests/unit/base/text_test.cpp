@@ -20,7 +20,7 @@ TEST_CASE("plain text of any script is shown as it is") {
     }
 }
 
-TEST_CASE("what a terminal or an editor would act on, hide or reorder is written out") {
+TEST_CASE("what a terminal or an editor would act on, hide or reorder is escaped") {
     struct Row {
         std::string text;
         std::string shown;

@@ -339,7 +339,7 @@ TEST_CASE("code calls tools over its channel, with its exact bytes, and cannot s
     run(call_over_channel);
 }
 
-TEST_CASE("lines that are told count as long as the connection that they came over") {
+TEST_CASE("reported lines count as long as the connection that they came over") {
     run(say_origins);
 }
 
@@ -355,7 +355,7 @@ TEST_CASE("the sixty-fifth connection waits until another one ends") {
     run(open_too_many);
 }
 
-TEST_CASE("who connects when all sessions together have too much open is told so") {
+TEST_CASE("a client that connects when all sessions together have too much open gets an error") {
     run(open_more_than_all_may);
 }
 

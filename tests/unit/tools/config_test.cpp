@@ -154,7 +154,7 @@ TEST_CASE("a user is shown the resolved program, and variables as they are writt
     CHECK(tools::describe(server("no-such-program"), "/project", environment).command.front() == "no-such-program");
 }
 
-TEST_CASE("a program that lies in the workspace is another one once its bytes have changed") {
+TEST_CASE("a program in the workspace is another one once its bytes have changed") {
     std::string folder = (std::filesystem::temp_directory_path() / "cellgate-test-XXXXXX").string();
     REQUIRE(::mkdtemp(folder.data()) != nullptr);
     const std::string program = folder + "/server.py";
@@ -243,7 +243,7 @@ TEST_CASE("that a server runs in the sandbox, and by what settings, is part of i
     CHECK_FALSE(tools::names_settings(boxed));
 }
 
-TEST_CASE("a server that asks for the sandbox in a way that cannot be had is refused") {
+TEST_CASE("a server that asks for the sandbox in a way that is not supported is refused") {
     ServerSpec variable = server("${HOME}/serve");
     CHECK(problem_of([&] { tools::require_usable(variable); }) == "none");
     variable.config.sandbox = protocol::SandboxChoice{};

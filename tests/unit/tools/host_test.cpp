@@ -136,7 +136,7 @@ TEST_CASE("a read looks at the names of its own path only, however much else the
     CHECK(read(workspace, "many/.env").starts_with("denied"));
 }
 
-TEST_CASE("a guarded name that is a link leads nowhere") {
+TEST_CASE("a protected name that is a link does not resolve") {
     Workspace workspace;
     const fs::path& path = workspace.path;
     write_text(path / "config/dev_settings", "secret");
@@ -389,7 +389,7 @@ Task<void> call_command_of_workspace(Fixture* fixture) {
     fixture->environment["PATH"] = inside.string() +
                                  "::node_modules/.bin:.:" + (fixture->folder.path / "link_inside").string() + ":" +
                                  (fixture->workspace / "link_outside").string() + ":/usr/bin:/bin";
-    // The control: whoever looks there as usual runs the other one.
+    // The control: a program that searches PATH as usual runs the other one.
     const std::string usual =
         "cd '" + fixture->workspace.string() + "' && PATH='" + fixture->environment["PATH"] + "' both > ../usual";
     CHECK(std::system(usual.c_str()) == 0);

@@ -472,7 +472,7 @@ Task<void> cancel_during_start(Fixture* fixture) {
     co_await first->done.wait();
     write_text(go, "");
     co_await second->done.wait();
-    CHECK(second->text() == "You passed to tool 1: 2"); // whoever else waits is not cancelled with it
+    CHECK(second->text() == "You passed to tool 1: 2"); // the other caller is not cancelled with it
 }
 
 struct BrokenClock final : Clock {
@@ -530,7 +530,7 @@ TEST_CASE("many first calls start a server once, and run beside each other") {
     fixture.run(call_in_parallel(&fixture));
 }
 
-TEST_CASE("a server that is slow to start holds up nobody else's") {
+TEST_CASE("a server that is slow to start delays no other") {
     Fixture fixture;
     fixture.run(slow_beside_fast(&fixture));
 }
@@ -586,17 +586,17 @@ TEST_CASE("a workspace's file cannot take the name of a server that a user gave"
     fixture.run(user_before_workspace(&fixture));
 }
 
-TEST_CASE("an agent's server whose start was refused keeps nobody from its name") {
+TEST_CASE("an agent's server whose start was refused leaves its name free") {
     Fixture fixture;
     fixture.run(agents_server_refused(&fixture));
 }
 
-TEST_CASE("an agent's servers go with it") {
+TEST_CASE("an agent's servers end with it") {
     Fixture fixture;
     fixture.run(agent_goes(&fixture));
 }
 
-TEST_CASE("an agent's server is not another agent's to change, and one that both name goes with the last") {
+TEST_CASE("an agent's server is not another agent's to change, and one that both name ends with the last") {
     Fixture fixture;
     fixture.run(agents_name_one(&fixture));
 }
@@ -606,7 +606,7 @@ TEST_CASE("an agent's server gives way to a user's and to a file's") {
     fixture.run(agents_give_way(&fixture));
 }
 
-TEST_CASE("the question about an agent's server names the agent, whoever starts it") {
+TEST_CASE("the question about an agent's server names the agent, whichever client starts it") {
     Fixture fixture;
     fixture.run(agent_is_named(&fixture));
 }

@@ -4,7 +4,7 @@
 
 using namespace cellgate::tools;
 
-TEST_CASE("the nearest name is offered, and all are told") {
+TEST_CASE("the nearest name is offered, and all are listed") {
     CHECK(did_you_mean("tool_1", {"tool-1", "tool_2", "fail"}) ==
           "Did you mean tool-1? There are: tool-1, tool_2, fail.");
     CHECK(did_you_mean("Raed_File", {"read_file"}) == "Did you mean read_file? There is: read_file.");

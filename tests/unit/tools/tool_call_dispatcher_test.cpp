@@ -142,7 +142,7 @@ TEST_CASE("no call reaches a tool server without a yes") {
     fixture.run(nothing_passes_unseen(&fixture));
 }
 
-TEST_CASE("arguments that certainly do not fit ask nobody") {
+TEST_CASE("arguments that certainly do not fit are refused without a question") {
     Fixture fixture;
     fixture.run(wrong_arguments_ask_nobody(&fixture));
 }

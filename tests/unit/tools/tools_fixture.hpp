@@ -1,5 +1,5 @@
 #pragma once
-// A registry, a gate and a dispatcher around a temporary workspace, with a user who answers as the test says.
+// `Fixture` is a registry, a gate and a dispatcher around a temporary workspace, with a user who answers as the test says.
 
 #include "async/loop.hpp"
 #include "base/fake_clock.hpp"

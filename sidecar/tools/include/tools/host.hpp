@@ -22,7 +22,7 @@ class HostTools {
     HostTools(async::Loop& loop, std::string workspace, std::map<std::string, std::string> environment);
 
     static const std::vector<protocol::ToolSpec>& specs();
-    // Throws Error{denied} for what would be refused anyway, so that nobody is asked about it.
+    // Throws Error{denied} for what would be refused anyway, so that no user is asked about it.
     Task<void> check(std::string tool, RawJson arguments);
     // What run_command would start, to be shown and then given to call(); nothing for another tool. `arguments` fit the
     // tool's schema. A program without a slash is looked for in PATH outside the workspace only: code writes there.

@@ -98,6 +98,11 @@ class Registry {
     Task<void> allow_start(CallContext context, std::shared_ptr<ServerLaunch> start);
     Task<void> start(std::shared_ptr<Server> server, std::shared_ptr<ServerLaunch> start);
     Task<std::shared_ptr<ServerInstance>> launch(std::shared_ptr<ServerLaunch> start);
+    Task<void> spawn(std::shared_ptr<ServerLaunch> start, std::shared_ptr<ServerInstance> running,
+                     async::Command command);
+    Task<void> connect(std::shared_ptr<ServerInstance> running, Instant deadline);
+    Task<void> fail_start(std::shared_ptr<ServerInstance> running, std::vector<std::string> argv,
+                          std::exception_ptr error);
     Task<void> prepare_sandbox(std::shared_ptr<ServerLaunch> start, std::shared_ptr<ServerInstance> running,
                                async::Command* command);
     // Its process has ended, or was never started.

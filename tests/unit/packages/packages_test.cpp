@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "packages/packages.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,16 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Place {
-    std::string base = store::make_unique_directory(fs::temp_directory_path(), "cellgate-test-");
+struct Fixture {
+    TempFolder folder;
+    std::string base = folder.path;
     store::Directories directories{base + "/state", base + "/config", base + "/runtime", base + "/data"};
     Python python{"/usr/bin/python3", "3.11.2", {}};
     Packages packages{directories, "/home/ada/plan", python};
-
-    Place() = default;
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    ~Place() { store::remove_tree(base); }
 
     std::set<std::string> shown() const { return names(packages.shown()); }
     std::set<std::string> builds() const {
@@ -52,7 +49,7 @@ void make(const Packages::Build& build, const std::string& name) {
 } // namespace
 
 TEST_CASE("each install becomes a folder of its own, the newest with the highest number") {
-    Place place;
+    Fixture place;
     CHECK(place.shown().empty());
     for (const char* name : {"000001", "000002"}) {
         const Packages::Build build = place.packages.begin();
@@ -78,7 +75,7 @@ TEST_CASE("each install becomes a folder of its own, the newest with the highest
 }
 
 TEST_CASE("an install that is given up changes nothing") {
-    Place place;
+    Fixture place;
     const Packages::Build build = place.packages.begin();
     make(build, "six.py");
     Packages::discard(build);
@@ -87,7 +84,7 @@ TEST_CASE("an install that is given up changes nothing") {
 }
 
 TEST_CASE("what a crash left is cleared away by the next install, what is under way is not") {
-    Place place;
+    Fixture place;
     const Packages::Build under_way = place.packages.begin();
     {
         const Packages::Build broken_off = place.packages.begin();
@@ -100,7 +97,7 @@ TEST_CASE("what a crash left is cleared away by the next install, what is under 
 }
 
 TEST_CASE("what a build puts in the place of its result is not followed") {
-    Place place;
+    Fixture place;
     const std::string outside = place.base + "/outside";
     fs::create_directory(outside);
     fs::permissions(outside, fs::perms::all);
@@ -113,7 +110,7 @@ TEST_CASE("what a build puts in the place of its result is not followed") {
 }
 
 TEST_CASE("what is shown is for us alone, whatever a build made of its result") {
-    Place place;
+    Fixture place;
     const Packages::Build build = place.packages.begin();
     make(build, "six.py");
     fs::permissions(build.directory + "/packages", fs::perms::all);
@@ -125,7 +122,7 @@ TEST_CASE("what is shown is for us alone, whatever a build made of its result") 
 }
 
 TEST_CASE("roots and Pythons do not share what was installed, updates of a Python do") {
-    Place place;
+    Fixture place;
     const auto shown = [&](const std::string& root, const Python& python) {
         return Packages(place.directories, root, python).shown();
     };

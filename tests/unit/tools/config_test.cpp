@@ -32,11 +32,11 @@ std::string problem_of(const std::function<void()>& work) {
 }
 
 const Environment environment = {{"PATH", "/nowhere:relative:/usr/bin:/bin"},
-                                        {"HOME", "/home/ada"},
-                                        {"TOKEN", "t0k3n"},
-                                        {"EMPTY", ""},
-                                        {"LOOP", "${TOKEN}"},
-                                        {"LD_PRELOAD", "/x.so"}};
+                                 {"HOME", "/home/ada"},
+                                 {"TOKEN", "t0k3n"},
+                                 {"EMPTY", ""},
+                                 {"LOOP", "${TOKEN}"},
+                                 {"LD_PRELOAD", "/x.so"}};
 
 std::string identity(const ServerSpec& spec) {
     return tools::describe(spec, "/project", environment).identity;

@@ -327,7 +327,8 @@ Task<void> call_write_edited(Fixture* fixture) {
     CHECK(read_text(fixture->workspace / "c.txt") == "y");
     // An edit is checked like a call of the code.
     fixture->user->answer = [fixture](const protocol::Approval& approval) {
-        fixture->user->respond(approval, protocol::Verdict::allow, RawJson::parse(R"({"path":".envrc","content":"y"})"));
+        fixture->user->respond(approval, protocol::Verdict::allow,
+                               RawJson::parse(R"({"path":".envrc","content":"y"})"));
     };
     const auto refused = co_await fixture->call("host", "write_file", R"({"path":"b.txt","content":"x"})");
     CHECK(refused->code() == ErrorCode::denied);
@@ -364,7 +365,7 @@ Task<void> call_commands(Fixture* fixture) {
     CHECK(reads_stdin->result->structured_content->value()["exitCode"] == 0);
 
     const auto slow = co_await fixture->call("host", "run_command",
-                                           R"({"argv":["sh","-c","echo begun; sleep 1000"],"timeoutSeconds":0.3})");
+                                             R"({"argv":["sh","-c","echo begun; sleep 1000"],"timeoutSeconds":0.3})");
     const Json timed_out = slow->result->structured_content->value();
     CHECK(timed_out["timedOut"] == true);
     CHECK(timed_out["stdout"] == "begun\n");
@@ -387,8 +388,8 @@ Task<void> call_command_of_workspace(Fixture* fixture) {
     fs::create_directory_symlink(inside, fixture->folder.path / "link_inside");
     fs::create_directory_symlink(outside, fixture->workspace / "link_outside");
     fixture->environment["PATH"] = inside.string() +
-                                 "::node_modules/.bin:.:" + (fixture->folder.path / "link_inside").string() + ":" +
-                                 (fixture->workspace / "link_outside").string() + ":/usr/bin:/bin";
+                                   "::node_modules/.bin:.:" + (fixture->folder.path / "link_inside").string() + ":" +
+                                   (fixture->workspace / "link_outside").string() + ":/usr/bin:/bin";
     // The control: a program that searches PATH as usual runs the other one.
     const std::string usual =
         "cd '" + fixture->workspace.string() + "' && PATH='" + fixture->environment["PATH"] + "' both > ../usual";

@@ -1,6 +1,6 @@
 #pragma once
-// `read_execute_reply` and its neighbours convert the contents of the messages between a client and its kernel: JSON
-// text in, checked values out, and the reverse. All readers throw Error{invalid_params} for content that does not fit.
+// `read_execute_reply` and the other functions are the codec of the messages between a client and its kernel: JSON text
+// in, checked values out, and the reverse. All readers throw Error{invalid_params} for content that does not fit.
 
 #include "jupyter/kernel_client.hpp"
 

@@ -122,7 +122,7 @@ std::optional<protocol::Note> note_of_install(const std::string& code, const std
             asked.problem = "the line is long";
         }
         protocol::Note note;
-        note.text = "pip in a cell installs into the session's own home at most, which goes with the session";
+        note.text = "pip in a cell installs into the session's own home at most, which is removed with the session";
         note.remedy = remedy_of(asked, outside);
         return note;
     }

@@ -20,8 +20,8 @@ bool begins_character(char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
 }
 
-// The last place up to `limit` that lies in no character and no escape. Goes from escape to escape, not from byte to
-// byte: this is done to all that code prints.
+// The last offset up to `limit` that is inside no character and no escape. Steps from escape to escape, not from byte
+// to byte: all that code prints passes here.
 std::size_t last_boundary(std::string_view content, std::size_t limit) {
     const std::string_view searched = content.substr(0, limit);
     std::size_t from = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// A connection carries whole messages, as text, both ways. FramedConnection puts them on a ByteStream.
+// `Connection` is a channel for whole messages, as text, both ways; `FramedConnection` is one over a ByteStream.
 
 #include "base/byte_stream.hpp"
 #include "base/task.hpp"

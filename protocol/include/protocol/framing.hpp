@@ -1,7 +1,7 @@
 #pragma once
-// Messages in a stream of bytes. Two framings: LSP's `Content-Length` headers for editors; one line each for MCP and
-// the tool channel. A Decoder takes bytes in any pieces and gives the same messages. What is broken is reported in its
-// place among the messages; after a fault that leaves no way to find the next message, nothing more comes.
+// `Decoder` is the reader of messages in a stream of bytes. There are two framings: LSP's `Content-Length` headers for
+// editors; one line each for MCP and the tool channel. The bytes may arrive in any pieces. A broken message is reported
+// in its place among the messages; after a fault that hides the start of the next message, nothing more comes.
 
 #include <cstddef>
 #include <optional>
@@ -45,7 +45,7 @@ class Decoder {
     bool dead_ = false;
 };
 
-// What stands around a message of `size` bytes.
+// The bytes before and after a message of `size` bytes.
 std::string frame_start(Framing framing, std::size_t size);
 std::string_view frame_end(Framing framing);
 

@@ -1,5 +1,5 @@
 #pragma once
-// One JSON-RPC 2.0 message, taken apart: what kind it is, and its parts as the text they had.
+// `Message` is one JSON-RPC 2.0 message: its kind, and its parts as the text that they had.
 
 #include "base/raw_json.hpp"
 
@@ -27,7 +27,7 @@ struct InvalidMessage : Error {
 
 std::string request_text(const RawJson& id, std::string_view method, const RawJson& params);
 std::string notification_text(std::string_view method, const RawJson& params);
-// What stands around its params.
+// The text before and after its params.
 std::string notification_start(std::string_view method);
 inline constexpr std::string_view notification_end = "}";
 std::string result_text(const RawJson& id, const RawJson& result);

@@ -1,9 +1,9 @@
 #pragma once
-// One side of a JSON-RPC conversation: typed calls both ways. Every request that arrives gets exactly one reply,
-// whatever its handler does; a cancelled one too (-32800 unless the handler made something better of it), except in
-// MCP's dialect, where it gets none. Handlers run as tasks of the Peer and start in the order of the messages; reading
-// goes on meanwhile. A result that the connection does not take becomes an error, a notification is dropped. Owned by
-// whoever awaits run().
+// `Peer` is one side of a JSON-RPC conversation: typed calls both ways. Every request that arrives gets exactly one
+// reply, whatever its handler does; a cancelled one too (-32800 unless the handler made something better of it), except
+// in MCP's dialect, where it gets none. Handlers run as tasks of the Peer and start in the order of the messages;
+// reading goes on meanwhile. A result that the connection does not take becomes an error, a notification is dropped.
+// Owned by the caller that awaits run().
 
 #include "base/json_codec.hpp"
 #include "base/task.hpp"
@@ -66,7 +66,7 @@ class Peer {
     }
 
     // Throws RemoteError; Error{limit_exceeded} when it is too large to be sent; Error{request_cancelled} after the
-    // awaiting task was cancelled (the other side is told); Error{internal_error} when the connection ends first.
+    // awaiting task was cancelled (the other side is notified); Error{internal_error} when the connection ends first.
     template <class Method>
     Task<typename Method::Result> call(typename Method::Params params) {
         RawJson raw = to_raw_json(params);

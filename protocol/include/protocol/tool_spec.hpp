@@ -1,6 +1,6 @@
 #pragma once
-// A tool as an MCP server describes it (tools/list). All of it is untrusted text. Annotations are hints, never a reason
-// to allow something.
+// `ToolSpec` is a tool as an MCP server describes it (tools/list). All of it is untrusted text. Annotations are hints,
+// never a reason to allow something.
 
 #include "base/json_codec.hpp"
 

@@ -145,7 +145,7 @@ TEST_CASE("a directory that PATH names twice, also through a link, is searched o
     CHECK(count("/usr/bin") == once - 1); // the control
 }
 
-TEST_CASE("a python3 on PATH that lies in the workspace is passed over") {
+TEST_CASE("a python3 on PATH that is in the workspace is passed over") {
     Machine machine;
     machine.directory.write("ws/bin/python3", "#!/bin/sh\ntouch " + machine.directory / "ran" + "\n", true);
     machine.request.environment["PATH"] = machine.directory / "ws/bin" + ":ws/bin:.";

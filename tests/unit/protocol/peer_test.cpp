@@ -51,7 +51,7 @@ Task<EchoParams> wait_for(Event* event, EchoParams params) {
     co_return params;
 }
 
-// A peer and the bare connection of whoever talks to it.
+// A peer and the bare connection at its other end.
 struct Conversation {
     explicit Conversation(Dialect dialect = Dialect::editor) {
         auto [ours, theirs] = memory_stream_pair();
@@ -195,7 +195,7 @@ TEST_CASE("a call that is cancelled tells the other side, each in its own dialec
               (dialect == Dialect::editor
                    ? R"({"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}})"
                    : R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})"));
-        // The answer that comes all the same is nobody's.
+        // An answer that still comes belongs to no call.
         talk.other->send(R"({"jsonrpc":"2.0","id":1,"result":{"text":"late"}})");
         CHECK(outcome == "-32800 cancelled");
     }

@@ -28,7 +28,7 @@ struct Watched {
 
 } // namespace
 
-TEST_CASE("time counts while nobody is asked") {
+TEST_CASE("time counts while no approval is pending") {
     Watched watched(2s);
     watched.clock.advance(1999ms);
     CHECK_FALSE(watched.reached);

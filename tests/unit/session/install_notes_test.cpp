@@ -25,7 +25,7 @@ TEST_CASE("pip in a cell is answered with the command that installs for good") {
     }
 }
 
-TEST_CASE("the command names what pip was asked for, and nothing that stands beside it") {
+TEST_CASE("the command names what pip was asked for, and nothing else of the line") {
     for (const char* code :
          {"!pip install numpy | tail -1", "!pip install numpy && python -c pass", "!pip install numpy; rm x",
           "%pip install numpy  # for arrays", "!pip install numpy > log.txt", "!pip install numpy 2>&1 | tail -1",

@@ -28,8 +28,8 @@ gate::Decision denial(const std::string& reason, std::optional<protocol::RuleSou
 TEST_CASE("a host that no rule names is offered as a rule") {
     for (const auto effect : {std::optional<protocol::Effect>(), std::optional(protocol::Effect::ask)}) {
         const protocol::Note note =
-            note_of_refusal(endpoint, denial("nobody is asked", protocol::RuleSource::session, effect), nullptr);
-        CHECK(note.text == "the connection to example.org:443 was refused: nobody is asked");
+            note_of_refusal(endpoint, denial("no user is asked", protocol::RuleSource::session, effect), nullptr);
+        CHECK(note.text == "the connection to example.org:443 was refused: no user is asked");
         CHECK(note.rule.value().host == "example.org:443");
     }
     CHECK(note_of_refusal(endpoint, denial("a\x1b[2Jb\n"), nullptr).text.find('\x1b') == std::string::npos);

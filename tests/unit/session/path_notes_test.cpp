@@ -1,12 +1,12 @@
 #include "path_notes.hpp"
 #include "sandbox/launcher.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <stdlib.h>
 
 using namespace cellgate;
 using namespace cellgate::session;
@@ -18,8 +18,6 @@ namespace fs = std::filesystem;
 // A sandbox that is planned as if it started, of a workspace beside which there is a folder that it does not show.
 struct Fixture {
     Fixture() {
-        std::string pattern = "/tmp/path-notes-XXXXXX";
-        folder = ::mkdtemp(pattern.data());
         for (const char* name : {"home", "work/.git", "session", "data"}) {
             fs::create_directories(folder / name);
         }
@@ -28,9 +26,6 @@ struct Fixture {
             std::ofstream(folder / name) << "text";
         }
     }
-    Fixture(const Fixture&) = delete;
-    Fixture& operator=(const Fixture&) = delete;
-    ~Fixture() { fs::remove_all(folder); }
 
     std::string operator/(const char* name) const { return (folder / name).string(); }
 
@@ -56,7 +51,8 @@ struct Fixture {
         return note(path, true, additions, EROFS);
     }
 
-    fs::path folder;
+    TempFolder temp_folder;
+    fs::path folder = temp_folder.path;
 };
 
 using Paths = std::vector<std::string>;

@@ -1,6 +1,7 @@
 // A session with a real kernel. Each test has one of its own, in no sandbox: what is tested is the queue and the ends.
 
 #include "session/session.hpp"
+#include "temp_folder.hpp"
 #include "tools/registry.hpp"
 
 #include <doctest/doctest.h>
@@ -20,11 +21,6 @@ using protocol::SessionStatus;
 namespace {
 
 using ExecutionPtr = std::shared_ptr<Execution>;
-
-struct TemporaryFolder {
-    std::string path = store::make_unique_directory(std::filesystem::canonical("/tmp"), "session-");
-    ~TemporaryFolder() { store::remove_tree(path); }
-};
 
 struct Recorder final : SessionObserver {
     void on_session_changed(const protocol::SessionChangedParams& changed) override {
@@ -74,7 +70,7 @@ struct Recorder final : SessionObserver {
 struct Fixture {
     Fixture() {
         for (const char* name : {"workspace", "workspace/here", "state", "config", "runtime"}) {
-            std::filesystem::create_directory(folder.path + "/" + name);
+            std::filesystem::create_directory(folder + "/" + name);
         }
         SessionOptions options;
         options.id = "s";
@@ -145,7 +141,7 @@ struct Fixture {
     gate::GateOptions gate_options() {
         gate::GateOptions options;
         options.root = workspace;
-        options.policy_directory = folder.path + "/config/policy";
+        options.policy_directory = folder + "/config/policy";
         options.run_blocking = [this](std::function<void()> work) { return loop.run_blocking(std::move(work)); };
         return options;
     }
@@ -158,21 +154,21 @@ struct Fixture {
         return ErrorCode::internal_error;
     }
 
-    TemporaryFolder folder;
-    std::string workspace = folder.path + "/workspace";
+    TempFolder temp_folder;
+    std::string folder = temp_folder.path;
+    std::string workspace = folder + "/workspace";
     Environment environment = sandbox::process_environment();
-    store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime",
-                                   folder.path + "/data"};
+    store::Directories directories{folder + "/state", folder + "/config", folder + "/runtime", folder + "/data"};
     async::Loop loop;
     gate::Gate gate{loop.clock(), gate_options()};
     tools::Registry registry{loop, loop.clock(), gate,
                              tools::RegistryOptions{workspace, environment, {"cellgate", "0"}}};
     tools::ToolCallDispatcher dispatcher{gate, registry};
     Recorder recorder;
-    store::Journals journals{folder.path, run_inline};
+    store::Journals journals{folder, run_inline};
     std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
-    SessionServices services{loop,     loop.clock(), gate,     dispatcher,      *network,
-                             recorder, directories,  journals, workspace, environment};
+    SessionServices services{loop,     loop.clock(), gate,     dispatcher, *network,
+                             recorder, directories,  journals, workspace,  environment};
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;

@@ -3,6 +3,7 @@
 
 #include "base/fake_clock.hpp"
 #include "session/session.hpp"
+#include "temp_folder.hpp"
 #include "tools/registry.hpp"
 
 #include <doctest/doctest.h>
@@ -20,11 +21,6 @@ using protocol::ExecutionStatus;
 namespace {
 
 using ExecutionPtr = std::shared_ptr<Execution>;
-
-struct TemporaryFolder {
-    std::string path = store::make_unique_directory(std::filesystem::canonical("/tmp"), "session-");
-    ~TemporaryFolder() { store::remove_tree(path); }
-};
 
 struct Recorder final : SessionObserver {
     void on_session_changed(const protocol::SessionChangedParams&) override { happened.set(); }
@@ -50,9 +46,9 @@ struct Recorder final : SessionObserver {
 struct Fixture {
     explicit Fixture(bool restore_cwd = false, bool by_signal = false) {
         for (const char* name : {"workspace", "workspace/sub", "state", "config", "runtime"}) {
-            std::filesystem::create_directory(folder.path + "/" + name);
+            std::filesystem::create_directory(folder + "/" + name);
         }
-        const std::string spec = folder.path + "/jupyter/kernels/fake";
+        const std::string spec = folder + "/jupyter/kernels/fake";
         std::filesystem::create_directories(spec);
         std::ofstream(spec + "/kernel.json")
             << R"({"argv":["/usr/bin/python3",")" << FAKE_KERNEL << R"(","{connection_file}")"
@@ -119,22 +115,22 @@ struct Fixture {
     }
     Environment with_kernels() const {
         Environment all = sandbox::process_environment();
-        all["JUPYTER_PATH"] = folder.path + "/jupyter";
+        all["JUPYTER_PATH"] = folder + "/jupyter";
         return all;
     }
     gate::GateOptions gate_options() {
         gate::GateOptions options;
         options.root = workspace;
-        options.policy_directory = folder.path + "/config/policy";
+        options.policy_directory = folder + "/config/policy";
         options.run_blocking = [this](std::function<void()> work) { return loop.run_blocking(std::move(work)); };
         return options;
     }
 
-    TemporaryFolder folder;
-    std::string workspace = folder.path + "/workspace";
+    TempFolder temp_folder;
+    std::string folder = temp_folder.path;
+    std::string workspace = folder + "/workspace";
     Environment environment = with_kernels();
-    store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime",
-                                   folder.path + "/data"};
+    store::Directories directories{folder + "/state", folder + "/config", folder + "/runtime", folder + "/data"};
     async::Loop loop;
     FakeClock clock;
     gate::Gate gate{loop.clock(), gate_options()};
@@ -142,13 +138,13 @@ struct Fixture {
                              tools::RegistryOptions{workspace, environment, {"cellgate", "0"}}};
     tools::ToolCallDispatcher dispatcher{gate, registry};
     Recorder recorder;
-    store::Journals journals{folder.path, run_inline};
+    store::Journals journals{folder, run_inline};
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;
     std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
-    SessionServices services{loop,     clock,       gate,     dispatcher,      *network,
-                             recorder, directories, journals, workspace, environment};
+    SessionServices services{loop,     clock,       gate,     dispatcher, *network,
+                             recorder, directories, journals, workspace,  environment};
 };
 
 Task<void> changes_in_order(Fixture* fixture) {
@@ -297,7 +293,7 @@ Task<void> deaths(Fixture* fixture) {
 }
 
 Task<void> memory_runs_out(Fixture* fixture) {
-    const std::string count = fixture->folder.path + "/vmstat";
+    const std::string count = fixture->folder + "/vmstat";
     std::ofstream(count) << "oom_kill 7\n";
     fixture->services.vmstat = count;
     const ExecutionPtr killed = fixture->execute("killed", "kill");

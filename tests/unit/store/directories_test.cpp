@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "store/directories.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,7 +30,8 @@ TEST_CASE("directories follow the XDG variables, and HOME without them") {
 }
 
 TEST_CASE("a private directory is made with its parents, for us alone") {
-    const std::string base = make_unique_directory(std::filesystem::temp_directory_path(), "cellgate-test-");
+    const TempFolder folder;
+    const std::string base = folder.path;
     make_private_directory(base + "/a/b");
     struct stat found{};
     REQUIRE(::stat((base + "/a/b").c_str(), &found) == 0);
@@ -53,11 +55,11 @@ TEST_CASE("a private directory is made with its parents, for us alone") {
         std::ofstream(base + "/file") << "x";
         CHECK_THROWS_AS(make_private_directory(base + "/file"), Error);
     }
-    remove_tree(base);
 }
 
 TEST_CASE("removing a tree does not follow links out of it") {
-    const std::string base = make_unique_directory(std::filesystem::temp_directory_path(), "cellgate-test-");
+    const TempFolder folder;
+    const std::string base = folder.path;
     std::filesystem::create_directories(base + "/outside");
     std::ofstream(base + "/outside/kept") << "x";
     std::filesystem::create_directories(base + "/tree");
@@ -65,7 +67,6 @@ TEST_CASE("removing a tree does not follow links out of it") {
     remove_tree(base + "/tree");
     CHECK_FALSE(std::filesystem::exists(base + "/tree"));
     CHECK(std::filesystem::exists(base + "/outside/kept"));
-    remove_tree(base);
 }
 
 TEST_CASE("a tree that a cell closed is removed") {

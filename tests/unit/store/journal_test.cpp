@@ -1,6 +1,7 @@
 #include "store/directories.hpp"
 #include "store/journal.hpp"
 #include "store/journals.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,11 +21,11 @@ constexpr std::uint64_t any_size = std::uint64_t{1} << 30;
 constexpr std::uint64_t not_yet_removed = std::uint64_t{64} << 10; // at most, by JournalFiles
 
 struct TestDirectory {
-    std::string parent = make_unique_directory(fs::temp_directory_path(), "cellgate-test-");
+    TempFolder folder;
+    std::string parent = folder.path;
     Journals journals;
 
     explicit TestDirectory(JournalLimits limits = {}) : journals(parent, run_inline, limits) {}
-    ~TestDirectory() { remove_tree(parent); }
 
     // Without those that were made ahead.
     std::vector<std::string> files() const {
@@ -306,7 +307,7 @@ TEST_CASE("on a full disk a journal keeps what it has, and counts what it has no
             CHECK(journal.append(output, false) == i);
         }
     }
-    journal.append(output, false); // room again, but what follows would stand behind a hole
+    journal.append(output, false); // room again, but what follows would come after a gap
     CHECK(journal.problem().find("File too large") != std::string::npos);
     const std::vector<JournalRecord> all = read(journal);
     CHECK(all.size() == 11);

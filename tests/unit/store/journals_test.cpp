@@ -1,6 +1,7 @@
 #include "store/directories.hpp"
 #include "store/journal.hpp"
 #include "store/journals.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,8 +21,8 @@ namespace {
 constexpr std::int64_t day = 24 * 3600;
 
 struct TestDirectory {
-    std::string path = make_unique_directory(fs::temp_directory_path(), "cellgate-test-");
-    ~TestDirectory() { remove_tree(path); }
+    TempFolder folder;
+    std::string path = folder.path;
 
     std::string root() const {
         fs::create_directories(path + "/root");
@@ -44,7 +45,7 @@ struct TestDirectory {
 
 } // namespace
 
-TEST_CASE("journals go with their sidecar") {
+TEST_CASE("journals are removed with their sidecar") {
     const TestDirectory place;
     std::string directory;
     {
@@ -91,7 +92,8 @@ TEST_CASE("journals of a sidecar that lives are not removed, however old") {
 
 TEST_CASE("removing stale journals does not leave the directory through a link") {
     const TestDirectory place;
-    const std::string elsewhere = make_unique_directory(fs::temp_directory_path(), "cellgate-test-");
+    const TempFolder other;
+    const std::string elsewhere = other.path;
     fs::create_directory(elsewhere + "/run-precious");
     TestDirectory::grow_old(elsewhere + "/run-precious", 8 * day);
     fs::create_symlink(elsewhere, place.path + "/link");
@@ -99,5 +101,4 @@ TEST_CASE("removing stale journals does not leave the directory through a link")
     remove_stale_journals(place.path);
     remove_stale_journals(place.path + "/missing");
     CHECK(fs::exists(elsewhere + "/run-precious"));
-    remove_tree(elsewhere);
 }

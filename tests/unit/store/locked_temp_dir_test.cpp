@@ -1,5 +1,6 @@
 #include "store/directories.hpp"
 #include "store/locked_temp_dir.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,11 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TestDirectory {
-    std::string path = make_unique_directory(fs::temp_directory_path(), "cellgate-test-");
-    TestDirectory() = default;
-    TestDirectory(const TestDirectory&) = delete;
-    TestDirectory& operator=(const TestDirectory&) = delete;
-    ~TestDirectory() { remove_tree(path); }
+    TempFolder folder;
+    std::string path = folder.path;
 };
 
 // A process that has done `work` when this is made, and lives until it is killed.

@@ -5,6 +5,7 @@
 #include "store/ledger.hpp"
 #include "store/orphaned_runs.hpp"
 #include "store/recovered_journal.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -31,13 +32,12 @@ RawJson text_output(const std::string& text) {
 
 // A root's directory of journals, with a sidecar in it that may crash.
 struct Root {
-    std::string path = make_unique_directory(fs::temp_directory_path(), "cellgate-test-");
+    TempFolder folder;
+    std::string path = folder.path;
     Journals journals{path, run_inline};
     Ledger ledger{journals.directory()};
 
-    ~Root() { remove_tree(path); }
-
-    // What would be there if it were killed now: nobody holds the lock of the copy.
+    // The directory that would be left if it were killed now: the copy is not locked.
     std::string crash(const std::string& name = "run-crashed") const {
         fs::copy(journals.directory(), path + "/" + name);
         return path + "/" + name;

@@ -1,3 +1,4 @@
+#include "temp_folder.hpp"
 #include "wrappers/write_package.hpp"
 
 #include <doctest/doctest.h>
@@ -14,18 +15,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Folder {
+struct Folder : TempFolder {
     Folder() {
-        std::string pattern = fs::temp_directory_path() / "cellgate-test-XXXXXX";
-        path = ::mkdtemp(pattern.data());
         fs::create_directories(path / "workspace");
         fs::create_directories(path / "outside");
     }
-    ~Folder() { fs::remove_all(path); }
     fs::path workspace() const { return path / "workspace"; }
     fs::path outside() const { return path / "outside"; }
-
-    fs::path path;
 };
 
 Package package_of(const std::vector<std::string>& names, const std::string& server = "server") {

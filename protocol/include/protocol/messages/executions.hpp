@@ -1,5 +1,5 @@
 #pragma once
-// Executions: running code, its output, its result.
+// `ExecuteParams` and `ExecuteResult` are the messages about executions: the code, its output, its result.
 
 #include "base/json_codec.hpp"
 #include "protocol/messages/policy.hpp"
@@ -34,7 +34,7 @@ inline constexpr EnumNames<ApprovalMode, 3> enum_names(ApprovalMode) {
     return {{{ApprovalMode::ask, "ask"}, {ApprovalMode::deny, "deny"}, {ApprovalMode::allow, "allow"}}};
 }
 
-// Where the code stands in the editor; lines count from 0.
+// Where the code is in the editor; lines count from 0.
 struct CellPosition {
     std::string uri;
     std::int64_t line = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Kernels that there are, and questions to a session's kernel that run no code of anybody: completion, documentation,
-// variables. Places in code are counted in Unicode code points.
+// `KernelListResult` is the list of available kernels; the other messages are queries to a session's kernel that run no
+// code of a client: completion, documentation, variables. Offsets in code are counted in Unicode code points.
 
 #include "base/json_codec.hpp"
 #include "protocol/peer.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// initialize, shutdown and what surrounds them, as in LSP.
+// `InitializeParams` is the first message of a connection; with the others it opens and ends one, as in LSP.
 
 #include "base/json_codec.hpp"
 #include "protocol/messages/executions.hpp"
@@ -103,7 +103,7 @@ struct LostExecution {
     }
 };
 
-// What went with a sidecar that ended without a goodbye.
+// The work that was lost when a sidecar crashed.
 struct LostWork {
     std::string ended_at;
     std::vector<std::string> sessions;

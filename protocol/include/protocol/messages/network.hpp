@@ -1,5 +1,6 @@
 #pragma once
-// What code in a kernel says of its way to the network, over the tool channel (schemas/channel.json).
+// `ChannelOriginParams` is the kernel's report on the line that makes a connection, on the tool channel
+// (schemas/channel.json).
 
 #include "protocol/peer.hpp"
 

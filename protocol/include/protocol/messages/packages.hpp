@@ -1,5 +1,5 @@
 #pragma once
-// Packages that are installed for the kernels of a workspace.
+// `PackagesInstallParams` and `PackagesInstallResult` are the messages about packages for a workspace's kernels.
 
 #include "base/json_codec.hpp"
 #include "protocol/peer.hpp"

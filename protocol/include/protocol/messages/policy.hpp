@@ -1,5 +1,6 @@
 #pragma once
-// Rules, actions and approvals: the words of the gate.
+// `Action`, `Rule` and `Approval` are what the gate exchanges with clients: what needs permission, what decides, what
+// waits for a user.
 
 #include "base/json_codec.hpp"
 #include "protocol/peer.hpp"
@@ -328,7 +329,7 @@ struct PolicyListResult {
     }
 };
 
-// What the gate said of an action, whether a user was asked or not.
+// A decision of the gate about an action, whether a user was asked or not.
 struct PastDecision {
     std::int64_t number = 0; // counts all since cellgate began, from 1
     std::string decided_at;

@@ -1,5 +1,6 @@
 #pragma once
-// Whether a kernel, or a tool server, runs in the sandbox, and what a user shows it there.
+// `SandboxChoice` is the choice whether a kernel or a tool server runs in a sandbox, in which one, and which paths of
+// the user it sees there.
 
 #include "base/error.hpp"
 #include "base/json_codec.hpp"

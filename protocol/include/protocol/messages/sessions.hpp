@@ -1,5 +1,6 @@
 #pragma once
-// Sessions: one kernel each, with its sandbox, limits, tool servers and queue.
+// `SessionInfo` is the state of a session: one kernel with its sandbox, limits, tool servers and queue. The others are
+// the messages that create, change and end sessions.
 
 #include "base/json_codec.hpp"
 #include "protocol/messages/executions.hpp"

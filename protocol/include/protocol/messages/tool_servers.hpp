@@ -1,5 +1,6 @@
 #pragma once
-// Tool servers, their tools, and the wrappers that are made of them.
+// `ToolServerInfo` is the state of a tool server with its tools; the others are the messages about tool servers, tool
+// calls, and generated wrappers.
 
 #include "base/json_codec.hpp"
 #include "protocol/messages/policy.hpp"

@@ -72,7 +72,7 @@ struct Attempt {
 
 // Of those that a sandbox may have to do without (a launcher that lacks another one starts nothing).
 bool is_missing(const std::string& layer, const std::vector<std::string>& layers) {
-    return layer == "guarded-names" && std::find(layers.begin(), layers.end(), layer) == layers.end();
+    return layer == "protected-names" && std::find(layers.begin(), layers.end(), layer) == layers.end();
 }
 
 struct AttemptFolders {

@@ -101,7 +101,7 @@
 ---@alias Role "user"|"agent"
 
 --- The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges,
---- landlock, guarded-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is
+--- landlock, protected-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is
 --- starting, and of what an earlier sidecar did not finish.
 ---@alias LayerNames string[]
 

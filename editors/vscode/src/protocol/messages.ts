@@ -65,7 +65,7 @@ export type VisibleText = string;
  */
 export type Role = "user" | "agent";
 /**
- * The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges, landlock, guarded-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is starting, and of what an earlier sidecar did not finish.
+ * The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges, landlock, protected-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is starting, and of what an earlier sidecar did not finish.
  */
 export type LayerNames = string[];
 /**

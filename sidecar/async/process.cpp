@@ -139,6 +139,31 @@ struct Pipe {
     int take_write_end() { return std::exchange(ends[1], -1); }
 };
 
+// `control_number` is the number of the control pipe in the supervisor.
+std::vector<std::string> supervise_arguments(const Command& command, int control_number) {
+    std::vector<std::string> arguments{"cellgate", "supervise", std::to_string(control_number)};
+    for (const auto& [number, fd] : command.descriptors) {
+        arguments.push_back(std::to_string(number));
+    }
+    if (command.lifeline_fd) {
+        arguments.insert(arguments.end(), {"--lifeline", std::to_string(*command.lifeline_fd)});
+    }
+    for (const std::string& group : command.groups) {
+        arguments.insert(arguments.end(), {"--group", group});
+    }
+    arguments.emplace_back("--");
+    arguments.insert(arguments.end(), command.argv.begin(), command.argv.end());
+    return arguments;
+}
+
+std::vector<std::string> environment_texts(const Command& command) {
+    std::vector<std::string> environment;
+    for (const auto& [name, value] : command.environment) {
+        environment.push_back(name + "=" + value);
+    }
+    return environment;
+}
+
 uv_stdio_container_t inherit(int fd) {
     uv_stdio_container_t container{};
     container.flags = UV_INHERIT_FD;
@@ -224,22 +249,8 @@ void Process::Impl::start(const std::shared_ptr<Impl>& self, const Command& comm
         containers[static_cast<std::size_t>(number)] = inherit(fd);
     }
 
-    std::vector<std::string> arguments{"cellgate", "supervise", std::to_string(control_number)};
-    for (const auto& [number, fd] : command.descriptors) {
-        arguments.push_back(std::to_string(number));
-    }
-    if (command.lifeline_fd) {
-        arguments.insert(arguments.end(), {"--lifeline", std::to_string(*command.lifeline_fd)});
-    }
-    for (const std::string& group : command.groups) {
-        arguments.insert(arguments.end(), {"--group", group});
-    }
-    arguments.emplace_back("--");
-    arguments.insert(arguments.end(), command.argv.begin(), command.argv.end());
-    std::vector<std::string> environment;
-    for (const auto& [name, value] : command.environment) {
-        environment.push_back(name + "=" + value);
-    }
+    std::vector<std::string> arguments = supervise_arguments(command, control_number);
+    std::vector<std::string> environment = environment_texts(command);
     std::vector<char*> argument_pointers = pointers(arguments);
     std::vector<char*> environment_pointers = pointers(environment);
 

@@ -95,8 +95,8 @@ class UvStream final : public InputEnd, public OutputEnd, public std::enable_sha
     bool peer_gone_ = false;
     std::size_t writes_ = 0;
     Event progress_;
-    // Small writes of this turn of the loop: each by itself would be a system call and wake the reader. Whoever waits
-    // for them to go may write the next ones at once, while they go: then the loop must not wait, hence an idle handle.
+    // Small writes of this turn of the loop: each by itself would be a system call and wake the reader. A coroutine
+    // that waits for them may write again while they are sent: then the loop must not wait, hence an idle handle.
     std::string batch_;
     uv_idle_t turn_end_{};
     bool batching_ = false;

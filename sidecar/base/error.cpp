@@ -1,78 +1,60 @@
 #include "base/error.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
 namespace cellgate {
 
+namespace {
+
+struct Kind {
+    ErrorCode code;
+    std::string_view name;
+};
+
+constexpr std::array kinds = {
+    Kind{ErrorCode::parse_error, "parseError"},
+    Kind{ErrorCode::invalid_request, "invalidRequest"},
+    Kind{ErrorCode::method_not_found, "methodNotFound"},
+    Kind{ErrorCode::invalid_params, "invalidParams"},
+    Kind{ErrorCode::internal_error, "internalError"},
+    Kind{ErrorCode::server_not_initialized, "serverNotInitialized"},
+    Kind{ErrorCode::request_cancelled, "requestCancelled"},
+    Kind{ErrorCode::session_not_found, "sessionNotFound"},
+    Kind{ErrorCode::session_exists, "sessionExists"},
+    Kind{ErrorCode::kernel_start_failed, "kernelStartFailed"},
+    Kind{ErrorCode::kernel_died, "kernelDied"},
+    Kind{ErrorCode::sandbox_unavailable, "sandboxUnavailable"},
+    Kind{ErrorCode::execution_not_found, "executionNotFound"},
+    Kind{ErrorCode::execution_exists, "executionExists"},
+    Kind{ErrorCode::kernel_not_found, "kernelNotFound"},
+    Kind{ErrorCode::busy, "busy"},
+    Kind{ErrorCode::approval_resolved, "approvalResolved"},
+    Kind{ErrorCode::approval_not_found, "approvalNotFound"},
+    Kind{ErrorCode::edit_invalid, "editInvalid"},
+    Kind{ErrorCode::forbidden, "forbidden"},
+    Kind{ErrorCode::denied, "denied"},
+    Kind{ErrorCode::rule_invalid, "ruleInvalid"},
+    Kind{ErrorCode::policy_unreadable, "policyUnreadable"},
+    Kind{ErrorCode::tool_server_not_found, "toolServerNotFound"},
+    Kind{ErrorCode::tool_server_failed, "toolServerFailed"},
+    Kind{ErrorCode::tool_not_found, "toolNotFound"},
+    Kind{ErrorCode::arguments_invalid, "argumentsInvalid"},
+    Kind{ErrorCode::config_invalid, "configInvalid"},
+    Kind{ErrorCode::wrapper_failed, "wrapperFailed"},
+    Kind{ErrorCode::store_failed, "storeFailed"},
+    Kind{ErrorCode::limit_exceeded, "limitExceeded"},
+    Kind{ErrorCode::unsupported, "unsupported"},
+};
+
+} // namespace
+
 std::string_view kind_of(ErrorCode code) {
-    switch (code) {
-    case ErrorCode::parse_error:
-        return "parseError";
-    case ErrorCode::invalid_request:
-        return "invalidRequest";
-    case ErrorCode::method_not_found:
-        return "methodNotFound";
-    case ErrorCode::invalid_params:
-        return "invalidParams";
-    case ErrorCode::internal_error:
-        return "internalError";
-    case ErrorCode::server_not_initialized:
-        return "serverNotInitialized";
-    case ErrorCode::request_cancelled:
-        return "requestCancelled";
-    case ErrorCode::session_not_found:
-        return "sessionNotFound";
-    case ErrorCode::session_exists:
-        return "sessionExists";
-    case ErrorCode::kernel_start_failed:
-        return "kernelStartFailed";
-    case ErrorCode::kernel_died:
-        return "kernelDied";
-    case ErrorCode::sandbox_unavailable:
-        return "sandboxUnavailable";
-    case ErrorCode::execution_not_found:
-        return "executionNotFound";
-    case ErrorCode::execution_exists:
-        return "executionExists";
-    case ErrorCode::kernel_not_found:
-        return "kernelNotFound";
-    case ErrorCode::busy:
-        return "busy";
-    case ErrorCode::approval_resolved:
-        return "approvalResolved";
-    case ErrorCode::approval_not_found:
-        return "approvalNotFound";
-    case ErrorCode::edit_invalid:
-        return "editInvalid";
-    case ErrorCode::forbidden:
-        return "forbidden";
-    case ErrorCode::denied:
-        return "denied";
-    case ErrorCode::rule_invalid:
-        return "ruleInvalid";
-    case ErrorCode::policy_unreadable:
-        return "policyUnreadable";
-    case ErrorCode::tool_server_not_found:
-        return "toolServerNotFound";
-    case ErrorCode::tool_server_failed:
-        return "toolServerFailed";
-    case ErrorCode::tool_not_found:
-        return "toolNotFound";
-    case ErrorCode::arguments_invalid:
-        return "argumentsInvalid";
-    case ErrorCode::config_invalid:
-        return "configInvalid";
-    case ErrorCode::wrapper_failed:
-        return "wrapperFailed";
-    case ErrorCode::store_failed:
-        return "storeFailed";
-    case ErrorCode::limit_exceeded:
-        return "limitExceeded";
-    case ErrorCode::unsupported:
-        return "unsupported";
-    }
-    return "internalError";
+    const auto* const kind =
+        std::find_if(kinds.begin(), kinds.end(), [&](const Kind& each) { return each.code == code; });
+    return kind == kinds.end() ? "internalError" : kind->name;
 }
 
 Error::Error(ErrorCode code_, std::string message_, std::string hint_)

@@ -1,6 +1,6 @@
 #pragma once
-// Which calls the guard refuses: where mounts hold, those that would give a guarded name to a file; where nothing but
-// Landlock does, also those that the rules for files do not allow.
+// `AccessPolicy` decides which calls the guard refuses: those that would give a protected name to a file and, in a
+// sandbox without mounts, those that the rules for files do not allow.
 
 #include "file_rules.hpp"
 #include "protected_names.hpp"

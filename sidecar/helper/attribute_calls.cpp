@@ -54,7 +54,8 @@ class AttributeCall : public Call {
         done(static_cast<int>(::syscall(SYS_utimensat, file.descriptor.get(), "",
                                         times == nullptr ? nullptr : times->data(), AT_EMPTY_PATH)));
     }
-    void set_attribute(const OpenNode& file, std::uint64_t name, std::uint64_t value, std::size_t size, int flags) const {
+    void set_attribute(const OpenNode& file, std::uint64_t name, std::uint64_t value, std::size_t size,
+                       int flags) const {
         require_not_link(file);
         if (size > max_attribute_bytes) {
             throw CallError{E2BIG};
@@ -71,7 +72,7 @@ class AttributeCall : public Call {
         done(::removexattr(own_link(file.descriptor).c_str(), text.c_str()));
     }
 
-    // What stands at `address` as such an array.
+    // The array at `address`.
     template <class Value>
     std::array<Value, 2> two(std::uint64_t address) const {
         std::array<Value, 2> values{};
@@ -138,75 +139,106 @@ std::optional<Times> times_of(const AttributeCall& call, const seccomp_data& dat
     }
 }
 
-} // namespace
+bool follows_links(int flags) {
+    return (flags & AT_SYMLINK_NOFOLLOW) == 0;
+}
 
-bool make_attribute_call(const Caller& caller, const AccessPolicy& policy) {
-    const AttributeCall call(caller, policy);
-    const seccomp_data& data = caller.call();
-    const auto& a = data.args;
-    const auto number = [&a](std::size_t index) { return static_cast<int>(a[index]); };
-    const auto mode = [&a](std::size_t index) { return static_cast<mode_t>(a[index]); };
-    const auto id = [&a](std::size_t index) { return static_cast<unsigned>(a[index]); };
-    const auto here = [&a](std::size_t index) { return Path{AT_FDCWD, a[index]}; };
-    const auto in = [&a, number](std::size_t index) { return Path{number(index), a[index + 1]}; };
-    const auto follows = [number](std::size_t index) { return (number(index) & AT_SYMLINK_NOFOLLOW) == 0; };
-    const auto may_be_empty = [number](std::size_t index) { return (number(index) & AT_EMPTY_PATH) != 0; };
-    const auto set_times = [&](const OpenNode& file) {
-        const std::optional<Times> times = times_of(call, data);
-        call.set_times(file, times ? &*times : nullptr);
-    };
+bool may_be_empty(int flags) {
+    return (flags & AT_EMPTY_PATH) != 0;
+}
+
+// Each of these is false for a call of another kind. Newer architectures do not have the calls between #ifdef and
+// #endif.
+
+bool make_mode_or_owner_call(const AttributeCall& call, const seccomp_data& data) {
+    const CallArguments get(data);
     switch (data.nr) {
-#ifdef SYS_chmod // what newer architectures left out
+#ifdef SYS_chmod
     case SYS_chmod:
-        call.set_mode(call.file(here(0), true), mode(1));
+        call.set_mode(call.file(get.path(0), true), get.mode(1));
         return true;
     case SYS_chown:
     case SYS_lchown:
-        call.set_owner(call.file(here(0), data.nr == SYS_chown), id(1), id(2));
-        return true;
-    case SYS_utime:
-    case SYS_utimes:
-        set_times(call.file(here(0), true));
-        return true;
-    case SYS_futimesat:
-        set_times(a[1] == 0 ? call.file(number(0)) : call.file(in(0), true));
+        call.set_owner(call.file(get.path(0), data.nr == SYS_chown), get.id(1), get.id(2));
         return true;
 #endif
     case SYS_fchmod:
-        call.set_mode(call.file(number(0)), mode(1));
+        call.set_mode(call.file(get.number(0)), get.mode(1));
         return true;
     case SYS_fchmodat:
-        call.set_mode(call.file(in(0), true), mode(2));
+        call.set_mode(call.file(get.path_in(0), true), get.mode(2));
         return true;
     case call_fchmodat2:
-        call.set_mode(call.file(in(0), follows(3), may_be_empty(3)), mode(2));
+        call.set_mode(call.file(get.path_in(0), follows_links(get.number(3)), may_be_empty(get.number(3))),
+                      get.mode(2));
         return true;
     case SYS_fchown:
-        call.set_owner(call.file(number(0)), id(1), id(2));
+        call.set_owner(call.file(get.number(0)), get.id(1), get.id(2));
         return true;
     case SYS_fchownat:
-        call.set_owner(call.file(in(0), follows(4), may_be_empty(4)), id(2), id(3));
-        return true;
-    case SYS_utimensat:
-        set_times(a[1] == 0 ? call.file(number(0)) : call.file(in(0), follows(3), may_be_empty(3)));
-        return true;
-    case SYS_setxattr:
-    case SYS_lsetxattr:
-        call.set_attribute(call.file(here(0), data.nr == SYS_setxattr), a[1], a[2], a[3], number(4));
-        return true;
-    case SYS_fsetxattr:
-        call.set_attribute(call.file(number(0)), a[1], a[2], a[3], number(4));
-        return true;
-    case SYS_removexattr:
-    case SYS_lremovexattr:
-        call.remove_attribute(call.file(here(0), data.nr == SYS_removexattr), a[1]);
-        return true;
-    case SYS_fremovexattr:
-        call.remove_attribute(call.file(number(0)), a[1]);
+        call.set_owner(call.file(get.path_in(0), follows_links(get.number(4)), may_be_empty(get.number(4))), get.id(2),
+                       get.id(3));
         return true;
     default:
         return false;
     }
+}
+
+bool make_times_call(const AttributeCall& call, const seccomp_data& data) {
+    const CallArguments get(data);
+    const auto set_times = [&](const OpenNode& file) {
+        const std::optional<Times> times = times_of(call, data);
+        call.set_times(file, times ? &*times : nullptr);
+    };
+    const bool of_descriptor = data.args[1] == 0; // where there could be a path
+    switch (data.nr) {
+#ifdef SYS_utime
+    case SYS_utime:
+    case SYS_utimes:
+        set_times(call.file(get.path(0), true));
+        return true;
+    case SYS_futimesat:
+        set_times(of_descriptor ? call.file(get.number(0)) : call.file(get.path_in(0), true));
+        return true;
+#endif
+    case SYS_utimensat:
+        set_times(of_descriptor ? call.file(get.number(0))
+                                : call.file(get.path_in(0), follows_links(get.number(3)), may_be_empty(get.number(3))));
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool make_extended_attribute_call(const AttributeCall& call, const seccomp_data& data) {
+    const CallArguments get(data);
+    const auto& a = data.args;
+    switch (data.nr) {
+    case SYS_setxattr:
+    case SYS_lsetxattr:
+        call.set_attribute(call.file(get.path(0), data.nr == SYS_setxattr), a[1], a[2], a[3], get.number(4));
+        return true;
+    case SYS_fsetxattr:
+        call.set_attribute(call.file(get.number(0)), a[1], a[2], a[3], get.number(4));
+        return true;
+    case SYS_removexattr:
+    case SYS_lremovexattr:
+        call.remove_attribute(call.file(get.path(0), data.nr == SYS_removexattr), a[1]);
+        return true;
+    case SYS_fremovexattr:
+        call.remove_attribute(call.file(get.number(0)), a[1]);
+        return true;
+    default:
+        return false;
+    }
+}
+
+} // namespace
+
+bool make_attribute_call(const Caller& caller, const AccessPolicy& policy) {
+    const AttributeCall call(caller, policy);
+    return make_mode_or_owner_call(call, caller.call()) || make_times_call(call, caller.call()) ||
+           make_extended_attribute_call(call, caller.call());
 }
 
 } // namespace cellgate::helper

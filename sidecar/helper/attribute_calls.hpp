@@ -1,9 +1,10 @@
 #pragma once
-// The calls that change mode, owner, dates and extended attributes of files, made in a caller's place: Landlock knows
-// nothing of them, so that without mounts nothing else keeps a cell from opening all files of the user to everybody.
+// `make_attribute_call` makes the calls that change mode, owner, dates and extended attributes of files in a caller's
+// place. Landlock does not control these calls: without mounts, only the guard keeps a cell from making all files of
+// the user readable for everybody.
 
-#include "caller.hpp"
 #include "access_policy.hpp"
+#include "caller.hpp"
 
 namespace cellgate::helper {
 

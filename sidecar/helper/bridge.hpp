@@ -1,8 +1,8 @@
 #pragma once
-// The way out of a sandbox that has no network: a process in it listens on 127.0.0.1 where programs expect a proxy, and
-// carries each connection to the unix socket of the sidecar's proxy (sidecar/egress), byte for byte. It decides
-// nothing, and code in the sandbox may do without it, or end it where there is no Landlock: what leaves is judged at
-// the other end.
+// `start_bridge` starts the only way out of a sandbox that has no network: a process that listens on 127.0.0.1, where
+// programs expect a proxy, and carries each connection to the unix socket of the sidecar's proxy (sidecar/egress), byte
+// for byte. It decides nothing: the proxy judges each connection. Code in the sandbox may connect to the socket itself,
+// and may end the bridge where there is no Landlock.
 //
 // Before a connection's own bytes it writes a NUL, a length of one byte, and as many bytes of text: which program
 // connects, by what /proc says. In its first line are the socket's inode, after "command " when the program is the one

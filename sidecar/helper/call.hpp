@@ -1,13 +1,14 @@
 #pragma once
-// What all calls that the guard makes in a caller's place have in common: their paths are read once, and nothing is
-// done before it is certain that they were the caller's.
+// `Call` is the base of the classes that make system calls in a caller's place: it reads each path once, and checks
+// that the caller still waits before anything is done, so that the paths were the caller's.
 
-#include "caller.hpp"
 #include "access_policy.hpp"
+#include "caller.hpp"
 #include "path_walk.hpp"
 
 #include <cerrno>
 #include <cstdint>
+#include <fcntl.h>
 #include <string>
 
 namespace cellgate::helper {
@@ -25,6 +26,23 @@ inline void require(bool done) {
 struct Path {
     int folder;
     std::uint64_t text;
+};
+
+// The arguments of a system call, by their numbers, as what they are.
+class CallArguments {
+  public:
+    explicit CallArguments(const seccomp_data& call) : call_(call) {}
+
+    int number(std::size_t index) const { return static_cast<int>(call_.args[index]); }
+    unsigned id(std::size_t index) const { return static_cast<unsigned>(call_.args[index]); }
+    mode_t mode(std::size_t index) const { return static_cast<mode_t>(call_.args[index]); }
+    // From the working folder.
+    Path path(std::size_t index) const { return {AT_FDCWD, call_.args[index]}; }
+    // The folder's descriptor is the argument before it.
+    Path path_in(std::size_t index) const { return {number(index), call_.args[index + 1]}; }
+
+  private:
+    const seccomp_data& call_;
 };
 
 class Call {

@@ -89,7 +89,7 @@ mode_t Caller::umask() const {
 
 void Caller::answer(int error) const {
     seccomp_notif_resp response{.id = call_.id, .val = 0, .error = -error, .flags = 0};
-    ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &response); // fails when nobody waits any more
+    ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &response); // fails when the caller has ended
 }
 
 void Caller::give(const UniqueFd& file, int flags) const {

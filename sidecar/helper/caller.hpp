@@ -1,6 +1,6 @@
 #pragma once
-// Who waits for the answer to a system call that the guard (guard.hpp) was told of. All that is said of it is taken
-// once, and then judged and used: its other threads may change its memory, and its descriptors, at any time.
+// `Caller` is the thread that waits while the guard (guard.hpp) answers its system call. Everything about it is copied
+// once, then judged and used: its other threads may change its memory and its descriptors at any time.
 
 #include "descriptor.hpp"
 
@@ -33,7 +33,7 @@ class Caller {
     std::string bytes(std::uint64_t address, std::size_t size) const;
     // What a call starts from: the working folder for AT_FDCWD. An O_PATH descriptor. Throws EBADF, EACCES.
     UniqueFd opened(int descriptor) const;
-    // The caller's own, not a copy of what it leads to: for what is done to sockets. Throws EBADF, EPERM.
+    // The caller's own open file, not a new one for the same path: for calls on sockets. Throws EBADF, EPERM.
     UniqueFd shared(int descriptor) const;
     pid_t process() const;
     mode_t umask() const;

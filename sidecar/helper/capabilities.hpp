@@ -1,5 +1,5 @@
 #pragma once
-// The rights of root, given up for good.
+// `drop_capabilities` gives up the rights of root for good.
 
 namespace cellgate::helper {
 

@@ -1,5 +1,6 @@
 #pragma once
-// What an entrance to a sandbox does last: it sets the limits of processes, and becomes the command.
+// `exec_command` is the last step of an entrance to a sandbox: it sets the limits of processes, and becomes the
+// command.
 
 #include <optional>
 #include <string>

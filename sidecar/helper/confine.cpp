@@ -27,7 +27,7 @@ namespace {
 constexpr int usage_error = 2;
 constexpr const char* terminals = "/dev/pts";
 
-// What was handed over, which nobody needs any more.
+// Reads a descriptor that was handed over, and closes it: nothing uses it later.
 std::string take_file(const char* number) {
     const std::string path = std::string("/proc/self/fd/") + number;
     std::string text = must_read(path.c_str());
@@ -143,7 +143,7 @@ int can_confine_main() {
     } else if (!is_refused(::kill(::getppid(), 0), EPERM)) {
         problem = "processes outside can be signalled";
     } else if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) {
-        problem = "new privileges can be had";
+        problem = "new privileges can be gained";
     }
     std::printf("confined: %s\n", problem == nullptr ? "yes" : problem);
     return problem == nullptr ? 0 : 1;

@@ -1,9 +1,9 @@
 #pragma once
-// `cellgate confine HELPER FILTER GUARD_FILTER RULES NAMES [LIMIT=VALUE…] -- COMMAND…`: the entrance to a sandbox
-// without namespaces, and its guard for as long as it lives. The first five are numbers of descriptors that it was
-// given: of itself; the filter that all in there is under, itself too; the filter by which it is asked about the
-// command's calls; the rules for files (file_rules.hpp); and the names that are guarded (protected_names.hpp). Limits are
-// those of `enter`.
+// `cellgate confine HELPER FILTER GUARD_FILTER RULES NAMES [LIMIT=VALUE…] -- COMMAND…` is the entrance to a sandbox
+// without namespaces, and its guard for as long as it lives. The first five arguments are numbers of descriptors: of
+// this program itself; the filter for all processes in the sandbox, this one included; the filter that sends the
+// command's calls to this process; the rules for files (file_rules.hpp); and the protected names (protected_names.hpp).
+// Limits are those of `enter`.
 //
 // What holds: no capability and no new privileges; Landlock twice, a domain around all and one within it for the
 // command, which by itself may read and execute what the rules show, and write nothing; and this process, which opens,

@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* places_file = "/.cellgate/places";
 constexpr const char* writable_file = "/.cellgate/writable";
-constexpr const char* names_file = "/.cellgate/guarded-names";
+constexpr const char* names_file = "/.cellgate/protected-names";
 constexpr const char* filter_file = "/.cellgate/guard-filter";
 constexpr int usage_error = 2;
 
@@ -104,7 +104,7 @@ int enter_main(int argc, char** argv) {
     if (with_landlock) {
         restrict_writing();
     }
-    // Before the filter: the bridge connects outside, and lets nobody look into it, nor the guard.
+    // Before the filter: the bridge connects outside, and no process, the guard included, may look into it.
     if (bridge != nullptr && !start_bridge(bridge)) {
         die("listen for the network inside of the sandbox");
     }
@@ -120,7 +120,7 @@ int can_guard_main() {
     if (why.empty() && (!filter || install_filter(*filter).get() < 0)) {
         why = std::strerror(errno);
     }
-    std::printf("guarded-names: %s\n", why.empty() ? "yes" : why.c_str());
+    std::printf("protected-names: %s\n", why.empty() ? "yes" : why.c_str());
     return 0;
 }
 

@@ -1,8 +1,7 @@
 #pragma once
-// What may be done with which files where no mount says it: in a sandbox without namespaces, every open and every
-// change of a file is judged by these rules. The nearest rule at a path or above it decides, as the nearest mount
-// would; where there is none, there is nothing. Paths are the system's own for files that are held, so no link leads
-// around them.
+// `FileRules` are the access rules of a sandbox without namespaces: every open and every change of a file is judged by
+// them. The nearest rule at a path or above it decides, as the nearest mount would; without a rule, access is denied.
+// The paths are those that the system gives for open files, so no link evades a rule.
 
 #include "path_walk.hpp"
 
@@ -33,7 +32,8 @@ class FileRules {
     bool may_make(const Place& place) const;
     // What is outside of all folders and has no name, such as a pipe, is whose who holds it.
     static bool is_anonymous(const OpenNode& held);
-    // A rule stands there or below: neither is moved or removed, or what a rule names could be replaced.
+    // There is a rule for the path or for one below it: such a path is not moved or removed, or what a rule names could
+    // be replaced.
     bool is_pinned(const std::string& path) const;
     // As with mounts: between two rules nothing is moved or linked.
     bool belong_together(const Place& a, const Place& b) const;

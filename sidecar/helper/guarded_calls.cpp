@@ -83,7 +83,7 @@ void NameCall::open(const Path& path, int flags, mode_t mode) {
 void NameCall::open_or_make(const Start& start, int flags, mode_t mode) {
     PathWalk walk(caller_);
     Place place = walk.place(start.folder, start.text);
-    // Whoever makes and removes a file all the time may have it fail.
+    // A program that makes and removes the file all the time can make this call fail.
     constexpr int max_tries = 100;
     for (int tries = 0; tries < max_tries;) {
         const bool exists = place.name == "." || place.name == ".." || place.name == "/";
@@ -111,7 +111,7 @@ void NameCall::open_or_make(const Start& start, int flags, mode_t mode) {
                 throw CallError{ELOOP};
             }
             if (!leads_beyond_paths(place.folder, found)) {
-                place = walk.beyond(place, found);
+                place = walk.follow_link(place, found);
                 continue;
             }
             found = walk.follow(std::move(place));
@@ -147,7 +147,7 @@ bool NameCall::create(const Place& place, int flags, mode_t mode) {
     }
     ::umask(caller_.umask());
     const UniqueFd made(::openat(place.folder.descriptor.get(), place.name.c_str(),
-                                   flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+                                 flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
     if (made.get() < 0 && errno == EEXIST && (flags & O_EXCL) == 0) {
         return false;
     }
@@ -321,74 +321,83 @@ void NameCall::truncate(std::uint64_t path, off_t size) {
     caller_.answer(0);
 }
 
+// The calls of older architectures, whose paths start from the working folder. False for a call of another kind.
+bool make_old_name_call([[maybe_unused]] const seccomp_data& call, [[maybe_unused]] NameCall& made) {
+#ifdef SYS_open
+    const auto& a = call.args;
+    const CallArguments get(call);
+    switch (call.nr) {
+    case SYS_open:
+        made.open(get.path(0), get.number(1), get.mode(2));
+        return true;
+    case SYS_creat:
+        made.open(get.path(0), O_CREAT | O_WRONLY | O_TRUNC, get.mode(1));
+        return true;
+    case SYS_mkdir:
+        made.make_folder(get.path(0), get.mode(1));
+        return true;
+    case SYS_mknod:
+        made.make_node(get.path(0), get.mode(1), static_cast<unsigned>(a[2]));
+        return true;
+    case SYS_symlink:
+        made.make_symlink(a[0], get.path(1));
+        return true;
+    case SYS_link:
+        made.link(get.path(0), get.path(1), 0);
+        return true;
+    case SYS_unlink:
+        made.remove(get.path(0), 0);
+        return true;
+    case SYS_rmdir:
+        made.remove(get.path(0), AT_REMOVEDIR);
+        return true;
+    case SYS_rename:
+        made.rename(get.path(0), get.path(1), 0);
+        return true;
+    default:
+        return false;
+    }
+#else
+    return false;
+#endif
+}
+
 // False for a call that is of another kind.
 bool make_name_call(const seccomp_data& call, NameCall& made) {
     const auto& a = call.args;
-    const auto number = [&a](std::size_t index) { return static_cast<int>(a[index]); };
-    const auto mode = [&a](std::size_t index) { return static_cast<mode_t>(a[index]); };
-    const auto here = [&a](std::size_t index) { return Path{AT_FDCWD, a[index]}; };
-    const auto in = [&a, number](std::size_t index) { return Path{number(index), a[index + 1]}; };
+    const CallArguments get(call);
     switch (call.nr) {
-#ifdef SYS_open // what newer architectures left out
-    case SYS_open:
-        made.open(here(0), number(1), mode(2));
-        return true;
-    case SYS_creat:
-        made.open(here(0), O_CREAT | O_WRONLY | O_TRUNC, mode(1));
-        return true;
-    case SYS_mkdir:
-        made.make_folder(here(0), mode(1));
-        return true;
-    case SYS_mknod:
-        made.make_node(here(0), mode(1), static_cast<unsigned>(a[2]));
-        return true;
-    case SYS_symlink:
-        made.make_symlink(a[0], here(1));
-        return true;
-    case SYS_link:
-        made.link(here(0), here(1), 0);
-        return true;
-    case SYS_unlink:
-        made.remove(here(0), 0);
-        return true;
-    case SYS_rmdir:
-        made.remove(here(0), AT_REMOVEDIR);
-        return true;
-    case SYS_rename:
-        made.rename(here(0), here(1), 0);
-        return true;
-#endif
 #ifdef SYS_renameat
     case SYS_renameat:
-        made.rename(in(0), in(2), 0);
+        made.rename(get.path_in(0), get.path_in(2), 0);
         return true;
 #endif
     case SYS_openat:
-        made.open(in(0), number(2), mode(3));
+        made.open(get.path_in(0), get.number(2), get.mode(3));
         return true;
     case SYS_mkdirat:
-        made.make_folder(in(0), mode(2));
+        made.make_folder(get.path_in(0), get.mode(2));
         return true;
     case SYS_mknodat:
-        made.make_node(in(0), mode(2), static_cast<unsigned>(a[3]));
+        made.make_node(get.path_in(0), get.mode(2), static_cast<unsigned>(a[3]));
         return true;
     case SYS_symlinkat:
-        made.make_symlink(a[0], in(1));
+        made.make_symlink(a[0], get.path_in(1));
         return true;
     case SYS_linkat:
-        made.link(in(0), in(2), number(4));
+        made.link(get.path_in(0), get.path_in(2), get.number(4));
         return true;
     case SYS_renameat2:
-        made.rename(in(0), in(2), static_cast<unsigned>(a[4]));
+        made.rename(get.path_in(0), get.path_in(2), static_cast<unsigned>(a[4]));
         return true;
     case SYS_unlinkat:
-        made.remove(in(0), number(2));
+        made.remove(get.path_in(0), get.number(2));
         return true;
     case SYS_truncate:
         made.truncate(a[0], static_cast<off_t>(a[1]));
         return true;
     default:
-        return false;
+        return make_old_name_call(call, made);
     }
 }
 

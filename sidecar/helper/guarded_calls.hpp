@@ -1,8 +1,8 @@
 #pragma once
-// The calls that open, name, move and remove files, made in a caller's place.
+// `make_call` makes the calls that open, name, move and remove files in a caller's place.
 
-#include "caller.hpp"
 #include "access_policy.hpp"
+#include "caller.hpp"
 #include "own_sockets.hpp"
 
 namespace cellgate::helper {

@@ -116,7 +116,7 @@ void Init::live(std::optional<AccessPolicy> policy, std::optional<rlim_t> cpu_se
         if ((sources[1].revents & POLLIN) != 0) {
             guard->answer_one();
         } else if (sources[1].revents != 0) {
-            guard.reset(); // nobody is left that could ask
+            guard.reset(); // no process is left that could ask
         }
         if (sources[2].revents != 0) {
             break;

@@ -1,7 +1,7 @@
 #pragma once
-// What the first process of a sandbox does for as long as the sandbox lives: it reaps what ends, answers for the guard
-// (guard.hpp), and ends as the command did, and everything with it. No process in there can end it, trace it, or read
-// its memory.
+// `Init` is the first process of a sandbox for as long as the sandbox lives: it reaps processes, answers the guard's
+// calls (guard.hpp), and ends as the command did, and all other processes with it. No process in the sandbox can end
+// it, trace it, or read its memory.
 
 #include "guard.hpp"
 
@@ -23,8 +23,8 @@ class Init {
     // errno.
     bool guard_calls(const std::string& filter);
 
-    // In the first process. A limit of processor time that the command met, and was killed for, is told as SIGXCPU:
-    // nobody outside could tell such a SIGKILL from any other.
+    // In the first process. When the command was killed for its limit of processor time, reports SIGXCPU: from outside,
+    // such a SIGKILL could not be told from any other.
     // Ends with `lifeline` (async::Command::lifeline_fd), if there is one.
     [[noreturn]] void live(std::optional<AccessPolicy> policy, std::optional<rlim_t> cpu_seconds, UniqueFd lifeline);
 

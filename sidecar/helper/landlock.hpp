@@ -1,8 +1,7 @@
 #pragma once
-// Landlock as a second guard, beneath the sandbox's mounts: what they make writable by a mistake stays unwritable, and
-// the processes that stand guard inside of the sandbox cannot be traced or signalled from there. What may be written
-// below a place may be written in all of it: Landlock takes nothing away again, so a guarded file of the workspace is
-// guarded by its mount alone.
+// `restrict_by_landlock` is a second layer beneath the sandbox's mounts: a path that they make writable by a mistake
+// stays unwritable, and cells can neither trace nor signal the helper's processes. Landlock grants a folder as a whole
+// and cannot except a file in it, so a protected file of the workspace is protected by its mount alone.
 
 #include <string>
 #include <vector>
@@ -10,7 +9,7 @@
 namespace cellgate::helper {
 
 // Restricts this process and all that it will start, for good. Files: everything below its root is read and executed
-// (nothing outside, which a descriptor from there would lead to), written only below the places of `writable` (absolute
+// (nothing outside, which a descriptor from there could reach), written only below the places of `writable` (absolute
 // paths without links, each ended by a NUL) and in the devices of /dev; no device is made. From the kernel's version 5
 // of Landlock on no other device is controlled (ioctl), from version 6 on no process outside is signalled and no
 // abstract socket outside connected to. Connections by TCP are the network namespace's matter.
@@ -25,8 +24,8 @@ struct LandlockGrant {
     LandlockRight right;
 };
 
-// Where Landlock stands alone: nothing but what is granted, no connections by TCP, and the kernel has to know all that
-// it is asked for (version 6). Each call restricts further.
+// For a sandbox without mounts: grants `grants` only, no connections by TCP, and needs a kernel that knows each of the
+// restrictions (version 6). Each call restricts further.
 std::string restrict_by_landlock_alone(const std::vector<LandlockGrant>& grants);
 
 } // namespace cellgate::helper

@@ -1,6 +1,6 @@
 #pragma once
-// The unix sockets that got their paths in this sandbox, in folders that programs outside can see. Each file is held,
-// so that no later one can have its number.
+// `OwnSockets` are the unix sockets that this sandbox bound in folders that programs outside can see. Each file is
+// held, so that no later one can have its inode number.
 
 #include "path_walk.hpp"
 
@@ -11,10 +11,10 @@ namespace cellgate::helper {
 
 class OwnSockets {
   public:
-    // For one more: forgets those that no path leads to any more. Throws CallError{ENOBUFS} when there are too many.
+    // For one more: forgets sockets whose last name was removed. Throws CallError{ENOBUFS} when there are too many.
     void make_room();
-    // What stands in the place by now; nothing, if that is no socket, or older than `since`: where the path was looked
-    // up once more, somebody outside may have led it elsewhere, and moved another socket there.
+    // Adds the socket that is now at `place`, unless it is older than `since`: when the path was resolved a second
+    // time, a program outside may have redirected it to another socket.
     void add(const Place& place, const timespec& since);
     bool has(const OpenNode& socket) const;
 

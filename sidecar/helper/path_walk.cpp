@@ -118,7 +118,7 @@ OpenNode PathWalk::look(const Place& place) const {
     return open_in(place.folder, place.name, O_NOFOLLOW);
 }
 
-Place PathWalk::beyond(const Place& place, const OpenNode& link) {
+Place PathWalk::follow_link(const Place& place, const OpenNode& link) {
     count_link();
     return this->place(place.folder, link_text(place.folder, place.name, link));
 }
@@ -132,7 +132,7 @@ OpenNode PathWalk::follow(Place place) {
         if (leads_beyond_paths(place.folder, found)) {
             return open_in(place.folder, place.name, 0);
         }
-        place = beyond(place, found);
+        place = follow_link(place, found);
     }
 }
 

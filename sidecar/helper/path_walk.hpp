@@ -1,7 +1,7 @@
 #pragma once
-// Where a path of a caller's leads, looked up as its own call would: from its working folder and descriptors, and from
-// its root, which is ours too. One component at a time, for two reasons: what /proc calls "self" has to be the caller
-// and not this process, and nothing of this process may be reached, for which the system would take us at our word.
+// `PathWalk` resolves a path of a caller as the caller's own system call would: from its working folder, its
+// descriptors, and its root, which is ours too. It resolves one component at a time, for two reasons: "self" in /proc
+// has to be the caller and not this process, and nothing of this process may be reached with our own rights.
 
 #include "caller.hpp"
 #include "descriptor.hpp"
@@ -34,8 +34,8 @@ class PathWalk {
     Place place(const OpenNode& start, std::string path);
     // What is in the place; a link is not followed.
     OpenNode look(const Place& place) const;
-    // The place that the link leads to that `link` holds, found in `place`. Counts as one link of those allowed.
-    Place beyond(const Place& place, const OpenNode& link);
+    // Where `link`, which was found at `place`, points to. Counts as one of the links that are allowed.
+    Place follow_link(const Place& place, const OpenNode& link);
     // What is in the place, with all links followed.
     OpenNode follow(Place place);
     // Whether the way went through /proc, where the same path may lead each process, and each time, elsewhere.
@@ -51,7 +51,7 @@ class PathWalk {
     bool through_proc_ = false;
 };
 
-// Whether a link in a folder is one of /proc's that lead to what may have no path, such as a process's descriptors.
+// Whether a link in a folder is one of /proc's whose target may have no path, such as a process's descriptors.
 bool leads_beyond_paths(const OpenNode& folder, const OpenNode& link);
 
 // The path by which the system knows a held file now. Empty when it has none, or one that is too long.

@@ -26,7 +26,7 @@ std::optional<std::string> read_file(const char* path) {
 
 namespace {
 
-// Of its line in /proc, what stands behind the name; empty when it has gone.
+// The fields of /proc/PID/stat after the name; empty when the process has ended.
 std::string stat_fields(pid_t pid) {
     const std::string text = read_file(("/proc/" + std::to_string(pid) + "/stat").c_str()).value_or("");
     return text.substr(std::min(text.rfind(')'), text.size() - 1) + 1); // the name may hold anything

@@ -1,5 +1,5 @@
 #pragma once
-// What /proc says of a process.
+// `read_file` and `used_cpu_seconds`, `terminal_of`, `status_number` read facts about a process from /proc.
 
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@ namespace cellgate::helper {
 // All of a file, such as one of /proc, whose size is not known before. Nothing, with errno, when it cannot be read.
 std::optional<std::string> read_file(const char* path);
 
-// Of one process with all its threads, also when it has ended and nobody has reaped it. 0 when it cannot be told.
+// Of one process with all its threads, also when it has ended and is not reaped yet. 0 when /proc does not show it.
 rlim_t used_cpu_seconds(pid_t pid);
 
 // The device of the terminal that a process is controlled by. Nothing when there is none.

@@ -1,6 +1,7 @@
 #pragma once
-// The names that nobody in a sandbox may give to a file: programs outside would run or obey it. They count in places
-// that programs outside can see; scratch space that is mounted goes with the sandbox.
+// `ProtectedNames` are the names that no process in a sandbox may give to a file, because programs outside would run or
+// obey it. They count in places that programs outside can see, not in mounted scratch space, which is removed with the
+// sandbox.
 
 #include "path_walk.hpp"
 

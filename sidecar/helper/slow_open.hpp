@@ -1,6 +1,6 @@
 #pragma once
-// Opening once more what is held already, which no race can exchange; and in a process of its own, where that may wait
-// for somebody.
+// `open_again` opens a file that is held already, which no race can exchange; `open_slowly` does so in a process of its
+// own, where the open may block.
 
 #include "caller.hpp"
 #include "descriptor.hpp"

@@ -74,7 +74,7 @@ class SocketCall : public Call {
         if (!S_ISSOCK(found.status.st_mode)) {
             throw CallError{ECONNREFUSED};
         }
-        // Of one that was there before: a program outside listens, for which no namespace and no proxy stands between.
+        // If the socket was there before, a program outside listens on it, and no namespace and no proxy is in between.
         if (policy_.denies_create(found) || (policy_.is_shared(found) && !own_sockets_.has(found))) {
             throw CallError{EACCES};
         }
@@ -128,7 +128,7 @@ class SocketCall : public Call {
         });
     }
 
-    // The socket keeps the text that it was bound to, and tells it to whoever asks: it has to be the caller's. The
+    // The socket keeps the text that it was bound to, and every peer can read it: it has to be the caller's. The
     // name in it was judged; what it starts from is held, and nothing in here moves a folder meanwhile but by us. Where
     // /proc is on the way, the same text could lead this process elsewhere: then, `by_name` in the folder that is held.
     static void bind_in(const Place& place, bool by_name, const Start& start, const Address& asked,
@@ -156,7 +156,7 @@ class SocketCall : public Call {
         return read;
     }
 
-    // Of any other kind, no address leads to a path; what kind it is never changes.
+    // Only unix sockets have paths for addresses. The family of a socket never changes.
     static bool is_unix(const UniqueFd& socket) {
         int family = AF_UNSPEC;
         socklen_t size = sizeof family;

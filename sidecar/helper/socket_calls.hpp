@@ -1,10 +1,10 @@
 #pragma once
-// The calls that give a socket an address, or that of its other end, made in a caller's place, on its own socket:
-// Landlock knows nothing of the paths of unix sockets before version 9, and behind them are programs that do what they
-// are told. What kind of an address it is, the filter cannot see: it is in the caller's memory.
+// `make_socket_call` makes `bind` and `connect` in a caller's place, on the caller's own socket. Landlock does not
+// control the paths of unix sockets before version 9, and programs outside that obey their clients listen on them. The
+// filter cannot see which kind of address a call has, since it is in the caller's memory.
 
-#include "caller.hpp"
 #include "access_policy.hpp"
+#include "caller.hpp"
 #include "own_sockets.hpp"
 
 namespace cellgate::helper {

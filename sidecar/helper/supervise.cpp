@@ -62,7 +62,7 @@ std::optional<ProcessEntry> read_process(int pid) {
         return std::nullopt;
     }
     text[size] = 0;
-    // The program's name stands in parentheses and may itself hold any of them.
+    // The program's name is in parentheses and may itself contain parentheses.
     const char* fields = std::strrchr(text, ')');
     ProcessEntry entry{.pid = pid};
     if (fields == nullptr ||
@@ -270,8 +270,8 @@ struct Lifeline {
     bool give() const { return ends[0] == number ? ::fcntl(number, F_SETFD, 0) == 0 : ::dup2(ends[0], number) >= 0; }
 };
 
-[[noreturn]] void exec_command(char** command, const std::vector<const char*>& groups, pid_t supervisor,
-                                 int control_fd, const Lifeline& lifeline) {
+[[noreturn]] void exec_command(char** command, const std::vector<const char*>& groups, pid_t supervisor, int control_fd,
+                               const Lifeline& lifeline) {
     ::close(control_fd);
     for (const char* group : groups) {
         if (!join_group(group)) {
@@ -315,16 +315,19 @@ struct Lifeline {
     ::_exit(128 + signal);
 }
 
-} // namespace
-
-int supervise_main(int argc, char** argv) {
-    std::vector<int> descriptors;
+struct SuperviseArguments {
+    std::vector<int> descriptors; // the control pipe first, then those that are kept
     std::vector<const char*> groups;
     Lifeline lifeline;
+    char** command = nullptr; // nothing: the arguments are wrong
+};
+
+SuperviseArguments parse_arguments(int argc, char** argv) {
+    SuperviseArguments parsed;
     int next = 1;
     for (; next < argc && std::string_view(argv[next]) != "--"; ++next) {
         if (std::string_view(argv[next]) == "--group" && next + 1 < argc) {
-            groups.push_back(argv[++next]);
+            parsed.groups.push_back(argv[++next]);
             continue;
         }
         const bool is_lifeline = std::string_view(argv[next]) == "--lifeline" && next + 1 < argc;
@@ -333,21 +336,42 @@ int supervise_main(int argc, char** argv) {
             break;
         }
         if (is_lifeline) {
-            lifeline.number = *fd;
+            parsed.lifeline.number = *fd;
         } else {
-            descriptors.push_back(*fd);
+            parsed.descriptors.push_back(*fd);
         }
     }
-    if (descriptors.empty() || next + 1 >= argc || std::string_view(argv[next]) != "--") {
+    if (!parsed.descriptors.empty() && next + 1 < argc && std::string_view(argv[next]) == "--") {
+        parsed.command = argv + next + 1;
+    }
+    return parsed;
+}
+
+// The ends of the command's pipes must be the command's alone, or the readers do not see when it closes them.
+void close_ends_of_command(const SuperviseArguments& given) {
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    ::dup2(null, STDIN_FILENO);
+    ::dup2(null, STDOUT_FILENO);
+    for (std::size_t i = 1; i < given.descriptors.size(); ++i) {
+        ::close(given.descriptors[i]);
+    }
+    ::close(given.lifeline.ends[0]);
+}
+
+} // namespace
+
+int supervise_main(int argc, char** argv) {
+    SuperviseArguments given = parse_arguments(argc, argv);
+    if (given.command == nullptr) {
         std::fputs("usage: cellgate supervise CONTROL_FD [KEPT_FD…] [--lifeline FD] [--group FOLDER]… -- COMMAND…\n",
                    stderr);
         return usage_error;
     }
-    if (!close_all_but(descriptors, STDERR_FILENO + 1)) {
+    if (!close_all_but(given.descriptors, STDERR_FILENO + 1)) {
         std::perror("cellgate supervise: cannot close inherited descriptors");
         return cannot_execute;
     }
-    const int control_fd = descriptors.front();
+    const int control_fd = given.descriptors.front();
 
     // Every signal is held back: what should reach the command is read and passed on, the rest changes nothing.
     sigset_t all;
@@ -359,26 +383,18 @@ int supervise_main(int argc, char** argv) {
         return cannot_execute;
     }
 
-    lifeline.make();
+    given.lifeline.make();
     const pid_t self = ::getpid();
-    std::vector<const char*> to_join = groups;
+    std::vector<const char*> to_join = given.groups;
     const pid_t command = fork_in_groups(to_join);
     if (command < 0) {
         std::perror("cellgate supervise: cannot fork");
         return cannot_execute;
     }
     if (command == 0) {
-        exec_command(argv + next + 1, to_join, self, control_fd, lifeline);
+        exec_command(given.command, to_join, self, control_fd, given.lifeline);
     }
-
-    // The ends of the command's pipes must be the command's alone, or nobody sees when it closes them.
-    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    ::dup2(null, STDIN_FILENO);
-    ::dup2(null, STDOUT_FILENO);
-    for (std::size_t i = 1; i < descriptors.size(); ++i) {
-        ::close(descriptors[i]);
-    }
-    ::close(lifeline.ends[0]);
+    close_ends_of_command(given);
 
     sigset_t watched;
     ::sigemptyset(&watched);

@@ -1,5 +1,5 @@
 #pragma once
-// `cellgate supervise CONTROL_FD [KEPT_FD…] [--group FOLDER]… -- COMMAND…`: runs COMMAND as a child in a session of its
+// `cellgate supervise CONTROL_FD [KEPT_FD…] [--group FOLDER]… -- COMMAND…` runs COMMAND as a child in a session of its
 // own and in these control groups, is the reaper of all its descendants, and ends every one of them when COMMAND has
 // ended or when the other end of the control pipe has closed. COMMAND gets stdio and the kept descriptors, nothing
 // else. SIGTERM, SIGINT, SIGHUP and SIGQUIT are passed on to it; when the supervisor is killed, so is COMMAND. Exits as

@@ -1,8 +1,8 @@
 #include "bwrap_launcher.hpp"
 
 #include "async/helper_program.hpp"
-#include "base/unique_fd.hpp"
 #include "base/error.hpp"
+#include "base/unique_fd.hpp"
 #include "bwrap_probe.hpp"
 #include "kernel_mounts.hpp"
 #include "landlock.hpp"
@@ -89,7 +89,7 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
     mounts.files.push_back(system_call_filter(network));
     options.insert(options.end(), {"--seccomp", std::to_string(first + static_cast<int>(mounts.files.size()))});
     // It has no name in there: a copy of it would take bwrap half a millisecond.
-    mounts.files.push_back(read_anew(async::helper_program()));
+    mounts.files.push_back(reopen_read_only(async::helper_program()));
     const std::string helper = std::to_string(first + static_cast<int>(mounts.files.size()));
     command.argv.insert(command.argv.begin(), {"/proc/self/fd/" + helper, "enter", helper});
     options.insert(options.end(), {"--chdir", cwd, "--clearenv"});
@@ -129,7 +129,7 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
         std::erase(launch.layers, "network-namespace");
     }
     launch.layers.insert(launch.layers.end(), {"private-home", "clean-environment"});
-    if (landlock_can_be_had()) {
+    if (has_landlock()) {
         launch.layers.emplace_back("landlock"); // by check_mounts()
     }
     return launch;
@@ -162,9 +162,9 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     }
     Launch launch = launch_in(bwrap, plan, std::move(command), cwd, environment, Network::none);
     launch.notices = std::move(mounts.notices);
-    launch.layers.emplace_back("guarded-files");
+    launch.layers.emplace_back("protected-files");
     if (protected_names) {
-        launch.layers.emplace_back("guarded-names");
+        launch.layers.emplace_back("protected-names");
     }
     if (!profile.proxy.empty()) {
         launch.layers.emplace_back("network-proxy");

@@ -1,8 +1,8 @@
 #pragma once
-// bubblewrap: fresh user, mount, network, pid, ipc, uts and cgroup namespaces; a file system of allow-listed mounts
-// with an empty home; no capabilities, no new privileges, no further user namespaces; a filter for system calls; a
-// clean environment. All options go to bwrap over a descriptor, so that no value stands in a command line that others
-// can read, and none can act on bwrap.
+// `BwrapLauncher` is the launcher that uses bubblewrap: fresh user, mount, network, pid, ipc, uts and cgroup
+// namespaces; a file system of allow-listed mounts with an empty home; no capabilities, no new privileges, no further
+// user namespaces; a filter for system calls; a clean environment. bwrap receives all options over a descriptor, so
+// that no value is in a command line that others can read, and none can act on bwrap.
 
 #include "launch_steps.hpp"
 #include "sandbox/launcher.hpp"

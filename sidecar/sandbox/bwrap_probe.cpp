@@ -2,8 +2,8 @@
 
 #include "async/helper_program.hpp"
 #include "base/error.hpp"
-#include "mount_plan.hpp"
 #include "create_guard.hpp"
+#include "mount_plan.hpp"
 #include "run_program.hpp"
 #include "system_calls.hpp"
 #include "system_mounts.hpp"
@@ -103,7 +103,10 @@ std::string version_of(const std::string& bwrap) {
     return said.starts_with("bubblewrap ") ? said.substr(said.find(' ') + 1) : said;
 }
 
-Probed probe(const std::string& bwrap) {
+namespace {
+
+// Runs a shell in the isolation of every sandbox, which prints what the layers can be read from.
+RunOutput look_inside(const std::string& bwrap) {
     MountPlan plan;
     add_system(plan, "/home/user", std::nullopt);
     add_guard_filter(plan);
@@ -115,19 +118,50 @@ Probed probe(const std::string& bwrap) {
     argv.insert(argv.end(), mounts.arguments.begin(), mounts.arguments.end());
     std::string look =
         fmt::format("/proc/self/fd/{} can-guard; cat /proc/self/status && exec readlink", 3 + mounts.files.size());
-    mounts.files.push_back(read_anew(async::helper_program()));
+    mounts.files.push_back(reopen_read_only(async::helper_program()));
     for (const Layer& layer : namespaces) {
         look += fmt::format(" /proc/self/ns/{}", layer.link);
     }
     argv.insert(argv.end(), {"--seccomp", std::to_string(3 + mounts.files.size())});
     mounts.files.push_back(system_call_filter(Network::none));
     argv.insert(argv.end(), {"--setenv", "PATH", "/usr/bin:/bin", "--", "/bin/sh", "-c", look});
-    RunOutput output = run_program(std::move(argv), mounts.files);
+    return run_program(std::move(argv), mounts.files);
+}
+
+struct InsideFacts {
+    bool no_capabilities = false;
+    bool no_new_privileges = false;
+    bool filtered = false;
+    std::vector<std::string> namespaces; // "net:[4026531840]"
+    std::string unguarded = "it cannot be tried";
+};
+
+InsideFacts parse_inside(const std::string& text) {
+    InsideFacts facts;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (constexpr std::string_view answer = "protected-names: "; line.starts_with(answer)) {
+            facts.unguarded = line == "protected-names: yes" ? "" : line.substr(answer.size());
+        }
+        facts.no_capabilities |= line == "CapBnd:\t0000000000000000";
+        facts.no_new_privileges |= line == "NoNewPrivs:\t1";
+        facts.filtered |= line == "Seccomp:\t2";
+        if (line.ends_with(']') && line.find(":[") != std::string::npos) {
+            facts.namespaces.push_back(line);
+        }
+    }
+    return facts;
+}
+
+} // namespace
+
+Probed probe(const std::string& bwrap) {
+    const RunOutput output = look_inside(bwrap);
     if (!output.success) {
         throw explain_refusal(bwrap, one_line(output.error), read_host_facts());
     }
+    InsideFacts inside = parse_inside(output.out);
     std::vector<std::string> layers = {"bwrap"};
-    std::string unguarded = "it cannot be tried";
     auto require = [&](bool holds, const char* layer) {
         if (!holds) {
             throw unavailable(
@@ -136,40 +170,24 @@ Probed probe(const std::string& bwrap) {
         }
         layers.emplace_back(layer);
     };
-    std::istringstream lines(output.out);
-    bool no_capabilities = false;
-    bool no_new_privileges = false;
-    bool filtered = false;
-    std::vector<std::string> inside;
-    for (std::string line; std::getline(lines, line);) {
-        if (constexpr std::string_view answer = "guarded-names: "; line.starts_with(answer)) {
-            unguarded = line == "guarded-names: yes" ? "" : line.substr(answer.size());
-        }
-        no_capabilities |= line == "CapBnd:\t0000000000000000";
-        no_new_privileges |= line == "NoNewPrivs:\t1";
-        filtered |= line == "Seccomp:\t2";
-        if (line.ends_with(']') && line.find(":[") != std::string::npos) {
-            inside.push_back(line);
-        }
-    }
     for (std::size_t i = 0; i < namespaces.size(); ++i) {
         std::error_code error;
         std::string ours = fs::read_symlink(std::string("/proc/self/ns/") + namespaces[i].link, error).string();
-        require(!error && inside.size() == namespaces.size() && inside[i] != ours, namespaces[i].name);
+        require(!error && inside.namespaces.size() == namespaces.size() && inside.namespaces[i] != ours,
+                namespaces[i].name);
     }
-    require(no_capabilities, "capabilities");
-    require(no_new_privileges, "no-new-privileges");
-    require(filtered, "seccomp");
-    // bwrap fails when it cannot have it.
-    layers.emplace_back("no-nested-namespaces");
-    return {std::move(layers), std::move(unguarded)};
+    require(inside.no_capabilities, "capabilities");
+    require(inside.no_new_privileges, "no-new-privileges");
+    require(inside.filtered, "seccomp");
+    layers.emplace_back("no-nested-namespaces"); // bwrap fails when it cannot set this up
+    return {std::move(layers), std::move(inside.unguarded)};
 }
 
 bool guards_names(const Environment& environment) {
     try {
         return probe(find_bwrap(bwrap_directories(environment))).unguarded.empty();
     } catch (const Error&) {
-        return false; // nothing starts here, and whoever tries is told why
+        return false; // nothing starts here, and each attempt fails with the reason
     }
 }
 

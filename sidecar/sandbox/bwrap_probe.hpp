@@ -1,6 +1,6 @@
 #pragma once
-// Whether bubblewrap can isolate on this machine, seen by trying and by looking from inside; and if not, why and what a
-// user can do.
+// `probe` tries whether bubblewrap can isolate on this machine, and looks at the sandbox from inside; `explain_refusal`
+// says why it cannot, and what a user can do.
 
 #include "base/error.hpp"
 #include "sandbox/build.hpp"
@@ -14,7 +14,7 @@ namespace cellgate::sandbox {
 // The namespaces and rights of every sandbox, without its mounts.
 std::vector<std::string> isolation_arguments(Network network);
 
-// Where bwrap may lie: the system's places, then the absolute directories of PATH (a relative one could be a
+// Where bwrap may be: the system's places, then the absolute directories of PATH (a relative one could be a
 // workspace's).
 std::vector<std::string> bwrap_directories(const Environment& environment);
 
@@ -33,7 +33,7 @@ struct Probed {
 // Error{sandbox_unavailable} with bwrap's own words, the cause and the fix.
 Probed probe(const std::string& bwrap);
 
-// Whether names that do not exist yet are guarded here, in sandboxes that can be had.
+// Whether sandboxes work here, and protect names that do not exist yet.
 bool guards_names(const Environment& environment);
 
 // What on this machine is known to refuse user namespaces.

@@ -46,7 +46,7 @@ void add(std::map<std::string, char>& rules, const std::string& path, char right
     if (error) {
         return;
     }
-    // Two that lead to the same: the stricter counts.
+    // When two paths resolve to the same file, the stricter rule counts.
     const auto [rule, is_new] = rules.emplace(real, right);
     if (!is_new && right == nothing) {
         rule->second = nothing;
@@ -73,10 +73,10 @@ std::string rules_of(const MountPlan& plan) {
 
 } // namespace
 
-Confinement confine(const MountPlan& plan, const std::vector<std::string>& writable_roots, const std::vector<std::string>& own,
-                    const std::vector<std::string>& limits, int first_descriptor) {
+Confinement confine(const MountPlan& plan, const std::vector<std::string>& writable_roots,
+                    const std::vector<std::string>& own, const std::vector<std::string>& limits, int first_descriptor) {
     Confinement made;
-    made.files.push_back(read_anew(async::helper_program()));
+    made.files.push_back(reopen_read_only(async::helper_program()));
     made.files.push_back(system_call_filter(Network::none));
     made.files.push_back(anonymous_file(confined_filter));
     made.files.push_back(anonymous_file(rules_of(plan)));

@@ -1,9 +1,9 @@
 #include "sandbox/control_group.hpp"
 
-#include "base/unique_fd.hpp"
 #include "base/error.hpp"
 #include "base/names.hpp"
 #include "base/regular_file.hpp"
+#include "base/unique_fd.hpp"
 
 #include <fmt/format.h>
 
@@ -189,7 +189,7 @@ std::optional<GroupPlace> place_of_version_one(std::string_view controller, cons
     return GroupPlace{GroupVersion::one, folder};
 }
 
-// Whether it is this program that runs as `pid`, or its helper, which lies in memory.
+// Whether it is this program that runs as `pid`, or its helper, which was started from memory.
 bool is_cellgate(const std::string& pid) {
     std::error_code error;
     const fs::path own = fs::read_symlink("/proc/self/exe", error);
@@ -247,7 +247,7 @@ std::optional<GroupPlace> place_of_version_two(const std::vector<Mount>& mounts,
             return std::nullopt;
         }
     }
-    // systemd marks what it gave away. Elsewhere our own processes may be moved below, and nobody else's.
+    // systemd marks what it gave away. Elsewhere only our own processes may be moved below.
     char mark = 0;
     const bool ours = ::getxattr(folder.c_str(), "user.delegate", &mark, sizeof mark) == 1 && mark == '1';
     const std::vector<std::string> members = members_of(folder);
@@ -288,8 +288,8 @@ std::optional<UniqueFd> lock_folder(const std::string& folder) {
     return lock;
 }
 
-// Groups that nobody holds any more are a crash's. One in which something still runs is not removed: rmdir sees to
-// that.
+// Removes groups that no process has locked: they are left over from a crash. rmdir refuses a group in which something
+// still runs.
 void clear_abandoned(const std::string& parent) {
     std::error_code error;
     for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
@@ -308,7 +308,7 @@ void set_limit(const std::string& folder, const char* name, const std::string& v
     }
 }
 
-// Swapped memory counts too, or is not to be had. A system without swap, or that does not count it, has no such file.
+// Swapped memory counts too, or there is none. A system without swap, or that does not count it, has no such file.
 void limit_memory(const GroupPlace& place, const std::string& folder, std::uint64_t bytes) {
     const std::string value = std::to_string(bytes);
     if (place.version == GroupVersion::two) {

@@ -37,14 +37,14 @@ std::string list_protected_names(const MountPlan& plan, const NamePlaces& where)
     return text;
 }
 
-void add_guarded_names(MountPlan& plan, const std::vector<std::string>& shown) {
+void add_protected_names(MountPlan& plan, const std::vector<std::string>& shown) {
     std::vector<std::string> scratch;
     for (const std::filesystem::path& place : plan.places_below("/")) {
         if (plan.at(place)->kind == MountPlan::Kind::scratch) {
             scratch.push_back(place.native());
         }
     }
-    plan.file(list_protected_names(plan, {scratch, shown, {}}), "/.cellgate/guarded-names");
+    plan.file(list_protected_names(plan, {scratch, shown, {}}), "/.cellgate/protected-names");
 }
 
 } // namespace cellgate::sandbox

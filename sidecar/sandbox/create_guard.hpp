@@ -1,5 +1,6 @@
 #pragma once
-// What the guard of names in a sandbox (helper/guard.hpp) goes by: a filter of system calls, and a list.
+// `add_guard_filter` and `add_protected_names` give the guard in a sandbox (helper/guard.hpp) its filter of system
+// calls and its list of names.
 
 #include "mount_plan.hpp"
 
@@ -10,7 +11,7 @@ namespace cellgate::sandbox {
 
 // As the helper reads it (helper/protected_names.hpp).
 struct NamePlaces {
-    std::vector<std::string> scratch; // mounts that go with the sandbox
+    std::vector<std::string> scratch; // mounts that are removed with the sandbox
     std::vector<std::string> shown;   // folders of the machine that can be written, or that a user shows
     std::vector<std::string> own;     // of these, what was made for the sandbox
 };
@@ -19,6 +20,6 @@ std::string list_protected_names(const MountPlan& plan, const NamePlaces& where)
 void add_guard_filter(MountPlan& plan);
 
 // `shown`: the folders of the machine that are shown there. All else that `plan` has must be in it already.
-void add_guarded_names(MountPlan& plan, const std::vector<std::string>& shown);
+void add_protected_names(MountPlan& plan, const std::vector<std::string>& shown);
 
 } // namespace cellgate::sandbox

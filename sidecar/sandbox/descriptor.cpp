@@ -17,7 +17,7 @@ UniqueFd read_file(const std::string& path) {
     return file;
 }
 
-UniqueFd read_anew(int descriptor) {
+UniqueFd reopen_read_only(int descriptor) {
     return read_file(fmt::format("/proc/self/fd/{}", descriptor));
 }
 

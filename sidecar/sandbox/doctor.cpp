@@ -26,7 +26,7 @@ Finding examine_landlock() {
     }
     const std::string reason = version == 0 ? std::strerror(errno) : fmt::format("version {}", version);
     return {
-        "landlock", true, fmt::format("not to be had ({}); the mounts of a sandbox hold alone", reason),
+        "landlock", true, fmt::format("not available ({}); a sandbox has its mounts only", reason),
         "A second guard beneath them needs Linux 5.19 or newer that was started with `landlock` in its list `lsm=`."};
 }
 
@@ -60,18 +60,18 @@ Finding describe_guard(const std::string& unguarded) {
             "before you use them."};
 }
 
-// Where the sandbox cannot be had: whether a user may choose the weaker one, and what that would mean.
+// Where bubblewrap does not work: whether a user may choose the weaker sandbox, and what that would mean.
 Finding describe_weaker() {
     const std::string why = why_no_landlock_launcher();
     if (!why.empty()) {
-        return {"weaker sandbox", true, fmt::format("not to be had either (the landlock launcher): {}", why), {}};
+        return {"weaker sandbox", true, fmt::format("not available either (the landlock launcher): {}", why), {}};
     }
     std::string hint = "It is yours to choose, and never taken unasked: `cellgate run --sandbox landlock`, or "
                        "`\"sandbox\": {\"launcher\": \"landlock\"}` for a session. It lacks:";
-    for (const std::string& lack : landlock_lacks()) {
-        hint += "\n- " + lack;
+    for (const std::string& limitation : landlock_limitations()) {
+        hint += "\n- " + limitation;
     }
-    return {"weaker sandbox", true, "can be had by the landlock launcher, which needs no user namespaces", hint};
+    return {"weaker sandbox", true, "available: the landlock launcher needs no user namespaces", hint};
 }
 
 } // namespace

@@ -19,7 +19,7 @@ std::string check_domain(std::string_view text, DomainList list) {
                                 "found \"{}\"",
                                 escape_unprintable(text.substr(0, 100))),
                     wide ? "Name the domains that are meant, with two parts at least; what is not named is asked about."
-                         : "Leave out the scheme and the path; names of other scripts stand in their xn-- form.");
+                         : "Leave out the scheme and the path; write names of other scripts in their xn-- form.");
     }
     const std::string host = to_string(Endpoint{pattern->host, pattern->port.value_or(0)});
     const std::string without_port = host.substr(0, host.rfind(':'));

@@ -131,13 +131,13 @@ class Reading {
   public:
     explicit Reading(std::string worktree) : worktree_(std::move(worktree)) {}
 
-    std::vector<GitReference> leads;
+    std::vector<GitReference> references;
 
     void repository(const std::string& folder) {
         const std::string shared = without_space(content_of(folder + "/commondir"));
         std::string common = folder;
         if (!shared.empty()) {
-            leads.push_back({folder, shared});
+            references.push_back({folder, shared});
             const std::string end = resolve_symlinks(folder, shared).end;
             common = end.empty() ? folder : end;
         }
@@ -154,17 +154,17 @@ class Reading {
         for (const Setting& setting : settings_in(content_of(file))) {
             const bool includes = setting.section == "include" || setting.section == "includeif";
             if (includes && setting.name == "path") {
-                leads.push_back({folder, setting.value});
+                references.push_back({folder, setting.value});
                 const std::string included = resolve_symlinks(folder, setting.value).end;
                 if (!included.empty()) {
                     configuration(included);
                 }
             } else if (setting.section == "core" && setting.name == "hookspath") {
-                leads.push_back({worktree_, setting.value});
+                references.push_back({worktree_, setting.value});
             } else if (is_command(setting)) {
-                leads.push_back({worktree_, setting.value, true});
+                references.push_back({worktree_, setting.value, true});
                 for (std::string& word : words_of(setting.value)) {
-                    leads.push_back({worktree_, std::move(word), true});
+                    references.push_back({worktree_, std::move(word), true});
                 }
             }
         }
@@ -187,20 +187,20 @@ std::vector<GitReference> find_git_references(const std::string& place, const st
     std::error_code error;
     if (fs::is_directory(place, error)) {
         reading.repository(place);
-        return std::move(reading.leads);
+        return std::move(reading.references);
     }
     constexpr std::string_view prefix = "gitdir:";
     const std::string text = content_of(place);
     if (text.starts_with(prefix)) {
         const std::string folder = fs::path(place).parent_path();
         const std::string path = without_space(std::string_view(text).substr(prefix.size()));
-        reading.leads.push_back({folder, path});
+        reading.references.push_back({folder, path});
         const std::string end = resolve_symlinks(folder, path).end;
         if (!end.empty()) {
             reading.repository(end);
         }
     }
-    return std::move(reading.leads);
+    return std::move(reading.references);
 }
 
 } // namespace cellgate::sandbox

@@ -1,7 +1,7 @@
 #pragma once
-// Paths with wildcards, as settings files have them: `*` and `?` stand for what has no slash in it, `[ab]` for one of
-// them, and a `**` between slashes for any number of folders, also none. A dot at the start of a name is nothing
-// special.
+// `expand_glob` finds the paths that match a pattern of a settings file: `*` and `?` match text without a slash, `[ab]`
+// one of these characters, and a `**` between slashes any number of folders, also none. A dot at the start of a name is
+// nothing special.
 
 #include <cstddef>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
-// The devices of graphics cards, for computing, in a kernel's sandbox: NVIDIA's, AMD's, and the render nodes of all
-// others. Not the nodes that drive a screen.
+// `add_gpu` adds the devices of graphics cards, for computing, to a kernel's sandbox: NVIDIA's, AMD's, and the render
+// nodes of all others. Not the nodes that drive a screen.
 
 #include "mount_plan.hpp"
 

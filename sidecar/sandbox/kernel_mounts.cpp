@@ -3,8 +3,8 @@
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "gpu_mounts.hpp"
-#include "protected_mounts.hpp"
 #include "paths.hpp"
+#include "protected_mounts.hpp"
 #include "protected_paths.hpp"
 #include "settings_mounts.hpp"
 #include "system_mounts.hpp"
@@ -86,7 +86,7 @@ std::vector<std::string> planned_so_far(const MountPlan& plan) {
     return needed;
 }
 
-// They are read anew for each session: no cell may change them meanwhile.
+// The settings are read again for each session, so no cell may change them.
 void guard_settings(KernelMounts& mounts, const std::string& given) {
     std::error_code error;
     const std::string file = std::filesystem::canonical(given, error);
@@ -100,7 +100,7 @@ void guard_settings(KernelMounts& mounts, const std::string& given) {
     }
 }
 
-// Once all is planned that lies in the places that are shown.
+// Called once everything in the places that are shown is planned.
 void finalize(MountPlan& plan, const std::string& workspace, const std::vector<std::string>& writable_roots) {
     std::set<std::filesystem::path> places;
     for (const std::string& top : writable_roots) {
@@ -120,9 +120,9 @@ void finalize(MountPlan& plan, const std::string& workspace, const std::vector<s
     throw Error(
         ErrorCode::sandbox_unavailable,
         fmt::format("expected at most {} files and folders to guard in the workspace {}{} (secrets, what programs "
-                    "outside run or obey, and the folders above them), found {}; most of them, {}, lie in {}",
-                    max_mounts, workspace, writable_roots.size() == 1 ? "" : " and in what its settings show", places.size(),
-                    count, folder.string()),
+                    "outside run or obey, and the folders above them), found {}; most of them, {}, are in {}",
+                    max_mounts, workspace, writable_roots.size() == 1 ? "" : " and in what its settings show",
+                    places.size(), count, folder.string()),
         fmt::format("Look at {}: a cell may have made them. Remove what is not needed, move it out of the "
                     "workspace, or open a folder further down.",
                     folder.string()));
@@ -173,7 +173,7 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
             add_gpu(mounts.plan);
         }
     }
-    guard_leads(mounts.plan);
+    guard_targets(mounts.plan);
     finalize(mounts.plan, mounts.workspace, mounts.exchangeable);
     if (!profile.packages.empty()) {
         mounts.plan.set_reason({"the packages that were installed for this workspace"});

@@ -1,7 +1,7 @@
 #pragma once
-// What a kernel's sandbox shows of the machine, as a plan: the system, an empty home, the workspace with its guards,
-// the interpreter, and what a settings file adds or takes away. Launchers mount it, `cellgate sandbox explain` reads
-// it.
+// `KernelMounts` is the plan of what a kernel's sandbox shows of the machine: the system, an empty home, the workspace
+// with its protected files, the interpreter, and what a settings file adds or takes away. Launchers mount it, `cellgate
+// sandbox explain` reads it.
 
 #include "mount_plan.hpp"
 #include "sandbox/launcher.hpp"
@@ -16,12 +16,12 @@ struct KernelMounts {
     MountPlan plan;
     std::string workspace; // canonical
     std::string home;
-    std::map<std::string, std::string> links; // on the way to what is shown: where they lie, what they hold
+    std::map<std::string, std::string> links; // on the way to what is shown: their paths and targets
     std::vector<std::string> exchangeable;    // places in which a cell may have exchanged something (mount_check.hpp)
     std::vector<std::string> notices;         // what the settings file asks for and does not get
     std::string session_dir = {};             // canonical, where nothing is mounted
     std::string tmp = {};                     // in place of /tmp, where nothing is mounted
-    bool without_namespaces = false;          // nothing of it is mounted: it is what the guard goes by
+    bool without_namespaces = false;          // nothing is mounted: the guard enforces the plan
 };
 
 // Throws Error{config_invalid, sandbox_unavailable} as Launcher::wrap() does.

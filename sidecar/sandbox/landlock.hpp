@@ -1,6 +1,6 @@
 #pragma once
-// Landlock, the kernel's own restriction of files that a process takes upon itself. The helper in the sandbox does so
-// where it can be had (helper/landlock.hpp); elsewhere the mounts hold alone.
+// `landlock_version` is the version of Landlock, the kernel's restriction of files that a process takes upon itself.
+// The helper in the sandbox does so where it is available (helper/landlock.hpp); elsewhere the mounts hold alone.
 
 namespace cellgate::sandbox {
 
@@ -13,7 +13,7 @@ inline constexpr int oldest_landlock = 2;
 // The first with scopes (Linux 6.12), without which a process could signal all others of its user.
 inline constexpr int oldest_landlock_alone = 6;
 
-inline bool landlock_can_be_had() {
+inline bool has_landlock() {
     return landlock_version() >= oldest_landlock;
 }
 

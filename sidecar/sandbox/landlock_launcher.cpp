@@ -1,8 +1,8 @@
 #include "landlock_launcher.hpp"
 
 #include "async/helper_program.hpp"
-#include "base/unique_fd.hpp"
 #include "base/error.hpp"
+#include "base/unique_fd.hpp"
 #include "confinement.hpp"
 #include "kernel_mounts.hpp"
 #include "landlock.hpp"
@@ -50,7 +50,7 @@ std::string look_from_inside() {
     // The helper once more, which is open in there under no name.
     std::vector<std::string> argv = inside.arguments;
     argv.insert(argv.end(), {"/proc/self/fd/" + std::to_string(3 + inside.files.size()), "can-confine"});
-    inside.files.push_back(read_anew(async::helper_program()));
+    inside.files.push_back(reopen_read_only(async::helper_program()));
     const RunOutput output = run_program(std::move(argv), inside.files);
     if (output.success && output.out == "confined: yes\n") {
         return {};
@@ -81,7 +81,7 @@ std::string why_no_landlock_launcher() {
 void LandlockLauncher::check() {
     const std::string why = why_no_landlock_launcher();
     if (!why.empty()) {
-        throw Error(ErrorCode::sandbox_unavailable, fmt::format("the landlock launcher cannot be had here: {}", why),
+        throw Error(ErrorCode::sandbox_unavailable, fmt::format("the landlock launcher is not available here: {}", why),
                     "It needs Linux 6.12 that was started with `landlock` in its list `lsm=`, that no program around "
                     "cellgate (a container's runtime) listens for system calls already, and that a process may look "
                     "into its children (kernel.yama.ptrace_scope at most 1).");
@@ -109,8 +109,8 @@ Launch LandlockLauncher::wrap(async::Command command, const Profile& profile) {
     command.environment = clean_environment(environment_, mounts.home, std::move(command.environment));
     command.cwd = cwd;
     launch.command = std::move(command);
-    launch.layers = {"landlock",      "capabilities",  "no-new-privileges", "seccomp",          "no-network",
-                     "guarded-files", "guarded-names", "private-home",      "clean-environment"};
+    launch.layers = {"landlock",        "capabilities",    "no-new-privileges", "seccomp",          "no-network",
+                     "protected-files", "protected-names", "private-home",      "clean-environment"};
     launch.notices = std::move(mounts.notices);
     launch.mounts = std::make_shared<const KernelMounts>(std::move(mounts));
     add_hold_of_group(launch, std::move(hold));

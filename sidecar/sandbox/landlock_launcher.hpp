@@ -1,7 +1,8 @@
 #pragma once
-// Where user namespaces are refused, by a user's choice: Landlock, filters of system calls, and a guard that makes
-// each call that opens, names or alters a file, or connects a socket, in the cell's place. The rules are read off the
-// same plan that bubblewrap would mount. No namespace holds anything apart, so it lacks what landlock_lacks() says.
+// `LandlockLauncher` is the launcher for machines that refuse user namespaces, when a user chooses it: Landlock,
+// filters of system calls, and a guard that makes each call that opens, names or alters a file, or connects a socket,
+// in the cell's place. The rules are read off the same plan that bubblewrap would mount. There are no namespaces, so it
+// has the limitations of landlock_limitations().
 
 #include "launch_steps.hpp"
 #include "sandbox/launcher.hpp"
@@ -23,7 +24,7 @@ class LandlockLauncher : public Launcher {
     Environment environment_;
 };
 
-// Why it cannot be had here; empty: it can.
+// Why it is not available here; empty: it is.
 std::string why_no_landlock_launcher();
 
 } // namespace cellgate::sandbox

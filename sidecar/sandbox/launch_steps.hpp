@@ -1,5 +1,6 @@
 #pragma once
-// What launchers that isolate have in common.
+// `clean_environment`, `check_program`, `working_directory` and `apply_limits` are the steps of a launch that both
+// launchers share.
 
 #include "mount_plan.hpp"
 #include "sandbox/launcher.hpp"
@@ -14,10 +15,10 @@ inline constexpr const char* system_path = "/usr/local/sbin:/usr/local/bin:/usr/
 using Links = std::map<std::string, std::string>;
 
 // Nothing of this process's but language and time zone; `added` beside it. CELLGATE_HOME is `home`, too: what programs
-// make there goes with the sandbox (kernel/bootstrap.py asks). Throws Error{config_invalid}.
+// make there is removed with the sandbox (kernel/bootstrap.py asks). Throws Error{config_invalid}.
 Environment clean_environment(const Environment& own, const std::string& home, Environment added);
 
-// The program as it was named must lead to a file that can be seen in there. Throws Error{config_invalid}.
+// The program as it was named must resolve to a file that can be seen in there. Throws Error{config_invalid}.
 void check_program(const MountPlan& plan, const std::string& program, Links& links);
 
 // `cwd` without links. Throws Error{config_invalid} when it cannot be seen in there.
@@ -26,7 +27,7 @@ std::string working_directory(const MountPlan& plan, const std::string& cwd, Lin
 // Behind stdio and what the command has already.
 int first_free_descriptor(const async::Command& command);
 
-// What holds a launch to its limits: a group for all of its processes, where one can be had, and the limits of each.
+// The limits of a launch: a group for all of its processes, where one is available, and the limits of each process.
 struct ResourceLimits {
     std::unique_ptr<ControlGroup> group;
     Limits of_each;

@@ -2,11 +2,11 @@
 
 namespace cellgate::sandbox {
 
-std::vector<std::string> landlock_lacks() {
+std::vector<std::string> landlock_limitations() {
     return {
         "no network at all, not even the sandbox's own: no TCP, no UDP, no way through cellgate's proxy",
-        "whether a file exists, its size and dates, and where links lead, can be told of all files of the machine",
-        "numbers of other processes can be told, and of their open files (not what they run or hold)",
+        "of all files of the machine, code sees whether they exist, their sizes and dates, and the targets of links",
+        "code sees the numbers of other processes, and of their open files (not what they run or hold)",
         "the machine's names are its own: host, users, groups, mounts, settings of the kernel",
         "no shared memory and no semaphores by name: multiprocessing has no locks",
         "no datagram sockets, and none with an abstract name",

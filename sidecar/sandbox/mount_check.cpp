@@ -1,9 +1,9 @@
 #include "mount_check.hpp"
 
-#include "base/unique_fd.hpp"
 #include "base/error.hpp"
-#include "landlock.hpp"
+#include "base/unique_fd.hpp"
 #include "create_guard.hpp"
+#include "landlock.hpp"
 #include "sandbox/launcher.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ std::string list_of(const std::vector<std::string>& texts) {
 
 void check_mounts(MountPlan& plan, const std::vector<std::string>& writable_roots, const FromTheStart& start,
                   std::vector<std::string>& argv) {
-    std::map<std::string, std::string> sources; // a top may lie in another one
+    std::map<std::string, std::string> sources; // a root may be inside another one
     for (const std::string& top : writable_roots) {
         for (MountPlan::Bind& bind : plan.binds_within(top)) {
             sources[std::move(bind.place)] = std::move(bind.source);
@@ -63,10 +63,10 @@ void check_mounts(MountPlan& plan, const std::vector<std::string>& writable_root
     std::vector<std::string> helper = {fmt::format("lifeline={}", start.lifeline_fd)};
     if (start.protected_names) {
         add_guard_filter(plan);
-        add_guarded_names(plan, writable_roots);
+        add_protected_names(plan, writable_roots);
         helper.emplace_back("guard");
     }
-    if (landlock_can_be_had()) {
+    if (has_landlock()) {
         plan.file(list_of(plan.writable_places()), writable_file);
         helper.emplace_back("landlock");
     }

@@ -106,7 +106,7 @@ void MountPlan::pin_folders(const std::string& top) {
 }
 
 bool MountPlan::shows(const std::string& path) const {
-    // The nearest mount above decides: home is empty although the machine's lies below it.
+    // The nearest mount above decides: the sandbox's empty home covers the machine's.
     const auto entry = nearest(path);
     return entry != entries_.end() && entry->second.kind == Kind::machine;
 }

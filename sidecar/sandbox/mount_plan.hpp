@@ -1,11 +1,11 @@
 #pragma once
-// What a sandbox's file system is made of: one entry for each place, in any order; the arguments for bwrap come out
-// with parents before children, so that nothing covers what was put below it. The last entry for a place wins. Each
-// entry knows why it is there, so that what is told of a path is what is mounted.
+// `MountPlan` is the list of what a sandbox's file system is made of: one entry for each place, in any order; the
+// arguments for bwrap come out with parents before children, so that nothing covers what was put below it. The last
+// entry for a place wins. Each entry has a reason, so that an explanation of a path always fits what is mounted.
 
+#include "base/unique_fd.hpp"
 #include "sandbox/cause.hpp"
 #include "sandbox/descriptor.hpp"
-#include "base/unique_fd.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -43,7 +43,7 @@ class MountPlan {
     void unreadable_directory(const std::string& place);
     // Lets through an unreadable directory to what is mounted below it; its names stay hidden.
     void open_passage(const std::string& place);
-    // What is mounted at `place`; what lies below stays.
+    // Removes the mount at `place`; mounts below it stay.
     void remove(const std::string& place) { entries_.erase(place); }
     // From now on nothing that is the machine's can be written at `place` and below it.
     void forbid_writing(const std::string& place);
@@ -53,7 +53,7 @@ class MountPlan {
     void device(const std::string& path);
 
     // Makes each folder between `top` and a place below it a mount of its own, as writable as before: a mount cannot be
-    // renamed or removed, so what lies below cannot be moved away and replaced by renaming a folder above it.
+    // renamed or removed, so what is below cannot be moved away and replaced by renaming a folder above it.
     void pin_folders(const std::string& top);
 
     // Whether the files of `path` are those of the machine, shown through one of the mounts.
@@ -63,10 +63,10 @@ class MountPlan {
         std::string source;
         std::string place;
     };
-    // Those of `top` and below it, without what lies in something that cannot be entered.
+    // Those of `top` and below it, without what is in a folder that cannot be entered.
     std::vector<Bind> binds_within(const std::string& top) const;
 
-    // Where something can be written, without what lies in something that cannot be entered.
+    // Where something can be written, without what is in a folder that cannot be entered.
     std::vector<std::string> writable_places() const;
 
     // Places in which nothing is to be made, and to which nothing is to be moved, whether they hold something or not.
@@ -104,16 +104,16 @@ class MountPlan {
     struct Entry {
         std::vector<std::string> arguments; // the place comes last and is added
         Kind kind = Kind::own;
-        bool writable = false;                         // and the machine's
+        bool writable = false;                       // and the machine's
         std::function<UniqueFd()> content = nullptr; // of a file that bwrap reads from a descriptor
-        bool sealed = false;                           // made read-only once all is mounted
-        bool closed = false;                           // a directory that cannot be entered
+        bool sealed = false;                         // made read-only once all is mounted
+        bool closed = false;                         // a directory that cannot be entered
         Reason reason = {};
     };
     using Entries = std::map<std::filesystem::path, Entry>; // paths compare by component: parents come first
 
     void put(const std::string& place, Entry entry);
-    bool can_be_reached(const std::filesystem::path& place) const;  // it does not lie in a closed directory
+    bool can_be_reached(const std::filesystem::path& place) const;  // it is not in a closed directory
     Entries::const_iterator nearest(const std::string& path) const; // at `path` or above it; else end()
 
     Entries entries_;
@@ -121,7 +121,7 @@ class MountPlan {
     Reason reason_;
 };
 
-// Makes the paths as they were given work: each link (where it lies, what it holds) that nothing shows yet.
+// Makes the paths as they were given work: each link (its path, its target) that nothing shows yet.
 void add_links(MountPlan& plan, const std::map<std::string, std::string>& links);
 
 } // namespace cellgate::sandbox

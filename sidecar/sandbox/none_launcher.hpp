@@ -1,5 +1,6 @@
 #pragma once
-// No isolation, on a user's word: the command starts as it is, in this process's environment.
+// `NoneLauncher` is the launcher without isolation, which only a user can choose: the command starts as it is, in this
+// process's environment.
 
 #include "sandbox/launcher.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Paths as the mount table sees them: absolute, without symlinks.
+// `canonical_path` makes a path as the mount table has it: absolute, without symlinks.
 
 #include "base/paths.hpp"
 
@@ -9,8 +9,8 @@
 
 namespace cellgate::sandbox {
 
-// The canonical form of an absolute, existing path. Every symlink on the way is noted in `links` (where it lies, what
-// it holds), so that the path as it was given can be made to work elsewhere. Throws Error{config_invalid}; `what` names
+// The canonical form of an absolute, existing path. Every symlink on the way is noted in `links` (its path, its
+// target), so that the path as it was given can be made to work elsewhere. Throws Error{config_invalid}; `what` names
 // the path in it ("the workspace").
 std::string canonical_path(const std::string& path, std::string_view what, std::map<std::string, std::string>& links);
 

@@ -43,8 +43,8 @@ KernelMounts plan_without_mounts(const Profile& profile, const Environment& envi
         fs::permissions(folder, fs::perms::owner_all);
         plan.read_write(folder);
     }
-    for (const std::string& lack : landlock_lacks()) {
-        mounts.notices.push_back("the landlock launcher lacks: " + lack);
+    for (const std::string& limitation : landlock_limitations()) {
+        mounts.notices.push_back("the landlock launcher lacks: " + limitation);
     }
     return mounts;
 }

@@ -104,13 +104,13 @@ class Search {
         fs::path path;
         bool of_environment = false;
     };
-    void look_at(const fs::directory_entry& entry, bool of_environment);
+    void inspect(const fs::directory_entry& entry, bool of_environment);
     void guard(const std::string& path);
     void hide(const std::string& path);
     void obey(const std::string& folder, const std::string& text, bool file_only = false);
     void obey_link(const fs::path& link);
     void look_inside(const std::string& folder);
-    void look_at_secrets(const std::string& folder);
+    void inspect_secrets(const std::string& folder);
     bool is_guarded_already(const std::string& path) const;
 
     std::string top_;
@@ -142,12 +142,12 @@ void Search::walk() {
                             "Make a folder further down the root, or move bulk data out of it; without a sandbox "
                             "(sandbox: false, --no-sandbox) nothing is hidden.");
             }
-            look_at(*entry, folder.of_environment);
+            inspect(*entry, folder.of_environment);
         }
     }
 }
 
-void Search::look_at(const fs::directory_entry& entry, bool of_environment) {
+void Search::inspect(const fs::directory_entry& entry, bool of_environment) {
     const std::string name = entry.path().filename().string();
     std::error_code ignored;
     const bool is_link = entry.is_symlink(ignored);
@@ -200,13 +200,13 @@ void Search::hide(const std::string& path) {
     const bool is_folder = fs::is_directory(path, ignored);
     (is_folder ? found_.secret_directories : found_.secret_files).push_back(path);
     if (is_folder) {
-        look_at_secrets(path);
+        inspect_secrets(path);
     } else {
         other_names_of_secrets_.of(path);
     }
 }
 
-void Search::look_at_secrets(const std::string& folder) {
+void Search::inspect_secrets(const std::string& folder) {
     std::error_code error;
     for (fs::recursive_directory_iterator entry(folder, error), end;
          !error && entry != end && entries_left_in_protected_-- > 0; entry.increment(error)) {
@@ -315,7 +315,7 @@ std::span<const std::string_view> auto_run_names() {
 }
 
 ProtectedFiles find_protected_files(const std::string& workspace, const std::vector<std::string>& homes,
-                                const std::vector<std::string>& also_obeyed) {
+                                    const std::vector<std::string>& also_obeyed) {
     Search search(workspace, also_obeyed);
     search.walk();
     search.complete(homes);

@@ -39,7 +39,7 @@ void show_guarded(MountPlan& plan, const std::string& top, bool writable, Reason
     }
 }
 
-void guard_leads(MountPlan& plan) {
+void guard_targets(MountPlan& plan) {
     plan.set_reason({"guarded: what programs outside of the sandbox run or obey leads there", Cause::guard});
     for (const std::string& place : plan.guarded_places()) {
         const std::optional<MountPlan::Mounted> there = plan.at(place);

@@ -1,5 +1,6 @@
 #pragma once
-// A place of the machine with its guarded files (sandbox/protected_files.hpp) kept from the cell.
+// `show_guarded` shows a place of the machine, and keeps its protected files (sandbox/protected_files.hpp) from the
+// cell.
 
 #include "mount_plan.hpp"
 
@@ -13,7 +14,8 @@ namespace cellgate::sandbox {
 void show_guarded(MountPlan& plan, const std::string& top, bool writable, Reason reason,
                   const std::vector<std::string>& homes, const std::vector<std::string>& also_obeyed = {});
 
-// What guarded names lead to may lie in any place that is shown for writing: once all these are planned.
-void guard_leads(MountPlan& plan);
+// Protects the targets of protected names, which may be in any place that is shown for writing. Called once all of
+// these are planned.
+void guard_targets(MountPlan& plan);
 
 } // namespace cellgate::sandbox

@@ -1,5 +1,6 @@
 #pragma once
-// What of the machine no sandbox shows as it is: the user's home directories, and cellgate's own.
+// `ProtectedPaths` are the directories of the machine that no sandbox shows as they are: the user's homes, and
+// cellgate's own.
 
 #include "sandbox/launcher.hpp"
 

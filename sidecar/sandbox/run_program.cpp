@@ -1,7 +1,7 @@
 #include "run_program.hpp"
 
-#include "base/unique_fd.hpp"
 #include "base/error.hpp"
+#include "base/unique_fd.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds max_run_time{10};
 
 std::pair<UniqueFd, UniqueFd> make_pipe() {
     std::array<int, 2> ends = {};
@@ -32,16 +32,13 @@ std::pair<UniqueFd, UniqueFd> make_pipe() {
     return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-} // namespace
-
-RunOutput run_program(std::vector<std::string> argv, const std::vector<UniqueFd>& descriptors) {
-    auto [out_read, out_write] = make_pipe();
-    auto [error_read, error_write] = make_pipe();
+// Starts the program with `out` and `error` as its outputs. Returns 0, or an errno.
+int spawn(pid_t& pid, std::vector<std::string>& argv, int out, int error, const std::vector<UniqueFd>& descriptors) {
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions, out_write.get(), 1);
-    ::posix_spawn_file_actions_adddup2(&actions, error_write.get(), 2);
+    ::posix_spawn_file_actions_adddup2(&actions, out, 1);
+    ::posix_spawn_file_actions_adddup2(&actions, error, 2);
     // First out of the way, so that no target number is a source that is still needed.
     constexpr int aside = 100;
     for (std::size_t i = 0; i < descriptors.size(); ++i) {
@@ -58,29 +55,21 @@ RunOutput run_program(std::vector<std::string> argv, const std::vector<UniqueFd>
     pointers.push_back(nullptr);
     char path[] = "PATH=/usr/bin:/bin";
     std::array<char*, 2> environment = {path, nullptr};
-    pid_t pid = 0;
-    int failed = ::posix_spawn(&pid, pointers[0], &actions, nullptr, pointers.data(), environment.data());
+    const int failed = ::posix_spawn(&pid, pointers[0], &actions, nullptr, pointers.data(), environment.data());
     ::posix_spawn_file_actions_destroy(&actions);
-    RunOutput output;
-    if (failed != 0) {
-        output.error = system_error(ErrorCode::internal_error, "cannot start " + argv[0], failed).message;
-        return output;
-    }
-    {
-        UniqueFd closed = std::move(out_write);
-    }
-    {
-        UniqueFd closed = std::move(error_write);
-    }
+    return failed;
+}
 
-    Steady::time_point deadline = Steady::now() + patience;
-    std::array<pollfd, 2> sources = {pollfd{out_read.get(), POLLIN, 0}, pollfd{error_read.get(), POLLIN, 0}};
+// Until both ends are closed. A program that takes too long is killed.
+void read_output(pid_t pid, int out, int error, RunOutput& output) {
+    const Steady::time_point deadline = Steady::now() + max_run_time;
+    std::array<pollfd, 2> sources = {pollfd{out, POLLIN, 0}, pollfd{error, POLLIN, 0}};
     std::array<std::string*, 2> sinks = {&output.out, &output.error};
     while (sources[0].fd >= 0 || sources[1].fd >= 0) {
         auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now()).count();
         if (left <= 0) {
             ::kill(pid, SIGKILL);
-            output.error += fmt::format("no answer within {} seconds", patience.count());
+            output.error += fmt::format("no answer within {} seconds", max_run_time.count());
             break;
         }
         if (::poll(sources.data(), sources.size(), static_cast<int>(left)) <= 0) {
@@ -99,6 +88,22 @@ RunOutput run_program(std::vector<std::string> argv, const std::vector<UniqueFd>
             }
         }
     }
+}
+
+} // namespace
+
+RunOutput run_program(std::vector<std::string> argv, const std::vector<UniqueFd>& descriptors) {
+    auto [out_read, out_write] = make_pipe();
+    auto [error_read, error_write] = make_pipe();
+    pid_t pid = 0;
+    RunOutput output;
+    if (const int failed = spawn(pid, argv, out_write.get(), error_write.get(), descriptors); failed != 0) {
+        output.error = system_error(ErrorCode::internal_error, "cannot start " + argv[0], failed).message;
+        return output;
+    }
+    out_write.reset();
+    error_write.reset();
+    read_output(pid, out_read.get(), error_read.get(), output);
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }

@@ -1,8 +1,8 @@
 #pragma once
-// A program that is run to see what it says of this machine.
+// `run_program` runs a program to read its output, as probes of this machine do.
 
-#include "sandbox/descriptor.hpp"
 #include "base/unique_fd.hpp"
+#include "sandbox/descriptor.hpp"
 
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ struct RunOutput {
     std::string error;
 };
 
-// To its end, or for ten seconds. `descriptors` are given to it from number 3 on.
+// Waits until it ends, for at most ten seconds. It gets `descriptors` from number 3 on.
 RunOutput run_program(std::vector<std::string> argv, const std::vector<UniqueFd>& descriptors);
 
 } // namespace cellgate::sandbox

@@ -26,7 +26,7 @@ constexpr std::size_t shown_length = 100;
 enum class Treatment {
     enforced,
     notice,  // not enforced, and nothing is wider for it
-    refused, // asks for what would not happen, or for what is not to be had: an error unless it asks for nothing
+    refused, // asks for what would not happen, or does not exist: an error unless it asks for nothing
 };
 
 struct Key {
@@ -329,7 +329,7 @@ std::shared_ptr<const Settings> read_settings(const std::string& file) {
     }
     if (read.error != 0) {
         throw system_error(ErrorCode::config_invalid, "cannot read the settings of the sandbox in " + shown, read.error,
-                           "Nothing was started: without the file nobody knows what it would forbid.");
+                           "Nothing was started: without the file, cellgate cannot know what it forbids.");
     }
     if (read.bytes.size() > max_file_bytes) {
         throw Error(ErrorCode::config_invalid,

@@ -2,8 +2,8 @@
 
 #include "base/escape_unprintable.hpp"
 #include "glob.hpp"
-#include "protected_mounts.hpp"
 #include "paths.hpp"
+#include "protected_mounts.hpp"
 #include "sandbox/protected_files.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ bool is_one_of(std::string_view path, const Places& places) {
     return std::find(places.begin(), places.end(), path) != places.end();
 }
 
-// Whether `name` is one of the parts that stand before the first wildcard.
+// Whether `name` is one of the parts before the first wildcard.
 bool names_literally(const std::string& pattern, const std::string& name) {
     for (const fs::path& part : fs::path(pattern)) {
         if (is_glob(part.native())) {
@@ -197,7 +197,7 @@ bool SettingsMounts::accepts(const Allowed& asked) {
     for (const std::string& home : places_.homes) {
         for (const std::string_view name : run_by_jupyter) {
             if (asked.writable && is_within(path, fmt::format("{}/{}", home, name))) {
-                notice(rule, "the sandbox has an empty one of its own, writable: programs outside run what lies in "
+                notice(rule, "the sandbox has an empty one of its own, writable: programs outside run the files in "
                              "yours");
                 return false;
             }
@@ -356,27 +356,47 @@ void SettingsMounts::forbid_writing(MountPlan& plan) {
     }
 }
 
-void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const PathRule& rule,
-                              const std::vector<std::string>& needed) {
-    std::map<std::string, const Allowed*> inside; // what is seen nevertheless; nullptr: what is needed
+SettingsMounts::Exceptions SettingsMounts::allowed_within(const MountPlan& plan, const std::string& path) const {
+    Exceptions exceptions;
     for (const Allowed& allowed : allowed_) {
         const std::optional<MountPlan::Mounted> there = plan.at(allowed.path);
         const bool seen = there && there->kind == MountPlan::Kind::machine;
         if (seen && allowed.path != path && is_within(allowed.path, path)) {
-            inside[allowed.path] = &allowed;
+            exceptions[allowed.path] = &allowed;
         }
     }
-    const auto stays = [&inside](const std::string& place) {
-        return std::any_of(inside.begin(), inside.end(),
-                           [&](const auto& each) { return is_within(place, each.first); });
-    };
-    if (is_within(workspace_, path) && !stays(workspace_)) {
+    return exceptions;
+}
+
+bool SettingsMounts::contain(const Exceptions& exceptions, const std::string& place) {
+    return std::any_of(exceptions.begin(), exceptions.end(),
+                       [&](const auto& each) { return is_within(place, each.first); });
+}
+
+void SettingsMounts::show_again(MountPlan& plan, const Exceptions& exceptions,
+                                const std::map<std::string, bool>& rebound) const {
+    for (const auto& [place, writable] : rebound) {
+        const Allowed* allowed = exceptions.at(place);
+        plan.set_reason(allowed == nullptr ? Reason{"needed for anything to run"}
+                                           : Reason{reason(*allowed->rule), Cause::user});
+        if (writable) {
+            plan.read_write(place);
+        } else {
+            plan.read_only(place);
+        }
+    }
+}
+
+void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const PathRule& rule,
+                              const std::vector<std::string>& needed) {
+    Exceptions inside = allowed_within(plan, path);
+    if (is_within(workspace_, path) && !contain(inside, workspace_)) {
         throw invalid(rule, fmt::format("it hides the workspace '{}' itself", escape_unprintable(workspace_)),
                       "Add \".\" to filesystem.allowRead, or to allowWrite, if only what is around it is meant.");
     }
     std::vector<std::string> kept;
     for (const std::string& place : needed) {
-        if (is_within(place, path) && !stays(place)) {
+        if (is_within(place, path) && !contain(inside, place)) {
             kept.push_back(place);
         }
     }
@@ -390,7 +410,7 @@ void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const Pa
     for (const std::string& place : kept) {
         inside[place] = nullptr;
     }
-    std::map<std::string, bool> rebound; // what the place itself showed, and has to be mounted anew
+    std::map<std::string, bool> rebound; // what the place itself showed, and has to be mounted again
     for (const auto& [place, allowed] : inside) {
         const std::optional<MountPlan::Mounted> there = plan.at(place);
         if (there->place != place) {
@@ -398,7 +418,7 @@ void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const Pa
         }
     }
     for (const fs::path& place : plan.places_below(path)) {
-        if (!stays(place)) {
+        if (!contain(inside, place)) {
             plan.remove(place);
         }
     }
@@ -411,16 +431,7 @@ void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const Pa
     if (!inside.empty()) {
         plan.open_passage(path);
     }
-    for (const auto& [place, writable] : rebound) {
-        const Allowed* allowed = inside[place];
-        plan.set_reason(allowed == nullptr ? Reason{"needed for anything to run"}
-                                        : Reason{reason(*allowed->rule), Cause::user});
-        if (writable) {
-            plan.read_write(place);
-        } else {
-            plan.read_only(place);
-        }
-    }
+    show_again(plan, inside, rebound);
 }
 
 } // namespace cellgate::sandbox

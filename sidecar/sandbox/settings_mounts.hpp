@@ -1,14 +1,15 @@
 #pragma once
-// What a settings file changes in the file system of a kernel's sandbox, which shows less than srt's to begin with.
+// `SettingsMounts` are the changes that a settings file makes to the file system of a kernel's sandbox, which shows
+// less than srt's by default.
 //
-// allowRead and allowWrite show further places, with their guarded files kept; denyRead hides, denyWrite makes
+// allowRead and allowWrite show further places, with their protected files kept; denyRead hides, denyWrite makes
 // read-only. Of two entries for reading the deeper one counts, and of two for the same place the one that denies; for
 // writing, denying always counts. The workspace is writable if allowWrite has it. allowRead, when it names a secret
 // exactly, shows it. What would break a promise of the sandbox (cellgate's own directories, the home as a whole, the
-// system's files, sockets of /run) is an error; what is guarded anyway stays so, and a notice says it. Writable places
-// and denyWrite are literal; "x/**" is x everywhere.
+// system's files, sockets of /run) is an error; what is protected anyway stays so, and a notice says it. Writable
+// places and denyWrite are literal; "x/**" is x everywhere.
 //
-// A cell may exchange what lies in a place that it can write: what is allowed is never reached through a link from
+// A cell may exchange files in a place that it can write, so an allowed path is never resolved through a link from
 // there.
 
 #include "base/error.hpp"
@@ -70,6 +71,12 @@ class SettingsMounts {
     void unhide(MountPlan& plan, const Allowed& allowed);
     std::vector<std::string> matches(MountPlan& plan, const PathRule& rule, const std::vector<std::string>& needed);
     void forbid_writing(MountPlan& plan);
+    // What stays visible within a hidden path; nullptr: what is needed for anything to run.
+    using Exceptions = std::map<std::string, const Allowed*>;
+    Exceptions allowed_within(const MountPlan& plan, const std::string& path) const;
+    static bool contain(const Exceptions& exceptions, const std::string& place);
+    // Those that the hidden path itself showed, and whether for writing.
+    void show_again(MountPlan& plan, const Exceptions& exceptions, const std::map<std::string, bool>& rebound) const;
     void hide_one(MountPlan& plan, const std::string& path, const PathRule& rule,
                   const std::vector<std::string>& needed);
 

@@ -25,7 +25,7 @@ void put_before(Rest& rest, const fs::path& path) {
     rest.insert(rest.begin(), relative.begin(), relative.end());
 }
 
-// Where a folder is missing, what is above it cannot be told: nothing is to be made there at all.
+// Where a folder is missing, ".." after it is unknown: nothing is to be made there at all.
 std::string missing_place(const fs::path& next, const Rest& rest) {
     if (std::find(rest.begin(), rest.end(), "..") != rest.end()) {
         return next.string();

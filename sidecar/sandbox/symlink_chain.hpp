@@ -1,6 +1,6 @@
 #pragma once
-// Where a path leads, as the system would follow it, and all that it goes through: whoever can exchange a link on the
-// way, or make what is not there yet, decides what is found in the end.
+// `SymlinkChain` is the target of a path, as the system would resolve it, and all links on the way: a process that can
+// exchange one of them, or create what is missing, decides what the path resolves to.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@ namespace cellgate::sandbox {
 
 struct SymlinkChain {
     std::vector<std::string> links; // the places of the links on the way, each without links itself
-    std::string end;                // what it leads to, without links; empty: nothing is there
+    std::string end;                // what it resolves to, without links; empty: nothing is there
     std::string missing;            // the place that a file would have to be made in, or a folder for it; else empty
 };
 

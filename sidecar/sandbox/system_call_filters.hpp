@@ -1,5 +1,6 @@
 #pragma once
-// The compiled filters of system calls: written by the build (filters/make_filters.cpp).
+// `guard_filter` and the others are the compiled filters of system calls: the build writes them
+// (filters/make_filters.cpp).
 
 #include <string_view>
 

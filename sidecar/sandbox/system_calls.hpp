@@ -1,13 +1,13 @@
 #pragma once
-// Which system calls nobody in a sandbox may make: those that reach what no namespace holds apart (virtual machine
-// sockets, keyrings), that change the machine, its mounts or namespaces, that leave something on the disk which runs
-// with another's rights (set-user-id bits), or that honest code can do without and kernels had most of their flaws in.
-// A list of what is refused, not of what is allowed: it must never break a program that has no harm in mind. Debuggers
-// (ptrace, process_vm_readv …) work: a PID namespace bounds them. Beside the namespaces, not in their place.
+// `system_call_filter` refuses system calls in every sandbox: those that reach what no namespace holds apart (virtual
+// machine sockets, keyrings), that change the machine, its mounts or namespaces, that leave something on the disk which
+// runs with another's rights (set-user-id bits), or that honest code can do without and kernels had most of their flaws
+// in. It lists what is refused, not what is allowed: it must never break a harmless program. Debuggers (ptrace,
+// process_vm_readv …) work: a PID namespace bounds them. The filter adds to the namespaces and does not replace them.
 
+#include "base/unique_fd.hpp"
 #include "sandbox/build.hpp"
 #include "sandbox/descriptor.hpp"
-#include "base/unique_fd.hpp"
 
 namespace cellgate::sandbox {
 

@@ -37,7 +37,7 @@ constexpr std::array etc_names = {"alternatives",
                                   "services",
                                   "ssl/certs",
                                   "ssl/openssl.cnf"};
-// /usr/lib/python3.11/sitecustomize.py and the configuration of OpenJDK lead to these.
+// /usr/lib/python3.11/sitecustomize.py and the configuration of OpenJDK are links to these.
 constexpr std::array etc_prefixes = {"python3", "java-"};
 
 // As it is here: a symlink stays one (time zones are read off the name that /etc/localtime points to).
@@ -73,8 +73,8 @@ void add_etc(MountPlan& plan, const std::string& home) {
             add_as_it_is(plan, entry.path());
         }
     }
-    plan.set_reason({"the sandbox's own: nobody of this machine is named"});
-    // The people, groups and hosts of this machine are nobody's business in there.
+    plan.set_reason({"the sandbox's own: it names no user of this machine"});
+    // Code in the sandbox does not learn the users, groups and hosts of this machine.
     const char* user = ::getuid() == 0 ? "root" : "user";
     plan.file(fmt::format("{}:x:{}:{}::{}:/bin/sh\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n", user,
                           ::getuid(), ::getgid(), home),

@@ -1,6 +1,6 @@
 #pragma once
-// What every sandbox sees of the machine: programs, libraries and the few files of /etc that they need; a /proc in
-// which nothing of the machine can be changed; the harmless devices; scratch space with a size.
+// `add_system` adds what every sandbox sees of the machine: programs, libraries and the few files of /etc that they
+// need; a /proc in which nothing of the machine can be changed; the harmless devices; scratch space with a size.
 
 #include "mount_plan.hpp"
 

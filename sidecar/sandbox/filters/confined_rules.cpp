@@ -121,7 +121,7 @@ void refuse_others(Filter& filter) {
     for (const int call : {SCMP_SYS(prlimit64), SCMP_SYS(sched_setattr), SCMP_SYS(sched_setaffinity)}) {
         filter.refuse(EPERM, call, is_not(0, 0));
     }
-    // ZeroMQ aborts where it cannot say of its threads, by their numbers, that they are as they are.
+    // ZeroMQ aborts when it cannot set the scheduling of its threads, by their numbers, to what it already is.
     for (const int call : {SCMP_SYS(sched_setscheduler), SCMP_SYS(sched_setparam)}) {
         filter.refuse(0, call, is_not(0, 0));
     }
@@ -138,7 +138,7 @@ void refuse_others(Filter& filter) {
 } // namespace
 
 std::string compile_confined_filter() {
-    // Else the library goes by the machine that this is built on.
+    // Otherwise the library allows what the machine supports that this is built on.
     ::seccomp_api_set(api_with_notifications);
     Filter filter;
     ask_about_files(filter);

@@ -1,7 +1,7 @@
 #pragma once
-// The rules of the filter for a sandbox without namespaces: which system calls the guard is asked about
-// (helper/confine.hpp), and what is refused there because no namespace holds it apart. It counts beside that of
-// system_call_rules.hpp.
+// `compile_confined_filter` compiles the filter for a sandbox without namespaces: which system calls the guard is asked
+// about (helper/confine.hpp), and what is refused there because no namespace holds it apart. It is installed in
+// addition to that of system_call_rules.hpp.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// A filter of system calls in the making. What no rule names is allowed.
+// `Filter` is a filter of system calls that is being built. A call that no rule names is allowed.
 
 #include <seccomp.h>
 
@@ -21,7 +21,7 @@ class Filter {
         add(SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), call, conditions...);
     }
 
-    // Asks whoever listens.
+    // The call waits until the process that listens has answered it.
     template <class... Conditions>
     void ask(int call, Conditions... conditions) {
         add(SCMP_ACT_NOTIFY, call, conditions...);

@@ -27,7 +27,7 @@ constexpr unsigned api_with_notifications = 5;
 } // namespace
 
 std::string compile_guard_filter() {
-    // Else the library goes by the machine that this is built on.
+    // Otherwise the library allows what the machine supports that this is built on.
     ::seccomp_api_set(api_with_notifications);
     Filter filter;
     filter.ask(SCMP_SYS(open), has_of(1, kinds_of_open, O_CREAT));
@@ -35,7 +35,7 @@ std::string compile_guard_filter() {
     for (const int call : {SCMP_SYS(creat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(mknod), SCMP_SYS(mknodat),
                            SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(link), SCMP_SYS(linkat), SCMP_SYS(rename),
                            SCMP_SYS(renameat), SCMP_SYS(renameat2),
-                           // sockets' names, and whom they lead to
+                           // the addresses of sockets
                            SCMP_SYS(bind), SCMP_SYS(connect)}) {
         filter.ask(call);
     }

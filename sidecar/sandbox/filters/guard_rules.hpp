@@ -1,6 +1,6 @@
 #pragma once
-// The rules of the filter that asks the guard (helper/guard.hpp) about each system call that can give a name to a
-// file, and about those that take the address of a socket.
+// `compile_guard_filter` compiles the filter that asks the guard (helper/guard.hpp) about each system call that can
+// give a name to a file, and about those that take the address of a socket.
 
 #include <string>
 

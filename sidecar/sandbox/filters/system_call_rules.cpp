@@ -108,7 +108,7 @@ void refuse_namespaces(Filter& filter) {
     }
 }
 
-// A file of the workspace with such a bit would run with our rights for whoever starts it outside.
+// A file of the workspace with such a bit would run with our rights for every user who starts it outside.
 void refuse_set_id_bits(Filter& filter) {
     for (const std::uint64_t bit : {S_ISUID, S_ISGID}) {
         filter.refuse(EPERM, SCMP_SYS(chmod), has_bits(1, bit));
@@ -118,7 +118,7 @@ void refuse_set_id_bits(Filter& filter) {
         filter.refuse(EPERM, SCMP_SYS(mknod), has_bits(1, bit));
         filter.refuse(EPERM, SCMP_SYS(mknodat), has_bits(2, bit));
         filter.refuse(EPERM, SCMP_SYS(creat), has_bits(1, bit));
-        // Otherwise there is no mode, and whatever stands in its place.
+        // Without these flags there is no mode, and the argument may be anything.
         for (const std::uint64_t making : {O_CREAT, O_TMPFILE & ~O_DIRECTORY}) {
             filter.refuse(EPERM, SCMP_SYS(open), has_bits(1, making), has_bits(2, bit));
             filter.refuse(EPERM, SCMP_SYS(openat), has_bits(2, making), has_bits(3, bit));

@@ -1,6 +1,7 @@
 #pragma once
-// The rules of the filter of system calls (system_calls.hpp says what they are for). They are compiled when cellgate is
-// built, by libseccomp, so that the sidecar neither loads that nor spends time on it.
+// `compile_system_call_filter` compiles the filter that every sandbox has (system_calls.hpp describes its purpose).
+// That happens when cellgate is built, by libseccomp, so that the sidecar neither loads that library nor spends time on
+// it.
 
 #include <string>
 

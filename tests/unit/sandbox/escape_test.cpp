@@ -1,8 +1,8 @@
 // What a hostile cell may try. Each attempt runs twice, each time on a machine of its own: without a sandbox, where it
 // must work (the control: else the test proves nothing), and in one, where it must not.
 
-#include "machine.hpp"
 #include "base/unique_fd.hpp"
+#include "machine.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 enum class Control { anyone, root_only };
 
 // What becomes of it where there are no namespaces: what is seen there can be neither read nor changed
-// (landlock_lacks()). An ordinary user has no right to give up those that it could never have.
+// (landlock_limitations()). An ordinary user has no right to give up those that it could never have.
 enum class Alone { held, held_for_root, seen };
 
 struct Attempt {

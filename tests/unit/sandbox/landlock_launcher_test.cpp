@@ -1,10 +1,10 @@
 // The sandbox without namespaces: what it must hold by its guard alone, each attempt with a control in which it works
 // without a sandbox, and that honest code works in it.
 
+#include "base/unique_fd.hpp"
 #include "landlock_launcher.hpp"
 #include "machine.hpp"
 #include "sandbox/limitations.hpp"
-#include "base/unique_fd.hpp"
 
 #include <doctest/doctest.h>
 
@@ -52,8 +52,7 @@ T(lambda: len(fcntl.ioctl(socket.socketpair()[0], 0x8912, bytes(16))) == 16))"},
     {"hold up who opens a file", R"(
 import fcntl
 T(lambda: fcntl.fcntl(os.open(OUTSIDE + "/file", 0), fcntl.F_SETLEASE, fcntl.F_RDLCK) == 0))"},
-    {"put a socket beside the user's files",
-     R"(T(lambda: socket.socket(socket.AF_UNIX).bind(H + "/socket") is None))"},
+    {"put a socket beside the user's files", R"(T(lambda: socket.socket(socket.AF_UNIX).bind(H + "/socket") is None))"},
     {"change a file's mode", R"(T(lambda: os.chmod(OUTSIDE + "/file", 0o777) is None))"},
     {"change a secret's mode", R"(T(lambda: os.chmod(W + "/.env", 0o777) is None))"},
     {"change a mode by a descriptor that reads",
@@ -193,7 +192,7 @@ TEST_CASE("the landlock launcher says what it lacks, and refuses limits that it 
     command.argv = {"/bin/true"};
     const std::unique_ptr<Launcher> launcher = make_launcher(Isolation::landlock, machine.environment);
     const Launch launch = launcher->wrap(command, machine.profile);
-    CHECK(launch.notices.size() == landlock_lacks().size());
+    CHECK(launch.notices.size() == landlock_limitations().size());
     CHECK(std::find(launch.layers.begin(), launch.layers.end(), "network-namespace") == launch.layers.end());
     Machine limited;
     limited.profile.limits.disk_bytes = 1 << 20;

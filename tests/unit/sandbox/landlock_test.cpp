@@ -1,10 +1,10 @@
 // What Landlock holds where other layers of the sandbox have a flaw, and that honest code loses nothing by it. Each
 // attempt has the same flaw with and without Landlock; without, it must work.
 
+#include "base/unique_fd.hpp"
 #include "landlock.hpp"
 #include "machine.hpp"
 #include "sandbox/doctor.hpp"
-#include "base/unique_fd.hpp"
 
 #include <doctest/doctest.h>
 
@@ -68,7 +68,7 @@ except PermissionError as error: print("refused"))";
 
 // bwrap's options lie in the launch's first descriptor, each ended by a NUL.
 std::string options_of(const Launch& launch) {
-    const UniqueFd file = read_anew(launch.descriptors.front().get());
+    const UniqueFd file = reopen_read_only(launch.descriptors.front().get());
     std::string options;
     char part[4096];
     for (ssize_t size = 0; (size = ::read(file.get(), part, sizeof part)) > 0;) {
@@ -181,7 +181,7 @@ std::string found_without_landlock() {
     if (std::find(ran.layers.begin(), ran.layers.end(), "landlock") != ran.layers.end()) {
         return "the layer is named";
     }
-    return findings[3].good && findings[3].detail.find("not to be had") != std::string::npos ? "" : findings[3].detail;
+    return findings[3].good && findings[3].detail.find("not available") != std::string::npos ? "" : findings[3].detail;
 }
 
 } // namespace
@@ -206,7 +206,7 @@ TEST_CASE("what Landlock lets through has to be held by another layer") {
 }
 
 TEST_CASE("nothing runs when Landlock cannot be had as it was planned") {
-    if (!landlock_can_be_had()) {
+    if (!has_landlock()) {
         MESSAGE("no Landlock here");
         return;
     }

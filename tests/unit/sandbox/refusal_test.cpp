@@ -129,7 +129,7 @@ TEST_CASE("the doctor names bwrap's version, the layers that hold, what is guard
     CHECK(findings[2].hint.empty() == guarded);
     CHECK(findings[3].good); // the mounts hold without
     CHECK(mentions(findings[3].detail, "the mounts of"));
-    CHECK(mentions(findings[3].detail, "not to be had") != landlock_can_be_had());
+    CHECK(mentions(findings[3].detail, "not available") != has_landlock());
     CHECK(findings[4].good); // there are always limits of each process
     CHECK(mentions(findings[4].detail, "memory "));
     CHECK(mentions(findings[4].detail, "processes "));

@@ -1,9 +1,9 @@
 // What honest code needs, and gets in the sandbox.
 
+#include "base/unique_fd.hpp"
 #include "bwrap_probe.hpp"
 #include "landlock.hpp"
 #include "machine.hpp"
-#include "base/unique_fd.hpp"
 
 #include <doctest/doctest.h>
 
@@ -230,12 +230,12 @@ TEST_CASE("the layers are those that hold") {
                                        "no-nested-namespaces",
                                        "private-home",
                                        "clean-environment"};
-    if (landlock_can_be_had()) {
+    if (has_landlock()) {
         layers.emplace_back("landlock");
     }
-    layers.emplace_back("guarded-files");
+    layers.emplace_back("protected-files");
     if (probe(find_bwrap(bwrap_directories({}))).unguarded.empty()) {
-        layers.emplace_back("guarded-names");
+        layers.emplace_back("protected-names");
     }
     const GroupPlaces places = find_group_places();
     if (places.memory) {

@@ -1,6 +1,7 @@
 #pragma once
-// Functions that read and write whole files, and `ReplacementFile`, which replaces a file atomically. All of them block.
-// They report failures by errno, because the message and the error code are the caller's: only it knows what the file is.
+// `ReplacementFile` is a file that replaces another one atomically; the functions read and write whole files. All of
+// them block. They report failures by errno, because the message and the error code are the caller's: only it knows
+// what the file is.
 
 #include "base/regular_file.hpp"
 #include "base/unique_fd.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// What coroutines of one thread synchronise with, beside Event: `Mutex`, `Condition`, `finally()` and `with_timeout()`.
+// `Mutex`, `Condition`, `finally()` and `with_timeout()` are for the coroutines of one thread, in addition to Event.
 
 #include "base/clock.hpp"
 #include "base/task.hpp"
@@ -12,7 +12,8 @@
 
 namespace cellgate {
 
-// `Mutex` lets one coroutine at a time go on; the others wait in the order in which they came. It must outlive its locks.
+// `Mutex` lets one coroutine at a time go on; the others wait in the order in which they came. It must outlive its
+// locks.
 class Mutex {
   public:
     Mutex() = default;

@@ -1,8 +1,9 @@
 #pragma once
-// A sandbox for a program that makes files, such as pip. It sees the system and what it is shown; no workspace, no
-// home, no secret. It writes one directory and what is gone when it ends. It may be given the machine's network: then
-// it reaches whatever a program of yours would reach by TCP and UDP, and no unix socket. The other layers are those of
-// a kernel's sandbox, and like that one it is refused when it cannot be had.
+// `wrap_build` makes the sandbox for a program that makes files, such as pip. The program sees the system and the paths
+// of its profile; no workspace, no home, no secret. It writes one directory, and scratch space that is removed at its
+// end. It may be given the machine's network: then it reaches whatever a program of yours would reach by TCP and UDP,
+// and no unix socket. The other layers are those of a kernel's sandbox; when one is not available, the start is
+// refused.
 
 #include "sandbox/launcher.hpp"
 

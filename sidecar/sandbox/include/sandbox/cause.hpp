@@ -1,14 +1,14 @@
 #pragma once
-// Why a sandbox is as it is: the causes that an explanation, and a note, tells apart.
+// `Cause` is the reason why a sandbox shows a path as it does, for explanations and notes.
 
 namespace cellgate::sandbox {
 
 // Who decided that something is in the sandbox as it is.
 enum class Cause {
     baseline, // every sandbox has it so
-    guard,   // it keeps something from the cell that nobody asked to keep
-    user,  // the settings file, or what a user added
-    machine, // it is so outside too: files' permissions, or that there is none
+    guard,    // cellgate protects the file by itself
+    user,     // the settings file, or what a user added
+    machine,  // it is so outside too: files' permissions, or that there is none
 };
 
 } // namespace cellgate::sandbox

@@ -1,12 +1,12 @@
 #pragma once
-// A control group: what is in it counts together, whatever each process may use for itself. It holds what the limits of
-// processes cannot: memory files, shared mappings, scratch space, and root's processes. Groups are made below the one
-// that this process is in itself, so that what limits us limits them. Of version 2 of control groups ours must have
-// been given to us (delegated); of version 1 its folders must be ours to write, which they are for root.
+// `ControlGroup` is a control group of the system: its limits count for all processes in it together. It limits what
+// the limits of processes cannot: memory files, shared mappings, scratch space, and root's processes. Groups are made
+// below the one that this process is in itself, so that what limits us limits them. Of version 2 of control groups ours
+// must have been given to us (delegated); of version 1 its folders must be ours to write, which they are for root.
 
 #include "async/cleanup_registration.hpp"
-#include "sandbox/descriptor.hpp"
 #include "base/unique_fd.hpp"
+#include "sandbox/descriptor.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -32,8 +32,8 @@ struct GroupPlaces {
     std::string hint;
 };
 
-// What this process may do: of `root` come proc/self/cgroup, proc/self/mountinfo and what they lead to. Changes
-// nothing.
+// What this process may do: proc/self/cgroup, proc/self/mountinfo and the folders that these name are read
+// below `root`. Changes nothing.
 GroupPlaces find_group_places(const std::string& root = "/");
 
 struct GroupLimits {
@@ -44,8 +44,8 @@ struct GroupLimits {
 
 class ControlGroup {
   public:
-    // With those of the limits that a group can be had for. Nothing when that is none of them; `problem` then says why.
-    // Clears away what sidecars left that are gone.
+    // With those of the limits that a group can enforce here. Nothing when that is none of them; `problem` then says
+    // why. Removes groups that ended sidecars left.
     static std::unique_ptr<ControlGroup> make(const GroupPlaces& places, const GroupLimits& limits,
                                               std::string& problem);
     ControlGroup(const ControlGroup&) = delete;
@@ -68,7 +68,7 @@ class ControlGroup {
 
     std::vector<std::string> folders_;
     std::vector<std::unique_ptr<async::CleanupRegistration>> cleanups_; // one for each folder
-    std::vector<UniqueFd> locks_; // one for each folder: as long as they are held, nobody else removes it
+    std::vector<UniqueFd> locks_; // one for each folder: as long as it is held, no other process removes the folder
     GroupLimits holds_;
     GroupVersion memory_version_ = GroupVersion::two;
     std::string memory_folder_;

@@ -1,5 +1,5 @@
 #pragma once
-// `read_file` and `read_anew` open what a launcher hands to a program by its descriptor.
+// `read_file` and `reopen_read_only` open what a launcher hands to a program by its descriptor.
 
 #include "base/files.hpp"
 
@@ -12,6 +12,6 @@ UniqueFd read_file(const std::string& path);
 
 // The file that `descriptor` is open at, to be read from its start, with an offset of its own. Throws
 // Error{internal_error}.
-UniqueFd read_anew(int descriptor);
+UniqueFd reopen_read_only(int descriptor);
 
 } // namespace cellgate::sandbox

@@ -1,5 +1,5 @@
 #pragma once
-// What `cellgate doctor` says about isolation on this machine.
+// `examine` makes the findings of `cellgate doctor` about isolation on this machine.
 
 #include "sandbox/launcher.hpp"
 

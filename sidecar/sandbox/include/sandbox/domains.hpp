@@ -1,6 +1,6 @@
 #pragma once
-// The entries of a settings file's lists of hosts: patterns as rules have them (base/host.hpp), and `*`, every host, in
-// a list of what is denied.
+// `check_domain` and `domain_covers` are the meaning of the entries in a settings file's lists of hosts: patterns as
+// rules have them (base/host.hpp), and `*`, every host, in a list of denied hosts.
 
 #include "base/host.hpp"
 
@@ -15,7 +15,7 @@ enum class DomainList { allowed, denied };
 
 inline constexpr std::string_view every_host = "*";
 
-// The entry in its one spelling. Throws Error{config_invalid} without saying where it stands.
+// The entry in its one spelling. Throws Error{config_invalid} without the place of the entry.
 std::string check_domain(std::string_view text, DomainList list);
 
 // What somebody asks about: for a port, or for all.

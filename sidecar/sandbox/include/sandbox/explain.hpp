@@ -1,6 +1,7 @@
 #pragma once
-// What a cell would see of a path, or could reach of a host, and by which line: of the settings file, of cellgate's own
-// guards, or of what every sandbox has. The answer for a path is read off the same plan that is mounted.
+// `explain_path` and `explain_host` answer what a cell would see of a path, and whether it could reach a host, with the
+// reason: a line of the settings file, one of cellgate's own guards, or the baseline of every sandbox. The answer for a
+// path is read off the same plan that is mounted.
 
 #include "sandbox/cause.hpp"
 #include "sandbox/domains.hpp"

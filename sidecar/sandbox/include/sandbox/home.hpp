@@ -1,5 +1,5 @@
 #pragma once
-// `~` at the beginning of a path that a user wrote where no shell expands it.
+// `without_tilde` expands `~` at the beginning of a path that a user wrote where no shell expands it.
 
 #include <map>
 #include <string>

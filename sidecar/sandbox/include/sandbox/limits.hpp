@@ -1,8 +1,8 @@
 #pragma once
-// What a kernel, and what it starts, may use. Most are the system's own limits of a process (setrlimit), set inside of
-// the sandbox, so that nothing outside is counted and nothing inside can raise it. Where a control group can be had
-// (control_group.hpp), memory and processes are limited in it as well: of all together, whatever kind of memory it is,
-// and root's too.
+// `Limits` are the resources that a kernel, and the processes that it starts, may use. Most are the system's own limits
+// of a process (setrlimit), set inside of the sandbox, so that nothing outside is counted and nothing inside can raise
+// them. Where a control group is available (control_group.hpp), it also limits memory and processes: of all together,
+// every kind of memory, and root's too.
 
 #include "sandbox/control_group.hpp"
 
@@ -27,7 +27,7 @@ struct Limits {
     }
 };
 
-// What holds without being asked for: most of the machine's memory, and more processes than anybody needs. They are
+// What holds without being asked for: most of the machine's memory, and more processes than any cell needs. They are
 // there so that the machine, and with it the user, can go on.
 std::uint64_t default_memory_bytes();
 inline constexpr std::uint64_t default_process_count = 4096;
@@ -37,8 +37,8 @@ GroupLimits group_limits(const Limits& limits);
 // The limits of each process: those that were asked for; and where no group bounds the memory of all together, as a
 // floor, the default for each.
 Limits limits_of_each(const Limits& limits, const ControlGroup* group);
-// As the helper takes them (helper/enter.hpp): "memory=1073741824". One of processes also when nobody asked, save for
-// root, whose processes the system does not count so.
+// As the helper takes them (helper/enter.hpp): "memory=1073741824". One of processes also without being asked for, save
+// for root, whose processes the system does not count so.
 std::vector<std::string> limit_arguments(const Limits& limits);
 // "memory-limit" and so on: the layers that hold with them.
 std::vector<std::string> limit_layers(const Limits& limits);

@@ -1,6 +1,7 @@
 #pragma once
-// Which files of a workspace a cell must not reach: secrets (unreadable) and what a program outside the sandbox would
-// run or obey later (read-only). The names are the same for every door; find_protected_files() says which of them exist.
+// `ProtectedFiles` are the files of a workspace that a cell must not reach: secrets (unreadable) and files that a
+// program outside the sandbox would run or obey later (read-only). The names are the same for every enforcement point;
+// find_protected_files() says which of them exist.
 
 #include <set>
 #include <span>
@@ -21,19 +22,19 @@ struct ProtectedFiles {
     std::vector<std::string> secret_files;
     std::vector<std::string> secret_directories;
     std::vector<std::string> read_only; // also every virtual environment: its python is run outside too
-    // What guarded names lead to, over links and what git reads, wherever it lies, and each link on the way: nothing is
-    // to be made in these places, or moved there. They may hold nothing yet, or lie outside of the workspace.
+    // The targets of protected names, by links and by git's references, and each link on the way: nothing is to be made
+    // in these places, or moved there. They may hold nothing yet, or be outside of the workspace.
     std::set<std::string> places = {};
 };
 
 // `workspace` is canonical, and so are the results; all but `places` are inside it. Breadth first, symlinks to
-// directories are not followed; a guarded name that is a symlink guards what it points to, as do links in guarded
-// folders, and what a repository's files name (git_references.hpp). Other names (hard links) of what is guarded are guarded
-// too, and those of secrets right in `homes`. `also_obeyed` are paths that count as guarded names. Throws
-// Error{sandbox_unavailable} for a workspace too large to be searched: a cell can make it so, and what is not found is
-// not guarded. What does not exist cannot be guarded by a mount (create_guard.hpp), and neither can a file that a
-// program outside replaces by renaming while a kernel runs.
+// directories are not followed; the target of a protected name that is a symlink is protected, as are those of links in
+// protected folders, and the paths that a repository's files name (git_references.hpp). Other names (hard links) of
+// protected files are protected too, and those of secrets right in `homes`. `also_obeyed` are paths that count as
+// protected names. Throws Error{sandbox_unavailable} for a workspace too large to be searched: a cell can make it so,
+// and what is not found is not protected. A mount cannot protect what does not exist (create_guard.hpp), nor a file
+// that a program outside replaces by renaming while a kernel runs.
 ProtectedFiles find_protected_files(const std::string& workspace, const std::vector<std::string>& homes = {},
-                                const std::vector<std::string>& also_obeyed = {});
+                                    const std::vector<std::string>& also_obeyed = {});
 
 } // namespace cellgate::sandbox

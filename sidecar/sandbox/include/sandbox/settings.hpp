@@ -1,8 +1,8 @@
 #pragma once
-// The settings files of srt (@anthropic-ai/sandbox-runtime), which ipybox's sandbox.json are, read as they are. Nothing
-// in them is passed over in silence: a key is enforced, or a notice says that it is not and does no harm, or it is an
-// error that says what to do. What the lists of paths mean here is in settings_mounts.hpp, and that the result is never
-// wider than a user's word: only a user may name such a file.
+// `Settings` are the content of a settings file of srt (@anthropic-ai/sandbox-runtime; ipybox's sandbox.json is one),
+// read as it is. No key is ignored in silence: it is enforced, or a notice says that it is not and does no harm, or it
+// is an error that says what to do. settings_mounts.hpp defines what the lists of paths mean, and that the result is
+// never wider than what a user allowed: only a user may name such a file.
 
 #include <memory>
 #include <string>
@@ -50,7 +50,7 @@ struct Settings {
 // `file` names the text in errors. Throws Error{config_invalid} with the path in the JSON and what to do.
 Settings parse_settings(std::string_view text, const std::string& file);
 
-// `file` is absolute. Reads a file of at most 1 MiB, without waiting for anybody. Throws as parse_settings() does, also
+// `file` is absolute. Reads a file of at most 1 MiB, and never blocks on a FIFO. Throws as parse_settings() does, also
 // for a file that is missing or empty.
 std::shared_ptr<const Settings> read_settings(const std::string& file);
 

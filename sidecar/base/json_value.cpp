@@ -46,7 +46,7 @@ class Parser {
             break;
         default:
             at_ = std::min(text_.find_first_of(",]} \t\r\n", at_), text_.size());
-            parsed.type = text_[start] == 'n'                            ? JsonValue::Type::null
+            parsed.type = text_[start] == 'n'                          ? JsonValue::Type::null
                           : text_[start] == 't' || text_[start] == 'f' ? JsonValue::Type::boolean
                                                                        : JsonValue::Type::number;
         }

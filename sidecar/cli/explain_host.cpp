@@ -77,7 +77,8 @@ int explain_host(const std::string& workspace, const sandbox::HostQuery& host, c
                        : result.effect == protocol::Effect::deny ? "denied"
                                                                  : "asked about";
     fmt::print("{}: {}\n  by: {}\n", escape_unprintable(shown), word, escape_unprintable(reason));
-    if (result.effect != protocol::Effect::deny && !host.host.is_address && !egress::needs_explicit_host_rule(host.host, "")) {
+    if (result.effect != protocol::Effect::deny && !host.host.is_address &&
+        !egress::needs_explicit_host_rule(host.host, "")) {
         fmt::print("  where it leads is judged when it is looked up, after the yes\n");
     }
     return result.effect == protocol::Effect::allow ? 0 : 1;

@@ -1,6 +1,6 @@
 #pragma once
-// `Match` is whether a condition of a rule holds. `unclear`: two readers of the value might disagree. An allow rule needs
-// `yes`; for a deny or an ask rule `unclear` is enough.
+// `Match` is whether a condition of a rule holds. `unclear`: two readers of the value might disagree. An allow rule
+// needs `yes`; for a deny or an ask rule `unclear` is enough.
 
 namespace cellgate::gate {
 

@@ -1,7 +1,7 @@
 #include "path_match.hpp"
 
-#include "base/paths.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/paths.hpp"
 
 #include <climits>
 

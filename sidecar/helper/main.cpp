@@ -1,10 +1,11 @@
 // The program between the sidecar and what it starts, one mode for each place where it stands: `supervise` outside of
-// the sandbox, `enter` inside, `confine` where there are no namespaces; and `janitor`, which removes the sidecar's temporary files.
+// the sandbox, `enter` inside, `confine` where there are no namespaces; and `janitor`, which removes the sidecar's
+// temporary files.
 
 #include "confine.hpp"
 #include "enter.hpp"
-#include "supervise.hpp"
 #include "janitor.hpp"
+#include "supervise.hpp"
 
 #include <cstdio>
 #include <string_view>

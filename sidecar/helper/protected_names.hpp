@@ -22,7 +22,7 @@ class ProtectedNames {
     // absolute paths without links. Reads the scratch places' devices now.
     explicit ProtectedNames(const std::string& text);
 
-    // Whether that may not be made, moved or changed there: also what lies below such a name, and the folders above a
+    // Whether that may not be made, moved or changed there: also what is below such a name, and the folders above a
     // guarded place, which decide what it is.
     bool keep(const Place& place) const;
     // The same without the folders above a guarded place: what is made empty, or removed, decides nothing about it.

@@ -48,8 +48,7 @@ std::string own_link(const UniqueFd& descriptor) {
 
 UniqueFd open_again(const UniqueFd& held, int flags) {
     // A terminal is not to become ours.
-    return UniqueFd(
-        ::open(own_link(held).c_str(), (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY));
+    return UniqueFd(::open(own_link(held).c_str(), (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY));
 }
 
 void answer_slowly(const Caller& caller, const std::function<int()>& attempt) {

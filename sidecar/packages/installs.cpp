@@ -2,9 +2,9 @@
 
 #include "async/process.hpp"
 #include "base/escape_unprintable.hpp"
+#include "gate/gate.hpp"
 #include "packages/credentials.hpp"
 #include "packages/requirements.hpp"
-#include "gate/gate.hpp"
 
 #include <fmt/format.h>
 

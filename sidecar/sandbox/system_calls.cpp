@@ -1,7 +1,7 @@
 #include "system_calls.hpp"
 
-#include "system_call_filters.hpp"
 #include "base/unique_fd.hpp"
+#include "system_call_filters.hpp"
 
 namespace cellgate::sandbox {
 

@@ -83,7 +83,7 @@ struct Tools {
             context.session_id = sidecar.find(*params.session_id)->id();
         }
         co_return co_await sidecar.dispatcher.call(std::move(context), std::move(params.server), std::move(params.tool),
-                                             std::move(params.arguments));
+                                                   std::move(params.arguments));
     }
 
     Task<protocol::WrappersGenerateResult> generate(protocol::WrappersGenerateParams params) {

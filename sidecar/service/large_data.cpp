@@ -1,7 +1,7 @@
 #include "large_data.hpp"
 
-#include "base/files.hpp"
 #include "base/encoding.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
 

@@ -30,8 +30,10 @@ bool would_be_granted(const StartedSandbox& sandbox, Use use, const std::string&
     sandbox::Profile profile = sandbox.profile;
     profile.settings = sandbox::with_additions(sandbox.file, additions);
     try {
-        const sandbox::Visibility visibility = sandbox::explain_paths(profile, sandbox.environment, {path}).paths.front().visibility;
-        return visibility == sandbox::Visibility::read_write || (use == Use::reading && visibility == sandbox::Visibility::read_only);
+        const sandbox::Visibility visibility =
+            sandbox::explain_paths(profile, sandbox.environment, {path}).paths.front().visibility;
+        return visibility == sandbox::Visibility::read_write ||
+               (use == Use::reading && visibility == sandbox::Visibility::read_only);
     } catch (const Error&) {
         return false;
     }

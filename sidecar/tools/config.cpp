@@ -42,7 +42,8 @@ bool is_control(char c) {
 
 void require_name(const std::string& name) {
     if (name.empty() || name.size() > max_name_bytes || std::any_of(name.begin(), name.end(), is_control)) {
-        throw invalid_config(name, fmt::format("expected a name of 1 to {} bytes without control characters", max_name_bytes));
+        throw invalid_config(
+            name, fmt::format("expected a name of 1 to {} bytes without control characters", max_name_bytes));
     }
     if (name == host_server_name) {
         throw invalid_config(name, "the name belongs to the built-in server", "Give it another name.");
@@ -58,7 +59,7 @@ void require_command(const std::string& name, const protocol::McpServerConfig& c
     }
     if (config.type && *config.type != "stdio") {
         throw invalid_config(name, fmt::format("expected the type \"stdio\" beside a command, found \"{}\"",
-                                        escape_unprintable(config.type->substr(0, 40))));
+                                               escape_unprintable(config.type->substr(0, 40))));
     }
     bool nul = has_nul(*config.command) || has_nul(config.cwd.value_or(""));
     for (const std::string& argument : config.args.value_or(std::vector<std::string>{})) {
@@ -67,8 +68,8 @@ void require_command(const std::string& name, const protocol::McpServerConfig& c
     for (const auto& [variable, value] : config.env.value_or(Environment{})) {
         nul = nul || has_nul(value);
         if (variable.empty() || variable.find('=') != std::string::npos || has_nul(variable)) {
-            throw invalid_config(name,
-                          fmt::format("expected the name of a variable, found \"{}\"", escape_unprintable(variable)));
+            throw invalid_config(
+                name, fmt::format("expected the name of a variable, found \"{}\"", escape_unprintable(variable)));
         }
     }
     if (nul) {
@@ -79,11 +80,11 @@ void require_command(const std::string& name, const protocol::McpServerConfig& c
 void require_url(const std::string& name, const protocol::McpServerConfig& config) {
     if (!config.url->starts_with("http://") && !config.url->starts_with("https://")) {
         throw invalid_config(name, fmt::format("expected a URL that starts with http:// or https://, found \"{}\"",
-                                        escape_unprintable(config.url->substr(0, 200))));
+                                               escape_unprintable(config.url->substr(0, 200))));
     }
     if (config.type && std::find(url_types.begin(), url_types.end(), *config.type) == url_types.end()) {
         throw invalid_config(name, fmt::format("expected the type \"http\" or \"sse\" beside a URL, found \"{}\"",
-                                        escape_unprintable(config.type->substr(0, 40))));
+                                               escape_unprintable(config.type->substr(0, 40))));
     }
     if (config.sandbox) {
         throw invalid_config(name, "expected a \"sandbox\" beside a command only: what is at a URL runs elsewhere");
@@ -136,8 +137,9 @@ Form form_of(const ServerSpec& spec) {
     form.config.sandbox.reset();
     if (spec.config.sandbox) {
         if (spec.config.sandbox->launcher || !spec.config.sandbox->additions.empty()) {
-            throw invalid_config(spec.name, "expected \"sandbox\" to be true, false or an object with a configFile alone",
-                          "What more it may see is allowed by the file's filesystem.allowRead and allowWrite.");
+            throw invalid_config(spec.name,
+                                 "expected \"sandbox\" to be true, false or an object with a configFile alone",
+                                 "What more it may see is allowed by the file's filesystem.allowRead and allowWrite.");
         }
         form.sandboxed = spec.config.sandbox->isolated;
         form.settings = spec.config.sandbox->config_file;
@@ -156,9 +158,9 @@ Form form_of(const ServerSpec& spec) {
     }
     if (spec.config.sandbox) {
         throw invalid_config(spec.name,
-                      "its command is srt's, which says by which settings it runs in the sandbox, and so "
-                      "does its \"sandbox\"",
-                      "Leave one of them out.");
+                             "its command is srt's, which says by which settings it runs in the sandbox, and so "
+                             "does its \"sandbox\"",
+                             "Leave one of them out.");
     }
     form.sandboxed = true;
     form.by_srt = true;
@@ -219,8 +221,9 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
 }
 
 Error unknown_variable(const Variable& variable, const std::string& server) {
-    return invalid_config(server, fmt::format("{} is not supported", escape_unprintable(variable.source.substr(0, 200))),
-                   "Use a variable of the environment: ${VAR} or ${env:VAR}.");
+    return invalid_config(server,
+                          fmt::format("{} is not supported", escape_unprintable(variable.source.substr(0, 200))),
+                          "Use a variable of the environment: ${VAR} or ${env:VAR}.");
 }
 
 std::string value_of(const Variable& variable, const std::string& server, const std::string& workspace,
@@ -236,8 +239,9 @@ std::string value_of(const Variable& variable, const std::string& server, const 
         if (variable.has_default) {
             return variable.default_value;
         }
-        throw invalid_config(server, fmt::format("it needs the variable {}, which is not set", variable.name),
-                      fmt::format("Set it where cellgate is started, or write ${{{}:-default}}.", variable.name));
+        throw invalid_config(
+            server, fmt::format("it needs the variable {}, which is not set", variable.name),
+            fmt::format("Set it where cellgate is started, or write ${{{}:-default}}.", variable.name));
     }
     case Variable::Kind::other:
         break;
@@ -273,7 +277,7 @@ void require_usable(const ServerSpec& spec) {
     require_name(spec.name);
     if (spec.config.command.has_value() == spec.config.url.has_value()) {
         throw invalid_config(spec.name, spec.config.url ? "expected a command or a url, found both"
-                                                 : "expected a command or a url, found neither");
+                                                        : "expected a command or a url, found neither");
     }
     if (spec.config.command) {
         require_command(spec.name, spec.config);
@@ -282,10 +286,11 @@ void require_usable(const ServerSpec& spec) {
             require_command(spec.name, form.config);
         }
         if (form.sandboxed && has_variables(with_workspace(*form.config.command, {}))) {
-            throw invalid_config(spec.name,
-                          fmt::format("in the sandbox, what is shown depends on its program, and {} is not known yet",
-                                      escape_unprintable(form.config.command->substr(0, max_name_bytes))),
-                          "Write the program's name or path without variables; its arguments may have some.");
+            throw invalid_config(
+                spec.name,
+                fmt::format("in the sandbox, what is shown depends on its program, and {} is not known yet",
+                            escape_unprintable(form.config.command->substr(0, max_name_bytes))),
+                "Write the program's name or path without variables; its arguments may have some.");
         }
     } else {
         require_url(spec.name, spec.config);

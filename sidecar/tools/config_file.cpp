@@ -1,10 +1,9 @@
 // Files that name tool servers, and their texts.
-#include "tools/config.hpp"
-
 #include "base/escape_unprintable.hpp"
 #include "base/regular_file.hpp"
 #include "json_with_comments.hpp"
 #include "server_errors.hpp"
+#include "tools/config.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// `raw_jupyter` is Jupyter's wire protocol without any checks, for the floor and for the fake kernel. It trusts the other
-// side.
+// `raw_jupyter` is Jupyter's wire protocol without any checks, for the floor and for the fake kernel. It trusts the
+// other side.
 
 #include "worker.hpp"
 

@@ -19,7 +19,7 @@ ZmqPeer::ZmqPeer(Loop& loop, int type) : context_(zmq_ctx_new()), socket_(zmq_so
     poll_ = new uv_poll_t{};
     uv_poll_init(loop.raw(), poll_, fd);
     poll_->data = this;
-    // ZMQ_FD tells of a change once, and any call on the socket may be what consumes it: whoever waits looks again
+    // ZMQ_FD tells of a change once, and any call on the socket may be what consumes it: every waiter looks again
     // after each.
     uv_poll_start(poll_, UV_READABLE, [](uv_poll_t* handle, int, int) {
         auto* self = static_cast<ZmqPeer*>(handle->data);

@@ -1,6 +1,6 @@
 #pragma once
-// What a ZmqSocket of ours talks to in tests: a socket of libzmq that is bound, on the loop. It has a context of its
-// own and blocks while it goes, so that afterwards nothing listens any more.
+// `ZmqPeer` is the other side of a ZmqSocket in tests: a bound socket of libzmq, on the loop. It has a context of its
+// own and its destructor blocks, so that nothing listens afterwards.
 
 #include "async/loop.hpp"
 #include "async/zmq_socket.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// Helpers of the tests of async/: reading to the end, temporary directories, and finding processes by a mark in their
-// environment, wherever they have moved.
+// `TemporaryDirectory` is a directory for one test; `marked_processes` finds processes by a mark in their environment,
+// wherever they have moved.
 
 #include "async/process.hpp"
 #include "base/byte_stream.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// The bytes of a ZMTP peer, and the memory that they cost.
+// `zmtp_bytes` are the bytes that a ZMTP peer sends, and `resident_bytes` is what they cost in memory.
 
 #include <cstdint>
 #include <fstream>

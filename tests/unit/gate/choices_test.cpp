@@ -32,10 +32,8 @@ TEST_CASE("choices begin narrow, say what they cover, and never cover everything
     const auto offered = choices(fixture, tool(R"({"path":"data/x.csv","head":3})"), "e");
     CHECK(labels(offered) ==
           std::vector<std::string>{"this call", "this exact call, until the cell ends",
-                                   "read_file under data/, until the cell ends",
-                                   "read_file under data/, this session",
-                                   "any read_file of files, this session",
-                                   "any read_file of files, this workspace"});
+                                   "read_file under data/, until the cell ends", "read_file under data/, this session",
+                                   "any read_file of files, this session", "any read_file of files, this workspace"});
     CHECK(offered[0].scope == Scope::once);
     CHECK(offered[1].scope == Scope::execution);
     CHECK_FALSE(offered[1].rule);
@@ -49,8 +47,8 @@ TEST_CASE("choices begin narrow, say what they cover, and never cover everything
         CHECK((!choice.rule || (choice.rule->server && choice.rule->tool)));
     }
     CHECK(labels(choices(fixture, tool("{}"))) == std::vector<std::string>{"this call",
-                                                                         "any read_file of files, this session",
-                                                                         "any read_file of files, this workspace"});
+                                                                           "any read_file of files, this session",
+                                                                           "any read_file of files, this workspace"});
 }
 
 TEST_CASE("every choice is accepted as an answer, and covers the call") {
@@ -136,7 +134,7 @@ TEST_CASE("a folder is offered only when every path of the call is a plain one i
 TEST_CASE("a hostile name stays one quoted word in a label") {
     Fixture fixture;
     const auto offered = choices(fixture, tool("{}", "x of safe, in this session",
-                                             "\u202e"
-                                             "evil\n"));
+                                               "\u202e"
+                                               "evil\n"));
     CHECK(labels(offered)[1] == R"(any "x of safe, in this session" of "\u{202e}evil\n", this session)");
 }

@@ -1,7 +1,7 @@
 // The sandbox of builds: each attempt twice, without one (the control) and in one with the machine's network.
 
-#include "base/unique_fd.hpp"
 #include "base/error.hpp"
+#include "base/unique_fd.hpp"
 #include "machine.hpp"
 #include "sandbox/build.hpp"
 

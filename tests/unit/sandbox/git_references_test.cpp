@@ -1,10 +1,10 @@
 // What a guarded name leads to, over links, by what git reads, under other names, and to whoever listens: kept from
 // cells as the name itself is. Each attempt has its control: the same without a sandbox.
 
+#include "base/unique_fd.hpp"
 #include "machine.hpp"
 #include "sandbox/protected_files.hpp"
 #include "symlink_chain.hpp"
-#include "base/unique_fd.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

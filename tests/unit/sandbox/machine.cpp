@@ -1,7 +1,7 @@
 #include "machine.hpp"
 
-#include "watchdog.hpp"
 #include "base/unique_fd.hpp"
+#include "watchdog.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,8 +3,8 @@
 // below one temporary directory that goes away with it; and the means to run Python in there.
 
 #include "async/process.hpp"
-#include "sandbox/launcher.hpp"
 #include "base/unique_fd.hpp"
+#include "sandbox/launcher.hpp"
 
 #include <chrono>
 #include <filesystem>

@@ -1,6 +1,6 @@
+#include "base/unique_fd.hpp"
 #include "machine.hpp"
 #include "sandbox/protected_files.hpp"
-#include "base/unique_fd.hpp"
 
 #include <doctest/doctest.h>
 

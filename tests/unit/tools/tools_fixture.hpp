@@ -1,11 +1,12 @@
 #pragma once
-// `Fixture` is a registry, a gate and a dispatcher around a temporary workspace, with a user who answers as the test says.
+// `Fixture` is a registry, a gate and a dispatcher around a temporary workspace, with a user who answers as the test
+// says.
 
 #include "async/loop.hpp"
 #include "base/fake_clock.hpp"
 #include "gate/gate.hpp"
-#include "tools/tool_call_dispatcher.hpp"
 #include "tools/registry.hpp"
+#include "tools/tool_call_dispatcher.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
-// `JsonValue` is a JSON text taken apart, with its numbers still as they were written; the parts point into the text, which
-// is valid JSON (check_json) and outlives them. `Decimal` is a number compared exactly. `compare()` is the one equality of
-// JSON values by which rules and schemas decide.
+// `JsonValue` is a JSON text taken apart, with its numbers still as they were written; the parts point into the text,
+// which is valid JSON (check_json) and outlives them. `Decimal` is a number compared exactly. `compare()` is the one
+// equality of JSON values by which rules and schemas decide.
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
-// `UniqueFd` is a file descriptor with one owner, which closes it. A negative number means none. Header-only, so that the
-// static helper program has it too.
+// `UniqueFd` is a file descriptor with one owner, which closes it. A negative number means none. Header-only, so that
+// the static helper program has it too.
 
 #include <unistd.h>
 #include <utility>

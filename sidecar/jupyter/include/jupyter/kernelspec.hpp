@@ -12,7 +12,6 @@
 
 namespace cellgate::jupyter {
 
-
 struct Kernelspec {
     std::string name;
     std::string directory; // the spec's own; `{resource_dir}` in argv

@@ -1,15 +1,16 @@
 #pragma once
-// `Installs` is the enforcement point for installs. It refuses names that pip could take for something else, asks the gate with pip's exact
-// command, and runs exactly that in a build sandbox: with the machine's network, and without workspace, home or
-// secrets. Wheels only, unless source builds are asked for: pip can start no process, so no package's code runs. What
-// fails or is cancelled changes nothing. Owned by the service; outlives what it was asked to do.
+// `Installs` is the enforcement point for installs. It refuses names that pip could take for something else, asks the
+// gate with pip's exact command, and runs exactly that in a build sandbox: with the machine's network, and without
+// workspace, home or secrets. Wheels only, unless source builds are asked for: pip can start no process, so no
+// package's code runs. What fails or is cancelled changes nothing. Owned by the service; outlives what it was asked to
+// do.
 
 #include "async/loop.hpp"
 #include "base/environment.hpp"
 #include "base/sync.hpp"
+#include "gate/agent.hpp"
 #include "packages/packages.hpp"
 #include "packages/python.hpp"
-#include "gate/agent.hpp"
 #include "protocol/messages/packages.hpp"
 #include "sandbox/build.hpp"
 #include "store/directories.hpp"

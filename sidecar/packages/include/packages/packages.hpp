@@ -1,14 +1,14 @@
 #pragma once
 // `Packages` is what was installed for the kernels of a workspace that have the same Python: a folder for each install,
-// in the data directory. Kernels see these folders, read-only, and look in the newest one first. An install is made beside them and
-// becomes one of them by being renamed, so one that fails or is broken off changes nothing. Several processes may
-// install at once.
+// in the data directory. Kernels see these folders, read-only, and look in the newest one first. An install is made
+// beside them and becomes one of them by being renamed, so one that fails or is broken off changes nothing. Several
+// processes may install at once.
 //
 // What a build made is hostile: it is renamed and its names are read, nothing in it is opened or followed.
 
+#include "base/unique_fd.hpp"
 #include "packages/python.hpp"
 #include "protocol/messages/packages.hpp"
-#include "base/unique_fd.hpp"
 #include "store/directories.hpp"
 
 #include <string>

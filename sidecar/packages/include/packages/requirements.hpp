@@ -1,8 +1,8 @@
 #pragma once
-// `require_requirements` accepts what may be named for an install: a package as pip names it (PEP 508's name, extras and versions), and where source
-// builds are allowed also `name @ https://…` and `name @ git+https://…`. Nothing that pip would take for an option, a
-// file, a marker or another URL, and nothing that a user could not read. The same as Requirement and
-// DirectRequirement of schemas/protocol.json.
+// `require_requirements` accepts what may be named for an install: a package as pip names it (PEP 508's name, extras
+// and versions), and where source builds are allowed also `name @ https://…` and `name @ git+https://…`. Nothing that
+// pip would take for an option, a file, a marker or another URL, and nothing that a user could not read. The same as
+// Requirement and DirectRequirement of schemas/protocol.json.
 
 #include <optional>
 #include <string>

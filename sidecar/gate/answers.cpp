@@ -56,12 +56,12 @@ protocol::RuleSpec spec_of_grant(const Action& action, const protocol::ApprovalR
 }
 
 // Throws Error{rule_invalid} for a scope that the action is not in.
-RuleSource source_of_grant(Scope scope, const RequestContext& context, const RuleBook& book) {
+RuleSource source_of_grant(Scope scope, const RequestContext& context, const RuleBook& rules) {
     switch (scope) {
     case Scope::once:
         refuse_rule("a rule was sent for one call alone", "name the scope that the rule is to hold for");
     case Scope::execution:
-        if (!book.is_running(context)) {
+        if (!rules.is_running(context)) {
             refuse_rule("no execution runs that the answer could hold for", "choose another scope");
         }
         return RuleSource::execution;
@@ -124,7 +124,7 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
         edited.arguments != params.arguments) {
         throw Error(ErrorCode::internal_error, "expected an edit to change arguments only, found another action");
     }
-    const PolicyResult result = book.evaluate(Payload(edited), entry.context(), paths);
+    const PolicyResult result = policy.rules().evaluate(Payload(edited), entry.context(), paths);
     if (paths.is_resolved() && result.effect == Effect::deny) {
         refuse(fmt::format("the edited call may not run: {}", result.reason));
     }
@@ -135,8 +135,8 @@ Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const 
                        PathSnapshot& paths) const {
     const RequestContext context = entry.context();
     protocol::RuleSpec spec = spec_of_grant(action, params);
-    const RuleSource source = source_of_grant(*params.scope, context, book);
-    Rule rule = make_rule(std::move(spec), source, book.now());
+    const RuleSource source = source_of_grant(*params.scope, context, policy.rules());
+    Rule rule = make_rule(std::move(spec), source, policy.rules().now());
     if (source == RuleSource::execution || source == RuleSource::session) {
         rule.session_id = context.session_id;
     }
@@ -155,7 +155,7 @@ Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const 
         if (rule.effect == Effect::allow) {
             require_not_too_wide(rule, action, params.arguments.has_value());
         }
-        check_new_rule(rule, book.now());
+        check_new_rule(rule, policy.rules().now());
         if (!applies(rule, payload, paths) && paths.is_resolved()) {
             refuse_rule("the rule does not match the action that it answers", "take one of the approval's choices");
         }
@@ -166,7 +166,7 @@ Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const 
 Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, PathSnapshot& paths) const {
     const std::vector<PendingRequestPtr> asked = approvals.find(params.approval_ids);
     if (params.decision == Verdict::allow) {
-        book.require_readable();
+        policy.rules().require_readable();
     }
     Answer answer;
     for (const PendingRequestPtr& entry : asked) {
@@ -204,17 +204,17 @@ Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRes
         asked = self->approvals.find(params.approval_ids);
     }
     const AnswerLock lock(std::move(asked));
-    PathSnapshot paths(self->book.root());
+    PathSnapshot paths = self->policy.snapshot();
     Answer answer = self->check(params, paths);
     while (!paths.is_resolved()) {
-        co_await self->resolver.resolve(paths);
+        co_await self->policy.resolve(paths);
         answer = self->check(params, paths);
     }
     co_await shielded(apply(self, std::move(params), std::move(answer)));
 }
 
 Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer) {
-    co_await self->book.add(answer.rules, answer.grantees);
+    co_await self->policy.rules().add(answer.rules, answer.grantees);
     for (Answer::One& one : answer.each) {
         if (one.entry->decision) {
             continue; // withdrawn while the rule was written

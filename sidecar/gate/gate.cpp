@@ -20,22 +20,23 @@ Task<Decision> Gate::decide(Request request) {
 }
 
 void Gate::set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {
-    impl_->book.set_session_rules(session_id, rules);
+    impl_->policy.rules().set_session_rules(session_id, rules);
 }
 
 void Gate::begin_execution(ExecutionGrants execution) {
-    impl_->book.begin_execution(execution.session_id, execution.execution_id, execution.mode, execution.hosts);
+    impl_->policy.rules().begin_execution(execution.session_id, execution.execution_id, execution.mode,
+                                          execution.hosts);
     impl_->running.insert_or_assign(execution.execution_id, PendingCount{std::move(execution.on_pending), 0});
 }
 
 void Gate::end_execution(const std::string& execution_id) {
     impl_->running.erase(execution_id);
-    impl_->book.end_execution(execution_id);
+    impl_->policy.rules().end_execution(execution_id);
 }
 
 void Gate::end_session(const std::string& session_id) {
     const std::shared_ptr<Impl> impl = impl_;
-    impl->book.end_session(session_id);
+    impl->policy.rules().end_session(session_id);
     impl->settle_all(ResolvedBy::cancelled, "the session has ended", session_id);
     impl->pump();
 }
@@ -89,18 +90,18 @@ Task<void> Gate::respond(protocol::ApprovalRespondParams params) {
 }
 
 void Gate::check(protocol::RuleSpec spec, RuleSource source) const {
-    check_new_rule(make_rule(std::move(spec), source, impl_->book.now()), impl_->book.now());
+    check_new_rule(make_rule(std::move(spec), source, impl_->policy.rules().now()), impl_->policy.rules().now());
 }
 
 void Gate::withdraw(const std::string& rule_id) {
-    impl_->book.withdraw(rule_id);
+    impl_->policy.rules().withdraw(rule_id);
 }
 
 Rule Gate::configure(protocol::RuleSpec spec, RuleSource source, std::optional<std::string> server_identity) {
-    Rule rule = make_rule(std::move(spec), source, impl_->book.now());
+    Rule rule = make_rule(std::move(spec), source, impl_->policy.rules().now());
     rule.server_identity = std::move(server_identity);
-    check_new_rule(rule, impl_->book.now());
-    impl_->book.configure(rule);
+    check_new_rule(rule, impl_->policy.rules().now());
+    impl_->policy.rules().configure(rule);
     impl_->reconsider(std::nullopt);
     impl_->pump();
     return rule;
@@ -108,8 +109,8 @@ Rule Gate::configure(protocol::RuleSpec spec, RuleSource source, std::optional<s
 
 protocol::PolicyListResult Gate::policy_list() {
     impl_->refresh();
-    impl_->book.require_readable();
-    return protocol::PolicyListResult{impl_->book.in_force()};
+    impl_->policy.rules().require_readable();
+    return protocol::PolicyListResult{impl_->policy.rules().in_force()};
 }
 
 Task<Rule> Gate::policy_add(protocol::PolicyAddParams params) {
@@ -135,7 +136,7 @@ Task<void> Gate::close() {
     impl->pump();
     impl->scope.cancel();
     co_await shielded(impl->scope.join());
-    co_await shielded(impl->resolver.close());
+    co_await shielded(impl->policy.close());
 }
 
 } // namespace cellgate::gate

@@ -6,9 +6,7 @@
 #include "approval_queue.hpp"
 #include "decisions.hpp"
 #include "gate/gate.hpp"
-#include "paths.hpp"
-#include "payload.hpp"
-#include "rule_book.hpp"
+#include "policy_engine.hpp"
 
 #include <deque>
 #include <map>
@@ -50,8 +48,7 @@ Decision denied(const Action& action, ResolvedBy by, std::string reason);
 struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     Impl(Clock& clock_, GateOptions options_)
         : clock(clock_), options(std::move(options_)),
-          book(clock, options.run_blocking, options.root, options.policy_directory),
-          resolver(clock, options.run_blocking) {}
+          policy(clock, options.run_blocking, options.root, options.policy_directory) {}
 
     static Task<Decision> decide(std::shared_ptr<Impl> self, Request request);
     // Records the decision of an action that needs no approval.
@@ -108,8 +105,7 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
 
     Clock& clock;
     GateOptions options;
-    RuleBook book;
-    PathResolver resolver;
+    PolicyEngine policy;
     Decisions decisions;
     std::vector<ApprovalClient*> clients;
     ApprovalQueue approvals;

@@ -60,19 +60,15 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     self->refresh();
     auto entry = std::make_shared<PendingRequest>(std::move(request));
     const Action& action = entry->request.action;
-    PathSnapshot paths(self->book.root());
-    PolicyResult result = self->book.evaluate(entry->payload, entry->context(), paths);
-    while (!paths.is_resolved()) {
-        co_await self->resolver.resolve(paths);
-        result = self->book.evaluate(entry->payload, entry->context(), paths);
-    }
+    const RequestContext context = entry->context();
+    PolicyResult result = co_await self->policy.evaluate(entry->payload, context);
     // Only an explicit rule allows it: no rule is not enough, and neither is one that says "ask".
     if (entry->request.needs_explicit_host_rule && (!result.rule || result.effect == Effect::ask)) {
         co_return self->record_immediate(*entry,
                                          denied(action, ResolvedBy::rule, *entry->request.needs_explicit_host_rule));
     }
     if (entry->request.deny_rules_only) {
-        self->book.require_readable();
+        self->policy.rules().require_readable();
         if (result.effect != Effect::deny || !result.rule) {
             // Not recorded: the history has the decision that it is a part of.
             co_return decision_by(PolicyResult{Effect::allow, std::nullopt, "no rule denies it"}, action);
@@ -144,10 +140,10 @@ void Gate::Impl::ask_next(const std::string& queue) {
             return;
         }
         if (!entry->paths) {
-            entry->paths.emplace(book.root());
+            entry->paths.emplace(policy.snapshot());
         }
         // While it waited, an answer to another one may have covered it.
-        PolicyResult result = book.evaluate(entry->payload, entry->context(), *entry->paths);
+        PolicyResult result = policy.rules().evaluate(entry->payload, entry->context(), *entry->paths);
         if (entry->paths->is_resolved() && result.effect != Effect::ask) {
             settle(entry, decision_by(std::move(result), entry->request.action));
             continue;
@@ -176,7 +172,7 @@ void Gate::Impl::resolve_paths(const PendingRequestPtr& entry) {
 }
 
 Task<void> Gate::Impl::resolve_paths_of(std::shared_ptr<Impl> self, PendingRequestPtr entry) {
-    co_await self->resolver.resolve(*entry->paths);
+    co_await self->policy.resolve(*entry->paths);
     entry->resolving = false;
     if (entry->decision) {
         co_return;
@@ -195,7 +191,7 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
     protocol::Approval& approval = entry->approval;
     ChoiceContext context;
     context.in_session = request.session_id.has_value();
-    context.in_execution = book.is_running(entry->context());
+    context.in_execution = policy.rules().is_running(entry->context());
     approval.choices = choices_for(entry->payload, context, *entry->paths);
     if (!entry->paths->is_resolved() || entry->bytes > 0) {
         return;
@@ -307,7 +303,7 @@ void Gate::Impl::announce_again(const PendingRequest& entry, ApprovalClient& cli
 }
 
 void Gate::Impl::refresh() {
-    if (book.refresh()) {
+    if (policy.rules().refresh()) {
         reconsider(std::nullopt);
         pump();
     }
@@ -318,14 +314,14 @@ void Gate::Impl::reconsider(const std::optional<std::string>& session_id) {
     for (const PendingRequestPtr& entry : now) {
         // A request whose paths are being resolved is evaluated with the new rules once they are.
         if (!entry->decision && !entry->resolving && (!session_id || entry->request.session_id == session_id)) {
-            entry->paths.emplace(book.root());
+            entry->paths.emplace(policy.snapshot());
             judge_pending(entry);
         }
     }
 }
 
 void Gate::Impl::judge_pending(const PendingRequestPtr& entry) {
-    PolicyResult result = book.evaluate(entry->payload, entry->context(), *entry->paths);
+    PolicyResult result = policy.rules().evaluate(entry->payload, entry->context(), *entry->paths);
     if (!entry->paths->is_resolved()) {
         resolve_paths(entry);
         return;
@@ -389,7 +385,7 @@ Decision Gate::Impl::elicited(const PendingRequest& entry, bool yes) {
     }
     try {
         refresh();
-        book.require_readable();
+        policy.rules().require_readable();
     } catch (const Error& error) {
         return denied(entry.request.action, ResolvedBy::elicitation, error.message);
     }

@@ -1,0 +1,59 @@
+#include "policy_engine.hpp"
+
+#include "rules.hpp"
+
+#include <fmt/format.h>
+
+namespace cellgate::gate {
+
+using protocol::RuleSource;
+using protocol::Scope;
+
+Task<PolicyResult> PolicyEngine::evaluate(const Payload& payload, const RequestContext& context) {
+    PathSnapshot paths = snapshot();
+    PolicyResult result = rules_.evaluate(payload, context, paths);
+    while (!paths.is_resolved()) {
+        co_await resolve(paths);
+        result = rules_.evaluate(payload, context, paths);
+    }
+    co_return result;
+}
+
+protocol::Rule PolicyEngine::make_added_rule(protocol::PolicyAddParams params) const {
+    RuleSource source = RuleSource::user_store;
+    if (params.scope == Scope::session) {
+        if (!params.session_id) {
+            throw Error(ErrorCode::invalid_params, "params.sessionId: expected a value, found none");
+        }
+        source = RuleSource::session;
+    } else if (params.scope == Scope::workspace) {
+        source = RuleSource::workspace_store;
+    } else if (params.scope != Scope::always) {
+        throw Error(ErrorCode::invalid_params,
+                    "params.scope: expected one of \"session\", \"workspace\", \"always\", found another");
+    }
+    protocol::Rule rule = make_rule(std::move(params.rule), source, rules_.now());
+    if (source == RuleSource::session) {
+        rule.session_id = std::move(params.session_id);
+    }
+    check_new_rule(rule, rules_.now());
+    return rule;
+}
+
+Task<protocol::PolicyExplainResult> PolicyEngine::explain(protocol::PolicyExplainParams params) {
+    rules_.require_readable();
+    if (params.action.arguments && !params.action.arguments->is_object()) {
+        throw Error(ErrorCode::invalid_params, fmt::format("params.action.arguments: expected an object, found {}",
+                                                           params.action.arguments->type()));
+    }
+    const RequestContext context{params.session_id, params.execution_id, true};
+    const Payload payload(params.action);
+    PolicyResult found = co_await evaluate(payload, context);
+    protocol::PolicyExplainResult result;
+    result.effect = found.effect;
+    result.rule = std::move(found.rule);
+    result.reason = std::move(found.reason);
+    co_return result;
+}
+
+} // namespace cellgate::gate

@@ -1,6 +1,6 @@
 #pragma once
-// Helpers of the tests of async/: reading to the end, temporary directories, and finding processes by a mark in their
-// environment, wherever they have moved.
+// The helpers of the tests of async/ are for reading to the end, for temporary directories, and for finding processes
+// by a mark in their environment, wherever they have moved.
 
 #include "async/process.hpp"
 #include "base/byte_stream.hpp"

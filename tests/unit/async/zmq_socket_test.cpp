@@ -242,7 +242,7 @@ Task<void> big_messages(Loop* loop, std::string endpoint) {
     CHECK(theirs == ZmqMessage{"us", "head", large, "", "tail"});
 }
 
-// What is sent while nobody is there waits; what a peer sent before it went arrives.
+// What is sent while no peer is there waits; what a peer sent before it went arrives.
 Task<void> vanish_and_come_back(Loop* loop, std::string endpoint) {
     Pair pair(*loop, endpoint);
     co_await pair.open();

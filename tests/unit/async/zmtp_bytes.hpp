@@ -1,5 +1,5 @@
 #pragma once
-// The bytes of a ZMTP peer, and the memory that they cost.
+// The functions here are for the bytes of a ZMTP peer, and for the memory that they cost.
 
 #include <cstdint>
 #include <fstream>

@@ -259,7 +259,7 @@ TEST_CASE("what another reader might take for JSON is refused") {
     }
 }
 
-TEST_CASE("what ends or breaks a string is found at every place in it, whatever stands around") {
+TEST_CASE("what ends or breaks a string is found at every place in it, whatever is around it") {
     for (std::size_t length = 0; length < 40; ++length) {
         for (std::size_t at = 0; at < length; ++at) {
             for (const char plain : {'x', '!', '[', '\x7f'}) {

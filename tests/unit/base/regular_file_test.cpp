@@ -27,7 +27,7 @@ TEST_CASE("a plain file is read up to what was asked for, and nothing else is wa
     CHECK(read_regular_file(directory, 4).error == EINVAL);
     CHECK(read_regular_file("/dev/zero", 4).error == EINVAL);
     CHECK(read_regular_file("/proc/self/status", 100'000).bytes.starts_with("Name:")); // says that it has no bytes
-    // Nobody writes to it: opening it as usual would wait for ever.
+    // It has no writer: opening it as usual would wait for ever.
     REQUIRE(::mkfifo((directory + "/pipe").c_str(), 0600) == 0);
     CHECK(read_regular_file(directory + "/pipe", 4).error == EINVAL);
     // Without an end, as far as we are concerned.

@@ -1,7 +1,7 @@
 // The sandbox of builds: each attempt twice, without one (the control) and in one with the machine's network.
 
-#include "base/unique_fd.hpp"
 #include "base/error.hpp"
+#include "base/unique_fd.hpp"
 #include "machine.hpp"
 #include "sandbox/build.hpp"
 
@@ -104,7 +104,7 @@ TEST_CASE("a build sees no home and no workspace, and reaches no abstract socket
     }
 }
 
-TEST_CASE("a build writes its directory, and what else it writes goes with it") {
+TEST_CASE("a build writes its directory, and its other files are removed with it") {
     BuildMachine machine;
     const Ran ran = machine.python_in_build("open('/cellgate/made', 'w').write('x')\n"
                                             "open('/tmp/x-' + os.environ['BUS'], 'w')\n"

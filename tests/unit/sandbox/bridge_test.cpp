@@ -221,7 +221,7 @@ TEST_CASE("a client that is gone ends its connection, though nothing is asked of
         proxy.end();
         CHECK_MESSAGE(noticed, ran.error);
     }
-    SUBCASE("in an upload that nobody takes") {
+    SUBCASE("in an upload that the proxy does not read") {
         Proxy proxy(machine, 1, serve([](int) {}));
         const Ran ran = run(machine, R"(
 s = connect()

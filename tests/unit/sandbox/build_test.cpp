@@ -104,7 +104,7 @@ TEST_CASE("a build sees no home and no workspace, and reaches no abstract socket
     }
 }
 
-TEST_CASE("a build writes its directory, and what else it writes goes with it") {
+TEST_CASE("a build writes its directory, and its other files are removed with it") {
     BuildMachine machine;
     const Ran ran = machine.python_in_build("open('/cellgate/made', 'w').write('x')\n"
                                             "open('/tmp/x-' + os.environ['BUS'], 'w')\n"

@@ -124,7 +124,7 @@ TEST_CASE("a mount that shows a part of the hierarchy is understood") {
     CHECK(system.find().memory->folder == system.at("/sys/fs/cgroup/in"));
 }
 
-TEST_CASE("where no group can be had, the reason is said, and what would help") {
+TEST_CASE("where no group is available, the reason is said, and what would help") {
     const auto problem_of = [](const System& system) {
         const GroupPlaces places = system.find();
         CHECK_FALSE(places.memory);
@@ -170,7 +170,7 @@ TEST_CASE("a group whose limit cannot be set is not used, and not left") {
     CHECK(left_in(system.at("/sys/fs/cgroup/app")).empty());
 }
 
-TEST_CASE("a group has its limits, counts what it is asked for, and is gone with its owner") {
+TEST_CASE("a group has its limits, counts what it is asked for, and is removed by its owner") {
     const GroupPlaces places = find_group_places();
     if (!places.memory || !places.processes) {
         MESSAGE("no control groups here: " << places.problem);

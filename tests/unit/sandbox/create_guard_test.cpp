@@ -299,7 +299,7 @@ os.kill(child, 9)
     check_race(program);
 }
 
-TEST_CASE("links that are exchanged while a call is made lead to no guarded name") {
+TEST_CASE("links that are exchanged while a call is made evade no protection") {
     if (!are_guarded_here()) {
         return;
     }
@@ -471,7 +471,7 @@ tell("too many", few)
 )py");
 }
 
-TEST_CASE("a FIFO that waits for its other end keeps nobody else waiting, and can be interrupted") {
+TEST_CASE("a FIFO that waits for its other end keeps no other call waiting, and can be interrupted") {
     if (!are_guarded_here()) {
         return;
     }
@@ -535,7 +535,7 @@ count = 0; done = 0; done_before = -1; pause = 0.0005
 def alarm(*_):
     global count, done_before, pause
     count += 1
-    # Where a call takes longer than the pause, it would be begun anew for ever.
+    # Where a call takes longer than the pause, it would be begun again for ever.
     pause = 0.0005 if done != done_before else 2 * pause
     done_before = done; signal.setitimer(signal.ITIMER_REAL, pause)
 signal.signal(signal.SIGALRM, alarm); signal.setitimer(signal.ITIMER_REAL, pause)

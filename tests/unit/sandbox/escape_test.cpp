@@ -419,7 +419,7 @@ TEST_CASE("a datagram reaches a host's port without a sandbox only: there is no 
     }
 }
 
-TEST_CASE("what a cell writes outside the workspace stays in the sandbox and goes with it") {
+TEST_CASE("what a cell writes outside the workspace stays in the sandbox and is removed with it") {
     for (Isolation isolation : {Isolation::none, Isolation::bwrap}) {
         Machine machine;
         fs::path temporary = "/tmp/" + machine.root.filename().string() + "-left";

@@ -1,5 +1,5 @@
-// What a guarded name leads to, over links, by what git reads, under other names, and to whoever listens: kept from
-// cells as the name itself is. Each attempt has its control: the same without a sandbox.
+// The targets of protected names are protected as the names are: by links, by what git reads, under other names, and as
+// sockets. Each attempt has its control: the same without a sandbox.
 
 #include "base/unique_fd.hpp"
 #include "machine.hpp"
@@ -85,10 +85,10 @@ git clone -q --bare src store; git -C store worktree add -q ../far/away/main)sh"
     {"a script that the configuration names",
      "printf '#!/bin/sh\\n' > scripts/m; git config core.fsmonitor \"sh ./scripts/m\"",
      R"py(put("repo/scripts/m", EVIL))py", "cd repo; git status; test -e ../evil"},
-    {"what a link leads to that is not there", "ln -s shared/vscode .vscode",
+    {"the target of a link, which is not there", "ln -s shared/vscode .vscode",
      R"py(os.makedirs("repo/shared/vscode"); put("repo/shared/vscode/tasks.json"))py",
      "test -e repo/.vscode/tasks.json"},
-    {"a file that a link leads to that is not there", "mkdir conf; ln -s conf/mcp.json .mcp.json",
+    {"a file that is the target of a link, and is not there", "mkdir conf; ln -s conf/mcp.json .mcp.json",
      R"py(put("repo/conf/mcp.json"))py", "test -e repo/.mcp.json"},
     {"the same, of a secret", "mkdir conf; ln -s conf/envrc .envrc", R"py(put("repo/conf/envrc"))py",
      "test -e repo/.envrc"},
@@ -127,14 +127,14 @@ if libc.renameat2(-100, b"repo/x", -100, b"repo/shared", 2) != 0: raise OSError(
 os.makedirs("repo/x/claude"); put("repo/x/claude/settings.json"); os.symlink("x", "repo/y")
 os.rename("repo/y", "repo/current"))py",
      "grep EVIL repo/.claude/settings.json"},
-    {"what a link on the way leads to",
+    {"the target of a link on the way",
      "mkdir -p releases/1/claude; echo x > releases/1/claude/settings.json; ln -s releases/1 current; ln -s "
      "current/claude .claude",
      R"py(put("repo/releases/1/claude/settings.json"))py", "grep EVIL repo/.claude/settings.json"},
-    {"what a link in a guarded folder leads to",
+    {"the target of a link in a protected folder",
      "mkdir .vscode shared; touch shared/t; ln -s ../shared/t .vscode/tasks.json", R"py(put("repo/shared/t"))py",
      "grep EVIL repo/.vscode/tasks.json"},
-    {"what a link in what a link leads to leads to", "mkdir a b; ln -s a .vscode; ln -s ../b/t a/tasks.json",
+    {"the target of a link in the target of a link", "mkdir a b; ln -s a .vscode; ln -s ../b/t a/tasks.json",
      R"py(put("repo/b/t"))py", "grep EVIL repo/.vscode/tasks.json"},
     {"the wrappers of tools that mcptools is a link to",
      "cd ..; rm -rf mcptools; mkdir -p tools/gen; touch tools/gen/x.py; ln -s tools/gen mcptools",
@@ -149,7 +149,7 @@ os.rename("repo/y", "repo/current"))py",
     {"another name of a secret, to read it", "echo CANARY > .env; mkdir a; ln .env a/notes.txt",
      R"py(print("READ" + NUMBER + "." if "CANARY" in open("repo/a/notes.txt").read() else "empty"))py",
      "grep READ$NUMBER[.] \"$OUT\""},
-    {"another name of what a link of a secret leads to", "echo CANARY > s; ln -s s .env; ln s notes.txt",
+    {"another name of the target of a secret's link", "echo CANARY > s; ln -s s .env; ln s notes.txt",
      R"py(print("READ" + NUMBER + "." if "CANARY" in open("repo/notes.txt").read() else "empty"))py",
      "grep READ$NUMBER[.] \"$OUT\""},
     {"another name of a file in a folder of secrets", "mkdir .aws; echo CANARY > .aws/c; ln .aws/c notes.txt",
@@ -172,7 +172,7 @@ os.rename("repo/y", "repo/current"))py",
     {"a datagram's socket of a guarded name", "true",
      R"py(socket.socketpair(); os.chdir("repo"); socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).bind(".Git"))py",
      "test -e repo/.Git"},
-    {"a socket where a link leads to", "ln -s shared .vscode",
+    {"a socket at the target of a link", "ln -s shared .vscode",
      R"py(socket.socket(socket.AF_UNIX).bind("repo/shared"))py", "test -e repo/.vscode"},
     {"the configuration of Mercurial", "mkdir .hg", R"py(put("repo/.hg/hgrc"))py", "test -e repo/.hg/hgrc"},
     {"a workspace of an editor's", "true", R"py(put("repo/My.code-workspace"))py", "test -e repo/My.code-workspace"},
@@ -252,7 +252,7 @@ void make(const std::vector<Attempt>& made, Isolation isolation) {
 
 } // namespace
 
-TEST_CASE("what guarded names lead to is guarded as they are") {
+TEST_CASE("the targets of protected names are protected as they are") {
     std::vector<std::vector<Attempt>> groups = {{}};
     for (const Attempt& attempt : attempts) {
         if (attempt.alone) {
@@ -268,7 +268,7 @@ TEST_CASE("what guarded names lead to is guarded as they are") {
     }
 }
 
-TEST_CASE("what lies around the places that guarded names lead to can be worked in") {
+TEST_CASE("code can work around the targets of protected names") {
     Machine machine;
     REQUIRE(succeeds(machine, R"sh(set -e
 mkdir -p releases/1/claude conf; ln -s releases/1 current; ln -s current/claude .claude
@@ -289,7 +289,7 @@ print("worked")
     }
 }
 
-TEST_CASE("what a guarded name in one folder leads to is guarded in another that settings show for writing") {
+TEST_CASE("the target of a protected name in one folder is protected in another that settings show for writing") {
     for (const Isolation isolation : {Isolation::none, Isolation::bwrap, Isolation::landlock}) {
         Machine machine;
         machine.write(machine.home / "shown/there/tasks.json", "user's");

@@ -42,7 +42,7 @@ constexpr Attempt attempts[] = {
     {"change a file", 2, R"(open(OUTSIDE + "/file", "a").close())"},
     {"remove a file", 2, R"(os.unlink(OUTSIDE + "/file"))"},
     {"empty a file", 3, R"(os.truncate(OUTSIDE + "/file", 0))"},
-    {"read what a folder's descriptor leads to", 2, R"(os.open("file", os.O_RDONLY, dir_fd=9))"},
+    {"read below a folder's descriptor", 2, R"(os.open("file", os.O_RDONLY, dir_fd=9))"},
     {"make a device", 2, R"(os.mknod("device", stat.S_IFCHR | 0o600, 0))"},
     {"control a device", 5, R"(fcntl.ioctl(os.open(OUTSIDE + "/device", os.O_RDONLY), 0x80045200, bytearray(4)))"},
     {"signal the process that stands guard", 6, R"(os.kill(os.getppid(), 0))"},
@@ -66,7 +66,7 @@ constexpr const char* ending = R"(
 try: attack(); print("done")
 except PermissionError as error: print("refused"))";
 
-// bwrap's options lie in the launch's first descriptor, each ended by a NUL.
+// bwrap's options are in the launch's first descriptor, each ended by a NUL.
 std::string options_of(const Launch& launch) {
     const UniqueFd file = reopen_read_only(launch.descriptors.front().get());
     std::string options;
@@ -137,7 +137,7 @@ std::string attempt_with_flaws(const Attempt& attempt, bool with_landlock) {
     return ran.out + ran.error;
 }
 
-// Whether the sandbox's command ran when `list` stood where the writable places are.
+// Whether the sandbox's command ran when `list` replaced the list of writable places.
 bool runs_with(const std::string& list) {
     Machine machine;
     fs::create_directories(machine.root / "outside");
@@ -205,7 +205,7 @@ TEST_CASE("what Landlock lets through has to be held by another layer") {
     }
 }
 
-TEST_CASE("nothing runs when Landlock cannot be had as it was planned") {
+TEST_CASE("nothing runs when Landlock is not available as it was planned") {
     if (!has_landlock()) {
         MESSAGE("no Landlock here");
         return;
@@ -218,7 +218,7 @@ TEST_CASE("nothing runs when Landlock cannot be had as it was planned") {
     CHECK_FALSE(runs_with("/tmp\0/dev/shm"s)); // it has no end
 }
 
-TEST_CASE("where the kernel has no Landlock, the mounts hold alone, and nobody is told otherwise") {
+TEST_CASE("where the kernel has no Landlock, the mounts hold alone, and the layers say so") {
     const pid_t child = ::fork();
     if (child == 0) {
         const std::string problem = found_without_landlock();

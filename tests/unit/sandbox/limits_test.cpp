@@ -25,7 +25,7 @@ std::pair<Ran, Ran> run_both(const Limits& limits, const std::string& program) {
     return {std::move(free), std::move(limited)};
 }
 
-// Whether a control group can be had here; else it is said why not.
+// Whether a control group is available here; else a message says why not.
 bool have_groups() {
     const GroupPlaces places = find_group_places();
     if (!places.memory || !places.processes) {
@@ -112,7 +112,7 @@ print("done")
     CHECK(limited.out.find("done") == std::string::npos);
     CHECK(limited.out.starts_with("caught\n"));
     CHECK(free.status.success());
-    CHECK(limited.status.signal == SIGXCPU); // it caught that and was killed; the cause is told all the same
+    CHECK(limited.status.signal == SIGXCPU); // it caught that and was killed; the cause is reported all the same
 }
 
 TEST_CASE("with a limit of processor time, a program ends as it would without") {

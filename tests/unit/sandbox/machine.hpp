@@ -1,6 +1,6 @@
 #pragma once
-// A small machine to attack: a home with a key in it, a workspace with guarded files, a private session directory, all
-// below one temporary directory that goes away with it; and the means to run Python in there.
+// `Machine` is a small machine to attack: a home with a key in it, a workspace with protected files, a private session
+// directory, all below one temporary directory that is removed with it; and the means to run Python in there.
 
 #include "async/process.hpp"
 #include "base/unique_fd.hpp"

@@ -72,7 +72,7 @@ TEST_CASE("a read-only path that holds the home directory, or is the workspace, 
     CHECK(mentions(refusal(machine), "interpreter's prefix"));
 }
 
-TEST_CASE("a session directory that others can enter, or that lies in the workspace, is refused") {
+TEST_CASE("a session directory that others can enter, or that is in the workspace, is refused") {
     Machine machine;
     fs::permissions(machine.session_dir, fs::perms::owner_all | fs::perms::group_exec);
     CHECK(mentions(refusal(machine), "0700"));
@@ -146,7 +146,7 @@ TEST_CASE("an environment larger than bubblewrap takes is refused before it star
     CHECK(mentions(refusal(machine, command), "at most 9000 arguments"));
 }
 
-TEST_CASE("what a session adds to the environment neither acts on bwrap nor stands in a command line") {
+TEST_CASE("what a session adds to the environment neither acts on bwrap nor is in a command line") {
     Machine machine;
     async::Command command;
     command.argv = {"/usr/bin/true"};

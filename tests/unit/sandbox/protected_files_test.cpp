@@ -90,7 +90,7 @@ TEST_CASE("more guarded files than a sandbox can hide are an error that says whe
     } catch (const cellgate::Error& error) {
         CHECK(error.code == cellgate::ErrorCode::sandbox_unavailable);
         CHECK_MESSAGE(error.message.find("at most 500") != std::string::npos, error.message);
-        CHECK_MESSAGE(error.message.find("5000, lie in " + (machine.workspace / "src").string()) != std::string::npos,
+        CHECK_MESSAGE(error.message.find("5000, are in " + (machine.workspace / "src").string()) != std::string::npos,
                       error.message);
         CHECK_FALSE(error.hint.empty());
     }

@@ -1,4 +1,4 @@
-// Where isolation cannot be had, nothing runs, and the error says why and what to do.
+// Where isolation is not available, nothing runs, and the error says why and what to do.
 
 #include "base/error.hpp"
 #include "bwrap_probe.hpp"

@@ -351,7 +351,7 @@ TEST_CASE("what is guarded stays guarded whatever allowWrite says, and a notice 
     CHECK(mentions(notices(machine, reading("~/absent")), "skipped: it does not exist"));
 }
 
-TEST_CASE("a link that a cell puts in the place of what a settings file names leads nowhere") {
+TEST_CASE("a link that a cell puts in the place of what a settings file names shows nothing") {
     Machine machine;
     machine.write(machine.workspace / "results/x", "1");
     machine.write(machine.home / "papers/will", "CANARY");
@@ -582,7 +582,7 @@ print(seen)
                 CHECK((seen[i] == "read" || seen[i] == "write"));
                 break;
             case Visibility::unreadable:
-                // What lies in something hidden is not even named.
+                // The content of a hidden folder is not even named.
                 CHECK((seen[i] == "unreadable" || seen[i] == "absent"));
                 break;
             case Visibility::absent:

@@ -170,7 +170,7 @@ T(attack))";
     CHECK_MESSAGE(held.out.starts_with("HELD PermissionError"), held.out, held.error);
 }
 
-TEST_CASE("no file gets a bit that lends its owner's rights to whoever runs it") {
+TEST_CASE("no file gets a bit that lends its owner's rights to the user who runs it") {
     const char* attack = R"(
 x86 = os.uname().machine == "x86_64"
 path = W + "/tool"
@@ -196,7 +196,7 @@ attempt("mknod", lambda: os.mknod(path, 0o104755))
 if x86: attempt("creat", lambda: libc.syscall(85, path.encode(), 0o4755))
 try: print("unnamed", bool(made(os.open(W, os.O_TMPFILE | os.O_RDWR, 0o4755))))
 except OSError: print("unnamed", False)
-# What nobody needs to fear:
+# Harmless modes:
 make(); os.chmod(path, 0o1755); os.chmod(path, 0o644); os.mkdir(W + "/folder", 0o755); print("plain", True)
 )";
     Machine machine;

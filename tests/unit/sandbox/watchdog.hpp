@@ -1,6 +1,6 @@
 #pragma once
-// For programs of which a test does not know that they end: when one is late, it tells where each of its processes
-// stands, and ends them, so that the test fails by what it expected of them.
+// `Watchdog` is for programs of which a test does not know that they end: when one is late, it reports where each of
+// its processes waits, and ends them, so that the test fails by what it expected of them.
 
 #include <chrono>
 #include <condition_variable>

@@ -18,7 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using protocol::ToolServerSource;
-using protocol::ToolServerState;
 
 constexpr Duration stop_grace = 2s;
 // Code that keeps changing a server's program would have a user asked without end.

@@ -89,8 +89,8 @@ try:
     os.listdir(p) if os.path.isdir(p) else open(p).close()
     seen = "read"
     try:
-    os.close(os.open(p, os.O_TMPFILE | os.O_RDWR)) if os.path.isdir(p) else open(p, "a").close()
-    seen = "write"
+        os.close(os.open(p, os.O_TMPFILE | os.O_RDWR)) if os.path.isdir(p) else open(p, "a").close()
+        seen = "write"
     except OSError: pass
 except FileNotFoundError: seen = "absent"
 except OSError as e: seen = "absent" if e.errno == errno.ELOOP else "unreadable"

@@ -37,7 +37,6 @@ struct Registry::ServerLaunch {
     ServerSpec spec;
     ServerDescription described;
     std::shared_ptr<CancelState> cancel; // of the start itself, once it was allowed
-    bool abandoned = false;              // its callers gave up before it was allowed
     std::shared_ptr<async::Process> process;
     std::shared_ptr<ServerInstance> running;
     std::exception_ptr error;

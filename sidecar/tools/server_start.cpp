@@ -60,7 +60,6 @@ Task<std::shared_ptr<Registry::ServerInstance>> Registry::running(CallContext co
             try {
                 co_await allow_start(context, start);
             } catch (const Cancelled&) {
-                start->abandoned = true;
                 refused = server->co_owners.empty(); // another agent that named it may ask for itself
                 error = std::current_exception();
             } catch (const Error& problem) {
@@ -76,7 +75,6 @@ Task<std::shared_ptr<Registry::ServerInstance>> Registry::running(CallContext co
             }
             if (error || server->removed) {
                 server->starting = nullptr;
-                start->abandoned = start->abandoned || !error; // another configuration by now: ask about that one
                 start->done.set();
                 if (error) {
                     std::rethrow_exception(error);

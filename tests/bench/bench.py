@@ -286,7 +286,7 @@ def measure(group, cases, workspace, commands):
             command, need = commands[group.name, case]
             samples[case] = missing(need) or []
             if not samples[case]:
-                workers[case] = Worker(command, workspace.environment(case, group.name), workspace.root)
+                workers[case] = Worker(command, workspace.environment(case, group.name), workspace.path)
                 stack.callback(workers[case].close)
                 attempt(case, workers[case].ready)
         for case in list(workers):

@@ -1,6 +1,5 @@
 """The bench runs and prints every line. How long anything takes decides nothing here."""
 
-import importlib.util
 import json
 import math
 import os
@@ -9,10 +8,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import bench
+from bench_lines import Line
+
 HERE = Path(__file__).resolve().parent
-spec = importlib.util.spec_from_file_location("bench", HERE / "bench.py")
-bench = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(bench)
 
 
 class Smoke(unittest.TestCase):
@@ -39,13 +38,13 @@ class Smoke(unittest.TestCase):
         self.assertIn("tool call from a cell / direct MCP call", done.stderr)
 
     def test_a_ratio_above_its_goal_is_missed_and_one_below_is_met(self):
-        line = bench.Line("group", "work", "ours", "floor", 1.5)
+        line = Line("group", "work", "ours", "floor", 1.5)
         for ours, met in (([1.4, 1.4, 9], True), ([1.6, 1.6, 0], False)):
             record = bench.judged(line, {"group": {"ours": ours, "floor": [1.0]}}, None)
             self.assertEqual((record["met"], bench.row(record)[-1]), (met, "met" if met else "MISSED"))
 
     def test_a_line_of_a_percentile_is_judged_by_its_slow_samples(self):
-        line = bench.Line("group", "work", "ours", None, 0.1, percent=95)
+        line = Line("group", "work", "ours", None, 0.1, percent=95)
         for slow, met in ((5, True), (6, False)):
             record = bench.judged(line, {"group": {"ours": [0.05] * (101 - slow) + [0.2] * slow}}, None)
             self.assertEqual(record["met"], met)

@@ -45,18 +45,15 @@ bool is_short(std::string_view label) {
     return columns(label) <= rows * max_columns;
 }
 
-// Whether an argument's name says that it is a path: one of its words is one of ours ("outputFile", "target_dir").
-bool names_a_path(std::string_view name) {
-    constexpr std::array words{"path",      "paths",       "file",        "files",   "filename", "filepath",
-                               "dir",       "dirs",        "root",        "roots",   "cwd",      "folder",
-                               "folders",   "src",         "source",      "sources", "dest",     "dst",
-                               "directory", "directories", "destination", "target",  "targets"};
+// Whether one of the words of an argument's name is one of these ("outputFile", "target_dir", "page_url").
+template <std::size_t count>
+bool has_word(std::string_view name, const std::array<std::string_view, count>& words) {
     std::string word;
-    const auto is_path_word = [&] { return std::find(words.begin(), words.end(), word) != words.end(); };
+    const auto is_one = [&] { return std::find(words.begin(), words.end(), word) != words.end(); };
     for (const char c : name) {
         const auto byte = static_cast<unsigned char>(c);
         if (std::isalpha(byte) == 0 || std::isupper(byte) != 0) {
-            if (is_path_word()) {
+            if (is_one()) {
                 return true;
             }
             word.clear();
@@ -65,50 +62,87 @@ bool names_a_path(std::string_view name) {
             word += static_cast<char>(std::tolower(byte));
         }
     }
-    return is_path_word();
+    return is_one();
 }
 
-// The folder that a path in the root is, or is in, relative to the root; nothing outside, or while it is not known.
-std::optional<std::string> folder_of(std::string_view value, PathSnapshot& paths) {
+constexpr std::array<std::string_view, 23> path_words{
+    "path", "paths", "file",      "files",       "filename",    "filepath", "dir",    "dirs",
+    "root", "roots", "cwd",       "folder",      "folders",     "src",      "source", "sources",
+    "dest", "dst",   "directory", "directories", "destination", "target",   "targets"};
+constexpr std::array<std::string_view, 8> url_words{"url",     "uri",  "link", "href",
+                                                    "address", "site", "page", "endpoint"};
+
+// What an argument names, and how a rule keeps it there.
+struct ArgumentBound {
+    std::string words; // "under data/", "on example.org"
+    protocol::Matcher matcher;
+};
+
+// The folder that a path in the root is, or is in; nothing outside, or while it is not known.
+std::optional<ArgumentBound> folder_of(std::string_view value, PathSnapshot& paths) {
     if (path_under(value, paths.root(), paths) != Match::yes) {
         return std::nullopt;
     }
-    const PathSnapshot::ResolvedPath& place = *paths.find(absolute_path(value, paths));
-    const std::filesystem::path path = *place.path;
-    return (place.is_directory ? path : path.parent_path()).lexically_relative(paths.root()).string();
+    const PathSnapshot::ResolvedPath& found = *paths.find(absolute_path(value, paths));
+    const std::filesystem::path path = *found.path;
+    ArgumentBound bound;
+    bound.matcher.under = (found.is_directory ? path : path.parent_path()).lexically_relative(paths.root()).string();
+    bound.words =
+        *bound.matcher.under == "." ? "anywhere in the workspace" : "under " + visible_name(*bound.matcher.under + "/");
+    return bound;
 }
 
-struct FolderRule {
+// The host of a URL of the web whose text has nothing between its scheme and the "/" behind the host but the host and
+// a port: no reader takes another host for it, whatever follows.
+std::optional<ArgumentBound> host_of(std::string_view value) {
+    for (const std::string_view scheme : {"https://", "http://"}) {
+        const std::size_t end = value.starts_with(scheme) ? value.find('/', scheme.size()) : std::string_view::npos;
+        if (end == std::string_view::npos) {
+            continue;
+        }
+        const std::string_view host = value.substr(scheme.size(), end - scheme.size());
+        if (parse_endpoint(host, 443)) {
+            ArgumentBound bound;
+            bound.words = "on " + std::string(host); // of characters that a host and a port may have
+            bound.matcher.glob = fmt::format("{}{}/**", scheme, host);
+            return bound;
+        }
+    }
+    return std::nullopt;
+}
+
+struct NarrowRule {
     RuleSpec rule;
-    std::string label;
+    std::string label; // "copy under data/ and target under out/"
 };
 
-// " under data/" for the first path, " and target under out/" for a further one.
-std::string folder_words(std::string_view argument, const std::string& folder, bool first) {
-    const std::string where = folder == "." ? "anywhere in the workspace" : "under " + visible_name(folder + "/");
-    return first ? " " + where : fmt::format(" and {} {}", visible_name(argument), where);
-}
-
-// A rule that keeps every argument that is a path to its folder; nothing when there is none, or one of them is not
-// a plain path in the root.
-std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, PathSnapshot& paths) {
-    FolderRule found{std::move(rule), visible_name(*payload.action().tool)};
+// A rule that keeps every argument that is a path to its folder, and every one that is a URL to its host; nothing when
+// there is none, or one of them is neither a plain path in the root nor a plain URL.
+std::optional<NarrowRule> narrow_rule(RuleSpec rule, const Payload& payload, PathSnapshot& paths) {
+    NarrowRule found{std::move(rule), visible_name(*payload.action().tool)};
     found.rule.arguments.emplace();
     bool known = true;
     std::size_t looked_at = 0;
     for (const auto& [name, value] : json_members(payload.action().arguments->text())) {
-        if (!names_a_path(name)) {
+        const bool names_a_path = has_word(name, path_words);
+        if (!names_a_path && !has_word(name, url_words)) {
             continue;
         }
         if (++looked_at > max_paths) {
             return std::nullopt;
         }
-        const std::optional<std::string> folder =
-            json_type(value) == "string" ? folder_of(decode_json_string(value), paths) : std::nullopt;
-        if (!folder && paths.is_resolved()) {
+        std::optional<ArgumentBound> bound;
+        if (json_type(value) == "string") {
+            const std::string text = decode_json_string(value);
+            bound = host_of(text);
+            if (!bound && names_a_path) {
+                bound = folder_of(text, paths);
+            }
+        }
+        if (!bound && (!names_a_path || paths.is_resolved())) {
             return std::nullopt;
         }
-        if (!folder) {
+        if (!bound) {
             known = false; // go on: what all of them lack is looked for at once
             continue;
         }
@@ -116,10 +150,9 @@ std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, Pat
         for (const char c : name) {
             pointer += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
         }
-        found.label += folder_words(name, *folder, found.rule.arguments->empty());
-        protocol::Matcher matcher;
-        matcher.under = *folder;
-        found.rule.arguments->emplace(std::move(pointer), std::move(matcher));
+        found.label += found.rule.arguments->empty() ? " " : fmt::format(" and {} ", visible_name(name));
+        found.label += bound->words;
+        found.rule.arguments->emplace(std::move(pointer), std::move(bound->matcher));
     }
     if (!known || found.rule.arguments->empty()) {
         return std::nullopt;
@@ -196,12 +229,12 @@ std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& con
     any.server = action.server;
     any.tool = action.tool;
     const Scope wide = context.in_session ? Scope::session : Scope::workspace;
-    const std::optional<FolderRule> folder = folder_rule(any, payload, paths);
-    if (folder && is_short(lasting(folder->label, Scope::execution))) {
+    const std::optional<NarrowRule> narrow = narrow_rule(any, payload, paths);
+    if (narrow && is_short(lasting(narrow->label, Scope::execution))) {
         if (context.in_execution) {
-            offer(choices, folder->label, Scope::execution, folder->rule);
+            offer(choices, narrow->label, Scope::execution, narrow->rule);
         }
-        offer(choices, folder->label, wide, folder->rule);
+        offer(choices, narrow->label, wide, narrow->rule);
     }
     std::string tool = fmt::format("any {} of {}", visible_name(*action.tool), visible_name(*action.server));
     if (!is_short(lasting(tool, Scope::workspace))) {

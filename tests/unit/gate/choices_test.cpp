@@ -88,6 +88,50 @@ TEST_CASE("a tool that is allowed in a folder until the cell ends is asked about
     fixture.deny();
 }
 
+TEST_CASE("a tool that is allowed on a host until the cell ends is asked about on other hosts") {
+    Fixture fixture;
+    fixture.run_execution("e");
+    const auto call = fixture.ask(tool(R"({"url":"https://example.org:8443/a"})", "fetch"), "e");
+    const protocol::Choice choice = fixture.user.requested.back().choices[2];
+    CHECK(choice.label == "fetch on example.org:8443, until the cell ends");
+    fixture.allow(choice.scope, choice.rule);
+    CHECK(call->allowed());
+    CHECK(fixture.ask(tool(R"({"url":"https://example.org:8443/b?c#d","method":"GET"})", "fetch"), "e")->allowed());
+    for (const char* url : {"https://example.org/a", "http://example.org:8443/a", "https://example.org:8443@evil.net/",
+                            "https://example.org:8443.evil.net/", "https://example.org:8443\\\\@evil.net/",
+                            "https://evil.net/https://example.org:8443/", "https://example.org:8443/../x"}) {
+        CAPTURE(url);
+        CHECK_FALSE(fixture.ask(tool(fmt::format(R"({{"url":"{}"}})", url), "fetch"), "e")->allowed());
+        fixture.deny();
+    }
+}
+
+TEST_CASE("a host is offered only when every reader of the URL finds the same one") {
+    Fixture fixture;
+    const auto hosts = [&fixture](const std::string& arguments) {
+        std::vector<std::string> found;
+        for (const protocol::Choice& choice : choices(fixture, tool(arguments))) {
+            if (choice.rule && choice.rule->arguments) {
+                for (const auto& [pointer, matcher] : *choice.rule->arguments) {
+                    found.push_back(pointer + " " + matcher.glob.value_or(""));
+                }
+            }
+        }
+        return found;
+    };
+    using Found = std::vector<std::string>;
+    CHECK(hosts(R"({"url":"https://example.org/x"})") == Found{"/url https://example.org/**"});
+    CHECK(hosts(R"({"pageUrl":"http://[2001:db8::1]:80/"})") == Found{"/pageUrl http://[2001:db8::1]:80/**"});
+    CHECK(hosts(R"({"source":"https://example.org/x"})") == Found{"/source https://example.org/**"});
+    CHECK(hosts(R"({"text":"https://example.org/x"})").empty()); // a message may begin with a link
+    for (const char* url : {"https://example.org", "https://user@example.org/", "https://example.org?/", "HTTPS://a.b/",
+                            "https:///example.org/", "https://*.org/", "https://127.1/", "file:///etc/passwd", "x"}) {
+        CAPTURE(url);
+        CHECK(hosts(fmt::format(R"({{"url":"{}"}})", url)).empty());
+    }
+    CHECK(hosts(R"({"url":"https://example.org/x","link":["https://evil.net/"]})").empty());
+}
+
 TEST_CASE("where only the exact payload counts, nothing wider is offered") {
     Fixture fixture;
     fixture.run_execution("e");

@@ -1,5 +1,6 @@
 """clang-tidy over the product's sources: `tidy.py BUILD CLANG_TIDY`, with the compile commands of that build. A source
-that passed is not looked at again until it, a header of the project that it includes, or the checks have changed."""
+that passed, in whichever clone of this user's, is not looked at again until it, a header of the project that it includes,
+or the checks have changed."""
 
 import hashlib
 import json
@@ -11,18 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+INCLUDE_ROOT = re.compile(r" -I(\S+)")
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
 
-def include_roots():
-    return [path for path in ROOT.glob("sidecar/*/include")] + [ROOT / "protocol" / "include"]
-
-
-def digest(source, settings):
-    """Of all that the outcome depends on, but for the system's headers."""
+def digest(source, command, settings):
+    """Of all that the outcome depends on, but for the system's headers. The same in every clone."""
     sums = {}
     waiting = [source]
-    roots = include_roots()
+    roots = [Path(root) for root in INCLUDE_ROOT.findall(command)]
     while waiting:
         path = waiting.pop()
         if path in sums:
@@ -32,21 +30,21 @@ def digest(source, settings):
         for name in INCLUDE.findall(text):
             candidates = [root / name.decode() for root in [path.parent, *roots]]
             waiting += [candidate for candidate in candidates if candidate.is_file()]
-    whole = [*settings, *(f"{path.relative_to(ROOT)} {sums[path]}" for path in sorted(sums))]
+    whole = [*settings, command.replace(str(ROOT), ""), *sorted(f"{path.name} {each}" for path, each in sums.items())]
     return hashlib.sha256("\n".join(whole).encode()).hexdigest()
 
 
 def main(build, clang_tidy):
     version = subprocess.run([clang_tidy, "--version"], check=True, capture_output=True, text=True).stdout
     checks = (ROOT / ".clang-tidy").read_text()
-    passed = build / "tidy"
-    passed.mkdir(exist_ok=True)
+    passed = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "cellgate-tidy")
+    passed.mkdir(parents=True, exist_ok=True)
     waiting = []
     commands = json.loads((build / "compile_commands.json").read_text())
     for entry in commands:
         source = Path(entry["file"])
         if source.is_relative_to(ROOT / "sidecar") or source.is_relative_to(ROOT / "protocol"):
-            mark = passed / digest(source, [version, checks, entry["command"]])
+            mark = passed / digest(source, entry["command"], [version, checks])
             if not mark.exists():
                 waiting.append((source, mark))
 

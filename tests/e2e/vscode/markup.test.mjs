@@ -96,6 +96,7 @@ scenario("markup of a cell reaches nothing outside", { prepare }, async ({ edito
     await until(() => panel.url().startsWith("chrome-error:"), () => `the browser's refusal; the frame is at ${panel.url()}`);
 
     await editor.page.locator('.tab[data-resource-name="plan.py"]').click();
+    await editor.textFocus();
     await run(2);
     const html = await editor.frame("#mark");
     assert.equal(await html.locator("#owned").count(), 0);

@@ -51,9 +51,13 @@ const ordinary = {
     ),
 };
 
-/** Saves the notebook until its file has this output. */
+/** Saves the notebook until its file has this output, and all of its cells have ended. */
 async function save(editor, workspace, output) {
-    await editor.pressUntil("Control+S", async () => (await workspace.read("plan.ipynb")).includes(output), "the saved notebook");
+    const isSaved = async () => {
+        const { cells } = JSON.parse(await workspace.read("plan.ipynb"));
+        return cells.every((cell) => cell.execution_count) && JSON.stringify(cells).includes(output);
+    };
+    await editor.pressUntil("Control+S", isSaved, "the saved notebook");
 }
 
 scenario("an ordinary notebook runs in a kernel of cellgate", { files: ordinary }, async ({ workspace, editor }) => {

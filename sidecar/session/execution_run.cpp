@@ -1,10 +1,8 @@
 #include "execution_run.hpp"
 
-#include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
 #include "execution_results.hpp"
-#include "install_notes.hpp"
 #include "notes.hpp"
 #include "path_inspection.hpp"
 
@@ -197,11 +195,13 @@ Task<void> ExecutionRun::restore_cwd() {
 
 Task<void> ExecutionRun::send_chdir() {
     const SessionOptions& options = context_.options;
-    std::string literal;
-    append_json_string(literal, options.cwd); // also a Python literal, but for characters beyond the first plane
+    std::optional<std::string> code = instance_->language->chdir_code(options.cwd);
+    if (!code) {
+        co_return;
+    }
     jupyter::ExecuteRequest request;
     request.msg_id = random_id();
-    request.code = fmt::format("__import__('os').chdir({})", literal);
+    request.code = std::move(*code);
     request.silent = true;
     request.store_history = false;
     try {
@@ -214,20 +214,20 @@ Task<void> ExecutionRun::send_chdir() {
 }
 
 Task<void> ExecutionRun::add_notes(std::optional<protocol::ExecutionError> error) {
-    // The weaker sandbox does not hold installs.
-    const bool is_weaker = context_.options.isolation == sandbox::Isolation::landlock;
-    if (std::optional<protocol::Note> note =
-            note_of_install(execution_->params.code, is_weaker ? context_.latest.kernel.interpreter : std::nullopt)) {
+    const LanguageSupport& language = *instance_->language;
+    const bool holds_installs = context_.options.isolation != sandbox::Isolation::landlock;
+    if (std::optional<protocol::Note> note = language.install_note(execution_->params.code, holds_installs)) {
         add_note(execution_->notes, std::move(*note));
     }
     if (!error) {
         co_return;
     }
-    Failure failure{std::move(*error), execution_->params.code, last_printed_.text()};
-    if (instance_->proxy && bypassed_proxy(failure)) {
+    const Failure failure{std::move(*error), execution_->params.code, last_printed_.text()};
+    FailureCauses causes = language.causes_of(failure);
+    if (instance_->proxy && causes.bypassed_proxy) {
         add_note(execution_->notes, note_of_direct_connection());
     }
-    co_await add_path_notes(failed_paths(failure));
+    co_await add_path_notes(std::move(causes.paths));
 }
 
 Task<void> ExecutionRun::add_path_notes(std::vector<FailedPath> paths) {

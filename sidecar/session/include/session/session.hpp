@@ -64,6 +64,8 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     // Sends the query only while nothing runs or is queued, so that a user never waits for a cell. Throws Error{busy}
     // otherwise and on a timeout; Error{kernel_died, kernel_start_failed}.
     Task<std::string> ask(jupyter::KernelQuery query);
+    // As ask(). Nothing if the kernel does not report its variables.
+    Task<std::optional<jupyter::Variables>> variables();
     // The context of a call on the kernel's tool channel, by the sidecar's own records; only the line is the code's
     // claim.
     tools::CallContext current_call(std::optional<std::int64_t> reported_line) override;
@@ -78,6 +80,7 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     // Throws Error{busy} if code of another agent ran, runs or will run in this kernel: they could use each other's
     // grants.
     void require_single_agent(const gate::Agent& agent) const;
+    void require_idle() const;
     void require_restartable() const;
     Task<void> check_settings(std::shared_ptr<const sandbox::Settings> settings, const sandbox::Additions& additions);
 

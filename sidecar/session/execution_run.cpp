@@ -174,7 +174,7 @@ Task<protocol::ExecuteResult> ExecutionRun::end_with_kernel(std::string failure)
         reason = "it did not stop when it was interrupted: its kernel was ended";
     } else if (instance_->kernel->has_exited()) {
         const jupyter::KernelExit kernel_exit = co_await instance_->kernel->exited();
-        if (std::optional<LimitExceeded> exceeded = context_.limits.exceeded(*instance_, kernel_exit)) {
+        if (std::optional<LimitExceeded> exceeded = context_.limits.exceeded(instance_->group.get(), kernel_exit)) {
             status = exceeded->status;
             reason = std::move(exceeded->reason);
         }

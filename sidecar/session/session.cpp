@@ -158,7 +158,7 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     execution->clock.start();
     services_.observer.on_execution_changed(*execution, std::nullopt);
     set_status(protocol::SessionStatus::busy);
-    limits_->inspect(*instance_);
+    limits_->inspect(instance_->group.get());
     if (execution->agent && !options_.agent) {
         lend_kernel(*execution->agent);
     }

@@ -3,6 +3,7 @@
 #include "async/process.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
+#include "base/paths.hpp"
 #include "base/regular_file.hpp"
 #include "base/shell_words.hpp"
 
@@ -163,14 +164,6 @@ InterpreterKind kind_of(const fs::path& prefix, const fs::path& base_prefix) {
     return is_debian_system(base_prefix) ? InterpreterKind::system : InterpreterKind::other;
 }
 
-bool is_below(const fs::path& path, fs::path directory) {
-    if (!directory.has_filename()) {
-        directory = directory.parent_path(); // "/a/" is "/a"
-    }
-    const auto [end, rest] = std::mismatch(directory.begin(), directory.end(), path.begin(), path.end());
-    return end == directory.end();
-}
-
 Error no_answer(const std::string& path, const std::string& found) {
     return Error(ErrorCode::kernel_not_found,
                  fmt::format("expected a Python 3 interpreter, found {}: {}", found, escape_unprintable(path)),
@@ -312,11 +305,15 @@ Error no_ipykernel(const Interpreter& interpreter, bool from_workspace) {
 bool is_inside(const std::string& path, const std::string& workspace) {
     std::error_code error;
     const fs::path here = fs::absolute(path).lexically_normal();
-    const fs::path lexical = fs::absolute(workspace).lexically_normal();
-    const fs::path real_workspace = fs::weakly_canonical(lexical, error);
-    return is_below(here, lexical) ||
-           is_below(fs::weakly_canonical(here.parent_path(), error) / here.filename(), real_workspace) ||
-           is_below(fs::weakly_canonical(here, error), real_workspace);
+    fs::path lexical = fs::absolute(workspace).lexically_normal();
+    if (!lexical.has_filename()) {
+        lexical = lexical.parent_path(); // "/a/" is "/a"
+    }
+    const std::string real_workspace = fs::weakly_canonical(lexical, error);
+    const fs::path real_name = fs::weakly_canonical(here.parent_path(), error) / here.filename();
+    const fs::path real = fs::weakly_canonical(here, error);
+    return is_within(here.native(), lexical.native()) || is_within(real_name.native(), real_workspace) ||
+           is_within(real.native(), real_workspace);
 }
 
 } // namespace cellgate::jupyter

@@ -1,6 +1,7 @@
 #include "kernel_instance.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/sync.hpp"
 #include "egress/settings_rules.hpp"
@@ -12,7 +13,6 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <functional>
-#include <unistd.h>
 
 namespace cellgate::session {
 
@@ -25,14 +25,9 @@ constexpr std::string_view channel_socket = "tools.sock";
 constexpr std::string_view proxy_socket = "net.sock";
 
 void write_new_file(const std::string& path, std::string_view text) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    const bool good = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    const int error = errno;
-    if (fd >= 0) {
-        ::close(fd);
-    }
-    if (!good) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), error);
+    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file.valid() || !write_all(file.get(), text)) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), errno);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "base/sync.hpp"
 #include "execution_results.hpp"
 #include "notes.hpp"
 #include "path_inspection.hpp"
@@ -26,8 +27,7 @@ constexpr Duration interrupt_retry_delay = std::chrono::seconds(1);
 Task<protocol::ExecuteResult> ExecutionRun::run() {
     begin();
     protocol::ExecuteResult result = co_await execute();
-    helpers_.cancel();
-    co_await shielded(helpers_.join());
+    co_await shielded(cancel_and_join(helpers_));
     if (instance_->mounts) {
         co_await add_notes(result.error);
     }

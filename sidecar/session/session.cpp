@@ -122,7 +122,7 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
         std::make_shared<Execution>(id, std::move(params), client, options_.id, services_.journals, services_.clock);
     execution->agent = std::move(agent);
     services_.observer.on_execution_changed(*execution, queue_.push(execution));
-    queue_changed_.set();
+    queue_changed_.notify();
     return execution;
 }
 
@@ -136,16 +136,13 @@ void Session::require_single_agent(const gate::Agent& agent) const {
 }
 
 Task<void> Session::run_queue() {
+    const auto has_work = [this] { return !queue_.empty(); };
     while (true) {
-        while (!queue_.empty()) {
-            co_await kernel_ready_.wait();
-            if (!kernel_ready_.is_set() || queue_.empty()) {
-                continue; // lost again, or cancelled, before this task had its turn
-            }
+        co_await queue_changed_.until(has_work);
+        co_await kernel_ready_.wait();
+        if (kernel_ready_.is_set() && !queue_.empty()) { // not lost again, or cancelled, before this task had its turn
             co_await run(queue_.take());
         }
-        queue_changed_.reset();
-        co_await queue_changed_.wait();
     }
 }
 

@@ -130,8 +130,7 @@ Task<void> Session::close(std::string reason) {
         cancel_queued(std::nullopt, reason); // also those queued after an earlier loss
         instance_->close_channels();
     }
-    tasks_.cancel();
-    co_await shielded(tasks_.join());
+    co_await shielded(cancel_and_join(tasks_));
     if (instance_) {
         co_await shielded(instance_->end(Duration::zero()));
     }

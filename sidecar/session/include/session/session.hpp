@@ -4,6 +4,7 @@
 // cancelled (the state that they relied on is gone), and a new kernel is started. A result of status killed is given
 // once no process of that kernel runs any more. Owned by the service, which must await close() before destruction.
 
+#include "base/sync.hpp"
 #include "jupyter/kernel_client.hpp"
 #include "session/execution_queue.hpp"
 #include "session/latest_kernel.hpp"
@@ -103,7 +104,7 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     WallTime created_at_;
     std::unique_ptr<sandbox::Launcher> launcher_;
     ExecutionQueue queue_;
-    Event queue_changed_;
+    Condition queue_changed_;
     LatestKernel latest_;
     std::unique_ptr<KernelLimits> limits_;
     std::shared_ptr<KernelInstance> instance_;

@@ -1,6 +1,7 @@
 // Regular files and character devices: the loop cannot wait for them, so libuv's threads read and write.
 
 #include "base/log.hpp"
+#include "base/sync.hpp"
 #include "system_stream.hpp"
 #include "uv_handle.hpp"
 
@@ -25,29 +26,28 @@ class FileInput final : public InputEnd, public std::enable_shared_from_this<Fil
         if (!busy_) {
             release_descriptor(fd_);
         }
-        done_.set();
+        done_.notify();
     }
 
   private:
     static Task<std::string> read_some(std::shared_ptr<FileInput> self) {
-        while (self->open_) {
-            if (self->result_) {
-                const ssize_t count = *std::exchange(self->result_, std::nullopt);
-                if (count < 0) {
-                    throw uv_error("cannot read", static_cast<int>(count));
-                }
-                co_return self->buffer_.substr(0, static_cast<std::size_t>(count));
-            }
-            self->start();
-            self->done_.reset();
-            co_await self->done_.wait();
+        self->start();
+        const auto done = [&self] { return self->result_ || !self->open_; };
+        co_await self->done_.until(done);
+        if (!self->open_) {
+            co_return std::string();
         }
-        co_return std::string();
+        const ssize_t count = *std::exchange(self->result_, std::nullopt);
+        if (count < 0) {
+            throw uv_error("cannot read", static_cast<int>(count));
+        }
+        co_return self->buffer_.substr(0, static_cast<std::size_t>(count));
     }
 
     void start() {
-        if (std::exchange(busy_, true)) {
-            return; // an earlier read() was cancelled; its bytes come to this one
+        // An earlier read() may have been cancelled: its bytes come to this one.
+        if (!open_ || result_ || std::exchange(busy_, true)) {
+            return;
         }
         buffer_.resize(std::size_t{64} << 10);
         adopt(request_, shared_from_this());
@@ -66,7 +66,7 @@ class FileInput final : public InputEnd, public std::enable_shared_from_this<Fil
         if (!open_) {
             release_descriptor(fd_);
         }
-        done_.set();
+        done_.notify();
     }
 
     Loop& loop_;
@@ -76,7 +76,7 @@ class FileInput final : public InputEnd, public std::enable_shared_from_this<Fil
     uv_fs_t request_{};
     std::string buffer_;
     std::optional<ssize_t> result_;
-    Event done_;
+    Condition done_;
 };
 
 class FileOutput final : public OutputEnd, public std::enable_shared_from_this<FileOutput> {
@@ -107,10 +107,8 @@ class FileOutput final : public OutputEnd, public std::enable_shared_from_this<F
 
   private:
     static Task<void> wait_drained(std::shared_ptr<FileOutput> self, std::size_t below) {
-        while (self->size_ > below) {
-            self->progress_.reset();
-            co_await self->progress_.wait();
-        }
+        const auto drained = [&self, below] { return self->size_ <= below; };
+        co_await self->progress_.until(drained);
     }
 
     void start() {
@@ -150,7 +148,7 @@ class FileOutput final : public OutputEnd, public std::enable_shared_from_this<F
         } else if (!open_) {
             release_descriptor(fd_);
         }
-        progress_.set();
+        progress_.notify();
     }
 
     Loop& loop_;
@@ -162,7 +160,7 @@ class FileOutput final : public OutputEnd, public std::enable_shared_from_this<F
     std::deque<std::string> queue_;
     std::size_t offset_ = 0; // of the first in the queue: what the file has taken already
     std::size_t size_ = 0;
-    Event progress_;
+    Condition progress_;
 };
 
 } // namespace

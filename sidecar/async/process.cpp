@@ -2,6 +2,7 @@
 
 #include "async/helper_program.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/sync.hpp"
 #include "base/unique_fd.hpp"
 #include "system_stream.hpp"
 #include "uv_handle.hpp"
@@ -204,7 +205,8 @@ struct Process::Impl {
 
     static void start(const std::shared_ptr<Impl>& self, const Command& command);
     static Task<ExitStatus> wait(std::shared_ptr<Impl> self);
-    static Task<void> stop(std::shared_ptr<Impl> self, Duration grace);
+    static Task<void> ask_to_end(std::shared_ptr<Impl> self, Duration grace);
+    static Task<void> end(std::shared_ptr<Impl> self);
 
     void kill() {
         if (control_fd >= 0) {
@@ -327,24 +329,19 @@ Task<ExitStatus> Process::Impl::wait(std::shared_ptr<Impl> self) {
     co_return *self->status;
 }
 
-Task<void> Process::Impl::stop(std::shared_ptr<Impl> self, Duration grace) {
+Task<void> Process::Impl::ask_to_end(std::shared_ptr<Impl> self, Duration grace) {
     Clock& clock = self->loop.clock();
-    std::exception_ptr cancelled;
-    try {
-        self->stdio->close_output();
-        const bool ended = co_await wait_until(clock, self->ended, clock.now() + grace);
-        if (!ended) {
-            self->terminate();
-            co_await wait_until(clock, self->ended, clock.now() + grace);
-        }
-    } catch (const Cancelled&) {
-        cancelled = std::current_exception();
+    self->stdio->close_output();
+    const bool ended = co_await wait_until(clock, self->ended, clock.now() + grace);
+    if (!ended) {
+        self->terminate();
+        co_await wait_until(clock, self->ended, clock.now() + grace);
     }
+}
+
+Task<void> Process::Impl::end(std::shared_ptr<Impl> self) {
     self->kill();
-    co_await shielded(wait(self));
-    if (cancelled) {
-        std::rethrow_exception(cancelled);
-    }
+    co_await self->ended.wait();
 }
 
 Process::Process(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -382,7 +379,7 @@ void Process::kill() {
     impl_->kill();
 }
 Task<void> Process::stop(Duration grace) {
-    return Impl::stop(impl_, grace);
+    return finally(Impl::ask_to_end(impl_, grace), Impl::end(impl_));
 }
 
 std::unique_ptr<Process> start_process(Loop& loop, Command command) {

@@ -1,6 +1,7 @@
 #include "async/stream.hpp"
 
 #include "base/log.hpp"
+#include "base/sync.hpp"
 #include "system_stream.hpp"
 #include "uv_handle.hpp"
 
@@ -89,12 +90,12 @@ class UvStream final : public InputEnd, public OutputEnd, public std::enable_sha
     bool ended_ = false;
     int read_failure_ = 0;
     std::string buffer_;
-    Event readable_;
+    Condition readable_;
 
     bool output_open_;
     bool peer_gone_ = false;
     std::size_t writes_ = 0;
-    Event progress_;
+    Condition progress_;
     // Small writes of this turn of the loop: each by itself would be a system call and wake the reader. A coroutine
     // that waits for them may write again while they are sent: then the loop must not wait, hence an idle handle.
     std::string batch_;
@@ -144,22 +145,17 @@ void UvStream::open(int fd, uv_handle_type type) {
 }
 
 Task<std::string> UvStream::read_some(std::shared_ptr<UvStream> self) {
-    while (true) {
-        if (!self->buffer_.empty()) {
-            std::string bytes = std::exchange(self->buffer_, {});
-            self->start_reading();
-            co_return bytes;
-        }
-        if (self->read_failure_ != 0) {
-            throw uv_error("cannot read", self->read_failure_);
-        }
-        if (self->ended_ || !self->input_open_) {
-            co_return std::string();
-        }
-        self->start_reading();
-        self->readable_.reset();
-        co_await self->readable_.wait();
+    self->start_reading();
+    const auto readable = [&self] {
+        return !self->buffer_.empty() || self->read_failure_ != 0 || self->ended_ || !self->input_open_;
+    };
+    co_await self->readable_.until(readable);
+    if (self->buffer_.empty() && self->read_failure_ != 0) {
+        throw uv_error("cannot read", self->read_failure_);
     }
+    std::string bytes = std::exchange(self->buffer_, {});
+    self->start_reading();
+    co_return bytes;
 }
 
 void UvStream::start_reading() {
@@ -206,7 +202,7 @@ void UvStream::received(ssize_t count, const char* bytes) {
             read_failure_ = static_cast<int>(count);
         }
     }
-    readable_.set();
+    readable_.notify();
 }
 
 void UvStream::close_input() {
@@ -216,7 +212,7 @@ void UvStream::close_input() {
     stop_reading();
     buffer_.clear();
     close_if_done();
-    readable_.set();
+    readable_.notify();
 }
 
 void UvStream::write(std::string bytes) {
@@ -292,14 +288,14 @@ void UvStream::written(int status) {
         log_error("cannot write: {}", uv_strerror(status));
     }
     close_if_done();
-    progress_.set();
+    progress_.notify();
 }
 
 Task<void> UvStream::wait_drained(std::shared_ptr<UvStream> self, std::size_t below) {
-    while (!self->closed() && !self->peer_gone_ && self->write_queue_size() > below) {
-        self->progress_.reset();
-        co_await self->progress_.wait();
-    }
+    const auto drained = [&self, below] {
+        return self->closed() || self->peer_gone_ || self->write_queue_size() <= below;
+    };
+    co_await self->progress_.until(drained);
 }
 
 void UvStream::close_output() {

@@ -1,5 +1,6 @@
 #include "async/tcp.hpp"
 
+#include "base/scope_exit.hpp"
 #include "base/unique_fd.hpp"
 #include "socket_stream.hpp"
 #include "uv_handle.hpp"
@@ -127,21 +128,13 @@ Task<std::vector<Host>> resolve_host(Loop& loop, Host host) {
         throw uv_error(fmt::format("cannot look up {}", host.name), begun);
     }
     adopt(lookup->wake, lookup);
-    std::exception_ptr failure;
-    try {
-        std::thread([lookup] { lookup->run(); }).detach();
-        co_await lookup->ended.wait();
-    } catch (const std::exception&) { // cancelled, or no thread available
-        failure = std::current_exception();
-    }
-    {
+    const ScopeExit close([&lookup] {
         const std::lock_guard lock(lookup->mutex);
         lookup->wanted = false;
-    }
-    close_handle<Lookup>(lookup->wake);
-    if (failure) {
-        std::rethrow_exception(failure);
-    }
+        close_handle<Lookup>(lookup->wake);
+    });
+    std::thread([lookup] { lookup->run(); }).detach();
+    co_await lookup->ended.wait();
     if (lookup->status != 0 || lookup->found.empty()) {
         throw Error(ErrorCode::internal_error,
                     fmt::format("cannot look up {}: {}", host.name,
@@ -172,16 +165,8 @@ Task<std::unique_ptr<SocketStream>> connect_tcp(Loop& loop, Endpoint endpoint) {
             uv_poll_stop(handle);
             owner_of<Connecting>(handle)->writable.set();
         });
-        std::exception_ptr cancelled;
-        try {
-            co_await connecting->writable.wait();
-        } catch (const Cancelled&) {
-            cancelled = std::current_exception();
-        }
-        close_handle<Connecting>(connecting->poll);
-        if (cancelled) {
-            std::rethrow_exception(cancelled);
-        }
+        const ScopeExit close([&connecting] { close_handle<Connecting>(connecting->poll); });
+        co_await connecting->writable.wait();
         if (const int error = error_of(socket.get()); error != 0) {
             throw system_error(ErrorCode::internal_error, what, error);
         }

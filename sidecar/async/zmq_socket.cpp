@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
+#include "base/sync.hpp"
 #include "socket_path.hpp"
 #include "uv_handle.hpp"
 #include "zmtp.hpp"
@@ -93,7 +94,7 @@ struct ZmqSocket::Impl : std::enable_shared_from_this<ZmqSocket::Impl> {
     std::deque<ZmqMessage> incoming;
     std::size_t waiting_bytes = 0;
     std::size_t max_waiting_bytes = default_max_waiting_bytes;
-    Event arrived;
+    Condition arrived;
     std::uint64_t violations = 0;
 };
 
@@ -154,7 +155,7 @@ void ZmqSocket::Impl::close() {
     close_handle<Impl>(turn);
     outgoing.clear();
     incoming.clear();
-    arrived.set();
+    arrived.notify();
 }
 
 void ZmqSocket::Impl::read_on() {
@@ -222,7 +223,7 @@ void ZmqSocket::Impl::take(std::string_view bytes) {
         disconnect();
     }
     if (incoming.size() > before) {
-        arrived.set(); // last: a woken waiter may close this socket
+        arrived.notify(); // last: a woken waiter may close this socket
     }
 }
 
@@ -289,12 +290,10 @@ void ZmqSocket::Impl::write(std::string bytes) {
 }
 
 Task<ZmqMessage> ZmqSocket::Impl::receive(std::shared_ptr<Impl> self) {
-    while (self->incoming.empty()) {
-        if (self->closed) {
-            throw Error(ErrorCode::internal_error, "the ZeroMQ socket is closed");
-        }
-        self->arrived.reset();
-        co_await self->arrived.wait();
+    const auto arrived = [&self] { return !self->incoming.empty() || self->closed; };
+    co_await self->arrived.until(arrived);
+    if (self->incoming.empty()) {
+        throw Error(ErrorCode::internal_error, "the ZeroMQ socket is closed");
     }
     const bool had_room = self->has_room();
     ZmqMessage message = std::move(self->incoming.front());

@@ -1,5 +1,7 @@
 #include "base/fake_clock.hpp"
 
+#include "base/scope_exit.hpp"
+
 namespace cellgate {
 
 WallTime FakeClock::wall() const {
@@ -13,18 +15,12 @@ Task<void> FakeClock::sleep_until(Instant instant) {
     }
     auto event = std::make_shared<Event>();
     const auto entry = sleepers_.emplace(instant, event);
-    std::exception_ptr error;
-    try {
-        co_await event->wait();
-    } catch (const Cancelled&) {
-        error = std::current_exception();
-    }
-    if (!event->is_set()) {
-        sleepers_.erase(entry);
-    }
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    const ScopeExit forget([&] {
+        if (!event->is_set()) {
+            sleepers_.erase(entry);
+        }
+    });
+    co_await event->wait();
 }
 
 void FakeClock::advance(Duration duration) {

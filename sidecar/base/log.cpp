@@ -58,6 +58,7 @@ bool write_whole(const std::string& line) {
 
 std::string_view name_of(LogLevel level) {
     constexpr std::string_view names[] = {"error", "warning", "info", "debug"};
+    static_assert(std::size(names) == static_cast<std::size_t>(LogLevel::debug) + 1); // the last one
     return names[static_cast<int>(level)];
 }
 

@@ -1,5 +1,7 @@
 #include "base/memory_stream.hpp"
 
+#include "base/sync.hpp"
+
 #include <deque>
 
 namespace cellgate {
@@ -12,7 +14,7 @@ struct Channel {
     std::size_t bytes = 0;
     bool closed = false;
     Event readable; // set while there is something to read or the channel is closed
-    Event consumed; // set after each read
+    Condition consumed;
 };
 
 class MemoryStream final : public ByteStream {
@@ -33,7 +35,7 @@ class MemoryStream final : public ByteStream {
                 in->readable.reset();
             }
         }
-        in->consumed.set();
+        in->consumed.notify();
         co_return chunk;
     }
 
@@ -49,17 +51,15 @@ class MemoryStream final : public ByteStream {
 
     Task<void> drained(std::size_t below) override {
         const std::shared_ptr<Channel> out = out_;
-        while (out->bytes > below && !out->closed) {
-            out->consumed.reset();
-            co_await out->consumed.wait();
-        }
+        const auto drained = [&out, below] { return out->bytes <= below || out->closed; };
+        co_await out->consumed.until(drained);
     }
 
     void close() override {
         for (const std::shared_ptr<Channel>& channel : {in_, out_}) {
             channel->closed = true;
             channel->readable.set();
-            channel->consumed.set();
+            channel->consumed.notify();
         }
     }
 

@@ -1,5 +1,7 @@
 #include "base/regular_file.hpp"
 
+#include "base/unique_fd.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
@@ -16,9 +18,9 @@ constexpr std::size_t min_buffer_bytes = 65536;
 
 RegularFile read_regular_file(const std::string& path, std::size_t max_bytes) {
     RegularFile file;
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat status{};
-    if (fd < 0 || ::fstat(fd, &status) != 0) {
+    if (!fd.valid() || ::fstat(fd.get(), &status) != 0) {
         file.error = errno;
     } else if (!S_ISREG(status.st_mode)) {
         file.error = EINVAL;
@@ -28,7 +30,7 @@ RegularFile read_regular_file(const std::string& path, std::size_t max_bytes) {
     std::size_t size = 0;
     while (file.error == 0 && size < max_bytes) {
         file.bytes.resize(std::min(max_bytes, size + room));
-        const ssize_t count = ::read(fd, file.bytes.data() + size, file.bytes.size() - size);
+        const ssize_t count = ::read(fd.get(), file.bytes.data() + size, file.bytes.size() - size);
         if (count == 0) {
             break;
         }
@@ -39,9 +41,6 @@ RegularFile read_regular_file(const std::string& path, std::size_t max_bytes) {
         }
     }
     file.bytes.resize(file.error == 0 ? size : 0);
-    if (fd >= 0) {
-        ::close(fd);
-    }
     return file;
 }
 

@@ -3,8 +3,10 @@
 #include "async/process.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json_codec.hpp"
+#include "base/paths.hpp"
 #include "base/regular_file.hpp"
 #include "base/shell_words.hpp"
+#include "base/sync.hpp"
 
 #include <fmt/format.h>
 
@@ -163,34 +165,27 @@ InterpreterKind kind_of(const fs::path& prefix, const fs::path& base_prefix) {
     return is_debian_system(base_prefix) ? InterpreterKind::system : InterpreterKind::other;
 }
 
-bool is_below(const fs::path& path, fs::path directory) {
-    if (!directory.has_filename()) {
-        directory = directory.parent_path(); // "/a/" is "/a"
-    }
-    const auto [end, rest] = std::mismatch(directory.begin(), directory.end(), path.begin(), path.end());
-    return end == directory.end();
-}
-
 Error no_answer(const std::string& path, const std::string& found) {
     return Error(ErrorCode::kernel_not_found,
                  fmt::format("expected a Python 3 interpreter, found {}: {}", found, escape_unprintable(path)),
                  "Name an interpreter of Python 3.7 or later.");
 }
 
-Task<void> read_answer(async::Process* process, std::string* answer) {
-    while (answer->size() < max_answer_bytes) {
+Task<void> end(async::Process* process) {
+    process->kill();
+    co_await process->exited();
+}
+
+Task<std::string> read_answer(async::Process* process) {
+    std::string answer;
+    while (answer.size() < max_answer_bytes) {
         const std::string bytes = co_await process->stdio().read();
         if (bytes.empty()) {
             break;
         }
-        *answer += bytes;
+        answer += bytes;
     }
-    process->kill();
-}
-
-Task<void> wait_for_end(async::Process* process, Event* ended) {
-    co_await process->exited();
-    ended->set();
+    co_return answer;
 }
 
 } // namespace
@@ -239,29 +234,14 @@ Task<Interpreter> probe_interpreter(async::Loop& loop, std::string path, Duratio
     } catch (const Error& error) {
         throw no_answer(path, error.message);
     }
-    std::string answer;
-    Event ended;
-    TaskScope tasks;
-    tasks.spawn(read_answer(process.get(), &answer));
-    tasks.spawn(wait_for_end(process.get(), &ended));
-    std::exception_ptr cancelled;
-    bool in_time = false;
-    try {
-        in_time = co_await wait_until(loop.clock(), ended, loop.clock().now() + timeout);
-    } catch (const Cancelled&) {
-        cancelled = std::current_exception();
-    }
-    process->kill();
-    co_await shielded(tasks.join());
-    if (cancelled) {
-        std::rethrow_exception(cancelled);
-    }
-    if (!in_time) {
+    Task<std::optional<std::string>> reading = with_timeout(loop.clock(), timeout, read_answer(process.get()));
+    const std::optional<std::string> answer = co_await finally(std::move(reading), end(process.get()));
+    if (!answer) {
         throw no_answer(path, fmt::format("a program that did not answer within {} seconds", to_seconds(timeout)));
     }
-    const std::size_t start = answer.rfind(probe_mark);
+    const std::size_t start = answer->rfind(probe_mark);
     const std::string_view text =
-        start == std::string::npos ? "" : std::string_view(answer).substr(start + probe_mark.size());
+        start == std::string::npos ? "" : std::string_view(*answer).substr(start + probe_mark.size());
     if (check_json(text)) {
         throw no_answer(path, "a program that did not answer as Python 3");
     }
@@ -312,11 +292,15 @@ Error no_ipykernel(const Interpreter& interpreter, bool from_workspace) {
 bool is_inside(const std::string& path, const std::string& workspace) {
     std::error_code error;
     const fs::path here = fs::absolute(path).lexically_normal();
-    const fs::path lexical = fs::absolute(workspace).lexically_normal();
-    const fs::path real_workspace = fs::weakly_canonical(lexical, error);
-    return is_below(here, lexical) ||
-           is_below(fs::weakly_canonical(here.parent_path(), error) / here.filename(), real_workspace) ||
-           is_below(fs::weakly_canonical(here, error), real_workspace);
+    fs::path lexical = fs::absolute(workspace).lexically_normal();
+    if (!lexical.has_filename()) {
+        lexical = lexical.parent_path(); // "/a/" is "/a"
+    }
+    const std::string real_workspace = fs::weakly_canonical(lexical, error);
+    const fs::path real_name = fs::weakly_canonical(here.parent_path(), error) / here.filename();
+    const fs::path real = fs::weakly_canonical(here, error);
+    return is_within(here.native(), lexical.native()) || is_within(real_name.native(), real_workspace) ||
+           is_within(real.native(), real_workspace);
 }
 
 } // namespace cellgate::jupyter

@@ -1,6 +1,7 @@
 #include "jupyter/kernel.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/sync.hpp"
 #include "process_signal.hpp"
 
 #include <fmt/format.h>
@@ -99,6 +100,21 @@ struct Kernel::Impl {
                      "Its variables are gone. Restart the session to go on.");
     }
 
+    Task<void> get_ready(Instant deadline) {
+        try {
+            info = co_await client.wait_ready(deadline);
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const Error& failure) {
+            if (has_exited) { // that has its own error
+                throw;
+            }
+            // The stderr of a late one may contain the reason.
+            throw Error(failure.code, with_last_words(failure.message, process->stderr_tail()), failure.hint);
+        }
+        ready = true;
+    }
+
     Task<void> stop(Duration grace) {
         if (stopping) {
             co_await stopped.wait();
@@ -177,23 +193,7 @@ Task<std::unique_ptr<Kernel>> start_kernel(async::Loop& loop, async::Command com
     kernel.process = std::move(process);
     kernel.tasks.spawn(kernel.watch());
     kernel.tasks.spawn(kernel.drain_stdout());
-    std::exception_ptr error;
-    try {
-        kernel.info = co_await kernel.client.wait_ready(deadline);
-        kernel.ready = true;
-    } catch (const Cancelled&) {
-        error = std::current_exception();
-    } catch (const Error& failure) {
-        // An ended kernel has its own error; the stderr of a late one may contain the reason.
-        error = kernel.has_exited
-                    ? std::current_exception()
-                    : std::make_exception_ptr(Error(
-                          failure.code, with_last_words(failure.message, kernel.process->stderr_tail()), failure.hint));
-    }
-    if (error) {
-        co_await shielded(kernel.stop(Duration::zero()));
-        std::rethrow_exception(error);
-    }
+    co_await on_failure(kernel.get_ready(deadline), kernel.stop(Duration::zero()));
     std::unique_ptr<Kernel> started(new Kernel(std::move(impl)));
     co_return started;
 }

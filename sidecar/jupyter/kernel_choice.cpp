@@ -357,15 +357,19 @@ std::vector<std::string> folders_of(const KernelChoice& choice) {
     return folders;
 }
 
-std::vector<std::string> launch_argv(const KernelChoice& choice, const std::string& connection_file,
+std::vector<std::string> launch_argv(KernelChoice choice, const std::string& connection_file,
                                      const std::string& bootstrap) {
-    std::vector<std::string> argv = choice.argv;
     const auto option = launcher_option(choice.argv);
     if (option != choice.argv.end()) {
-        const auto at = argv.begin() + (option - choice.argv.begin());
+        const auto at = choice.argv.begin() + (option - choice.argv.cbegin());
         *at = bootstrap;
-        argv.erase(at + 1);
+        choice.argv.erase(at + 1);
     }
+    return launch_argv(choice, connection_file);
+}
+
+std::vector<std::string> launch_argv(const KernelChoice& choice, const std::string& connection_file) {
+    std::vector<std::string> argv = choice.argv;
     for (std::string& argument : argv) {
         argument = replaced(replaced(std::move(argument), resource_dir_mark, choice.resource_dir), connection_file_mark,
                             connection_file);

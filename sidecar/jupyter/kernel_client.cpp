@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "base/sync.hpp"
 #include "kernel_messages.hpp"
 #include "output_reader.hpp"
 
@@ -470,8 +471,7 @@ std::uint64_t KernelClient::dropped() const {
 }
 
 Task<void> KernelClient::close() {
-    impl_->receivers.cancel();
-    co_await impl_->receivers.join();
+    co_await cancel_and_join(impl_->receivers);
     impl_->shell.close();
     impl_->control.close();
     impl_->iopub.close();

@@ -221,10 +221,12 @@ Completeness read_completeness(std::string_view reply) {
     return completeness;
 }
 
-KernelQuery variables_query() {
-    // Runs no code; only evaluates an expression.
-    return {"execute", R"json({"code":"","silent":true,"store_history":false,"allow_stdin":false,"stop_on_error":false,
-        "user_expressions":{"variables":"__import__('_cellgate_kernel').variables()"}})json"};
+KernelQuery variables_query(std::string_view expression) {
+    std::string content = R"({"code":"","silent":true,"store_history":false,"allow_stdin":false,"stop_on_error":false,)"
+                          R"("user_expressions":{"variables":)";
+    append_json_string(content, expression);
+    content += "}}";
+    return {"execute", std::move(content)};
 }
 
 std::optional<Variables> read_variables(std::string_view reply) {

@@ -19,6 +19,7 @@ constexpr std::array<std::pair<OutputType, std::string_view>, 6> type_names = {{
     {OutputType::clear_output, "clear_output"},
     {OutputType::update_display_data, "update_display_data"},
 }};
+static_assert(type_names.size() == static_cast<std::size_t>(OutputType::update_display_data) + 1); // the last one
 
 constexpr std::size_t max_frames = 1000;
 constexpr std::size_t max_payloads = 100;

@@ -89,9 +89,7 @@ struct Kernels {
 
     Task<protocol::KernelVariablesResult> variables(protocol::KernelVariablesParams params) {
         const std::shared_ptr<session::Session> session = find(params.session_id);
-        jupyter::KernelQuery query = jupyter::variables_query();
-        const std::string reply = co_await session->ask(std::move(query));
-        std::optional<jupyter::Variables> found = jupyter::read_variables(reply);
+        std::optional<jupyter::Variables> found = co_await session->variables();
         if (!found) {
             throw Error(ErrorCode::unsupported, "the kernel does not tell of its variables",
                         "kernels of Python with a recent ipykernel do");

@@ -1,10 +1,9 @@
 #include "execution_run.hpp"
 
-#include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "base/sync.hpp"
 #include "execution_results.hpp"
-#include "install_notes.hpp"
 #include "notes.hpp"
 #include "path_inspection.hpp"
 
@@ -28,8 +27,7 @@ constexpr Duration interrupt_retry_delay = std::chrono::seconds(1);
 Task<protocol::ExecuteResult> ExecutionRun::run() {
     begin();
     protocol::ExecuteResult result = co_await execute();
-    helpers_.cancel();
-    co_await shielded(helpers_.join());
+    co_await shielded(cancel_and_join(helpers_));
     if (instance_->mounts) {
         co_await add_notes(result.error);
     }
@@ -176,7 +174,7 @@ Task<protocol::ExecuteResult> ExecutionRun::end_with_kernel(std::string failure)
         reason = "it did not stop when it was interrupted: its kernel was ended";
     } else if (instance_->kernel->has_exited()) {
         const jupyter::KernelExit kernel_exit = co_await instance_->kernel->exited();
-        if (std::optional<LimitExceeded> exceeded = context_.limits.exceeded(*instance_, kernel_exit)) {
+        if (std::optional<LimitExceeded> exceeded = context_.limits.exceeded(instance_->group.get(), kernel_exit)) {
             status = exceeded->status;
             reason = std::move(exceeded->reason);
         }
@@ -197,11 +195,13 @@ Task<void> ExecutionRun::restore_cwd() {
 
 Task<void> ExecutionRun::send_chdir() {
     const SessionOptions& options = context_.options;
-    std::string literal;
-    append_json_string(literal, options.cwd); // also a Python literal, but for characters beyond the first plane
+    std::optional<std::string> code = instance_->language->chdir_code(options.cwd);
+    if (!code) {
+        co_return;
+    }
     jupyter::ExecuteRequest request;
     request.msg_id = random_id();
-    request.code = fmt::format("__import__('os').chdir({})", literal);
+    request.code = std::move(*code);
     request.silent = true;
     request.store_history = false;
     try {
@@ -214,20 +214,20 @@ Task<void> ExecutionRun::send_chdir() {
 }
 
 Task<void> ExecutionRun::add_notes(std::optional<protocol::ExecutionError> error) {
-    // The weaker sandbox does not hold installs.
-    const bool is_weaker = context_.options.isolation == sandbox::Isolation::landlock;
-    if (std::optional<protocol::Note> note =
-            note_of_install(execution_->params.code, is_weaker ? context_.latest.kernel.interpreter : std::nullopt)) {
+    const LanguageSupport& language = *instance_->language;
+    const bool holds_installs = context_.options.isolation != sandbox::Isolation::landlock;
+    if (std::optional<protocol::Note> note = language.install_note(execution_->params.code, holds_installs)) {
         add_note(execution_->notes, std::move(*note));
     }
     if (!error) {
         co_return;
     }
-    Failure failure{std::move(*error), execution_->params.code, last_printed_.text()};
-    if (instance_->proxy && bypassed_proxy(failure)) {
+    const Failure failure{std::move(*error), execution_->params.code, last_printed_.text()};
+    FailureCauses causes = language.causes_of(failure);
+    if (instance_->proxy && causes.bypassed_proxy) {
         add_note(execution_->notes, note_of_direct_connection());
     }
-    co_await add_path_notes(failed_paths(failure));
+    co_await add_path_notes(std::move(causes.paths));
 }
 
 Task<void> ExecutionRun::add_path_notes(std::vector<FailedPath> paths) {

@@ -1,19 +1,18 @@
 #include "kernel_instance.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
-#include "bootstrap_text.hpp"
+#include "base/sync.hpp"
 #include "egress/settings_rules.hpp"
 #include "kernel_selection.hpp"
 #include "notes.hpp"
-#include "packages/packages.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <fcntl.h>
 #include <functional>
-#include <unistd.h>
 
 namespace cellgate::session {
 
@@ -22,20 +21,13 @@ namespace {
 constexpr Duration start_limit = std::chrono::seconds(60);
 
 // The files in a kernel's directory.
-constexpr std::string_view bootstrap_file = "bootstrap.py";
-constexpr std::string_view speedups_file = "speedups.py";
 constexpr std::string_view channel_socket = "tools.sock";
 constexpr std::string_view proxy_socket = "net.sock";
 
 void write_new_file(const std::string& path, std::string_view text) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    const bool good = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    const int error = errno;
-    if (fd >= 0) {
-        ::close(fd);
-    }
-    if (!good) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), error);
+    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file.valid() || !write_all(file.get(), text)) {
+        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), errno);
     }
 }
 
@@ -49,19 +41,11 @@ Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext contex
     if (choice.interpreter) {
         latest.kernel.interpreter = choice.interpreter->executable;
     }
-    latest.python = packages::python_of(choice);
     auto instance = std::make_unique<KernelInstance>(context);
     instance->interrupt_by_signal = choice.interrupt_by_signal;
-    std::exception_ptr error;
-    try {
-        co_await instance->launch(std::move(choice));
-    } catch (...) {
-        error = std::current_exception();
-    }
-    if (error) {
-        co_await shielded(instance->end(Duration::zero()));
-        std::rethrow_exception(error);
-    }
+    instance->language = make_language_support(choice);
+    latest.python = instance->language->python();
+    co_await on_failure(instance->launch(std::move(choice)), instance->end(Duration::zero()));
     latest.kernel.version = instance->kernel->info().language_version;
     latest.execution_count = 0;
     co_return std::move(instance);
@@ -74,13 +58,20 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     };
     temp_dir = co_await services.loop.run_blocking(std::move(make));
     jupyter::ConnectionInfo connection = jupyter::create_connection(temp_dir.path);
-    connection.kernel_keeps_output = choice.interpreter.has_value(); // bootstrap.py sees to that
-    write_new_file(path_of(bootstrap_file), bootstrap_text);
-    write_new_file(path_of(speedups_file), speedups_text);
+    const SessionOptions& options = context.options;
+    const LaunchPlace place{services.directories, services.workspace, options.cwd, temp_dir.path, connection.file};
+    KernelLaunch start = language->launch(place, make_environment(choice));
+    connection.kernel_keeps_output = start.keeps_output;
+    for (const BootstrapFile& file : start.files) {
+        write_new_file(file.path, file.text);
+    }
     open_channels();
 
-    profile = make_profile(choice);
-    async::Command command = make_command(choice, connection.file);
+    profile = make_profile(choice, std::move(start.packages));
+    async::Command command;
+    command.argv = std::move(start.argv);
+    command.environment = std::move(start.environment);
+    command.cwd = options.cwd;
     std::function<sandbox::Launch()> wrap = [this, &command] {
         return context.launcher.wrap(std::move(command), profile);
     };
@@ -88,7 +79,6 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     group = std::move(launch.group);
     mounts = std::move(launch.mounts);
     record_sandbox(launch);
-    const SessionOptions& options = context.options;
     services.gate.set_session_rules(options.id, egress::rules_of(options.settings.get()));
     const Instant deadline = services.loop.clock().now() + start_limit;
     kernel = co_await jupyter::start_kernel(services.loop, std::move(launch.command), connection, context.listener,
@@ -134,7 +124,7 @@ std::unique_ptr<egress::Proxy> KernelInstance::make_proxy() {
                                            std::move(made));
 }
 
-sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choice) const {
+sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choice, std::string packages) const {
     sandbox::Profile made;
     made.workspace = context.services.workspace;
     made.session_dir = temp_dir.path;
@@ -145,33 +135,17 @@ sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choic
     }
     made.settings = sandbox::with_additions(context.options.settings, context.options.additions);
     made.hidden = context.services.directories.all();
-    if (const std::optional<packages::Python>& python = context.latest.python) {
-        made.packages = packages::Packages(context.services.directories, context.services.workspace, *python).shown();
-    }
+    made.packages = std::move(packages);
     return made;
 }
 
-async::Command KernelInstance::make_command(const jupyter::KernelChoice& choice,
-                                            const std::string& connection_file) const {
-    const SessionOptions& options = context.options;
-    const std::string& workspace = context.services.workspace;
-    async::Command command;
-    command.argv = jupyter::launch_argv(choice, connection_file, path_of(bootstrap_file));
-    command.cwd = options.cwd;
-    command.environment = choice.environment;
-    for (const auto& [name, value] : options.environment) {
-        command.environment[name] = value;
+Environment KernelInstance::make_environment(const jupyter::KernelChoice& choice) const {
+    Environment environment = choice.environment;
+    for (const auto& [name, value] : context.options.environment) {
+        environment[name] = value;
     }
-    command.environment["CELLGATE_CHANNEL"] = path_of(channel_socket);
-    if (options.cwd != workspace) {
-        // The wrappers are in the workspace, but Python searches its start directory.
-        std::string& path = command.environment["PYTHONPATH"];
-        path = path.empty() ? workspace : path + ":" + workspace;
-    }
-    if (context.latest.python) {
-        command.environment["CELLGATE_PACKAGES"] = profile.packages;
-    }
-    return command;
+    environment["CELLGATE_CHANNEL"] = path_of(channel_socket);
+    return environment;
 }
 
 void KernelInstance::record_sandbox(const sandbox::Launch& launch) {

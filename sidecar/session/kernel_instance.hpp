@@ -5,6 +5,7 @@
 #include "connection_attribution.hpp"
 #include "jupyter/kernel.hpp"
 #include "jupyter/kernel_choice.hpp"
+#include "language_support.hpp"
 #include "session/execution_queue.hpp"
 #include "session/latest_kernel.hpp"
 #include "session/session_options.hpp"
@@ -45,6 +46,7 @@ struct KernelInstance {
     sandbox::Profile profile;
     std::shared_ptr<const sandbox::KernelMounts> mounts; // in a sandbox
     std::unique_ptr<sandbox::ControlGroup> group;        // that the kernel is in, where one is available
+    std::unique_ptr<const LanguageSupport> language;
     std::unique_ptr<jupyter::Kernel> kernel;
     bool interrupt_by_signal = false;
     std::optional<std::string> lost; // why nothing more may run on it
@@ -53,8 +55,9 @@ struct KernelInstance {
     Task<void> launch(jupyter::KernelChoice choice);
     void open_channels();
     std::unique_ptr<egress::Proxy> make_proxy();
-    sandbox::Profile make_profile(const jupyter::KernelChoice& choice) const;
-    async::Command make_command(const jupyter::KernelChoice& choice, const std::string& connection_file) const;
+    sandbox::Profile make_profile(const jupyter::KernelChoice& choice, std::string packages) const;
+    // Of the kernelspec and the session, with the tool channel.
+    Environment make_environment(const jupyter::KernelChoice& choice) const;
     void record_sandbox(const sandbox::Launch& launch);
 
     std::string path_of(std::string_view name) const { return temp_dir.path + "/" + std::string(name); }

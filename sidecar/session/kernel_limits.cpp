@@ -20,19 +20,24 @@ std::string describe_bytes(std::uint64_t bytes) {
 
 } // namespace
 
-void KernelLimits::inspect(const KernelInstance& instance) {
+void KernelLimits::restart(const sandbox::ControlGroup* group) {
+    inspected_at_.reset();
+    kills_ = kills(group);
+}
+
+void KernelLimits::inspect(const sandbox::ControlGroup* group) {
     if (!inspected_at_ || clock_.now() - *inspected_at_ > inspection_interval) {
         inspected_at_ = clock_.now();
-        kills_ = kills(instance);
+        kills_ = kills(group);
     }
 }
 
-std::uint64_t KernelLimits::kills(const KernelInstance& instance) const {
-    const bool counts = instance.group && instance.group->holds().memory_bytes;
-    return counts ? instance.group->memory_kills() : memory_kills(vmstat_);
+std::uint64_t KernelLimits::kills(const sandbox::ControlGroup* group) const {
+    const bool counts = group != nullptr && group->holds().memory_bytes;
+    return counts ? group->memory_kills() : memory_kills(vmstat_);
 }
 
-std::optional<LimitExceeded> KernelLimits::exceeded(const KernelInstance& instance,
+std::optional<LimitExceeded> KernelLimits::exceeded(const sandbox::ControlGroup* group,
                                                     const jupyter::KernelExit& kernel_exit) const {
     if (kernel_exit.status.signal == SIGXCPU && limits_.cpu_seconds) {
         return LimitExceeded{
@@ -41,14 +46,14 @@ std::optional<LimitExceeded> KernelLimits::exceeded(const KernelInstance& instan
                         "variables are gone",
                         *limits_.cpu_seconds)};
     }
-    if (kernel_exit.status.signal != SIGKILL || kills(instance) <= kills_) {
+    if (kernel_exit.status.signal != SIGKILL || kills(group) <= kills_) {
         return std::nullopt;
     }
     std::string reason = "the memory ran out, and the system ended the kernel; its variables are gone";
-    if (instance.group && instance.group->memory_limit_was_met()) {
+    if (group != nullptr && group->memory_limit_was_met()) {
         reason = fmt::format("the kernel and its processes exceeded the limit of memory, {}, and the system ended the "
                              "kernel; its variables are gone",
-                             describe_bytes(*instance.group->holds().memory_bytes));
+                             describe_bytes(*group->holds().memory_bytes));
     }
     return LimitExceeded{protocol::ExecutionStatus::oom, std::move(reason)};
 }

@@ -1,11 +1,12 @@
 #pragma once
 // `KernelLimits` is the judge of a kernel's end: it recognises a kernel that the system ended because a limit was
 // exceeded. A SIGKILL that cellgate did not send counts as a lack of memory if the number of such kills has risen since
-// inspect().
+// inspect(). Kills are counted in the kernel's control group; for a kernel without one (nullptr), on the whole machine.
 
 #include "jupyter/kernel.hpp"
-#include "kernel_instance.hpp"
 #include "protocol/messages/executions.hpp"
+#include "sandbox/control_group.hpp"
+#include "sandbox/limits.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -23,15 +24,15 @@ class KernelLimits {
     KernelLimits(const sandbox::Limits& limits, Clock& clock, const std::string& vmstat)
         : limits_(limits), clock_(clock), vmstat_(vmstat) {}
 
-    // A new kernel was started: the next inspect() takes place whenever it comes.
-    void restart() { inspected_at_.reset(); }
+    // A new kernel was started: records the number of kills; the next inspect() takes place whenever it comes.
+    void restart(const sandbox::ControlGroup* group);
     // Before an execution: records the number of kills, unless it was recorded just before.
-    void inspect(const KernelInstance& instance);
-    std::optional<LimitExceeded> exceeded(const KernelInstance& instance, const jupyter::KernelExit& kernel_exit) const;
+    void inspect(const sandbox::ControlGroup* group);
+    std::optional<LimitExceeded> exceeded(const sandbox::ControlGroup* group,
+                                          const jupyter::KernelExit& kernel_exit) const;
 
   private:
-    // In the kernel's control group; without one, on the whole machine.
-    std::uint64_t kills(const KernelInstance& instance) const;
+    std::uint64_t kills(const sandbox::ControlGroup* group) const;
 
     const sandbox::Limits& limits_;
     Clock& clock_;

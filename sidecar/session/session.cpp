@@ -21,6 +21,7 @@ namespace {
 // Queries that a kernel may leave unanswered before further ones are refused.
 constexpr std::size_t max_unanswered = 8;
 constexpr Duration query_timeout = std::chrono::seconds(10);
+constexpr const char* ask_again = "ask again when it has finished";
 
 protocol::SandboxAdditions to_protocol(const sandbox::Additions& additions) {
     protocol::SandboxAdditions described;
@@ -121,7 +122,7 @@ std::shared_ptr<Execution> Session::enqueue(protocol::ExecuteParams params, Clie
         std::make_shared<Execution>(id, std::move(params), client, options_.id, services_.journals, services_.clock);
     execution->agent = std::move(agent);
     services_.observer.on_execution_changed(*execution, queue_.push(execution));
-    queue_changed_.set();
+    queue_changed_.notify();
     return execution;
 }
 
@@ -135,16 +136,13 @@ void Session::require_single_agent(const gate::Agent& agent) const {
 }
 
 Task<void> Session::run_queue() {
+    const auto has_work = [this] { return !queue_.empty(); };
     while (true) {
-        while (!queue_.empty()) {
-            co_await kernel_ready_.wait();
-            if (!kernel_ready_.is_set() || queue_.empty()) {
-                continue; // lost again, or cancelled, before this task had its turn
-            }
+        co_await queue_changed_.until(has_work);
+        co_await kernel_ready_.wait();
+        if (kernel_ready_.is_set() && !queue_.empty()) { // not lost again, or cancelled, before this task had its turn
             co_await run(queue_.take());
         }
-        queue_changed_.reset();
-        co_await queue_changed_.wait();
     }
 }
 
@@ -157,7 +155,7 @@ Task<void> Session::run(std::shared_ptr<Execution> execution) {
     execution->clock.start();
     services_.observer.on_execution_changed(*execution, std::nullopt);
     set_status(protocol::SessionStatus::busy);
-    limits_->inspect(*instance_);
+    limits_->inspect(instance_->group.get());
     if (execution->agent && !options_.agent) {
         lend_kernel(*execution->agent);
     }
@@ -271,20 +269,30 @@ void Session::on_input_request(jupyter::InputRequest request) {
     }
 }
 
-Task<std::string> Session::ask(jupyter::KernelQuery query) {
-    const std::string advice = "ask again when it has finished";
+void Session::require_idle() const {
     if (!kernel_ready_.is_set() || queue_.running() || !queue_.empty()) {
         throw Error(ErrorCode::busy, fmt::format("the kernel of the session \"{}\" has something to run", options_.id),
-                    advice);
+                    ask_again);
     }
+}
+
+Task<std::string> Session::ask(jupyter::KernelQuery query) {
+    require_idle();
     const std::shared_ptr<KernelInstance> instance = instance_;
     if (instance->kernel->client().unanswered() >= max_unanswered) {
         throw Error(
             ErrorCode::busy,
             fmt::format("{} questions wait for the kernel of the session \"{}\" already", max_unanswered, options_.id),
-            advice);
+            ask_again);
     }
     co_return co_await instance->kernel->client().ask(std::move(query), services_.loop.clock().now() + query_timeout);
+}
+
+Task<std::optional<jupyter::Variables>> Session::variables() {
+    require_idle();
+    const std::shared_ptr<KernelInstance> instance = instance_;
+    LanguageSupport::Ask ask_kernel = [this](jupyter::KernelQuery query) { return ask(std::move(query)); };
+    co_return co_await instance->language->variables(std::move(ask_kernel));
 }
 
 tools::CallContext Session::current_call(std::optional<std::int64_t> reported_line) {

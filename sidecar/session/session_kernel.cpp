@@ -29,7 +29,7 @@ Task<void> Session::start() {
 Task<void> Session::start_kernel() {
     KernelContext context{services_, options_, *launcher_, queue_, *this, *this, latest_};
     instance_ = co_await KernelInstance::start(context);
-    limits_->restart();
+    limits_->restart(instance_->group.get());
     borrowing_agent_.reset();
 }
 
@@ -51,7 +51,7 @@ Task<void> Session::watch_kernel(std::shared_ptr<KernelInstance> instance) {
     }
     replacing_ = true;
     if (!queue_.running()) { // otherwise its run knows the reason
-        const std::optional<LimitExceeded> exceeded = limits_->exceeded(*instance, kernel_exit);
+        const std::optional<LimitExceeded> exceeded = limits_->exceeded(instance->group.get(), kernel_exit);
         mark_kernel_lost(exceeded ? exceeded->reason
                                   : fmt::format("the kernel ended: {}", kernel_exit.status.describe()));
     }
@@ -130,8 +130,7 @@ Task<void> Session::close(std::string reason) {
         cancel_queued(std::nullopt, reason); // also those queued after an earlier loss
         instance_->close_channels();
     }
-    tasks_.cancel();
-    co_await shielded(tasks_.join());
+    co_await shielded(cancel_and_join(tasks_));
     if (instance_) {
         co_await shielded(instance_->end(Duration::zero()));
     }

@@ -4,6 +4,7 @@
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "base/unique_fd.hpp"
 
 #include <fmt/format.h>
 
@@ -75,13 +76,10 @@ class Directory {
 // A directory that its owner may not write can be neither emptied nor moved. Its creator may have replaced it
 // meanwhile, for example by a link.
 void open_up(int parent, const std::string& name) {
-    const int fd = ::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const UniqueFd directory(::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat found{};
-    if (fd >= 0 && ::fstat(fd, &found) == 0 && found.st_uid == ::geteuid()) {
-        ::chmod(fmt::format("/proc/self/fd/{}", fd).c_str(), 0700);
-    }
-    if (fd >= 0) {
-        ::close(fd);
+    if (directory.valid() && ::fstat(directory.get(), &found) == 0 && found.st_uid == ::geteuid()) {
+        ::chmod(fmt::format("/proc/self/fd/{}", directory.get()).c_str(), 0700);
     }
 }
 

@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 namespace cellgate::store {
 
@@ -20,16 +19,10 @@ bool is_ours_at(int fd, const std::string& path) {
 } // namespace
 
 DirectoryLock::DirectoryLock(const std::string& path)
-    : fd_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)) {
-    if (fd_ >= 0 && (::flock(fd_, LOCK_EX | LOCK_NB) != 0 || !is_ours_at(fd_, path))) {
-        ::close(std::exchange(fd_, -1));
-    }
-}
-
-// The lock ends with the descriptor.
-DirectoryLock::~DirectoryLock() {
-    if (fd_ >= 0) {
-        ::close(fd_);
+    : directory_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)) {
+    const int fd = directory_.get();
+    if (held() && (::flock(fd, LOCK_EX | LOCK_NB) != 0 || !is_ours_at(fd, path))) {
+        directory_.reset();
     }
 }
 

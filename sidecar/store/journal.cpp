@@ -1,5 +1,6 @@
 #include "store/journal.hpp"
 
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "journal_lines.hpp"
 #include "store/journals.hpp"
@@ -7,13 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/uio.h>
-#include <unistd.h>
-#include <utility>
 
 namespace cellgate::store {
 
@@ -24,38 +21,6 @@ constexpr std::uint64_t block_bytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t segments_in_all = 16;
 // A stream record is never larger, so a larger record may have files.
 constexpr std::uint64_t large_bytes = std::uint64_t{256} << 10;
-
-using Parts = std::array<std::string_view, 4>;
-
-bool write_all(int fd, const Parts& parts, off_t offset) {
-    std::array<iovec, std::tuple_size_v<Parts>> vectors{};
-    std::size_t left = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        vectors[i] = {const_cast<char*>(parts[i].data()), parts[i].size()};
-        left += parts[i].size();
-    }
-    std::size_t first = 0;
-    while (left > 0) {
-        const ssize_t count = ::pwritev(fd, &vectors[first], static_cast<int>(vectors.size() - first), offset);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            return false;
-        }
-        auto written = static_cast<std::size_t>(count);
-        left -= written;
-        offset += count;
-        while (first < vectors.size() && written >= vectors[first].iov_len) {
-            written -= vectors[first++].iov_len;
-        }
-        if (first < vectors.size()) {
-            vectors[first].iov_base = static_cast<char*>(vectors[first].iov_base) + written;
-            vectors[first].iov_len -= written;
-        }
-    }
-    return true;
-}
 
 void append_dropped(std::vector<JournalRecord>& records, std::int64_t seq, std::int64_t count, std::uint64_t bytes) {
     if (!records.empty() && !records.back().output) {
@@ -112,7 +77,6 @@ Journal::Journal(Journals& journals, JournalTitle title)
       max_bytes_(journals.limits().of_one) {}
 
 Journal::~Journal() {
-    close_file();
     for (const std::deque<Segment>* part : {&head_, &tail_}) {
         for (const Segment& segment : *part) {
             remove(segment);
@@ -123,14 +87,8 @@ Journal::~Journal() {
     }
 }
 
-void Journal::close_file() {
-    if (fd_ >= 0) {
-        ::close(std::exchange(fd_, -1));
-    }
-}
-
 void Journal::retire() {
-    close_file();
+    file_.reset();
     if (!retired_) {
         retired_ = journals_.retire(*this);
     }
@@ -167,7 +125,7 @@ void Journal::drop_segment(const Segment& segment, Dropped& dropped) {
 }
 
 void Journal::drop_all(const std::string& why) {
-    close_file();
+    file_.reset();
     Dropped all = middle_;
     for (std::deque<Segment>* part : {&head_, &tail_}) {
         for (const Segment& segment : *part) {
@@ -181,13 +139,13 @@ void Journal::drop_all(const std::string& why) {
 }
 
 Journal::Segment* Journal::open_segment(std::deque<Segment>& part) {
-    close_file();
+    file_.reset();
     JournalFiles::File file = journals_.files().take();
-    if (file.fd < 0) {
+    if (!file.fd.valid()) {
         fail(fmt::format("cannot create the journal {}: {}", file.path, std::strerror(file.error)));
         return nullptr;
     }
-    fd_ = file.fd;
+    file_ = std::move(file.fd);
     Segment segment;
     segment.path = std::move(file.path);
     segment.part = next_part_++;
@@ -201,7 +159,7 @@ Journal::Segment* Journal::segment_for(std::uint64_t bytes) {
     std::deque<Segment>& part = in_head ? head_ : tail_;
     if (!in_head) {
         while (!tail_.empty() && size_of(tail_) + bytes > half) {
-            close_file(); // it may be of the latest
+            file_.reset(); // it may be of the latest
             drop_segment(tail_.front(), middle_);
             tail_.pop_front();
         }
@@ -217,9 +175,9 @@ Journal::Segment* Journal::segment_for(std::uint64_t bytes) {
     if (part.empty() || (part.back().size > 0 && part.back().size + bytes > max_bytes_ / segments_in_all)) {
         return open_segment(part);
     }
-    if (fd_ < 0) {
-        fd_ = ::open(part.back().path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        if (fd_ < 0) {
+    if (!file_.valid()) {
+        file_.reset(::open(part.back().path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW));
+        if (!file_.valid()) {
             fail(fmt::format("cannot open the journal {}: {}", part.back().path, std::strerror(errno)));
             return nullptr;
         }
@@ -235,7 +193,10 @@ bool Journal::write(Segment& segment, std::int64_t seq, const std::string& outpu
     const std::string before = journal_line_start(seq);
     const std::string_view after = journal_line_end(late);
     const std::uint64_t bytes = before.size() + output.size() + after.size();
-    if (!write_all(fd_, {heading, before, output, after}, static_cast<off_t>(segment.size))) {
+    std::string text;
+    text.reserve(heading.size() + bytes);
+    text.append(heading).append(before).append(output).append(after);
+    if (!write_all(file_.get(), text)) {
         fail(fmt::format("cannot write the journal {}: {}", segment.path, std::strerror(errno)));
         return false;
     }
@@ -272,7 +233,7 @@ std::int64_t Journal::append(const RawJson& output, bool late) {
         dropped.bytes += text.size();
     }
     if (retired_) {
-        close_file();
+        file_.reset();
     }
     output_bytes_ += text.size();
     return seq;

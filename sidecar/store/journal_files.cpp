@@ -23,8 +23,8 @@ constexpr std::uint64_t worthwhile_bytes = std::uint64_t{64} << 10;
 
 JournalFiles::File create(std::string path) {
     JournalFiles::File file;
-    file.fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    file.error = file.fd < 0 ? errno : 0;
+    file.fd.reset(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    file.error = file.fd.valid() ? 0 : errno;
     file.path = std::move(path);
     return file;
 }
@@ -32,7 +32,7 @@ JournalFiles::File create(std::string path) {
 // It may have been removed by others since its creation.
 bool is_there(const JournalFiles::File& file) {
     struct stat found{};
-    return ::fstat(file.fd, &found) == 0 && found.st_nlink > 0;
+    return ::fstat(file.fd.get(), &found) == 0 && found.st_nlink > 0;
 }
 
 } // namespace
@@ -45,7 +45,7 @@ struct JournalFiles::Batch {
     void run() {
         for (std::string& path : to_create) {
             File file = create(std::move(path));
-            if (file.fd < 0) {
+            if (!file.fd.valid()) {
                 break; // take() reports the error, if it persists
             }
             created.push_back(std::move(file));
@@ -63,12 +63,6 @@ struct JournalFiles::Batch {
 JournalFiles::JournalFiles(std::string directory, RunBlocking run_blocking)
     : directory_(std::move(directory)), run_blocking_(std::move(run_blocking)) {}
 
-JournalFiles::~JournalFiles() {
-    for (const File& file : ahead_) {
-        ::close(file.fd);
-    }
-}
-
 JournalFiles::File JournalFiles::take() {
     while (!ahead_.empty()) {
         File file = std::move(ahead_.front());
@@ -77,10 +71,9 @@ JournalFiles::File JournalFiles::take() {
             work_if_worthwhile();
             return file;
         }
-        ::close(file.fd);
     }
     File file = create(new_stem() + ".jsonl");
-    if (file.fd >= 0) {
+    if (file.fd.valid()) {
         work_if_worthwhile();
     }
     return file;

@@ -1,11 +1,12 @@
 #include "journal_lines.hpp"
 
+#include "base/unique_fd.hpp"
+
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <charconv>
 #include <fcntl.h>
-#include <unistd.h>
 
 namespace cellgate::store {
 
@@ -77,25 +78,23 @@ std::optional<JournalRecord> read_journal_line(std::string_view line, std::int64
 }
 
 std::string read_file_part(const std::string& path, std::int64_t offset, std::uint64_t length) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) {
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file.valid()) {
         return {};
     }
     std::string text(length, '\0');
     std::size_t read = 0;
     while (read < text.size()) {
-        const ssize_t count =
-            ::pread(fd, text.data() + read, text.size() - read, static_cast<off_t>(offset) + static_cast<off_t>(read));
+        const ssize_t count = ::pread(file.get(), text.data() + read, text.size() - read,
+                                      static_cast<off_t>(offset) + static_cast<off_t>(read));
         if (count < 0 && errno == EINTR) {
             continue;
         }
         if (count <= 0) {
-            text.clear();
-            break;
+            return {};
         }
         read += static_cast<std::size_t>(count);
     }
-    ::close(fd);
     return text;
 }
 

@@ -1,17 +1,16 @@
 #include "store/ledger.hpp"
 
+#include "base/files.hpp"
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
 namespace cellgate::store {
@@ -97,21 +96,13 @@ std::optional<Line> read_line(const std::string& text) {
     }
 }
 
-int open_new(const std::string& path) {
-    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-}
-
 } // namespace
 
-Ledger::Ledger(const std::string& directory) : path_(path_in(directory)), fd_(open_new(path_)) {
-    if (fd_ < 0) {
+Ledger::Ledger(const std::string& directory)
+    : path_(path_in(directory)),
+      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)) {
+    if (!file_.valid()) {
         disable();
-    }
-}
-
-Ledger::~Ledger() {
-    if (fd_ >= 0) {
-        ::close(fd_);
     }
 }
 
@@ -149,7 +140,7 @@ void Ledger::finished(const std::string& execution_id, RawJson result) {
 }
 
 void Ledger::append(std::string line) {
-    if (fd_ < 0) {
+    if (!file_.valid()) {
         return;
     }
     if (size_ + line.size() > max_bytes) {
@@ -158,14 +149,10 @@ void Ledger::append(std::string line) {
             return;
         }
     }
-    if (!write(line)) {
+    size_ += line.size();
+    if (!write_all(file_.get(), line)) {
         disable();
     }
-}
-
-bool Ledger::write(const std::string& text) {
-    size_ += text.size();
-    return ::write(fd_, text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
 void Ledger::rewrite() {
@@ -179,20 +166,19 @@ void Ledger::rewrite() {
             text += started_line(id);
         }
     }
-    const std::string aside = path_ + ".new";
-    ::close(std::exchange(fd_, open_new(aside)));
-    size_ = 0;
-    if (fd_ < 0 || !write(text) || std::rename(aside.c_str(), path_.c_str()) != 0) {
+    ReplacementFile replacement(AT_FDCWD, path_ + ".", 0600);
+    if (!replacement.valid() || !write_all(replacement.fd(), text) || !replacement.commit(path_)) {
         disable();
+        return;
     }
+    file_ = replacement.release();
+    size_ = text.size();
 }
 
 void Ledger::disable() {
     log_warning("cannot write {}: {}. If this cellgate crashes, its lost work cannot be reported", path_,
                 std::strerror(errno));
-    if (fd_ >= 0) {
-        ::close(std::exchange(fd_, -1));
-    }
+    file_.reset();
 }
 
 LedgerContents read_ledger(const std::string& directory) {

@@ -54,6 +54,9 @@ TEST_CASE("a replaced file is the old one or the new one, and leaves nothing bes
     CHECK(file.commit(path));
     CHECK(read_regular_file(path, 100).bytes == "new");
     CHECK(entries_of(folder.path) == 1);
+    const UniqueFd rest = file.release();
+    CHECK(write_all(rest.get(), "er"));
+    CHECK(read_regular_file(path, 100).bytes == "newer");
     const ReplacementFile nowhere(AT_FDCWD, (folder.path / "missing/").string(), 0600);
     CHECK_FALSE(nowhere.valid());
 }

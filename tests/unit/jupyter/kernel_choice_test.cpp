@@ -336,6 +336,8 @@ TEST_CASE("ipykernel is started through the bootstrap, with the spec's other opt
     CHECK(found.choice->interpreter->prefix == "/usr");
     CHECK(launch_argv(*found.choice, "/c.json", "/boot.py") ==
           Strings{"/usr/bin/python3", "-Xutf8", "/boot.py", "-f", "/c.json", "--pylab"});
+    CHECK(launch_argv(*found.choice, "/c.json") ==
+          Strings{"/usr/bin/python3", "-Xutf8", "-m", "ipykernel_launcher", "-f", "/c.json", "--pylab"});
 }
 
 TEST_CASE("a module that only looks like ipykernel's launcher is left as it is") {

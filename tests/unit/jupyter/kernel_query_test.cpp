@@ -20,7 +20,8 @@ TEST_CASE("questions are asked as Jupyter's protocol says") {
     CHECK(content_of(completion_query("α.x", 3)) == Json({{"code", "α.x"}, {"cursor_pos", 3}}));
     CHECK(content_of(inspection_query("len", 3, 1)) == Json({{"code", "len"}, {"cursor_pos", 3}, {"detail_level", 1}}));
     CHECK(content_of(completeness_query("if x:")) == Json({{"code", "if x:"}}));
-    const Json variables = content_of(variables_query());
+    const Json variables = content_of(variables_query("all(\"x\")"));
+    CHECK(variables["user_expressions"] == Json({{"variables", "all(\"x\")"}}));
     CHECK(variables["code"] == "");
     CHECK(variables["silent"] == true);
     CHECK(variables["store_history"] == false);

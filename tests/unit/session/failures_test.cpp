@@ -1,4 +1,4 @@
-#include "session/failures.hpp"
+#include "python_failures.hpp"
 
 #include <doctest/doctest.h>
 

@@ -317,6 +317,15 @@ Task<void> memory_runs_out(Fixture* fixture) {
     CHECK(deaf->result.status == ExecutionStatus::killed);
 }
 
+Task<void> stays_alive(Fixture* fixture) {
+    for (const char* id : {"first", "second"}) {
+        const ExecutionPtr execution = fixture->execute(id, "print here");
+        co_await execution->finished.wait();
+        CHECK(execution->result.status == ExecutionStatus::ok);
+    }
+    CHECK(fixture->session->info().execution_count == 2); // of one kernel
+}
+
 Task<void> long_queue(Fixture* fixture) {
     const ExecutionPtr first = fixture->execute("first", "print go\nwait file");
     std::string go = "go";
@@ -383,6 +392,11 @@ TEST_CASE("a kernel that dies is the cause of its execution's end") {
 TEST_CASE("a kernel that the system ended for lack of memory is distinguished from one that a user killed") {
     Fixture fixture;
     fixture.run(memory_runs_out(&fixture));
+}
+
+TEST_CASE("a kernel whose language has no known change of directory is left where it is") {
+    Fixture fixture(true);
+    fixture.run(stays_alive(&fixture));
 }
 
 TEST_CASE("a queue has a bound, and costs one message an execution") {

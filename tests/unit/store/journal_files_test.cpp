@@ -50,12 +50,11 @@ struct TestDirectory {
     }
     std::string take() {
         const JournalFiles::File file = files.take();
-        REQUIRE(file.fd >= 0);
+        REQUIRE(file.fd.valid());
         struct stat status{};
-        REQUIRE(::fstat(file.fd, &status) == 0);
+        REQUIRE(::fstat(file.fd.get(), &status) == 0);
         CHECK(status.st_size == 0);
         CHECK((status.st_mode & 07777) == 0600);
-        ::close(file.fd);
         return file.path;
     }
 };
@@ -102,7 +101,7 @@ TEST_CASE("without the directory there is the reason, and a later try may succee
     TestDirectory place;
     fs::remove_all(place.path);
     const JournalFiles::File none = place.files.take();
-    CHECK(none.fd == -1);
+    CHECK_FALSE(none.fd.valid());
     CHECK(none.error == ENOENT);
     fs::create_directory(place.path);
     place.take();

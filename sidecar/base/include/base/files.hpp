@@ -34,6 +34,8 @@ class ReplacementFile {
     int fd() const { return fd_.get(); }
     // Frees the descriptor before commit(), which does not need it.
     void close() { fd_.reset(); }
+    // The descriptor, for the caller to go on writing. commit() does not need it.
+    UniqueFd release() { return std::move(fd_); }
     // Replaces `name`, which is relative to the directory, or creates it. Flushes nothing. False with errno.
     bool commit(const std::string& name);
 

@@ -45,8 +45,10 @@ Task<KernelChoice> confirm_kernel(async::Loop& loop, KernelChoice choice);
 // its kernelspec.
 std::vector<std::string> folders_of(const KernelChoice& choice);
 
-// The command line. ipykernel is started through `bootstrap` (a Python file that takes ipykernel's own arguments).
-std::vector<std::string> launch_argv(const KernelChoice& choice, const std::string& connection_file,
+// The command line.
+std::vector<std::string> launch_argv(const KernelChoice& choice, const std::string& connection_file);
+// The same, but ipykernel is started through `bootstrap` (a Python file that takes ipykernel's own arguments).
+std::vector<std::string> launch_argv(KernelChoice choice, const std::string& connection_file,
                                      const std::string& bootstrap);
 
 struct KernelInfo {

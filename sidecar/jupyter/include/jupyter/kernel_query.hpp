@@ -55,8 +55,9 @@ struct Variables {
     std::vector<Variable> all;
     bool truncated = false;
 };
-// Only for a kernel that our bootstrap started; other kernels report no variables.
-KernelQuery variables_query();
+// Evaluates `expression`, whose JSON value has the variables, and runs nothing else.
+KernelQuery variables_query(std::string_view expression);
+// Nothing if the kernel could not evaluate it.
 std::optional<Variables> read_variables(std::string_view reply);
 
 } // namespace cellgate::jupyter

@@ -1,7 +1,6 @@
 #pragma once
-// `failed_paths` and `bypassed_proxy` are parsers of a failed execution's texts: they find refused paths, and
-// connections that bypassed the proxy. The texts come from the code and are not trusted; path_notes.hpp verifies the
-// paths.
+// `Failure` is what a failed execution left to read, and `FailureCauses` is what a language's reader found in it
+// (language_support.hpp). The texts come from the code and are not trusted; path_notes.hpp verifies the paths.
 
 #include "base/raw_json.hpp"
 #include "protocol/messages/executions.hpp"
@@ -34,12 +33,9 @@ struct FailedPath {
     int error = 0;    // of errno: ENOENT also if the text names no error
 };
 
-// At most four. From the exception and its causes: the paths of OSErrors ("[Errno 2] No such file or directory:
-// 'data.csv'"). From a failed command: the paths in its messages and in its arguments. From a database that sqlite
-// cannot open or write: the quoted absolute paths in the code, as sqlite names none.
-std::vector<FailedPath> failed_paths(const Failure& failure);
-
-// Whether the code tried to connect, or to look up a name, without the proxy.
-bool bypassed_proxy(const Failure& failure);
+struct FailureCauses {
+    std::vector<FailedPath> paths; // that may have been refused
+    bool bypassed_proxy = false;   // it tried to connect, or to look up a name, without the proxy
+};
 
 } // namespace cellgate::session

@@ -4,6 +4,7 @@
 // cancelled (the state that they relied on is gone), and a new kernel is started. A result of status killed is given
 // once no process of that kernel runs any more. Owned by the service, which must await close() before destruction.
 
+#include "base/sync.hpp"
 #include "jupyter/kernel_client.hpp"
 #include "session/execution_queue.hpp"
 #include "session/latest_kernel.hpp"
@@ -64,6 +65,8 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     // Sends the query only while nothing runs or is queued, so that a user never waits for a cell. Throws Error{busy}
     // otherwise and on a timeout; Error{kernel_died, kernel_start_failed}.
     Task<std::string> ask(jupyter::KernelQuery query);
+    // As ask(). Nothing if the kernel does not report its variables.
+    Task<std::optional<jupyter::Variables>> variables();
     // The context of a call on the kernel's tool channel, by the sidecar's own records; only the line is the code's
     // claim.
     tools::CallContext current_call(std::optional<std::int64_t> reported_line) override;
@@ -78,6 +81,7 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     // Throws Error{busy} if code of another agent ran, runs or will run in this kernel: they could use each other's
     // grants.
     void require_single_agent(const gate::Agent& agent) const;
+    void require_idle() const;
     void require_restartable() const;
     Task<void> check_settings(std::shared_ptr<const sandbox::Settings> settings, const sandbox::Additions& additions);
 
@@ -100,7 +104,7 @@ class Session final : public jupyter::KernelListener, public tools::CallerIdenti
     WallTime created_at_;
     std::unique_ptr<sandbox::Launcher> launcher_;
     ExecutionQueue queue_;
-    Event queue_changed_;
+    Condition queue_changed_;
     LatestKernel latest_;
     std::unique_ptr<KernelLimits> limits_;
     std::shared_ptr<KernelInstance> instance_;

@@ -1,6 +1,8 @@
 #pragma once
 // `DirectoryLock` is a lock (flock) on a directory, which its sidecar holds for its lifetime.
 
+#include "base/unique_fd.hpp"
+
 #include <string>
 
 namespace cellgate::store {
@@ -10,14 +12,11 @@ class DirectoryLock {
     // Does not wait. Held only if, once locked, `path` still names that directory and it belongs to this user: not a
     // link, and not removed or replaced meanwhile.
     explicit DirectoryLock(const std::string& path);
-    DirectoryLock(const DirectoryLock&) = delete;
-    DirectoryLock& operator=(const DirectoryLock&) = delete;
-    ~DirectoryLock();
 
-    bool held() const { return fd_ >= 0; }
+    bool held() const { return directory_.valid(); }
 
   private:
-    int fd_ = -1;
+    UniqueFd directory_; // the lock ends with the descriptor
 };
 
 } // namespace cellgate::store

@@ -8,6 +8,7 @@
 // Its files are created with the first record and removed with the journal. The first line of each names its execution.
 
 #include "base/raw_json.hpp"
+#include "base/unique_fd.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -115,7 +116,6 @@ class Journal {
     void fail(std::string problem);
     void remove(const Segment& segment);
     void drop_segment(const Segment& segment, Dropped& dropped);
-    void close_file();
     static std::uint64_t size_of(const std::deque<Segment>& part);
 
     Journals& journals_;
@@ -128,7 +128,7 @@ class Journal {
     std::deque<Segment> tail_;
     Dropped after_failure_; // since it failed
     int next_part_ = 0;
-    int fd_ = -1;                          // of the latest segment
+    UniqueFd file_;                        // of the latest segment, while it is open
     std::optional<std::uint64_t> retired_; // its number among those that rest
     bool failed_ = false;
     std::int64_t next_seq_ = 0;

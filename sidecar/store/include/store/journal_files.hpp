@@ -5,6 +5,7 @@
 
 #include "base/run_blocking.hpp"
 #include "base/task.hpp"
+#include "base/unique_fd.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -17,14 +18,13 @@ class JournalFiles {
   public:
     struct File {
         std::string path;
-        int fd = -1;   // for reading and writing; the caller closes it
+        UniqueFd fd;   // for appending
         int error = 0; // errno if there is no file
     };
 
     JournalFiles(std::string directory, RunBlocking run_blocking);
     JournalFiles(const JournalFiles&) = delete;
     JournalFiles& operator=(const JournalFiles&) = delete;
-    ~JournalFiles();
 
     const std::string& directory() const { return directory_; }
 

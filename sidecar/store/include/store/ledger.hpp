@@ -4,6 +4,7 @@
 // the recording, and never stops an execution.
 
 #include "base/raw_json.hpp"
+#include "base/unique_fd.hpp"
 
 #include <cstdint>
 #include <map>
@@ -27,9 +28,6 @@ class Ledger {
   public:
     // In a directory that is removed with it.
     explicit Ledger(const std::string& directory);
-    Ledger(const Ledger&) = delete;
-    Ledger& operator=(const Ledger&) = delete;
-    ~Ledger();
 
     void session_opened(const std::string& session_id);
     void session_closed(const std::string& session_id);
@@ -39,13 +37,12 @@ class Ledger {
 
   private:
     void append(std::string line);
-    bool write(const std::string& text);
     // Rewrites the file with the open entries only, when it has grown past its limit.
     void rewrite();
     void disable();
 
     std::string path_;
-    int fd_ = -1;
+    UniqueFd file_;
     std::uint64_t size_ = 0;
     std::set<std::string> sessions_;
     std::map<std::string, LedgerEntry> unfinished_;

@@ -1,0 +1,22 @@
+#include "language_support.hpp"
+
+#include "plain_support.hpp"
+#include "python_support.hpp"
+
+namespace cellgate::session {
+
+std::unique_ptr<const LanguageSupport> make_language_support(const jupyter::KernelChoice& choice) {
+    if (choice.interpreter || choice.language == "python") {
+        return std::make_unique<PythonSupport>(choice);
+    }
+    return std::make_unique<PlainSupport>(choice);
+}
+
+void add_wrapper_path(Environment& environment, const LaunchPlace& place) {
+    if (place.cwd != place.workspace) {
+        std::string& path = environment["PYTHONPATH"];
+        path = path.empty() ? place.workspace : path + ":" + place.workspace;
+    }
+}
+
+} // namespace cellgate::session

@@ -1,0 +1,150 @@
+#include "language_support.hpp"
+#include "temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cellgate;
+using namespace cellgate::session;
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+jupyter::KernelChoice kernel_of(const std::string& language) {
+    jupyter::KernelChoice choice;
+    choice.name = "k";
+    choice.language = language;
+    choice.argv = {"/bin/kernel", "{connection_file}"};
+    return choice;
+}
+
+jupyter::KernelChoice ipykernel() {
+    jupyter::KernelChoice choice = kernel_of("python");
+    choice.argv = {"/usr/bin/python3", "-m", "ipykernel_launcher", "-f", "{connection_file}"};
+    choice.interpreter.emplace();
+    choice.interpreter->executable = "/usr/bin/python3";
+    choice.interpreter->version = "3.11";
+    return choice;
+}
+
+struct Fixture {
+    KernelLaunch launch(const jupyter::KernelChoice& choice, const std::string& cwd, Environment environment = {}) {
+        const LaunchPlace place{directories, workspace, cwd, "/run/k", "/run/k/connection.json"};
+        return make_language_support(choice)->launch(place, std::move(environment));
+    }
+
+    const TempFolder folder;
+    std::string workspace = "/home/w";
+    store::Directories directories{folder.path / "state", folder.path / "config", folder.path / "runtime",
+                                   folder.path / "data"};
+};
+
+FailureCauses causes(const jupyter::KernelChoice& choice, const std::string& ename, const std::string& evalue) {
+    Failure failure;
+    failure.error.ename = ename;
+    failure.error.evalue = evalue;
+    return make_language_support(choice)->causes_of(failure);
+}
+
+struct Kernel {
+    LanguageSupport::Ask asker() {
+        return [this](jupyter::KernelQuery query) { return answer(std::move(query)); };
+    }
+    Task<std::string> answer(jupyter::KernelQuery query) {
+        asked.push_back(std::move(query.content));
+        co_return R"({"user_expressions":{"variables":{"status":"ok","data":{"application/json":
+            {"truncated":false,"variables":[{"name":"x","type":"int","value":"1"}]}}}}})";
+    }
+    Strings asked;
+};
+
+Task<void> inspect(const LanguageSupport* language, Kernel* kernel, std::optional<jupyter::Variables>* found) {
+    *found = co_await language->variables(kernel->asker());
+}
+
+std::optional<jupyter::Variables> variables(const jupyter::KernelChoice& choice, Kernel& kernel) {
+    const auto language = make_language_support(choice);
+    std::optional<jupyter::Variables> found;
+    TaskScope scope;
+    scope.spawn(inspect(language.get(), &kernel, &found));
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("ipykernel starts through the bootstrap, sees its packages, and keeps output") {
+    Fixture fixture;
+    const KernelLaunch launch = fixture.launch(ipykernel(), "/home/w");
+    CHECK(launch.argv == Strings{"/usr/bin/python3", "/run/k/bootstrap.py", "-f", "/run/k/connection.json"});
+    REQUIRE(launch.files.size() == 2);
+    CHECK(launch.files[0].path == "/run/k/bootstrap.py");
+    CHECK(launch.files[0].text.find("ipykernel") != std::string_view::npos);
+    CHECK(launch.files[1].path == "/run/k/speedups.py");
+    CHECK(launch.packages.starts_with(fixture.directories.data));
+    CHECK(launch.environment == Environment{{"CELLGATE_PACKAGES", launch.packages}});
+    CHECK(launch.keeps_output);
+    REQUIRE(make_language_support(ipykernel())->python());
+    CHECK(make_language_support(ipykernel())->python()->executable == "/usr/bin/python3");
+}
+
+TEST_CASE("another kernel starts as its kernelspec says, without bootstrap and packages, also one of Python") {
+    Fixture fixture;
+    for (const char* language : {"python", "R", ""}) {
+        CAPTURE(language);
+        const KernelLaunch launch = fixture.launch(kernel_of(language), "/home/w", Environment{{"A", "b"}});
+        CHECK(launch.argv == Strings{"/bin/kernel", "/run/k/connection.json"});
+        CHECK(launch.files.empty());
+        CHECK(launch.packages.empty());
+        CHECK(launch.environment == Environment{{"A", "b"}});
+        CHECK_FALSE(launch.keeps_output);
+        CHECK_FALSE(make_language_support(kernel_of(language))->python());
+    }
+}
+
+TEST_CASE("the wrappers are found from a folder in the workspace, after what the search path has") {
+    Fixture fixture;
+    for (const jupyter::KernelChoice& choice : {ipykernel(), kernel_of("R")}) {
+        CAPTURE(choice.language);
+        CHECK(fixture.launch(choice, "/home/w/sub").environment["PYTHONPATH"] == "/home/w");
+        CHECK(fixture.launch(choice, "/home/w/sub", Environment{{"PYTHONPATH", "/lib"}}).environment["PYTHONPATH"] ==
+              "/lib:/home/w");
+    }
+}
+
+TEST_CASE("the code that changes the directory is known for Python only") {
+    CHECK(make_language_support(ipykernel())->chdir_code("/a \"b\"") == R"(__import__('os').chdir("/a \"b\""))");
+    CHECK(make_language_support(kernel_of("python"))->chdir_code("/a"));
+    CHECK_FALSE(make_language_support(kernel_of("R"))->chdir_code("/a"));
+}
+
+TEST_CASE("failures of Python are read, those of an unknown language are not guessed at") {
+    const std::string missing = "[Errno 2] No such file or directory: '/data/x'";
+    const FailureCauses found = causes(kernel_of("python"), "FileNotFoundError", missing);
+    REQUIRE(found.paths.size() == 1);
+    CHECK(found.paths[0].path == "/data/x");
+    CHECK_FALSE(found.bypassed_proxy);
+    CHECK(causes(ipykernel(), "OSError", "[Errno 101] Network is unreachable").bypassed_proxy);
+    CHECK(causes(kernel_of("R"), "FileNotFoundError", missing).paths.empty());
+    CHECK_FALSE(causes(kernel_of("R"), "OSError", "[Errno 101] Network is unreachable").bypassed_proxy);
+}
+
+TEST_CASE("pip in a cell of Python is answered with the command that reaches this kernel") {
+    const auto language = make_language_support(ipykernel());
+    REQUIRE(language->install_note("%pip install tiny", true));
+    CHECK(language->install_note("%pip install tiny", true)->remedy.ends_with("cellgate install tiny"));
+    CHECK(language->install_note("%pip install tiny", false)->remedy.ends_with("python3 -m pip install tiny"));
+    CHECK_FALSE(language->install_note("print(1)", true));
+    CHECK_FALSE(make_language_support(kernel_of("R"))->install_note("%pip install tiny", true));
+}
+
+TEST_CASE("variables are asked for in Python; a kernel of an unknown language is not even asked") {
+    Kernel kernel;
+    const std::optional<jupyter::Variables> found = variables(ipykernel(), kernel);
+    REQUIRE(found);
+    REQUIRE(found->all.size() == 1);
+    CHECK(found->all[0].name == "x");
+    REQUIRE(kernel.asked.size() == 1);
+    CHECK(kernel.asked[0].find("_cellgate_kernel") != std::string::npos);
+    CHECK_FALSE(variables(kernel_of("R"), kernel));
+    CHECK(kernel.asked.size() == 1);
+}

@@ -5,6 +5,7 @@
 #include "base/escape_unprintable.hpp"
 #include "commands.hpp"
 #include "jupyter/kernel_choice.hpp"
+#include "sandbox/launcher.hpp"
 #include "store/directories.hpp"
 #include "store/locked_temp_dir.hpp"
 

@@ -9,6 +9,7 @@
 #include "packages/python.hpp"
 #include "sandbox/explain.hpp"
 #include "sandbox/home.hpp"
+#include "sandbox/launcher.hpp"
 #include "sandbox_options.hpp"
 #include "sandbox_test.hpp"
 #include "service/sidecar.hpp"

@@ -5,7 +5,7 @@
 
 #include "async/loop.hpp"
 #include "base/json_codec.hpp"
-#include "sandbox/launcher.hpp"
+#include "sandbox/isolation.hpp"
 
 #include <cstddef>
 #include <functional>

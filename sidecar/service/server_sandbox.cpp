@@ -4,6 +4,7 @@
 #include "egress/proxy.hpp"
 #include "egress/settings_rules.hpp"
 #include "sandbox/explain.hpp"
+#include "sandbox/launcher.hpp"
 #include "store/locked_temp_dir.hpp"
 
 #include <fmt/format.h>

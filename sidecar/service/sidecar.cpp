@@ -3,6 +3,7 @@
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "sandbox/launcher.hpp"
 #include "sidecar_impl.hpp"
 
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 #include "connection_attribution.hpp"
 #include "jupyter/kernel.hpp"
 #include "jupyter/kernel_choice.hpp"
+#include "sandbox/launcher.hpp"
 #include "session/execution_queue.hpp"
 #include "session/latest_kernel.hpp"
 #include "session/session_options.hpp"

@@ -3,8 +3,8 @@
 
 #include "base/unique_fd.hpp"
 #include "machine.hpp"
+#include "mounts/symlink_chain.hpp"
 #include "sandbox/protected_files.hpp"
-#include "symlink_chain.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

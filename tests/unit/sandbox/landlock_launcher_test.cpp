@@ -2,7 +2,7 @@
 // without a sandbox, and that honest code works in it.
 
 #include "base/unique_fd.hpp"
-#include "landlock_launcher.hpp"
+#include "launch/landlock_launcher.hpp"
 #include "machine.hpp"
 #include "sandbox/limitations.hpp"
 

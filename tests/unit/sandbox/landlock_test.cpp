@@ -2,7 +2,7 @@
 // attempt has the same flaw with and without Landlock; without, it must work.
 
 #include "base/unique_fd.hpp"
-#include "landlock.hpp"
+#include "launch/landlock.hpp"
 #include "machine.hpp"
 #include "sandbox/doctor.hpp"
 

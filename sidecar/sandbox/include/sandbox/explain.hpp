@@ -3,14 +3,18 @@
 // reason: a line of the settings file, one of cellgate's own guards, or the baseline of every sandbox. The answer for a
 // path is read off the same plan that is mounted.
 
+#include "base/environment.hpp"
 #include "sandbox/cause.hpp"
 #include "sandbox/domains.hpp"
-#include "sandbox/launcher.hpp"
+#include "sandbox/isolation.hpp"
+#include "sandbox/profile.hpp"
 
 #include <string>
 #include <vector>
 
 namespace cellgate::sandbox {
+
+struct KernelMounts;
 
 enum class Visibility {
     read_write,

@@ -5,6 +5,7 @@
 // once no process of that kernel runs any more. Owned by the service, which must await close() before destruction.
 
 #include "jupyter/kernel_client.hpp"
+#include "sandbox/launcher.hpp"
 #include "session/execution_queue.hpp"
 #include "session/latest_kernel.hpp"
 #include "session/session_options.hpp"

@@ -63,7 +63,7 @@ struct SandboxCheckReport {
 };
 
 struct SandboxCheckOptions {
-    sandbox::Isolation isolation = sandbox::Isolation::bwrap; // none: the control
+    sandbox::Isolation isolation = sandbox::default_isolation; // none: the control
     std::function<void(const std::string& id, std::size_t number, std::size_t count)> on_progress;
 };
 

@@ -371,7 +371,7 @@ void Sidecar::Impl::warm_up() {
     }
     std::function<void()> work = [this] {
         try {
-            sandbox::make_launcher(sandbox::Isolation::bwrap, options.environment)->check();
+            sandbox::make_launcher(sandbox::default_isolation, options.environment)->check();
         } catch (const Error&) {
             // Reported at the start of a kernel.
         }

@@ -214,10 +214,9 @@ Task<void> ExecutionRun::send_chdir() {
 }
 
 Task<void> ExecutionRun::add_notes(std::optional<protocol::ExecutionError> error) {
-    // The weaker sandbox does not hold installs.
-    const bool is_weaker = context_.options.isolation == sandbox::Isolation::landlock;
+    const bool installs = sandbox::traits_of(context_.options.isolation).installs;
     if (std::optional<protocol::Note> note =
-            note_of_install(execution_->params.code, is_weaker ? context_.latest.kernel.interpreter : std::nullopt)) {
+            note_of_install(execution_->params.code, installs ? std::nullopt : context_.latest.kernel.interpreter)) {
         add_note(execution_->notes, std::move(*note));
     }
     if (!error) {

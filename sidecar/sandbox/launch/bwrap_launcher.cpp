@@ -137,6 +137,8 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
 
 } // namespace
 
+constexpr IsolationTraits BwrapLauncher::traits = {.name = "bwrap", .own_network = true, .agents = true};
+
 void BwrapLauncher::check() {
     available_bwrap(environment_);
 }

@@ -11,6 +11,8 @@ namespace cellgate::sandbox {
 
 class BwrapLauncher : public Launcher {
   public:
+    static const IsolationTraits traits;
+
     explicit BwrapLauncher(Environment environment) : environment_(std::move(environment)) {}
 
     void check() override;

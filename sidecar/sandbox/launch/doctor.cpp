@@ -5,7 +5,6 @@
 #include "launch/landlock.hpp"
 #include "launch/landlock_launcher.hpp"
 #include "sandbox/control_group.hpp"
-#include "sandbox/limitations.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -68,8 +67,8 @@ Finding describe_weaker() {
     }
     std::string hint = "It is yours to choose, and never taken unasked: `cellgate run --sandbox landlock`, or "
                        "`\"sandbox\": {\"launcher\": \"landlock\"}` for a session. It lacks:";
-    for (const std::string& limitation : landlock_limitations()) {
-        hint += "\n- " + limitation;
+    for (const std::string_view limitation : LandlockLauncher::traits.limitations) {
+        hint += fmt::format("\n- {}", limitation);
     }
     return {"weaker sandbox", true, "available: the landlock launcher needs no user namespaces", hint};
 }

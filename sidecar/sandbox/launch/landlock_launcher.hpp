@@ -2,7 +2,7 @@
 // `LandlockLauncher` is the launcher for machines that refuse user namespaces, when a user chooses it: Landlock,
 // filters of system calls, and a guard that makes each call that opens, names or alters a file, or connects a socket,
 // in the cell's place. The rules are read off the same plan that bubblewrap would mount. There are no namespaces, so it
-// has the limitations of landlock_limitations().
+// has limitations (LandlockLauncher::traits).
 
 #include "launch/launch_steps.hpp"
 #include "sandbox/launcher.hpp"
@@ -14,6 +14,8 @@ namespace cellgate::sandbox {
 
 class LandlockLauncher : public Launcher {
   public:
+    static const IsolationTraits traits;
+
     explicit LandlockLauncher(Environment environment) : environment_(std::move(environment)) {}
 
     void check() override;

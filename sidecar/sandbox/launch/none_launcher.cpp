@@ -4,6 +4,8 @@
 
 namespace cellgate::sandbox {
 
+constexpr IsolationTraits NoneLauncher::traits = {.name = "none", .isolates = false, .mounts = false};
+
 Launch NoneLauncher::wrap(async::Command command, const Profile& profile) {
     if (profile.limits.any()) {
         throw Error(ErrorCode::sandbox_unavailable,

@@ -8,6 +8,8 @@ namespace cellgate::sandbox {
 
 class NoneLauncher : public Launcher {
   public:
+    static const IsolationTraits traits;
+
     explicit NoneLauncher(Environment environment) : environment_(std::move(environment)) {}
 
     void check() override {}

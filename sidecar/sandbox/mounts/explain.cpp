@@ -173,13 +173,12 @@ class Walk {
 
 Explained explain_paths(const Profile& profile, const Environment& environment, const std::vector<std::string>& paths,
                         Isolation isolation) {
-    const bool without_namespaces = isolation == Isolation::landlock;
-    KernelMounts mounts =
-        without_namespaces ? plan_without_mounts(profile, environment) : plan_kernel_mounts(profile, environment);
+    KernelMounts mounts = traits_of(isolation).mounts ? plan_kernel_mounts(profile, environment)
+                                                      : plan_without_mounts(profile, environment);
     mounts.plan.set_reason({"a link on the way to what is shown"});
     add_links(mounts.plan, mounts.links);
     Explained explained;
-    const bool names_are_guarded = without_namespaces || guards_names(environment);
+    const bool names_are_guarded = mounts.without_namespaces || guards_names(environment);
     for (const std::string& path : paths) {
         explained.paths.push_back(
             Walk(mounts.plan, names_are_guarded, path.starts_with('/') ? path : mounts.workspace + "/" + path).run());

@@ -1,6 +1,8 @@
 #include "mounts/kernel_mounts.hpp"
 #include "mounts/paths.hpp"
-#include "sandbox/limitations.hpp"
+#include "sandbox/isolation.hpp"
+
+#include <fmt/format.h>
 
 #include <filesystem>
 
@@ -43,8 +45,9 @@ KernelMounts plan_without_mounts(const Profile& profile, const Environment& envi
         fs::permissions(folder, fs::perms::owner_all);
         plan.read_write(folder);
     }
-    for (const std::string& limitation : landlock_limitations()) {
-        mounts.notices.push_back("the landlock launcher lacks: " + limitation);
+    const IsolationTraits& traits = traits_of(Isolation::landlock);
+    for (const std::string_view limitation : traits.limitations) {
+        mounts.notices.push_back(fmt::format("the {} launcher lacks: {}", traits.name, limitation));
     }
     return mounts;
 }

@@ -39,7 +39,7 @@ struct Explained {
 // `paths`: absolute, or from the workspace. The notices also say what the isolation lacks. Throws what Launcher::wrap()
 // does about the profile.
 Explained explain_paths(const Profile& profile, const Environment& environment, const std::vector<std::string>& paths,
-                        Isolation isolation = Isolation::bwrap);
+                        Isolation isolation = default_isolation);
 
 // `path` is absolute; `mounts` are those of a sandbox that was started (Launch::mounts). Looks at files, so it may
 // block.

@@ -1,8 +1,7 @@
 #pragma once
 // `Launcher` is what turns a command into the sandboxed command, and says which layers of isolation then hold. It never
 // falls back: what it cannot isolate as asked it refuses with Error{sandbox_unavailable} and a hint that says exactly
-// what to do. Only a user can choose to run a kernel without a sandbox (Isolation::none) or in the weaker one
-// (Isolation::landlock).
+// what to do. What the launchers differ in for the rest of the program are its traits (isolation.hpp).
 
 #include "async/process.hpp"
 #include "base/environment.hpp"

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/unique_fd.hpp"
 #include "filters/system_calls.hpp"
+#include "launch/bwrap_mounts.hpp"
 #include "launch/bwrap_probe.hpp"
 #include "launch/landlock.hpp"
 #include "launch/launch_steps.hpp"
@@ -14,6 +15,7 @@
 #include "mounts/system_mounts.hpp"
 #include "protected/protected_paths.hpp"
 #include "sandbox/build.hpp"
+#include "sandbox/descriptor.hpp"
 #include "sandbox/protected_files.hpp"
 
 #include <fmt/format.h>
@@ -79,7 +81,7 @@ Bwrap available_bwrap(const Environment& environment) {
 Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command command, const std::string& cwd,
                  const Environment& environment, Network network) {
     int first = first_free_descriptor(command);
-    MountPlan::Arguments mounts = plan.arguments(first + 1);
+    BwrapMounts mounts = bwrap_mounts(plan, first + 1);
     std::vector<std::string> options = isolation_arguments(network);
     // Our helper is the first process itself: bwrap's own could be traced by a cell, and has no guard before its calls.
     // It ends with the supervisor, too: of what bwrap has for that (--die-with-parent), a child that it has just made
@@ -205,7 +207,7 @@ Launch wrap_build(async::Command command, const BuildProfile& profile, const Env
     if (!profile.directory.empty()) {
         const std::string directory = canonical_path(profile.directory, "the build's directory", not_shown);
         check_private(directory, "the build's directory");
-        plan.read_write(directory, build_place);
+        plan.put({.place = build_place, .source = directory, .writable = true});
     }
     check_program(plan, command.argv.at(0), links);
     add_links(plan, links);

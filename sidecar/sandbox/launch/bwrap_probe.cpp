@@ -3,10 +3,12 @@
 #include "async/helper_program.hpp"
 #include "base/error.hpp"
 #include "filters/system_calls.hpp"
+#include "launch/bwrap_mounts.hpp"
 #include "launch/run_program.hpp"
 #include "mounts/mount_plan.hpp"
 #include "mounts/system_mounts.hpp"
 #include "protected/create_guard.hpp"
+#include "sandbox/descriptor.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -110,7 +112,7 @@ RunOutput look_inside(const std::string& bwrap) {
     MountPlan plan;
     add_system(plan, "/home/user", std::nullopt);
     add_guard_filter(plan);
-    MountPlan::Arguments mounts = plan.arguments(3);
+    BwrapMounts mounts = bwrap_mounts(plan, 3);
     std::vector<std::string> argv = {bwrap};
     std::vector<std::string> isolation = isolation_arguments(Network::none);
     argv.insert(argv.end(), isolation.begin(), isolation.end());

@@ -28,15 +28,15 @@ constexpr char read = 'r';
 constexpr char write = 'w';
 constexpr char device = 'd';
 
-char right_of(const MountPlan::Mounted& mounted, const std::string& path) {
-    if (mounted.kind != MountPlan::Kind::machine) {
+char right_of(const Mount& mount) {
+    if (!mount.shows_machine()) {
         return nothing;
     }
     struct stat status{};
-    if (::stat(path.c_str(), &status) == 0 && S_ISCHR(status.st_mode)) {
+    if (::stat(mount.place.c_str(), &status) == 0 && S_ISCHR(status.st_mode)) {
         return device;
     }
-    return mounted.writable ? write : read;
+    return mount.writable ? write : read;
 }
 
 // What is not there needs no rule, and cannot have one.
@@ -55,10 +55,9 @@ void add(std::map<std::string, char>& rules, const std::string& path, char right
 
 std::string rules_of(const MountPlan& plan) {
     std::map<std::string, char> rules;
-    for (const fs::path& place : plan.places_below("/")) {
-        const MountPlan::Mounted mounted = *plan.at(place);
-        if (mounted.kind == MountPlan::Kind::machine || mounted.kind == MountPlan::Kind::unreadable) {
-            add(rules, place, right_of(mounted, place));
+    for (const auto& [place, mount] : plan.mounts()) {
+        if (mount.shows_machine() || mount.is_hidden()) {
+            add(rules, mount.place, right_of(mount));
         }
     }
     for (const char* path : devices) {

@@ -68,33 +68,34 @@ class Walk {
     }
 
     std::optional<PathExplanation> step(const fs::path& next) {
-        const std::optional<MountPlan::Mounted> there = plan_.at(next);
-        const bool mounted_here = there && there->place == next.native();
-        if (mounted_here && there->kind == MountPlan::Kind::link) {
+        const Mount* there = plan_.at(next);
+        const bool mounted_here = there != nullptr && there->place == next.native();
+        if (mounted_here && there->kind == Mount::Kind::symlink) {
             return follow(there->source, next);
         }
-        if (there && there->kind == MountPlan::Kind::machine) {
+        if (there != nullptr && there->shows_machine()) {
             return step_in_machine(next, *there);
         }
         const bool holds_mounts = !plan_.places_below(next).empty();
-        const bool closed = there && there->kind == MountPlan::Kind::unreadable && !holds_mounts && !rest_.empty();
+        const bool hidden = there != nullptr && there->is_hidden();
+        const bool closed = hidden && !holds_mounts && !rest_.empty();
         if ((mounted_here && !closed) || holds_mounts || in_own_system(there)) {
             current_ = next;
             return std::nullopt;
         }
-        if (there && there->kind == MountPlan::Kind::unreadable) {
+        if (hidden) {
             return PathExplanation{Visibility::unreadable, whole(next), there->reason.text, there->reason.cause};
         }
         return PathExplanation{Visibility::absent, whole(next),
-                               there ? there->reason.text : "nothing of the machine is shown there"};
+                               there != nullptr ? there->reason.text : "nothing of the machine is shown there"};
     }
 
     // Of /proc and /dev: what is in there is not ours to list.
-    static bool in_own_system(const std::optional<MountPlan::Mounted>& there) {
-        return there && (there->place == "/proc" || there->place == "/dev");
+    static bool in_own_system(const Mount* there) {
+        return there != nullptr && (there->place == "/proc" || there->place == "/dev");
     }
 
-    std::optional<PathExplanation> step_in_machine(const fs::path& next, const MountPlan::Mounted& there) {
+    std::optional<PathExplanation> step_in_machine(const fs::path& next, const Mount& there) {
         struct stat status{};
         if (::lstat(next.c_str(), &status) != 0) {
             return absent(next, there);
@@ -110,7 +111,7 @@ class Walk {
         return std::nullopt;
     }
 
-    PathExplanation absent(const fs::path& path, const MountPlan::Mounted& there) const {
+    PathExplanation absent(const fs::path& path, const Mount& there) const {
         const auto is_guarded = [](const fs::path& part) { return is_auto_run_name(part.string()); };
         const bool guarded = is_guarded(path.filename()) || std::any_of(rest_.begin(), rest_.end(), is_guarded);
         if (guarded && there.writable && names_are_guarded_) {
@@ -134,25 +135,23 @@ class Walk {
     }
 
     PathExplanation end() const {
-        const std::optional<MountPlan::Mounted> there = plan_.at(current_);
+        const Mount* there = plan_.at(current_);
         const std::string path = current_.string();
-        if (!there || there->kind == MountPlan::Kind::link) {
+        if (there == nullptr || there->kind == Mount::Kind::symlink) {
             return {Visibility::own, path, "the sandbox's own folder, for what is mounted below it"};
         }
-        switch (there->kind) {
-        case MountPlan::Kind::machine: {
-            struct stat status{};
-            if (::stat(path.c_str(), &status) != 0 || !permits(status, 4)) {
-                return {Visibility::unreadable, path, of_permissions, Cause::machine};
-            }
-            return {there->writable ? Visibility::read_write : Visibility::read_only, path, there->reason.text,
-                    there->reason.cause};
-        }
-        case MountPlan::Kind::unreadable:
+        if (there->is_hidden()) {
             return {Visibility::unreadable, path, there->reason.text, there->reason.cause};
-        default:
+        }
+        if (!there->shows_machine()) {
             return {Visibility::own, path, there->reason.text};
         }
+        struct stat status{};
+        if (::stat(path.c_str(), &status) != 0 || !permits(status, 4)) {
+            return {Visibility::unreadable, path, of_permissions, Cause::machine};
+        }
+        return {there->writable ? Visibility::read_write : Visibility::read_only, path, there->reason.text,
+                there->reason.cause};
     }
 
     std::string whole(fs::path path) const {

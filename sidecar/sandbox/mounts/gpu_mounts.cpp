@@ -66,7 +66,7 @@ void add_gpu(MountPlan& plan) {
     }
     plan.set_reason({"the graphics cards of this machine (gpu)"});
     for (const std::string& device : devices) {
-        plan.device(device);
+        plan.put({.place = device, .kind = Mount::Kind::device, .source = device});
     }
     for (const char* path : read_by_drivers) {
         if (fs::exists(path)) {

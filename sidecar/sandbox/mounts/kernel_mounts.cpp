@@ -65,8 +65,8 @@ void add_interpreter(KernelMounts& mounts, const std::vector<std::string>& folde
                 fmt::format("the workspace '{}' is itself the interpreter's prefix, so it could not be written", path),
                 "Make the environment in a folder of its own, such as '.venv'.");
         }
-        const std::optional<MountPlan::Mounted> there = mounts.plan.at(path);
-        const bool read_only = there && there->kind == MountPlan::Kind::machine && !there->writable;
+        const Mount* there = mounts.plan.at(path);
+        const bool read_only = there != nullptr && there->shows_machine() && !there->writable;
         if (!read_only || is_within(path, mounts.workspace)) {
             mounts.plan.read_only(path);
         }
@@ -77,10 +77,9 @@ void add_interpreter(KernelMounts& mounts, const std::vector<std::string>& folde
 // What has to be seen for anything to run.
 std::vector<std::string> planned_so_far(const MountPlan& plan) {
     std::vector<std::string> needed;
-    for (const std::filesystem::path& place : plan.places_below("/")) {
-        const MountPlan::Kind kind = plan.at(place)->kind;
-        if (kind == MountPlan::Kind::machine || kind == MountPlan::Kind::own) {
-            needed.push_back(place);
+    for (const auto& [place, mount] : plan.mounts()) {
+        if (!mount.is_hidden() && mount.kind != Mount::Kind::scratch && mount.kind != Mount::Kind::symlink) {
+            needed.push_back(mount.place);
         }
     }
     return needed;
@@ -90,8 +89,8 @@ std::vector<std::string> planned_so_far(const MountPlan& plan) {
 void guard_settings(KernelMounts& mounts, const std::string& given) {
     std::error_code error;
     const std::string file = std::filesystem::canonical(given, error);
-    const std::optional<MountPlan::Mounted> there = mounts.plan.at(file);
-    if (!error && there && there->writable) {
+    const Mount* there = mounts.plan.at(file);
+    if (!error && there != nullptr && there->writable) {
         mounts.plan.set_reason({"guarded: the settings of this sandbox", Cause::guard});
         mounts.plan.read_only(file);
         mounts.notices.push_back(fmt::format("{} lies where cells can write: those of this session cannot change it, "

@@ -15,10 +15,6 @@ namespace fs = std::filesystem;
 // Where the C library looks names up.
 constexpr const char* names_of_the_machine[] = {"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts"};
 
-bool is_of_the_machine(MountPlan::Kind kind) {
-    return kind == MountPlan::Kind::machine || kind == MountPlan::Kind::unreadable;
-}
-
 } // namespace
 
 KernelMounts plan_without_mounts(const Profile& profile, const Environment& environment) {
@@ -26,7 +22,8 @@ KernelMounts plan_without_mounts(const Profile& profile, const Environment& envi
     mounts.without_namespaces = true;
     MountPlan& plan = mounts.plan;
     for (const fs::path& place : plan.places_below("/")) {
-        if (!is_of_the_machine(plan.at(place)->kind)) {
+        const Mount& mount = *plan.at(place);
+        if (!mount.shows_machine() && !mount.is_hidden()) {
             plan.remove(place);
         }
     }

@@ -48,14 +48,14 @@ void add_as_it_is(MountPlan& plan, const fs::path& path) {
         fs::path target = fs::read_symlink(path, error);
         fs::path resolved = (path.parent_path() / target).lexically_normal();
         if (plan.shows(resolved.string())) {
-            plan.symlink(target.string(), path.string());
+            plan.put({.place = path, .kind = Mount::Kind::symlink, .source = target});
             return;
         }
         status = fs::status(path, error);
     }
     const bool small = fs::is_regular_file(status) && fs::file_size(path, error) <= max_table_bytes;
     if (small && ::access(path.c_str(), R_OK) == 0) {
-        plan.copy(path.string());
+        plan.put({.place = path, .kind = Mount::Kind::copy, .source = path});
     } else if (fs::exists(status)) {
         plan.read_only(path.string());
     }
@@ -89,7 +89,7 @@ void add_etc(MountPlan& plan, const std::string& home) {
 // read are not there at all.
 void add_proc(MountPlan& plan) {
     plan.set_reason({"the sandbox's own: its processes only"});
-    plan.proc();
+    plan.put({.place = "/proc", .kind = Mount::Kind::proc});
     std::error_code error;
     for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;
@@ -100,9 +100,13 @@ void add_proc(MountPlan& plan) {
         const bool for_all = (status.permissions() & fs::perms::others_read) != fs::perms::none;
         const char* path = entry->path().c_str();
         if (!ignored && !for_all && (::access(path, R_OK) == 0 || ::access(path, W_OK) == 0)) {
-            plan.unreadable_file(path);
+            plan.hide_file(path);
         }
     }
+}
+
+void add_scratch(MountPlan& plan, const std::string& place, std::uint64_t bytes, mode_t mode) {
+    plan.put({.place = place, .kind = Mount::Kind::scratch, .bytes = bytes, .mode = mode});
 }
 
 } // namespace
@@ -116,16 +120,16 @@ void add_system(MountPlan& plan, const std::string& home, std::optional<std::uin
     add_etc(plan, home);
     add_proc(plan);
     plan.set_reason({"the sandbox's own: the harmless devices"});
-    plan.devices();
+    plan.put({.place = "/dev", .kind = Mount::Kind::devices});
     plan.set_reason({"the sandbox's own scratch space"});
-    plan.scratch("/dev/shm", scratch_bytes.value_or(shared_memory_bytes), "1777");
-    plan.scratch("/tmp", scratch_bytes.value_or(tmp_bytes), "1777");
-    plan.symlink("../tmp", "/var/tmp");
+    add_scratch(plan, "/dev/shm", scratch_bytes.value_or(shared_memory_bytes), 01777);
+    add_scratch(plan, "/tmp", scratch_bytes.value_or(tmp_bytes), 01777);
+    plan.put({.place = "/var/tmp", .kind = Mount::Kind::symlink, .source = "../tmp"});
 }
 
 void add_home(MountPlan& plan, const std::string& home, std::optional<std::uint64_t> scratch_bytes) {
     plan.set_reason({"the sandbox's own home, empty at the start"});
-    plan.scratch(home, scratch_bytes.value_or(home_bytes), "0700");
+    add_scratch(plan, home, scratch_bytes.value_or(home_bytes), 0700);
 }
 
 void add_names_of_the_network(MountPlan& plan) {

@@ -39,9 +39,9 @@ std::string list_protected_names(const MountPlan& plan, const NamePlaces& where)
 
 void add_protected_names(MountPlan& plan, const std::vector<std::string>& shown) {
     std::vector<std::string> scratch;
-    for (const std::filesystem::path& place : plan.places_below("/")) {
-        if (plan.at(place)->kind == MountPlan::Kind::scratch) {
-            scratch.push_back(place.native());
+    for (const auto& [place, mount] : plan.mounts()) {
+        if (mount.kind == Mount::Kind::scratch) {
+            scratch.push_back(mount.place);
         }
     }
     plan.file(list_protected_names(plan, {scratch, shown, {}}), "/.cellgate/protected-names");

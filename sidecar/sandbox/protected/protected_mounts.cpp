@@ -3,7 +3,6 @@
 #include "sandbox/protected_files.hpp"
 
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -32,22 +31,22 @@ void show_guarded(MountPlan& plan, const std::string& top, bool writable, Reason
     }
     plan.set_reason({"guarded: a secret, by its name", Cause::guard});
     for (const std::string& path : guarded.secret_directories) {
-        plan.unreadable_directory(path);
+        plan.hide_directory(path);
     }
     for (const std::string& path : guarded.secret_files) {
-        plan.unreadable_file(path);
+        plan.hide_file(path);
     }
 }
 
 void guard_targets(MountPlan& plan) {
     plan.set_reason({"guarded: what programs outside of the sandbox run or obey leads there", Cause::guard});
     for (const std::string& place : plan.guarded_places()) {
-        const std::optional<MountPlan::Mounted> there = plan.at(place);
+        const Mount* there = plan.at(place);
         std::error_code error;
         const std::filesystem::file_type type = std::filesystem::symlink_status(place, error).type();
         const bool can_be_mounted =
             type == std::filesystem::file_type::regular || type == std::filesystem::file_type::directory;
-        if (can_be_mounted && there && there->kind == MountPlan::Kind::machine && there->writable) {
+        if (can_be_mounted && there != nullptr && there->writable) {
             plan.read_only(place);
         }
     }

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 
 namespace cellgate::sandbox {
@@ -260,9 +259,9 @@ std::vector<std::string> SettingsMounts::writable_roots() const {
 
 void SettingsMounts::show(MountPlan& plan) {
     for (const Allowed& allowed : allowed_) {
-        const std::optional<MountPlan::Mounted> there = plan.at(allowed.path);
-        const bool shown = there && there->kind == MountPlan::Kind::machine;
-        const bool hidden = there && there->kind == MountPlan::Kind::unreadable;
+        const Mount* there = plan.at(allowed.path);
+        const bool shown = there != nullptr && there->shows_machine();
+        const bool hidden = there != nullptr && there->is_hidden();
         if (hidden || (shown && (there->writable || !allowed.writable))) {
             continue;
         }
@@ -279,8 +278,8 @@ void SettingsMounts::show(MountPlan& plan) {
 }
 
 void SettingsMounts::unhide(MountPlan& plan, const Allowed& allowed) {
-    const std::optional<MountPlan::Mounted> there = plan.at(allowed.path);
-    if (!there || there->kind != MountPlan::Kind::unreadable) {
+    const Mount* there = plan.at(allowed.path);
+    if (there == nullptr || !there->is_hidden()) {
         return;
     }
     if (!allowed.exact || allowed.writable) {
@@ -319,13 +318,13 @@ std::vector<std::string> SettingsMounts::matches(MountPlan& plan, const PathRule
     }
     bool left_out = false;
     const auto enter = [&](const std::string& folder) {
-        const std::optional<MountPlan::Mounted> there = plan.at(folder);
-        if (there && std::find(needed.begin(), needed.end(), there->place) != needed.end()) {
+        const Mount* there = plan.at(folder);
+        if (there != nullptr && std::find(needed.begin(), needed.end(), there->place) != needed.end()) {
             left_out = true;
             return false;
         }
         const std::vector<fs::path> below = plan.places_below(folder);
-        return (there && there->kind == MountPlan::Kind::machine) ||
+        return plan.shows(folder) ||
                std::any_of(below.begin(), below.end(), [&](const fs::path& place) { return plan.shows(place); });
     };
     std::vector<std::string> found = expand_glob(where.base, where.rest, enter, entries_left_, max_matches);
@@ -348,7 +347,7 @@ void SettingsMounts::forbid_writing(MountPlan& plan) {
         if (path.size() > 1 && path.ends_with('/')) {
             path.pop_back();
         }
-        if (const std::optional<MountPlan::Mounted> there = plan.at(path); there && there->writable) {
+        if (const Mount* there = plan.at(path); there != nullptr && there->writable) {
             notice(rule, is_glob(rule.path)
                              ? "nothing is guarded by it: it is taken without wildcards, and there is no such file"
                              : "nothing is guarded by it: it does not exist, and a cell may make it");
@@ -359,9 +358,7 @@ void SettingsMounts::forbid_writing(MountPlan& plan) {
 SettingsMounts::Exceptions SettingsMounts::allowed_within(const MountPlan& plan, const std::string& path) const {
     Exceptions exceptions;
     for (const Allowed& allowed : allowed_) {
-        const std::optional<MountPlan::Mounted> there = plan.at(allowed.path);
-        const bool seen = there && there->kind == MountPlan::Kind::machine;
-        if (seen && allowed.path != path && is_within(allowed.path, path)) {
+        if (plan.shows(allowed.path) && allowed.path != path && is_within(allowed.path, path)) {
             exceptions[allowed.path] = &allowed;
         }
     }
@@ -412,7 +409,7 @@ void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const Pa
     }
     std::map<std::string, bool> rebound; // what the place itself showed, and has to be mounted again
     for (const auto& [place, allowed] : inside) {
-        const std::optional<MountPlan::Mounted> there = plan.at(place);
+        const Mount* there = plan.at(place);
         if (there->place != place) {
             rebound[place] = allowed != nullptr && allowed->writable && there->writable;
         }
@@ -424,9 +421,9 @@ void SettingsMounts::hide_one(MountPlan& plan, const std::string& path, const Pa
     }
     plan.set_reason({reason(rule), Cause::user});
     if (fs::is_directory(path)) {
-        plan.unreadable_directory(path);
+        plan.hide_directory(path);
     } else {
-        plan.unreadable_file(path);
+        plan.hide_file(path);
     }
     if (!inside.empty()) {
         plan.open_passage(path);

@@ -1,6 +1,6 @@
 #include "filters/system_calls.hpp"
 
-#include "base/unique_fd.hpp"
+#include "base/files.hpp"
 #include "filters/system_call_filters.hpp"
 
 namespace cellgate::sandbox {

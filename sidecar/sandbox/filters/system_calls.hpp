@@ -7,7 +7,6 @@
 
 #include "base/unique_fd.hpp"
 #include "sandbox/build.hpp"
-#include "sandbox/descriptor.hpp"
 
 namespace cellgate::sandbox {
 

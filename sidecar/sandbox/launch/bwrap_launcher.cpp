@@ -1,8 +1,7 @@
 #include "launch/bwrap_launcher.hpp"
 
-#include "async/helper_program.hpp"
 #include "base/error.hpp"
-#include "base/unique_fd.hpp"
+#include "base/files.hpp"
 #include "filters/system_calls.hpp"
 #include "launch/bwrap_mounts.hpp"
 #include "launch/bwrap_probe.hpp"
@@ -15,7 +14,6 @@
 #include "mounts/system_mounts.hpp"
 #include "protected/protected_paths.hpp"
 #include "sandbox/build.hpp"
-#include "sandbox/descriptor.hpp"
 #include "sandbox/protected_files.hpp"
 
 #include <fmt/format.h>
@@ -91,7 +89,7 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
     mounts.files.push_back(system_call_filter(network));
     options.insert(options.end(), {"--seccomp", std::to_string(first + static_cast<int>(mounts.files.size()))});
     // It has no name in there: a copy of it would take bwrap half a millisecond.
-    mounts.files.push_back(reopen_read_only(async::helper_program()));
+    mounts.files.push_back(open_helper());
     const std::string helper = std::to_string(first + static_cast<int>(mounts.files.size()));
     command.argv.insert(command.argv.begin(), {"/proc/self/fd/" + helper, "enter", helper});
     options.insert(options.end(), {"--chdir", cwd, "--clearenv"});

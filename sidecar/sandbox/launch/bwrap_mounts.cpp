@@ -1,7 +1,6 @@
 #include "launch/bwrap_mounts.hpp"
 
 #include "base/files.hpp"
-#include "sandbox/descriptor.hpp"
 
 #include <fmt/format.h>
 
@@ -60,7 +59,7 @@ BwrapMounts bwrap_mounts(const MountPlan& plan, int first_descriptor) {
         if (mount.kind == Mount::Kind::file || mount.kind == Mount::Kind::copy) {
             made.arguments.push_back(std::to_string(first_descriptor + static_cast<int>(made.files.size())));
             made.files.push_back(mount.kind == Mount::Kind::file ? anonymous_file(mount.content)
-                                                                 : read_file(mount.source));
+                                                                 : open_to_read(mount.source));
         }
         made.arguments.push_back(mount.place);
         if (is_sealed(mount.kind)) {

@@ -1,32 +1,24 @@
 #include "launch/bwrap_probe.hpp"
 
-#include "async/helper_program.hpp"
 #include "base/error.hpp"
 #include "filters/system_calls.hpp"
 #include "launch/bwrap_mounts.hpp"
+#include "launch/launch_steps.hpp"
 #include "launch/run_program.hpp"
 #include "mounts/mount_plan.hpp"
 #include "mounts/system_mounts.hpp"
 #include "protected/create_guard.hpp"
-#include "sandbox/descriptor.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <linux/seccomp.h>
-#include <poll.h>
-#include <spawn.h>
 #include <sstream>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace cellgate::sandbox {
@@ -90,7 +82,7 @@ std::vector<std::string> bwrap_directories(const Environment& environment) {
 std::string find_bwrap(const std::vector<std::string>& directories) {
     for (const std::string& directory : directories) {
         std::string candidate = directory + "/bwrap";
-        if (::access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) {
+        if (is_program(candidate)) {
             return candidate;
         }
     }
@@ -120,7 +112,7 @@ RunOutput look_inside(const std::string& bwrap) {
     argv.insert(argv.end(), mounts.arguments.begin(), mounts.arguments.end());
     std::string look =
         fmt::format("/proc/self/fd/{} can-guard; cat /proc/self/status && exec readlink", 3 + mounts.files.size());
-    mounts.files.push_back(reopen_read_only(async::helper_program()));
+    mounts.files.push_back(open_helper());
     for (const Layer& layer : namespaces) {
         look += fmt::format(" /proc/self/ns/{}", layer.link);
     }

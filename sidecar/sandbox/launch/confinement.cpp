@@ -1,8 +1,9 @@
 #include "launch/confinement.hpp"
 
-#include "async/helper_program.hpp"
+#include "base/files.hpp"
 #include "filters/system_call_filters.hpp"
 #include "filters/system_calls.hpp"
+#include "launch/launch_steps.hpp"
 #include "protected/create_guard.hpp"
 
 #include <fmt/format.h>
@@ -75,7 +76,7 @@ std::string rules_of(const MountPlan& plan) {
 Confinement confine(const MountPlan& plan, const std::vector<std::string>& writable_roots,
                     const std::vector<std::string>& own, const std::vector<std::string>& limits, int first_descriptor) {
     Confinement made;
-    made.files.push_back(reopen_read_only(async::helper_program()));
+    made.files.push_back(open_helper());
     made.files.push_back(system_call_filter(Network::none));
     made.files.push_back(anonymous_file(confined_filter));
     made.files.push_back(anonymous_file(rules_of(plan)));

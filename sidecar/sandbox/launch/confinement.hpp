@@ -4,7 +4,6 @@
 
 #include "base/unique_fd.hpp"
 #include "mounts/mount_plan.hpp"
-#include "sandbox/descriptor.hpp"
 #include "sandbox/limits.hpp"
 
 #include <string>

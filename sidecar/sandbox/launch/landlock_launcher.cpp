@@ -1,6 +1,5 @@
 #include "launch/landlock_launcher.hpp"
 
-#include "async/helper_program.hpp"
 #include "base/error.hpp"
 #include "base/unique_fd.hpp"
 #include "launch/confinement.hpp"
@@ -64,7 +63,7 @@ std::string look_from_inside() {
     // The helper once more, which is open in there under no name.
     std::vector<std::string> argv = inside.arguments;
     argv.insert(argv.end(), {"/proc/self/fd/" + std::to_string(3 + inside.files.size()), "can-confine"});
-    inside.files.push_back(reopen_read_only(async::helper_program()));
+    inside.files.push_back(open_helper());
     const RunOutput output = run_program(std::move(argv), inside.files);
     if (output.success && output.out == "confined: yes\n") {
         return {};

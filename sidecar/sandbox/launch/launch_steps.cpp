@@ -1,6 +1,8 @@
 #include "launch/launch_steps.hpp"
 
+#include "async/helper_program.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "mounts/paths.hpp"
 
 #include <fmt/format.h>
@@ -72,6 +74,10 @@ std::string working_directory(const MountPlan& plan, const std::string& cwd, Lin
 int first_free_descriptor(const async::Command& command) {
     const int last = command.descriptors.empty() ? 2 : command.descriptors.rbegin()->first;
     return std::max(last, command.lifeline_fd.value_or(2)) + 1;
+}
+
+UniqueFd open_helper() {
+    return open_to_read(fmt::format("/proc/self/fd/{}", async::helper_program()));
 }
 
 ResourceLimits apply_limits(const Limits& limits) {

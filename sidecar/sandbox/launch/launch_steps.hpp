@@ -1,6 +1,6 @@
 #pragma once
-// `clean_environment`, `check_program`, `working_directory` and `apply_limits` are the steps of a launch that both
-// launchers share.
+// `clean_environment`, `check_program`, `working_directory`, `open_helper` and `apply_limits` are the steps of a launch
+// that launchers share.
 
 #include "base/environment.hpp"
 #include "mounts/mount_plan.hpp"
@@ -28,6 +28,9 @@ std::string working_directory(const MountPlan& plan, const std::string& cwd, Lin
 
 // Behind stdio and what the command has already.
 int first_free_descriptor(const async::Command& command);
+
+// The helper program (sidecar/helper), to be read by a launched program. Throws Error{internal_error}.
+UniqueFd open_helper();
 
 // The limits of a launch: a group for all of its processes, where one is available, and the limits of each process.
 struct ResourceLimits {

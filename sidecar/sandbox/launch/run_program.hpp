@@ -2,7 +2,6 @@
 // `run_program` runs a program to read its output, as probes of this machine do.
 
 #include "base/unique_fd.hpp"
-#include "sandbox/descriptor.hpp"
 
 #include <string>
 #include <vector>

@@ -61,17 +61,20 @@ SymlinkChain resolve_symlinks(const std::string& folder, const std::string& text
         std::array<char, PATH_MAX> target; // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
         const ssize_t size = ::readlink(next.c_str(), target.data(), target.size());
         if (size > 0 && size < PATH_MAX) {
-            trail.links.push_back(next.string());
+            const fs::path to = std::string(target.data(), static_cast<std::size_t>(size));
+            trail.links.emplace_back(next.string(), to.string());
             if (links_left-- == 0) {
+                trail.error = ELOOP;
                 return trail;
             }
-            const fs::path to = std::string(target.data(), static_cast<std::size_t>(size));
             put_before(rest, to);
             current = to.is_absolute() ? fs::path("/") : current;
             continue;
         }
         struct stat status{};
-        if (::lstat(next.c_str(), &status) != 0 || (!rest.empty() && !S_ISDIR(status.st_mode))) {
+        const bool is_there = ::lstat(next.c_str(), &status) == 0;
+        if (!is_there || (!rest.empty() && !S_ISDIR(status.st_mode))) {
+            trail.error = is_there ? ENOTDIR : errno;
             trail.missing = missing_place(next, rest);
             return trail;
         }

@@ -1,12 +1,12 @@
 #include "protected/git_references.hpp"
 
+#include "base/regular_file.hpp"
 #include "mounts/symlink_chain.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string_view>
 
@@ -38,16 +38,8 @@ struct Setting {
     std::string value;
 };
 
-std::string content_of(const fs::path& path) {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) {
-        return {};
-    }
-    std::ifstream file(path);
-    std::string text(max_bytes, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    return text;
+std::string content_of(const std::string& path) {
+    return read_regular_file(path, max_bytes).bytes;
 }
 
 std::string in_lower_case(std::string text) {

@@ -220,7 +220,7 @@ void Search::obey(const std::string& folder, const std::string& text, bool file_
     if (file_only && (trail.end.empty() || !fs::is_regular_file(trail.end, ignored))) {
         return;
     }
-    for (const std::string& link : trail.links) {
+    for (const auto& [link, target] : trail.links) {
         found_.places.insert(link);
     }
     if (!trail.missing.empty()) {

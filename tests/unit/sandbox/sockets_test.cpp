@@ -1,7 +1,6 @@
 // Sockets in the workspace: those of the sandbox are reached, those of other programs are not.
 #include "base/unique_fd.hpp"
 #include "machine.hpp"
-#include "mounts/symlink_chain.hpp"
 #include "sandbox/protected_files.hpp"
 
 #include <doctest/doctest.h>

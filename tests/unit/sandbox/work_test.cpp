@@ -1,6 +1,6 @@
 // What honest code needs, and gets in the sandbox.
 
-#include "base/unique_fd.hpp"
+#include "base/files.hpp"
 #include "launch/bwrap_probe.hpp"
 #include "launch/landlock.hpp"
 #include "machine.hpp"

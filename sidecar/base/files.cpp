@@ -29,6 +29,14 @@ UniqueFd anonymous_file(std::string_view bytes) {
     return file;
 }
 
+UniqueFd open_to_read(const std::string& path) {
+    UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid()) {
+        throw system_error(ErrorCode::internal_error, "cannot open " + path, errno);
+    }
+    return file;
+}
+
 ReplacementFile::ReplacementFile(int directory, std::string_view prefix, mode_t mode)
     : directory_(directory), name_(std::string(prefix) + random_id()),
       fd_(::openat(directory, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)) {

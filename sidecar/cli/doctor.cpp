@@ -5,6 +5,7 @@
 #include "base/escape_unprintable.hpp"
 #include "commands.hpp"
 #include "jupyter/kernel_choice.hpp"
+#include "sandbox/launcher.hpp"
 #include "store/directories.hpp"
 #include "store/locked_temp_dir.hpp"
 
@@ -60,7 +61,7 @@ sandbox::Finding examine_workspace(const Environment& environment, const std::st
         profile.hidden = directories.all();
         async::Command command;
         command.argv = {"/bin/true"};
-        sandbox::make_launcher(sandbox::Isolation::bwrap, environment)->wrap(std::move(command), profile);
+        sandbox::make_launcher(sandbox::default_isolation, environment)->wrap(std::move(command), profile);
     } catch (const Error& error) {
         finding = {"workspace", false, error.message, error.hint};
     }

@@ -7,6 +7,7 @@
 #include "gate/gate.hpp"
 #include "sandbox/explain.hpp"
 #include "sandbox/home.hpp"
+#include "sandbox/launcher.hpp"
 #include "store/directories.hpp"
 
 #include <fmt/format.h>

@@ -153,8 +153,8 @@ Task<void> interrupt_on_signal(async::Loop* loop, FileRun* run, TerminalClient* 
 protocol::SandboxChoice sandbox_choice(const RunArguments& arguments) {
     protocol::SandboxChoice choice;
     choice.isolated = !arguments.no_sandbox;
-    if (arguments.launcher == "landlock") {
-        choice.launcher = protocol::SandboxLauncher::landlock;
+    if (!arguments.launcher.empty()) {
+        choice.launcher = from_json<protocol::SandboxLauncher>(fmt::format("\"{}\"", arguments.launcher), "--sandbox");
     }
     if (!arguments.sandbox.config.empty()) {
         choice.config_file = std::filesystem::absolute(arguments.sandbox.config);

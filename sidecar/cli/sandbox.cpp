@@ -9,6 +9,7 @@
 #include "packages/python.hpp"
 #include "sandbox/explain.hpp"
 #include "sandbox/home.hpp"
+#include "sandbox/launcher.hpp"
 #include "sandbox_options.hpp"
 #include "sandbox_test.hpp"
 #include "service/sidecar.hpp"
@@ -114,10 +115,9 @@ int explain(const ExplainArguments& arguments) {
                 profile.packages = packages::Packages(directories, workspace, *python).shown();
             }
         }
-        const auto isolation =
-            arguments.launcher == "landlock" ? sandbox::Isolation::landlock : sandbox::Isolation::bwrap;
-        explained = sandbox::explain_paths(profile, environment,
-                                           {sandbox::without_tilde(arguments.subject, environment)}, isolation);
+        explained =
+            sandbox::explain_paths(profile, environment, {sandbox::without_tilde(arguments.subject, environment)},
+                                   isolation_of(arguments.launcher));
     } catch (...) {
         error = std::current_exception();
     }

@@ -204,9 +204,10 @@ class Stage {
 class SandboxChecker {
   public:
     SandboxChecker(async::Loop& loop, SandboxCheckOptions options, std::string folder)
-        : loop_(loop), options_(std::move(options)), folder_(std::move(folder)), python_(system_python()),
-          environment_(sandbox::process_environment()), hidden_(store::find_directories(environment_).all()),
-          network_(egress::make_system_network(loop)), gate_(loop.clock(), gate_options(loop, folder_)) {
+        : loop_(loop), options_(std::move(options)), traits_(sandbox::traits_of(options_.isolation)),
+          folder_(std::move(folder)), python_(system_python()), environment_(sandbox::process_environment()),
+          hidden_(store::find_directories(environment_).all()), network_(egress::make_system_network(loop)),
+          gate_(loop.clock(), gate_options(loop, folder_)) {
         environment_["CELLGATE_TEST_SECRET"] = "CANARY";
         protocol::RuleSpec rule;
         rule.effect = protocol::Effect::allow;
@@ -226,11 +227,10 @@ class SandboxChecker {
                 options_.on_progress(attempt.id, report->checks.size() + 1, attempts.size());
             }
             SandboxCheck check{attempt.id, attempt.title, layer_of(attempt), {}, {}};
-            if (options_.isolation != Isolation::none || attempt.control) {
+            if (traits_.isolates || attempt.control) {
                 check.inside = co_await check_once(attempt, options_.isolation, &report->layers);
             }
-            if (options_.isolation == Isolation::landlock && !attempt.weaker_layer &&
-                check.inside.status == CheckStatus::escaped) {
+            if (is_weaker() && !attempt.weaker_layer && check.inside.status == CheckStatus::escaped) {
                 check.inside.status = CheckStatus::lacking;
             }
             if (attempt.control) {
@@ -250,9 +250,11 @@ class SandboxChecker {
     }
 
   private:
+    bool is_weaker() const { return !traits_.limitations.empty(); }
+
     // By which it is held, if it is.
     std::string layer_of(const Attempt& attempt) const {
-        return options_.isolation == Isolation::landlock ? attempt.weaker_layer.value_or("none") : attempt.layer;
+        return is_weaker() ? attempt.weaker_layer.value_or("none") : attempt.layer;
     }
 
     Task<Outcome> check_once(const Attempt& attempt, Isolation isolation, std::vector<std::string>* layers) {
@@ -283,7 +285,7 @@ class SandboxChecker {
         environment_["HOME"] = folders.home;
         std::unique_ptr<egress::Proxy> proxy;
         TaskScope serving;
-        if (isolation == Isolation::bwrap) {
+        if (sandbox::traits_of(isolation).own_network) {
             profile.proxy = folders.session + "/net.sock";
             proxy = make_proxy(profile.proxy);
             serving.spawn(proxy->run());
@@ -303,7 +305,7 @@ class SandboxChecker {
                     std::current_exception(); // else the limit is unavailable here, and no session would start with it
             }
         }
-        if (launch && isolation != Isolation::none && is_missing(attempt.layer, launch->layers)) {
+        if (launch && sandbox::traits_of(isolation).isolates && is_missing(attempt.layer, launch->layers)) {
             outcome.detail = fmt::format("there is no layer {} here: see `cellgate doctor`", attempt.layer);
         } else if (launch) {
             if (layers != nullptr && !profile.limits.any()) {
@@ -349,6 +351,7 @@ class SandboxChecker {
 
     async::Loop& loop_;
     SandboxCheckOptions options_;
+    const sandbox::IsolationTraits& traits_;
     std::string folder_;
     jupyter::Interpreter python_;
     Environment environment_;

@@ -5,7 +5,7 @@
 
 #include "async/loop.hpp"
 #include "base/json_codec.hpp"
-#include "sandbox/launcher.hpp"
+#include "sandbox/isolation.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -63,7 +63,7 @@ struct SandboxCheckReport {
 };
 
 struct SandboxCheckOptions {
-    sandbox::Isolation isolation = sandbox::Isolation::bwrap; // none: the control
+    sandbox::Isolation isolation = sandbox::default_isolation; // none: the control
     std::function<void(const std::string& id, std::size_t number, std::size_t count)> on_progress;
 };
 

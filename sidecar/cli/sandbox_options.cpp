@@ -1,5 +1,8 @@
 #include "sandbox_options.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <filesystem>
 
 namespace cellgate::cli {
@@ -29,13 +32,18 @@ CLI::Option* add_sandbox_config(CLI::App& command, std::string& file) {
         ->type_name("FILE");
 }
 
+sandbox::Isolation isolation_of(const std::string& launcher) {
+    return sandbox::find_isolation(launcher).value_or(sandbox::default_isolation);
+}
+
 CLI::Option* add_sandbox_launcher(CLI::App& command, std::string& launcher) {
+    const std::vector<std::string> names = sandbox::sandbox_names();
     return command
         .add_option("--sandbox", launcher,
                     "What the sandbox is made by: bwrap, the default, or landlock, which is weaker and needs no user "
                     "namespaces; see `cellgate doctor`")
-        ->check(CLI::IsMember({"bwrap", "landlock"}).description({}))
-        ->type_name("bwrap|landlock");
+        ->check(CLI::IsMember(names).description({}))
+        ->type_name(fmt::format("{}", fmt::join(names, "|")));
 }
 
 std::vector<CLI::Option*> SandboxOptions::add_to(CLI::App& command) {

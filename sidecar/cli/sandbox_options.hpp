@@ -2,6 +2,7 @@
 // `SandboxOptions` is the group of command line options for the sandbox: --sandbox-config, --allow-read, --allow-write,
 // --gpu.
 
+#include "sandbox/isolation.hpp"
 #include "sandbox/settings.hpp"
 
 #include <CLI/CLI.hpp>
@@ -28,6 +29,9 @@ struct SandboxOptions {
 
 // `launcher` stays empty if the option is not given; it must outlive the parsing of the command line.
 CLI::Option* add_sandbox_launcher(CLI::App& command, std::string& launcher);
+
+// The kind with that launcher; the default one if the option was not given.
+sandbox::Isolation isolation_of(const std::string& launcher);
 
 // `file` stays empty if the option is not given; it must outlive the parsing of the command line.
 CLI::Option* add_sandbox_config(CLI::App& command, std::string& file);

@@ -136,11 +136,7 @@ Task<void> run_until_signal(async::Loop* loop, SandboxCheckOptions options, Run*
 
 int test(const Arguments& arguments) {
     SandboxCheckOptions options;
-    if (arguments.no_sandbox) {
-        options.isolation = sandbox::Isolation::none;
-    } else if (arguments.launcher == "landlock") {
-        options.isolation = sandbox::Isolation::landlock;
-    }
+    options.isolation = arguments.no_sandbox ? sandbox::Isolation::none : isolation_of(arguments.launcher);
     const bool at_terminal = ::isatty(STDERR_FILENO) == 1;
     if (at_terminal) {
         options.on_progress = show_progress;

@@ -1,5 +1,7 @@
 #include "landlock.hpp"
 
+#include "base/unique_fd.hpp"
+
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -54,23 +56,21 @@ std::uint64_t known_at(long version, std::uint64_t rights) {
 
 // Empty, or what went wrong. A place that is reached through a link is another one than was meant.
 std::string allow(int ruleset, const std::string& place, std::uint64_t rights) {
-    const int fd = ::open(place.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    const UniqueFd file(::open(place.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat status{};
-    if (fd < 0 || ::fstat(fd, &status) != 0) {
+    if (!file.valid() || ::fstat(file.get(), &status) != 0) {
         return failure("cannot open " + place);
     }
     std::string found(place.size() + 1, '\0'); // one more, so that a longer path is seen to be another
-    const ssize_t size = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), found.data(), found.size());
+    const ssize_t size =
+        ::readlink(("/proc/self/fd/" + std::to_string(file.get())).c_str(), found.data(), found.size());
     if (S_ISLNK(status.st_mode) || size < 0 || found.substr(0, static_cast<std::size_t>(size)) != place) {
-        ::close(fd);
         return place + " is not where it was";
     }
     const std::uint64_t of_files = (to_read | to_use_devices) & ~LANDLOCK_ACCESS_FS_READ_DIR;
-    const landlock_path_beneath_attr rule{rights & (S_ISDIR(status.st_mode) ? ~0ULL : of_files), fd};
+    const landlock_path_beneath_attr rule{rights & (S_ISDIR(status.st_mode) ? ~0ULL : of_files), file.get()};
     const bool added = ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
-    const std::string problem = added ? "" : failure("cannot allow " + place);
-    ::close(fd);
-    return problem;
+    return added ? "" : failure("cannot allow " + place);
 }
 
 std::uint64_t rights_of(LandlockRight right) {
@@ -92,20 +92,19 @@ std::string restrict_to(const std::vector<LandlockGrant>& grants, long version, 
     const RulesetAttributes attributes{known_at(version, to_read | to_write | to_use_devices | for_nobody),
                                        handled_network,
                                        version < version_of_scopes ? 0 : scope_abstract_sockets | scope_signals};
-    const int ruleset = static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0));
-    if (ruleset < 0) {
+    const UniqueFd ruleset(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0)));
+    if (!ruleset.valid()) {
         return failure("cannot make a ruleset");
     }
     std::string problem;
     for (const LandlockGrant& grant : grants) {
         if (problem.empty()) {
-            problem = allow(ruleset, grant.place, known_at(version, rights_of(grant.right)));
+            problem = allow(ruleset.get(), grant.place, known_at(version, rights_of(grant.right)));
         }
     }
-    if (problem.empty() && ::syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) {
+    if (problem.empty() && ::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) {
         problem = failure("cannot restrict this process");
     }
-    ::close(ruleset);
     return problem;
 }
 

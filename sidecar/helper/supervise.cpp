@@ -1,6 +1,7 @@
 #include "supervise.hpp"
 
 #include "descriptor.hpp"
+#include "process_facts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -51,19 +52,9 @@ std::optional<int> to_number(std::string_view text) {
 
 std::optional<ProcessEntry> read_process(int pid) {
     const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return std::nullopt;
-    }
-    char text[1024];
-    const ssize_t size = ::read(fd, text, sizeof text - 1);
-    ::close(fd);
-    if (size <= 0) {
-        return std::nullopt;
-    }
-    text[size] = 0;
+    const std::string text = read_file(path.c_str()).value_or("");
     // The program's name is in parentheses and may itself contain parentheses.
-    const char* fields = std::strrchr(text, ')');
+    const char* fields = std::strrchr(text.c_str(), ')');
     ProcessEntry entry{.pid = pid};
     if (fields == nullptr ||
         std::sscanf(fields + 1, " %c %d %d %d", &entry.state, &entry.parent, &entry.group, &entry.session) != 4) {
@@ -218,29 +209,26 @@ bool is_of_version_one(const char* group) {
 // ms.
 bool join_group(const char* group) {
     const char* file = is_of_version_one(group) ? "/tasks" : "/cgroup.procs";
-    const int fd = ::open((std::string(group) + file).c_str(), O_WRONLY | O_CLOEXEC);
-    const bool joined = fd >= 0 && ::write(fd, "0", 1) == 1;
+    const UniqueFd fd(::open((std::string(group) + file).c_str(), O_WRONLY | O_CLOEXEC));
+    const bool joined = fd.valid() && ::write(fd.get(), "0", 1) == 1;
     if (!joined) {
         ::dprintf(STDERR_FILENO, "cellgate: cannot join the control group %s: %s\n", group, std::strerror(errno));
     }
-    ::close(fd);
     return joined;
 }
 
 // A copy of this process that is born in this group of version 2, and so never has to move: that would take as long as
 // of version 1. Like fork, for a process with one thread. -1 where the system has no such call, or will not.
 pid_t fork_into(const char* group) {
-    const int fd = ::open(group, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) {
+    const UniqueFd fd(::open(group, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!fd.valid()) {
         return -1;
     }
     clone_args arguments{};
     arguments.flags = CLONE_INTO_CGROUP;
     arguments.exit_signal = SIGCHLD;
-    arguments.cgroup = static_cast<std::uint64_t>(fd);
-    const auto child = static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
-    ::close(fd);
-    return child;
+    arguments.cgroup = static_cast<std::uint64_t>(fd.get());
+    return static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
 }
 
 // A copy of this process, as fork returns it. It still has to join those that are left of `groups`.

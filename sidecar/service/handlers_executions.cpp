@@ -239,21 +239,19 @@ struct Executions {
 
     // An agent in a user's session shares its variables, not its grants.
     void require_open_to(const session::Session& session) {
-        const protocol::SessionInfo info = session.info();
         if (client.role == protocol::Role::user || session.belongs_to(client.id)) {
             return;
         }
-        if (info.agent) {
+        if (session.options().agent) {
             client.refuse(fmt::format("the session \"{}\" is another agent's", session.id()));
         }
-        if (info.sandbox == protocol::SandboxKind::none) {
-            client.refuse(fmt::format("running code in the session \"{}\", which has no sandbox,", session.id()) +
-                          " is for users, and this client is an agent");
-        }
-        if (info.sandbox == protocol::SandboxKind::landlock) {
-            client.refuse(fmt::format("running code in the session \"{}\", whose sandbox is the weaker one (landlock),",
-                                      session.id()) +
-                          " is for users, and this client is an agent");
+        const sandbox::IsolationTraits& traits = sandbox::traits_of(session.options().isolation);
+        if (!traits.agents) {
+            const std::string which = traits.isolates ? fmt::format("whose sandbox is the weaker one ({})", traits.name)
+                                                      : "which has no sandbox";
+            client.refuse(
+                fmt::format("running code in the session \"{}\", {}, is for users, and this client is an agent",
+                            session.id(), which));
         }
     }
 

@@ -72,6 +72,11 @@ sandbox::Limits for_sandbox(const protocol::Limits& asked) {
 
 constexpr std::size_t max_added_paths = 100;
 
+// The protocol names launchers as this program does.
+sandbox::Isolation isolation_of(protocol::SandboxLauncher launcher) {
+    return sandbox::find_isolation(decode_json_string(to_json(launcher))).value();
+}
+
 void add_paths(std::vector<std::string>& paths, const std::optional<std::vector<std::string>>& more, const char* name) {
     for (const std::string& path : more.value_or(std::vector<std::string>{})) {
         require(!path.empty(), fmt::format("params.sandbox.{}: expected paths, found an empty text", name));
@@ -140,9 +145,7 @@ struct Sessions {
             options.settings = nullptr;
         } else if (params.sandbox) {
             if (params.sandbox->launcher) {
-                options.isolation = *params.sandbox->launcher == protocol::SandboxLauncher::landlock
-                                        ? sandbox::Isolation::landlock
-                                        : sandbox::Isolation::bwrap;
+                options.isolation = isolation_of(*params.sandbox->launcher);
             }
             add(options.additions, params.sandbox->additions);
         }
@@ -204,7 +207,7 @@ struct Sessions {
             settings = co_await sidecar.read_settings(std::move(file));
         }
         if (params.sandbox) {
-            if (session->options().isolation == sandbox::Isolation::none) {
+            if (!sandbox::traits_of(session->options().isolation).isolates) {
                 throw Error(ErrorCode::config_invalid, "the session has no sandbox that could be added to");
             }
             require(!params.sandbox->empty(), "params.sandbox: expected allowRead, allowWrite or gpu");

@@ -4,6 +4,7 @@
 #include "egress/proxy.hpp"
 #include "egress/settings_rules.hpp"
 #include "sandbox/explain.hpp"
+#include "sandbox/launcher.hpp"
 #include "store/locked_temp_dir.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ namespace cellgate::service {
 class ServerSandbox::Instance final : public tools::SandboxedStart {
   public:
     explicit Instance(ServerSandbox& sandbox)
-        : sandbox_(sandbox), launcher_(sandbox::make_launcher(sandbox::Isolation::bwrap, sandbox.environment_)) {}
+        : sandbox_(sandbox), launcher_(sandbox::make_launcher(sandbox::default_isolation, sandbox.environment_)) {}
 
     Task<void> prepare(tools::SandboxedServer server) {
         std::function<store::LockedTempDir()> make = [this] {

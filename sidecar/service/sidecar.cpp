@@ -3,6 +3,7 @@
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "sandbox/launcher.hpp"
 #include "sidecar_impl.hpp"
 
 #include <fmt/format.h>
@@ -370,7 +371,7 @@ void Sidecar::Impl::warm_up() {
     }
     std::function<void()> work = [this] {
         try {
-            sandbox::make_launcher(sandbox::Isolation::bwrap, options.environment)->check();
+            sandbox::make_launcher(sandbox::default_isolation, options.environment)->check();
         } catch (const Error&) {
             // Reported at the start of a kernel.
         }

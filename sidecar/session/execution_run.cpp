@@ -215,7 +215,7 @@ Task<void> ExecutionRun::send_chdir() {
 
 Task<void> ExecutionRun::add_notes(std::optional<protocol::ExecutionError> error) {
     const LanguageSupport& language = *instance_->language;
-    const bool holds_installs = context_.options.isolation != sandbox::Isolation::landlock;
+    const bool holds_installs = sandbox::traits_of(context_.options.isolation).installs;
     if (std::optional<protocol::Note> note = language.install_note(execution_->params.code, holds_installs)) {
         add_note(execution_->notes, std::move(*note));
     }

@@ -89,7 +89,7 @@ void KernelInstance::open_channels() {
     channel = std::make_unique<tools::Channel>(context.services.loop, path_of(channel_socket), context.services.tools,
                                                context.caller);
     serving.spawn(channel->run());
-    if (context.options.isolation == sandbox::Isolation::bwrap) { // the others have no network of their own
+    if (sandbox::traits_of(context.options.isolation).own_network) {
         proxy = make_proxy();
         serving.spawn(proxy->run());
     }

@@ -6,6 +6,7 @@
 #include "jupyter/kernel.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "language_support.hpp"
+#include "sandbox/launcher.hpp"
 #include "session/execution_queue.hpp"
 #include "session/latest_kernel.hpp"
 #include "session/session_options.hpp"

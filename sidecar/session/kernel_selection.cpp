@@ -19,7 +19,7 @@ constexpr int max_attempts = 3; // at a workspace's kernel, for one start
 // outside.
 bool runs_in_sandbox(const jupyter::KernelChoice& choice, const SessionOptions& options) {
     const bool asked_outside = choice.interpreter && !choice.interpreter->has_ipykernel;
-    return options.isolation != sandbox::Isolation::none && !asked_outside;
+    return sandbox::traits_of(options.isolation).isolates && !asked_outside;
 }
 
 // The folders that the kernel will see, besides the workspace and the system.

@@ -50,15 +50,8 @@ std::optional<std::string> line_of(const std::string& code, std::int64_t line) {
 }
 
 protocol::SandboxKind kind_of(sandbox::Isolation isolation) {
-    switch (isolation) {
-    case sandbox::Isolation::none:
-        return protocol::SandboxKind::none;
-    case sandbox::Isolation::landlock:
-        return protocol::SandboxKind::landlock;
-    case sandbox::Isolation::bwrap:
-        break;
-    }
-    return protocol::SandboxKind::bwrap;
+    const std::string_view name = sandbox::traits_of(isolation).name;
+    return from_json<protocol::SandboxKind>(fmt::format("\"{}\"", name), "sandbox");
 }
 
 } // namespace
@@ -84,7 +77,8 @@ protocol::SessionInfo Session::info() const {
     if (!options_.additions.empty()) {
         info.sandbox_additions = to_protocol(options_.additions);
     }
-    if (options_.settings || !options_.additions.empty() || options_.isolation == sandbox::Isolation::landlock) {
+    if (options_.settings || !options_.additions.empty() ||
+        !sandbox::traits_of(options_.isolation).limitations.empty()) {
         info.sandbox_notices = latest_.notices;
     }
     info.execution_count = latest_.execution_count;

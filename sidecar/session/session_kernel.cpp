@@ -89,7 +89,7 @@ Task<void> Session::check_settings(std::shared_ptr<const sandbox::Settings> sett
                                    const sandbox::Additions& additions) {
     sandbox::Profile profile = instance_->profile;
     profile.settings = sandbox::with_additions(std::move(settings), additions);
-    if (options_.isolation == sandbox::Isolation::none || !profile.settings) {
+    if (!sandbox::traits_of(options_.isolation).isolates || !profile.settings) {
         co_return;
     }
     std::function<void()> plan = [this, &profile] { sandbox::explain_paths(profile, services_.environment, {}); };

@@ -8,7 +8,6 @@
 // What must not be touched is refused with Error{denied}; what fails in the world throws Error{internal_error}.
 
 #include "base/unique_fd.hpp"
-#include "sandbox/descriptor.hpp"
 
 #include <cstddef>
 #include <optional>

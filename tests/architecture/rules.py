@@ -10,6 +10,7 @@ from typing import NamedTuple
 import co_await
 import headers
 import includes
+import isolation
 import links
 import machines
 import names
@@ -39,6 +40,7 @@ def rules_for(path, aggregates, known):
     yield "links", lambda path, text: links.faults(path, text, known)
     if source_text.is_cpp(path):
         yield "includes", includes.faults
+        yield "isolation", isolation.faults
         yield "headers", headers.faults
         yield "co_await", lambda _path, text: co_await.explained_faults(text, aggregates)
 

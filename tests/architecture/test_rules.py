@@ -140,6 +140,13 @@ class Rules(unittest.TestCase):
         self.assert_fine(path, header + "Task<void> run_blocking_job(std::function<void()> work);\n")
         self.assert_fine("sidecar/async/uv_handle.hpp", header + "uv_stream_t* stream();\n")
 
+    def test_only_the_sandbox_compares_kinds_of_sandboxes(self):
+        for code in ("if (a.kind == sandbox::Isolation::none) {}", "bool b = Isolation::bwrap != kind;",
+                     "switch (k) { case protocol::SandboxKind::none: break; }"):
+            self.assert_fault("sidecar/session/a.cpp", code, "a kind of sandbox")
+            self.assert_fine("sidecar/sandbox/a.cpp", code)
+        self.assert_fine("sidecar/session/a.cpp", "options.kind = sandbox::Isolation::none; // == Isolation::none\n")
+
     def test_a_header_opens_with_its_paragraph(self):
         self.assert_fault("sidecar/base/a.hpp", "#pragma once\n#include <map>\n", "opens with a paragraph")
         self.assert_fault("sidecar/base/a.hpp", "// `A` is a stream.\nstruct A;\n", "#pragma once")

@@ -1,6 +1,6 @@
-#include "confined_rules.hpp"
+#include "filters/confined_rules.hpp"
 
-#include "filter.hpp"
+#include "filters/filter.hpp"
 
 #include <cerrno>
 #include <fcntl.h>

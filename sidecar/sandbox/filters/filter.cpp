@@ -1,4 +1,4 @@
-#include "filter.hpp"
+#include "filters/filter.hpp"
 
 #include <cerrno>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
-#include "guard_rules.hpp"
+#include "filters/guard_rules.hpp"
 
-#include "filter.hpp"
+#include "filters/filter.hpp"
 
 #include <cerrno>
 #include <fcntl.h>

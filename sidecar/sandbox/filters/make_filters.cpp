@@ -1,8 +1,8 @@
 // Part of the build: writes the compiled filters of system calls as a C++ source to stdout.
 
-#include "confined_rules.hpp"
-#include "guard_rules.hpp"
-#include "system_call_rules.hpp"
+#include "filters/confined_rules.hpp"
+#include "filters/guard_rules.hpp"
+#include "filters/system_call_rules.hpp"
 
 #include <cstdio>
 #include <string_view>
@@ -22,7 +22,7 @@ void write_array(const char* name, std::string_view bytes) {
 
 int main() {
     try {
-        std::puts("#include \"system_call_filters.hpp\"\nnamespace cellgate::sandbox {\nnamespace {");
+        std::puts("#include \"filters/system_call_filters.hpp\"\nnamespace cellgate::sandbox {\nnamespace {");
         for (const char* name : {"without_network", "with_network"}) {
             const bool with_unix_sockets = std::string_view(name) == "without_network";
             write_array(name, cellgate::sandbox::compile_system_call_filter(with_unix_sockets));

@@ -1,6 +1,6 @@
-#include "system_call_rules.hpp"
+#include "filters/system_call_rules.hpp"
 
-#include "filter.hpp"
+#include "filters/filter.hpp"
 
 #include <algorithm>
 #include <fcntl.h>

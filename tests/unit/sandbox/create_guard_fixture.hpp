@@ -1,7 +1,7 @@
 #pragma once
 // `create_guard_fixture` is the programs and checks that the tests of the guard share (create_guard.hpp).
 
-#include "bwrap_probe.hpp"
+#include "launch/bwrap_probe.hpp"
 #include "machine.hpp"
 #include "sandbox/explain.hpp"
 

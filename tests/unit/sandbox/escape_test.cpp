@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 enum class Control { anyone, root_only };
 
 // What becomes of it where there are no namespaces: what is seen there can be neither read nor changed
-// (landlock_limitations()). An ordinary user has no right to give up those that it could never have.
+// (LandlockLauncher::traits). An ordinary user has no right to give up those that it could never have.
 enum class Alone { held, held_for_root, seen };
 
 struct Attempt {

@@ -3,8 +3,8 @@
 
 #include "base/unique_fd.hpp"
 #include "machine.hpp"
+#include "mounts/symlink_chain.hpp"
 #include "sandbox/protected_files.hpp"
-#include "symlink_chain.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -314,12 +314,16 @@ TEST_CASE("a trail has all that it goes through") {
     fs::create_symlink(w + "/data.txt", machine.workspace / "part/way");
     fs::create_symlink("self", machine.workspace / "self");
     const SymlinkChain through = resolve_symlinks(w, "one");
-    CHECK(through.links == std::vector<std::string>{w + "/one", w + "/part/way"});
+    CHECK(through.links ==
+          std::vector<SymlinkChain::Link>{{w + "/one", "part/way"}, {w + "/part/way", w + "/data.txt"}});
     CHECK(through.end == w + "/data.txt");
     CHECK(through.missing.empty());
     CHECK(resolve_symlinks(w, "part/./none//a/../b").missing == w + "/part/none");
     CHECK(resolve_symlinks(w, "part/none//a/./b").missing == w + "/part/none/a/b");
     CHECK(resolve_symlinks(w, "data.txt/x").missing == w + "/data.txt/x");
+    CHECK(resolve_symlinks(w, "data.txt/x").error == ENOTDIR);
+    CHECK(resolve_symlinks(w, "none").error == ENOENT);
     const SymlinkChain loop = resolve_symlinks(w, "self");
-    CHECK((loop.end.empty() && loop.missing.empty() && loop.links.front() == w + "/self"));
+    CHECK((loop.end.empty() && loop.missing.empty() && loop.links.front().first == w + "/self"));
+    CHECK(loop.error == ELOOP);
 }

@@ -1,6 +1,6 @@
 #include "base/error.hpp"
-#include "gpu_mounts.hpp"
 #include "machine.hpp"
+#include "mounts/gpu_mounts.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,8 @@
 // without a sandbox, and that honest code works in it.
 
 #include "base/unique_fd.hpp"
-#include "landlock_launcher.hpp"
+#include "launch/landlock_launcher.hpp"
 #include "machine.hpp"
-#include "sandbox/limitations.hpp"
 
 #include <doctest/doctest.h>
 
@@ -192,7 +191,7 @@ TEST_CASE("the landlock launcher says what it lacks, and refuses limits that it 
     command.argv = {"/bin/true"};
     const std::unique_ptr<Launcher> launcher = make_launcher(Isolation::landlock, machine.environment);
     const Launch launch = launcher->wrap(command, machine.profile);
-    CHECK(launch.notices.size() == landlock_limitations().size());
+    CHECK(launch.notices.size() == traits_of(Isolation::landlock).limitations.size());
     CHECK(std::find(launch.layers.begin(), launch.layers.end(), "network-namespace") == launch.layers.end());
     Machine limited;
     limited.profile.limits.disk_bytes = 1 << 20;

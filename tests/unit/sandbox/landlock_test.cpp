@@ -1,8 +1,8 @@
 // What Landlock holds where other layers of the sandbox have a flaw, and that honest code loses nothing by it. Each
 // attempt has the same flaw with and without Landlock; without, it must work.
 
-#include "base/unique_fd.hpp"
-#include "landlock.hpp"
+#include "base/files.hpp"
+#include "launch/landlock.hpp"
 #include "machine.hpp"
 #include "sandbox/doctor.hpp"
 
@@ -68,7 +68,7 @@ except PermissionError as error: print("refused"))";
 
 // bwrap's options are in the launch's first descriptor, each ended by a NUL.
 std::string options_of(const Launch& launch) {
-    const UniqueFd file = reopen_read_only(launch.descriptors.front().get());
+    const UniqueFd file = open_to_read("/proc/self/fd/" + std::to_string(launch.descriptors.front().get()));
     std::string options;
     char part[4096];
     for (ssize_t size = 0; (size = ::read(file.get(), part, sizeof part)) > 0;) {

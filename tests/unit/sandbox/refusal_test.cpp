@@ -1,8 +1,8 @@
 // Where isolation is not available, nothing runs, and the error says why and what to do.
 
 #include "base/error.hpp"
-#include "bwrap_probe.hpp"
-#include "landlock.hpp"
+#include "launch/bwrap_probe.hpp"
+#include "launch/landlock.hpp"
 #include "machine.hpp"
 #include "sandbox/doctor.hpp"
 

@@ -2,7 +2,6 @@
 #include "base/unique_fd.hpp"
 #include "machine.hpp"
 #include "sandbox/protected_files.hpp"
-#include "symlink_chain.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

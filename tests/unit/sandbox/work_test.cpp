@@ -1,8 +1,8 @@
 // What honest code needs, and gets in the sandbox.
 
-#include "base/unique_fd.hpp"
-#include "bwrap_probe.hpp"
-#include "landlock.hpp"
+#include "base/files.hpp"
+#include "launch/bwrap_probe.hpp"
+#include "launch/landlock.hpp"
 #include "machine.hpp"
 
 #include <doctest/doctest.h>

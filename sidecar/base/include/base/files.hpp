@@ -18,6 +18,9 @@ bool write_all(int fd, std::string_view bytes);
 // An unnamed file in memory that holds `bytes`, to be read from its start. Throws Error{internal_error}.
 UniqueFd anonymous_file(std::string_view bytes);
 
+// `path`, to be read from its start. Throws Error{internal_error}.
+UniqueFd open_to_read(const std::string& path);
+
 // `ReplacementFile` is a new file in a directory, under a name of its own; commit() renames it over the file that it
 // replaces. Until then the destructor removes it. The directory's descriptor must outlive it.
 class ReplacementFile {

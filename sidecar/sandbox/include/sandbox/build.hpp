@@ -5,7 +5,8 @@
 // and no unix socket. The other layers are those of a kernel's sandbox; when one is not available, the start is
 // refused.
 
-#include "sandbox/launcher.hpp"
+#include "base/environment.hpp"
+#include "sandbox/launch.hpp"
 
 #include <string>
 #include <vector>

@@ -6,7 +6,6 @@
 
 #include "async/cleanup_registration.hpp"
 #include "base/unique_fd.hpp"
-#include "sandbox/descriptor.hpp"
 
 #include <cstdint>
 #include <memory>

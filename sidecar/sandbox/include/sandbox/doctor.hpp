@@ -1,7 +1,7 @@
 #pragma once
 // `examine` makes the findings of `cellgate doctor` about isolation on this machine.
 
-#include "sandbox/launcher.hpp"
+#include "base/environment.hpp"
 
 #include <string>
 #include <vector>

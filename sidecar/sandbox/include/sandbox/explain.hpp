@@ -3,14 +3,18 @@
 // reason: a line of the settings file, one of cellgate's own guards, or the baseline of every sandbox. The answer for a
 // path is read off the same plan that is mounted.
 
+#include "base/environment.hpp"
 #include "sandbox/cause.hpp"
 #include "sandbox/domains.hpp"
-#include "sandbox/launcher.hpp"
+#include "sandbox/isolation.hpp"
+#include "sandbox/profile.hpp"
 
 #include <string>
 #include <vector>
 
 namespace cellgate::sandbox {
+
+struct KernelMounts;
 
 enum class Visibility {
     read_write,
@@ -35,7 +39,7 @@ struct Explained {
 // `paths`: absolute, or from the workspace. The notices also say what the isolation lacks. Throws what Launcher::wrap()
 // does about the profile.
 Explained explain_paths(const Profile& profile, const Environment& environment, const std::vector<std::string>& paths,
-                        Isolation isolation = Isolation::bwrap);
+                        Isolation isolation = default_isolation);
 
 // `path` is absolute; `mounts` are those of a sandbox that was started (Launch::mounts). Looks at files, so it may
 // block.

@@ -6,6 +6,7 @@
 
 #include "base/sync.hpp"
 #include "jupyter/kernel_client.hpp"
+#include "sandbox/launcher.hpp"
 #include "session/execution_queue.hpp"
 #include "session/latest_kernel.hpp"
 #include "session/session_options.hpp"

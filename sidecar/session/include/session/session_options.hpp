@@ -8,7 +8,9 @@
 #include "egress/proxy.hpp"
 #include "gate/gate.hpp"
 #include "protocol/messages/sessions.hpp"
-#include "sandbox/launcher.hpp"
+#include "sandbox/isolation.hpp"
+#include "sandbox/limits.hpp"
+#include "sandbox/settings.hpp"
 #include "session/execution.hpp"
 #include "store/directories.hpp"
 #include "store/journals.hpp"
@@ -54,7 +56,7 @@ struct SessionOptions {
     std::string cwd;               // absolute
     bool restore_cwd = false;
     std::map<std::string, std::string> environment;
-    sandbox::Isolation isolation = sandbox::Isolation::bwrap;
+    sandbox::Isolation isolation = sandbox::default_isolation;
     std::shared_ptr<const sandbox::Settings> settings; // a user's file, for the sandbox
     sandbox::Additions additions;                      // a user's, to it
     sandbox::Limits limits;

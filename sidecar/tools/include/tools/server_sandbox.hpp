@@ -4,7 +4,8 @@
 
 #include "async/process.hpp"
 #include "gate/agent.hpp"
-#include "sandbox/launcher.hpp"
+#include "sandbox/launch.hpp"
+#include "sandbox/settings.hpp"
 
 #include <memory>
 #include <optional>

@@ -1,0 +1,28 @@
+#pragma once
+// `Profile` is what one kernel or tool server may see and use.
+
+#include "sandbox/limits.hpp"
+#include "sandbox/settings.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+// Where programs in a sandbox find the way to the network, if there is one: on 127.0.0.1 of the sandbox.
+inline constexpr int proxy_port = 3128;
+
+// Paths are absolute, exist, and may go through symlinks.
+struct Profile {
+    std::string workspace;   // read-write at its own path, save for its protected files (protected_files.hpp)
+    std::string session_dir; // 0700 and ours: the kernel's sockets, read-write at its own path
+    std::vector<std::string> read_only; // interpreter prefixes, the bootstrap: read-only wherever they are
+    std::vector<std::string> hidden;    // the sidecar's own directories: a profile that would show one is refused
+    Limits limits;
+    std::string proxy;    // a unix socket in session_dir that proxy_port is connected to; empty: no network
+    std::string packages; // of these, the one folder that is shown, read-only; empty: none
+    std::shared_ptr<const Settings> settings = nullptr; // a user's, if there are some
+};
+
+} // namespace cellgate::sandbox

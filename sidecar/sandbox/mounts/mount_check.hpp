@@ -1,0 +1,30 @@
+#pragma once
+// `check_mounts` makes the helper check that the mounted files are the planned ones. bwrap opens what it mounts by its
+// name, some milliseconds after we have planned it: enough for a cell of another session to exchange a folder of the
+// workspace for a link out of it. So the intended files are noted when they are planned, and before anything else runs
+// in a sandbox, our own helper (helper/enter.hpp) compares them with the mounted ones.
+
+#include "mounts/mount_plan.hpp"
+#include "sandbox/limits.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cellgate::sandbox {
+
+// What holds from before a command's first instruction on.
+struct FromTheStart {
+    int lifeline_fd = -1;         // async::Command::lifeline_fd
+    bool protected_names = false; // create_guard.hpp
+    std::string proxy = {};       // the socket behind the bridge; empty: no bridge
+    Limits limits = {};
+};
+
+// Adds to `plan` the list of the files that have to be mounted below `writable_roots`, which a cell of any session may
+// be able to exchange, and puts the arguments of the helper's `enter` before `argv`, which compares them and does what
+// `start` says; where Landlock is available (landlock.hpp), also that, by what is writable in `plan`. Throws
+// Error{sandbox_unavailable} when one of the files has changed already.
+void check_mounts(MountPlan& plan, const std::vector<std::string>& writable_roots, const FromTheStart& start,
+                  std::vector<std::string>& argv);
+
+} // namespace cellgate::sandbox

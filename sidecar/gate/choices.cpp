@@ -92,11 +92,11 @@ std::string folder_words(std::string_view argument, const std::string& folder, b
 // A rule that keeps every argument that is a path to its folder; nothing when there is none, or one of them is not
 // a plain path in the root.
 std::optional<FolderRule> folder_rule(RuleSpec rule, const Payload& payload, PathSnapshot& paths) {
-    FolderRule found{std::move(rule), visible_name(*payload.action().tool)};
+    FolderRule found{std::move(rule), visible_name(*payload.names().tool)};
     found.rule.arguments.emplace();
     bool known = true;
     std::size_t looked_at = 0;
-    for (const auto& [name, value] : json_members(payload.action().arguments->text())) {
+    for (const auto& [name, value] : json_members(payload.names().arguments->text())) {
         if (!names_a_path(name)) {
             continue;
         }
@@ -143,7 +143,7 @@ void offer(std::vector<Choice>& choices, std::string_view what, Scope scope,
 }
 
 // Of a public host. A connection to any other host is never asked about.
-std::vector<Choice> connection_choices(const protocol::Action& action, const ChoiceContext& context) {
+std::vector<Choice> connection_choices(const Payload::Names& action, const ChoiceContext& context) {
     std::vector<Choice> choices;
     offer(choices, "this connection", Scope::once);
     if (context.in_execution) {
@@ -170,21 +170,21 @@ std::vector<Choice> connection_choices(const protocol::Action& action, const Cho
 } // namespace
 
 std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& context, PathSnapshot& paths) {
-    const protocol::Action& action = payload.action();
+    const Payload::Names& action = payload.names();
     std::vector<Choice> choices;
-    if (action.kind == protocol::ActionKind::server) {
+    if (action.kind == ActionKind::server) {
         offer(choices, "start it once", Scope::once);
         offer(choices, "start exactly this program", Scope::workspace);
         return choices;
     }
-    if (action.kind == protocol::ActionKind::network) {
+    if (action.kind == ActionKind::network) {
         return connection_choices(action, context);
     }
     offer(choices, "this call", Scope::once);
     if (context.in_execution) {
         offer(choices, "this exact call", Scope::execution);
     }
-    if (requires_exact_payload(action)) {
+    if (payload.requires_exact()) {
         if (context.in_session) {
             offer(choices, "this exact call", Scope::session);
         }

@@ -345,7 +345,11 @@ class SandboxChecker {
         egress::ProxyOptions options;
         options.path = std::move(path);
         options.name = "the check";
-        options.asker = [](const egress::ConnectionSource&) { return gate::Request(); };
+        options.asker = [](const egress::ConnectionSource&) {
+            gate::Request request;
+            request.action = gate::Connection();
+            return request;
+        };
         return std::make_unique<egress::Proxy>(loop_, loop_.clock(), *network_, gate_, std::move(options));
     }
 

@@ -19,11 +19,11 @@ constexpr int max_lookups = 4;
 
 // The request and its origin: an answer covers only requests with the same key.
 std::string key_of(const gate::Request& request) {
-    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", request.action.host.value_or(""), request.action.port.value_or(0),
-                       request.session_id.value_or(""), request.execution_id.value_or(""),
-                       request.agent ? fmt::format("{}", request.agent->client) : std::string(),
-                       request.origin ? fmt::format("{}", request.origin->line) : std::string(),
-                       request.action.program.value_or(""));
+    const auto& connection = std::get<gate::Connection>(request.action);
+    return fmt::format(
+        "{}\n{}\n{}\n{}\n{}\n{}\n{}", connection.host, connection.port.value_or(0), request.session_id.value_or(""),
+        request.execution_id.value_or(""), request.agent ? fmt::format("{}", request.agent->client) : std::string(),
+        request.origin ? fmt::format("{}", request.origin->line) : std::string(), connection.program.value_or(""));
 }
 
 Task<void> cancel_late(Clock* clock, Duration limit, std::shared_ptr<CancelState> task) {
@@ -65,9 +65,9 @@ void Connector::log_refusal(const Endpoint& endpoint, const std::string& reason)
 gate::Request Connector::request_for(const Endpoint& endpoint, const ConnectionSource& source) const {
     gate::Request request = options_.asker(source);
     request.from_code = true;
-    request.action.kind = protocol::ActionKind::network;
-    request.action.host = endpoint.host.name;
-    request.action.port = endpoint.port;
+    auto& connection = std::get<gate::Connection>(request.action);
+    connection.host = endpoint.host.name;
+    connection.port = endpoint.port;
     return request;
 }
 

@@ -42,7 +42,7 @@ bool same_but_id(const Rule& a, const Rule& b) {
 }
 
 // The rule that was sent with the answer; without one, a rule for the action's server and tool.
-protocol::RuleSpec spec_of_grant(const Action& action, const protocol::ApprovalRespondParams& params) {
+protocol::RuleSpec spec_of_grant(const Payload::Names& action, const protocol::ApprovalRespondParams& params) {
     protocol::RuleSpec spec;
     spec.effect = params.decision == Verdict::allow ? Effect::allow : Effect::deny;
     spec.kind = action.kind;
@@ -79,17 +79,17 @@ RuleSource source_of_grant(Scope scope, const RequestContext& context, const Rul
 }
 
 // Throws Error{rule_invalid} for an allow rule that covers more than an answer to `action` may.
-void require_not_too_wide(const Rule& rule, const Action& action, bool edited) {
+void require_not_too_wide(const Rule& rule, const Payload& payload, bool edited) {
     if (edited) {
         refuse_rule("edited arguments are answered for exactly themselves, and a rule was sent",
                     "leave the rule out; the scope says for how long the answer holds");
     }
     // For a connection, naming the host is enough.
-    if (requires_exact_payload(action) && action.kind != protocol::ActionKind::network) {
+    if (payload.requires_exact() && payload.names().kind != ActionKind::network) {
         refuse_rule("this action is answered for exactly its payload, and a rule was sent",
                     "leave the rule out; the scope says for how long the answer holds");
     }
-    if (action.server && !rule.server) {
+    if (payload.names().server && !rule.server) {
         refuse_rule("the rule is too wide: it names no server", "name the server of the call that is answered");
     }
 }
@@ -98,7 +98,7 @@ void require_not_too_wide(const Rule& rule, const Action& action, bool edited) {
 
 Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::ApprovalRespondParams& params,
                                  PathSnapshot& paths) const {
-    const Action& asked = entry.request.action;
+    Payload::Names asked = entry.payload.names();
     const auto refuse = [](const std::string& why) { throw Error(ErrorCode::edit_invalid, why); };
     if (params.approval_ids.size() > 1) {
         throw Error(ErrorCode::invalid_params, "params.arguments: edited arguments answer one approval, found several");
@@ -106,7 +106,7 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
     if (params.decision != Verdict::allow) {
         refuse("edited arguments were sent with a denial");
     }
-    if (!asked.arguments || !entry.request.edit) {
+    if (asked.arguments == nullptr || !entry.request.edit) {
         refuse("this action has no arguments that can be edited");
     }
     Action edited;
@@ -119,12 +119,12 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
         throw Error(ErrorCode::edit_invalid, fmt::format("the edited arguments do not fit: {}", error.message),
                     error.hint);
     }
-    if (edited.kind != asked.kind || edited.server != asked.server || edited.tool != asked.tool ||
-        edited.server_identity != asked.server_identity || edited.tool_identity != asked.tool_identity ||
-        edited.arguments != params.arguments) {
+    const Payload payload(edited);
+    asked.arguments = payload.names().arguments;
+    if (payload.names() != asked || *asked.arguments != *params.arguments) {
         throw Error(ErrorCode::internal_error, "expected an edit to change arguments only, found another action");
     }
-    const PolicyResult result = policy.rules().evaluate(Payload(edited), entry.context(), paths);
+    const PolicyResult result = policy.rules().evaluate(payload, entry.context(), paths);
     if (paths.is_resolved() && result.effect == Effect::deny) {
         refuse(fmt::format("the edited call may not run: {}", result.reason));
     }
@@ -134,7 +134,9 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
 Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const protocol::ApprovalRespondParams& params,
                        PathSnapshot& paths) const {
     const RequestContext context = entry.context();
-    protocol::RuleSpec spec = spec_of_grant(action, params);
+    const Payload payload(action);
+    const Payload::Names& names = payload.names();
+    protocol::RuleSpec spec = spec_of_grant(names, params);
     const RuleSource source = source_of_grant(*params.scope, context, policy.rules());
     Rule rule = make_rule(std::move(spec), source, policy.rules().now());
     if (source == RuleSource::execution || source == RuleSource::session) {
@@ -143,17 +145,16 @@ Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const 
     if (source == RuleSource::execution) {
         rule.execution_id = context.execution_id;
     }
-    const Payload payload(action);
     if (!params.rule) {
         rule.payload_hash = payload.hash();
     }
     if (rule.effect == Effect::allow) {
-        rule.server_identity = action.server_identity;
-        rule.tool_identity = rule.tool ? action.tool_identity : std::nullopt;
+        rule.server_identity = names.server_identity;
+        rule.tool_identity = rule.tool ? names.tool_identity : std::nullopt;
     }
     if (params.rule) {
         if (rule.effect == Effect::allow) {
-            require_not_too_wide(rule, action, params.arguments.has_value());
+            require_not_too_wide(rule, payload, params.arguments.has_value());
         }
         check_new_rule(rule, policy.rules().now());
         if (!applies(rule, payload, paths) && paths.is_resolved()) {

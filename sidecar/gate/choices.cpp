@@ -119,11 +119,11 @@ struct NarrowRule {
 // A rule that keeps every argument that is a path to its folder, and every one that is a URL to its host; nothing when
 // there is none, or one of them is neither a plain path in the root nor a plain URL.
 std::optional<NarrowRule> narrow_rule(RuleSpec rule, const Payload& payload, PathSnapshot& paths) {
-    NarrowRule found{std::move(rule), visible_name(*payload.action().tool)};
+    NarrowRule found{std::move(rule), visible_name(*payload.names().tool)};
     found.rule.arguments.emplace();
     bool known = true;
     std::size_t looked_at = 0;
-    for (const auto& [name, value] : json_members(payload.action().arguments->text())) {
+    for (const auto& [name, value] : json_members(payload.names().arguments->text())) {
         const bool names_a_path = has_word(name, path_words);
         if (!names_a_path && !has_word(name, url_words)) {
             continue;
@@ -176,7 +176,7 @@ void offer(std::vector<Choice>& choices, std::string_view what, Scope scope,
 }
 
 // Of a public host. A connection to any other host is never asked about.
-std::vector<Choice> connection_choices(const protocol::Action& action, const ChoiceContext& context) {
+std::vector<Choice> connection_choices(const Payload::Names& action, const ChoiceContext& context) {
     std::vector<Choice> choices;
     offer(choices, "this connection", Scope::once);
     if (context.in_execution) {
@@ -203,21 +203,21 @@ std::vector<Choice> connection_choices(const protocol::Action& action, const Cho
 } // namespace
 
 std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& context, PathSnapshot& paths) {
-    const protocol::Action& action = payload.action();
+    const Payload::Names& action = payload.names();
     std::vector<Choice> choices;
-    if (action.kind == protocol::ActionKind::server) {
+    if (action.kind == ActionKind::server) {
         offer(choices, "start it once", Scope::once);
         offer(choices, "start exactly this program", Scope::workspace);
         return choices;
     }
-    if (action.kind == protocol::ActionKind::network) {
+    if (action.kind == ActionKind::network) {
         return connection_choices(action, context);
     }
     offer(choices, "this call", Scope::once);
     if (context.in_execution) {
         offer(choices, "this exact call", Scope::execution);
     }
-    if (requires_exact_payload(action)) {
+    if (payload.requires_exact()) {
         if (context.in_session) {
             offer(choices, "this exact call", Scope::session);
         }

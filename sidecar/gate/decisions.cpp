@@ -3,6 +3,7 @@
 #include "base/encoding.hpp"
 #include "columns.hpp"
 #include "display.hpp"
+#include "payload.hpp"
 
 #include <algorithm>
 
@@ -12,46 +13,12 @@ namespace {
 
 constexpr std::size_t max_reason_columns = 400;
 
-std::size_t payload_bytes(const protocol::Action& action) {
-    std::size_t bytes = 0;
-    for (const auto* json : {&action.arguments, &action.sandbox_settings}) {
-        bytes += *json ? (*json)->text().size() : 0;
-    }
-    for (const auto* text : {&action.cwd, &action.sandbox_config, &action.program}) {
-        bytes += *text ? (*text)->size() : 0;
-    }
-    for (const auto* texts : {&action.command, &action.environment_names, &action.folders}) {
-        if (*texts) {
-            for (const std::string& text : **texts) {
-                bytes += text.size();
-            }
-        }
-    }
-    if (action.environment) {
-        for (const auto& [name, value] : *action.environment) {
-            bytes += name.size() + value.size();
-        }
-    }
-    return bytes;
-}
-
 std::size_t bytes_of(const std::vector<std::string>& lines) {
     std::size_t bytes = 0;
     for (const std::string& line : lines) {
         bytes += line.size();
     }
     return bytes;
-}
-
-protocol::Action without_payload(const protocol::Action& action) {
-    protocol::Action kept;
-    kept.kind = action.kind;
-    kept.server = action.server;
-    kept.tool = action.tool;
-    kept.sandbox = action.sandbox;
-    kept.host = action.host;
-    kept.port = action.port;
-    return kept;
 }
 
 } // namespace
@@ -87,11 +54,13 @@ void Decisions::add(const Request& request, const Decision& decision, std::optio
 protocol::PastDecision Decisions::shown(const Entry& entry) {
     protocol::PastDecision past = entry.said;
     past.decided_at = to_rfc3339(entry.at);
-    past.display = display_lines(entry.action);
-    if (bytes_of(past.display) > max_display_bytes) {
-        past.display = display_lines(without_payload(entry.action));
-    } else if (entry.whole) {
-        past.action = entry.action;
+    if (entry.whole) {
+        past.display = display_lines(entry.action);
+    }
+    if (!entry.whole || bytes_of(past.display) > max_display_bytes) {
+        past.display = title_lines(without_payload(entry.action));
+    } else {
+        past.action = to_protocol(entry.action);
     }
     return past;
 }

@@ -32,7 +32,7 @@ class Decisions {
     struct Entry {
         WallTime at;
         bool whole = true; // the action has its payload
-        protocol::Action action;
+        Action action;
         protocol::PastDecision said; // all but the time, the action and its display
     };
     static protocol::PastDecision shown(const Entry& entry);

@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 
 namespace cellgate::gate {
 
@@ -234,77 +237,113 @@ void show_command(Lines& lines, const std::vector<std::string>& command) {
     }
 }
 
-std::string title(const protocol::Action& action) {
-    const auto name = [](const std::optional<std::string>& text) { return visible_name(text.value_or("")); };
-    switch (action.kind) {
-    case protocol::ActionKind::tool:
-        return fmt::format("tool {} of {}", name(action.tool), name(action.server));
-    case protocol::ActionKind::host:
-        return fmt::format("{} on this machine, outside the sandbox", name(action.tool));
-    case protocol::ActionKind::server:
-        return fmt::format("start {}, {} the sandbox{}",
-                           action.server == "kernel" ? "the workspace's own kernel"
-                                                     : "the tool server " + name(action.server),
-                           action.sandbox.value_or(false) ? "in" : "outside",
-                           action.sandbox_settings ? ", by the settings below" : "");
-    case protocol::ActionKind::network:
-        return fmt::format("connect to {}{}{}", name(action.host),
-                           action.port ? fmt::format(" port {}", *action.port) : std::string(),
-                           action.server ? ", for the tool server " + name(action.server) : std::string());
-    case protocol::ActionKind::shell:
-        return "run a shell command";
-    case protocol::ActionKind::install:
-        return "install packages";
+std::string title(const ToolCall& call) {
+    return fmt::format("tool {} of {}", visible_name(call.tool), visible_name(call.server));
+}
+std::string title(const HostCall& call) {
+    return fmt::format("{} on this machine, outside the sandbox", visible_name(call.tool));
+}
+std::string title(const ServerStart& start) {
+    return fmt::format("start the tool server {}, {} the sandbox{}", visible_name(start.server),
+                       start.sandbox.value_or(false) ? "in" : "outside",
+                       start.settings ? ", by the settings below" : "");
+}
+std::string title(const KernelStart& start) {
+    return fmt::format("start the workspace's own kernel, {} the sandbox", start.sandbox ? "in" : "outside");
+}
+std::string title(const Connection& connection) {
+    return fmt::format("connect to {}{}{}", visible_name(connection.host),
+                       connection.port ? fmt::format(" port {}", *connection.port) : std::string(),
+                       connection.server ? ", for the tool server " + visible_name(*connection.server) : std::string());
+}
+std::string title(const Install&) {
+    return "install packages";
+}
+
+using Texts = std::vector<std::string>;
+using Variables = std::map<std::string, std::string>;
+
+// Those of which the values are shown are not named twice.
+void show_names(Lines& lines, const Texts& all, const Variables& shown) {
+    std::string names;
+    for (const std::string& name : all) {
+        if (!shown.contains(name)) {
+            names += (names.empty() ? "" : ", ") + visible_name(name);
+        }
     }
-    return "an action";
+    if (!names.empty() || shown.empty()) {
+        lines.add(names.empty() ? "with no variables" : "with the variables: " + names);
+    }
+}
+
+// Shows the fields below the title, one after the other.
+class FieldPrinter {
+  public:
+    FieldPrinter(const Action& action, Lines& lines) : lines_(lines) {
+        for_each_field(action, [this]<class Tag, class Value>(Tag, const Value& value) {
+            if constexpr (std::is_same_v<Tag, field::Environment>) {
+                variables_ = value;
+            }
+        });
+    }
+
+    void operator()(field::Arguments, const RawJson& arguments) const {
+        if (json_members(arguments.text()).empty()) {
+            lines_.add("no arguments");
+        } else {
+            ValuePrinter(arguments.text(), lines_).members(0);
+        }
+    }
+    void operator()(field::Command, const Texts& command) const { show_command(lines_, command); }
+    void operator()(field::Program, std::string_view program) const {
+        show_text(lines_, "asked for by the program (as the sandbox says): ", program, 0);
+    }
+    void operator()(field::Cwd, std::string_view folder) const { show_text(lines_, "in the folder: ", folder, 0); }
+    void operator()(field::EnvironmentNames, const Texts& names) const { show_names(lines_, names, variables_); }
+    void operator()(field::Environment, const Variables& variables) const {
+        for (const auto& [name, value] : variables) {
+            show_text(lines_, fmt::format("with the variable {}: ", visible_name(name)), value, 0);
+        }
+    }
+    void operator()(field::SandboxSettings, const SandboxSettings& settings) const {
+        show_text(lines_, "with the settings of: ", settings.file, 0);
+        ValuePrinter(settings.text.text(), lines_).members(1);
+    }
+    void operator()(field::Folders, const Texts& folders) const {
+        for (const std::string& folder : folders) {
+            show_text(lines_, "which can read the folder: ", folder, 0);
+        }
+    }
+    // The title has these,
+    void operator()(field::Server, std::string_view) const {}
+    void operator()(field::Tool, std::string_view) const {}
+    void operator()(field::Sandbox, bool) const {}
+    void operator()(field::Host, std::string_view) const {}
+    void operator()(field::Port, std::int64_t) const {}
+    // and an identity is a hash.
+    void operator()(field::ServerIdentity, std::string_view) const {}
+    void operator()(field::ToolIdentity, std::string_view) const {}
+
+  private:
+    Lines& lines_;
+    Variables variables_;
+};
+
+Lines with_title(const Action& action) {
+    Lines lines;
+    lines.add(std::visit([](const auto& alternative) { return title(alternative); }, action));
+    return lines;
 }
 
 } // namespace
 
-std::vector<std::string> display_lines(const protocol::Action& action) {
-    Lines lines;
-    lines.add(title(action));
-    if (action.arguments) {
-        if (json_members(action.arguments->text()).empty()) {
-            lines.add("no arguments");
-        } else {
-            ValuePrinter(action.arguments->text(), lines).members(0);
-        }
-    }
-    if (action.command) {
-        show_command(lines, *action.command);
-    }
-    if (action.program) {
-        show_text(lines, "asked for by the program (as the sandbox says): ", *action.program, 0);
-    }
-    if (action.cwd) {
-        show_text(lines, "in the folder: ", *action.cwd, 0);
-    }
-    if (action.environment_names) {
-        std::string names;
-        for (const std::string& name : *action.environment_names) {
-            if (!action.environment || !action.environment->contains(name)) {
-                names += (names.empty() ? "" : ", ") + visible_name(name);
-            }
-        }
-        if (!names.empty() || !action.environment || action.environment->empty()) {
-            lines.add(names.empty() ? "with no variables" : "with the variables: " + names);
-        }
-    }
-    if (action.environment) {
-        for (const auto& [name, value] : *action.environment) {
-            show_text(lines, fmt::format("with the variable {}: ", visible_name(name)), value, 0);
-        }
-    }
-    if (action.sandbox_settings) {
-        show_text(lines, "with the settings of: ", action.sandbox_config.value_or(""), 0);
-        ValuePrinter(action.sandbox_settings->text(), lines).members(1);
-    }
-    if (action.folders) {
-        for (const std::string& folder : *action.folders) {
-            show_text(lines, "which can read the folder: ", folder, 0);
-        }
-    }
+std::vector<std::string> title_lines(const Action& action) {
+    return with_title(action).take();
+}
+
+std::vector<std::string> display_lines(const Action& action) {
+    Lines lines = with_title(action);
+    for_each_field(action, FieldPrinter(action, lines));
     return lines.take();
 }
 

@@ -5,6 +5,7 @@
 // that begin with "↳ ", so the text cannot choose where a terminal breaks it. Numbers are shown digit by digit as they
 // were sent.
 
+#include "gate/action.hpp"
 #include "protocol/messages/policy.hpp"
 
 #include <string>
@@ -13,7 +14,10 @@
 namespace cellgate::gate {
 
 // Throws Error{limit_exceeded} when the lines take more than 24 MiB: a user cannot approve what cannot be shown.
-std::vector<std::string> display_lines(const protocol::Action& action);
+std::vector<std::string> display_lines(const Action& action);
+
+// The beginning of the display, which names the action.
+std::vector<std::string> title_lines(const Action& action);
 
 // A tool server's title and description, safe to show: the title in one line of 76 columns; at most 16 KiB of the
 // description, each line behind "> ", so that it cannot pass for a prompt.

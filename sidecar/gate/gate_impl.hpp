@@ -14,7 +14,6 @@
 
 namespace cellgate::gate {
 
-using protocol::Action;
 using protocol::Effect;
 using protocol::ResolvedBy;
 using protocol::Rule;

@@ -4,99 +4,197 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <tuple>
+#include <type_traits>
+#include <variant>
+
 namespace cellgate::gate {
 
 namespace {
 
-using protocol::Action;
-using protocol::ActionKind;
+using Text = std::string_view;
+using Texts = std::vector<std::string>;
+using Pairs = std::map<std::string, std::string>;
 
-void append(std::string& out, std::string_view field) {
-    out += fmt::format("{}:", field.size());
-    out += field;
+constexpr bool is_hashed(FieldRole role) {
+    return role == FieldRole::name || role == FieldRole::payload;
 }
 
-void append(std::string& out, const std::optional<std::string>& field) {
-    if (field) {
-        append(out, std::string_view(*field));
+// In the order in which they are hashed, which never changes: the hashes are in stored grants.
+using HashedFields =
+    std::tuple<field::Server, field::Tool, field::Arguments, field::Command, field::Cwd, field::EnvironmentNames,
+               field::Environment, field::Sandbox, field::Folders, field::SandboxSettings, field::Host, field::Port>;
+constexpr std::size_t hashed_fields = std::tuple_size_v<HashedFields>;
+
+template <class Tag, std::size_t at = 0>
+constexpr std::size_t place_in_hash() {
+    static_assert(at < hashed_fields, "a field that says what is done is not part of the payload's hash");
+    if constexpr (std::is_same_v<Tag, std::tuple_element_t<at, HashedFields>>) {
+        return at;
+    } else {
+        return place_in_hash<Tag, at + 1>();
     }
-    out += ';';
 }
 
-void append(std::string& out, const std::optional<std::vector<std::string>>& field) {
-    if (field) {
-        out += fmt::format("{}[", field->size());
-        for (const std::string& element : *field) {
-            append(out, std::string_view(element));
+std::string hashed(Text text) {
+    return fmt::format("{}:{}", text.size(), text);
+}
+std::string hashed(const RawJson& json) {
+    return hashed(Text(json.text()));
+}
+std::string hashed(bool sandbox) {
+    return hashed(Text(sandbox ? "in" : "out"));
+}
+std::string hashed(std::int64_t number) {
+    return hashed(Text(fmt::format("{}", number)));
+}
+std::string hashed(const Texts& texts) {
+    std::string all = fmt::format("{}[", texts.size());
+    for (const std::string& text : texts) {
+        all += hashed(Text(text));
+    }
+    return all;
+}
+std::string hashed(const Pairs& pairs) {
+    std::string all = fmt::format("{}[", 2 * pairs.size());
+    for (const auto& [name, value] : pairs) {
+        all += hashed(Text(name)) + hashed(Text(value));
+    }
+    return all;
+}
+std::string hashed(const SandboxSettings& settings) {
+    return hashed(Text(settings.file)) + ";" + hashed(settings.text);
+}
+
+std::size_t bytes_of(Text text) {
+    return text.size();
+}
+std::size_t bytes_of(const RawJson& json) {
+    return json.text().size();
+}
+std::size_t bytes_of(const Texts& texts) {
+    std::size_t bytes = 0;
+    for (const std::string& text : texts) {
+        bytes += text.size();
+    }
+    return bytes;
+}
+std::size_t bytes_of(const Pairs& pairs) {
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : pairs) {
+        bytes += name.size() + value.size();
+    }
+    return bytes;
+}
+std::size_t bytes_of(const SandboxSettings& settings) {
+    return settings.file.size() + settings.text.text().size();
+}
+
+// What every action of its kind needs: texts and commands that are not empty.
+bool is_complete(const Action& action) {
+    bool complete = true;
+    const auto look = [&complete]<class Bound>(const Bound& bound) {
+        using Value = std::remove_cvref_t<decltype(bound.value)>;
+        constexpr bool is_command = std::is_same_v<typename Bound::tag, field::Command>;
+        if constexpr (std::is_same_v<Value, std::string> || (is_command && std::is_same_v<Value, Texts>)) {
+            complete = complete && !bound.value.empty();
         }
-    }
-    out += ';';
-}
-
-std::vector<std::string> pairs_of(const std::map<std::string, std::string>& environment) {
-    std::vector<std::string> pairs;
-    for (const auto& [name, value] : environment) {
-        pairs.push_back(name);
-        pairs.push_back(value);
-    }
-    return pairs;
+    };
+    std::visit([&look](const auto& alternative) { for_each_bound(alternative, look); }, action);
+    return complete;
 }
 
 } // namespace
 
-bool requires_exact_payload(const Action& action) {
-    switch (action.kind) {
+bool requires_exact_payload(ActionKind kind, std::optional<Text> tool) {
+    switch (kind) {
     case ActionKind::tool:
         return false;
     case ActionKind::host:
-        return action.tool != "read_file" && action.tool != "list_directory";
+        return tool != "read_file" && tool != "list_directory";
     default:
         return true;
     }
 }
 
 std::string payload_hash(const Action& action) {
-    std::string text = fmt::format("cellgate action {};", static_cast<int>(action.kind));
-    append(text, action.server);
-    append(text, action.tool);
-    append(text, action.arguments ? std::optional(action.arguments->text()) : std::nullopt);
-    append(text, action.command);
-    append(text, action.cwd);
-    append(text, action.environment_names);
-    append(text, action.environment ? std::optional(pairs_of(*action.environment)) : std::nullopt);
-    append(text, action.sandbox ? std::optional<std::string>(*action.sandbox ? "in" : "out") : std::nullopt);
-    append(text, action.folders);
-    if (action.sandbox_settings) { // only then, so that what was granted before they were known stays
-        append(text, action.sandbox_config);
-        append(text, std::optional(action.sandbox_settings->text()));
+    std::array<std::string, hashed_fields> parts;
+    parts.fill(";");
+    parts[place_in_hash<field::SandboxSettings>()].clear(); // an earlier grant knew no settings
+    for_each_field(action, [&parts]<class Tag>(Tag, const auto& value) {
+        if constexpr (is_hashed(Tag::role)) {
+            parts[place_in_hash<Tag>()] = hashed(value) + ";";
+        }
+    });
+    std::string text = fmt::format("cellgate action {};",
+                                   std::visit([](const auto& alternative) { return alternative.hash_number; }, action));
+    for (const std::string& part : parts) {
+        text += part;
     }
-    append(text, action.host);
-    append(text, action.port ? std::optional(fmt::format("{}", *action.port)) : std::nullopt);
     return sha256(text);
 }
 
+std::size_t payload_bytes(const Action& action) {
+    std::size_t bytes = 0;
+    for_each_field(action, [&bytes]<class Tag>(Tag, const auto& value) {
+        if constexpr (Tag::role == FieldRole::payload || Tag::role == FieldRole::statement) {
+            bytes += bytes_of(value);
+        }
+    });
+    return bytes;
+}
+
+Action without_payload(const Action& action) {
+    Action kept = action;
+    const auto clear = []<class Bound>(const Bound& bound) {
+        if constexpr (Bound::tag::role != FieldRole::name) {
+            bound.value = {};
+        }
+    };
+    std::visit([&clear](auto& alternative) { for_each_bound(alternative, clear); }, kept);
+    return kept;
+}
+
 void require_complete(const Action& action) {
-    const bool calls = action.kind == ActionKind::tool || action.kind == ActionKind::host;
-    const bool complete = calls ? action.server && action.tool && action.arguments
-                          : action.kind == ActionKind::server
-                              ? action.server && action.command && !action.command->empty() && action.cwd &&
-                                    action.environment_names && action.server_identity
-                          : action.kind == ActionKind::network ? action.host.has_value()
-                                                               : action.command && !action.command->empty();
-    const bool identified = action.kind != ActionKind::tool || (action.server_identity && action.tool_identity);
-    if (!complete || !identified) {
+    if (!is_complete(action)) {
         throw Error(ErrorCode::internal_error, "expected an action with all fields of its kind, found one without");
     }
-    if (action.arguments && !action.arguments->is_object()) {
-        throw Error(ErrorCode::invalid_params, fmt::format("expected the arguments of a call to be an object, found {}",
-                                                           action.arguments->type()));
+    const RawJson* arguments = Payload(action).names().arguments;
+    if (arguments == nullptr) {
+        return;
     }
-    if (action.arguments && action.arguments->text().size() > max_argument_bytes) {
+    if (!arguments->is_object()) {
+        throw Error(ErrorCode::invalid_params,
+                    fmt::format("expected the arguments of a call to be an object, found {}", arguments->type()));
+    }
+    if (arguments->text().size() > max_argument_bytes) {
         throw Error(ErrorCode::limit_exceeded,
                     fmt::format("expected arguments of at most {} bytes, found {}", max_argument_bytes,
-                                action.arguments->text().size()),
+                                arguments->text().size()),
                     "pass large data in a file of the workspace");
     }
+}
+
+Payload::Payload(const Action& action) : action_(&action) {
+    names_.kind = kind_of(action);
+    for_each_field(action, [this]<class Tag, class Value>(Tag, const Value& value) {
+        if constexpr (std::is_same_v<Tag, field::Server>) {
+            names_.server = value;
+        } else if constexpr (std::is_same_v<Tag, field::Tool>) {
+            names_.tool = value;
+        } else if constexpr (std::is_same_v<Tag, field::Host>) {
+            names_.host = value;
+        } else if constexpr (std::is_same_v<Tag, field::Port>) {
+            names_.port = value;
+        } else if constexpr (std::is_same_v<Tag, field::ServerIdentity>) {
+            names_.server_identity = value;
+        } else if constexpr (std::is_same_v<Tag, field::ToolIdentity>) {
+            names_.tool_identity = value;
+        } else if constexpr (std::is_same_v<Tag, field::Arguments>) {
+            names_.arguments = &value;
+        }
+    });
 }
 
 } // namespace cellgate::gate

@@ -201,7 +201,7 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
         approval.agent = request.agent->name;
         approval.display.push_back("by agent " + request.agent->name);
     }
-    approval.action = request.action;
+    approval.action = to_protocol(request.action);
     approval.session_id = request.session_id;
     approval.execution_id = request.execution_id;
     approval.origin = request.origin;

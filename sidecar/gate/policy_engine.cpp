@@ -47,7 +47,8 @@ Task<protocol::PolicyExplainResult> PolicyEngine::explain(protocol::PolicyExplai
                                                            params.action.arguments->type()));
     }
     const RequestContext context{params.session_id, params.execution_id, true};
-    const Payload payload(params.action);
+    const Action action = from_protocol(params.action);
+    const Payload payload(action);
     PolicyResult found = co_await evaluate(payload, context);
     protocol::PolicyExplainResult result;
     result.effect = found.effect;

@@ -16,7 +16,6 @@ namespace cellgate::gate {
 
 namespace {
 
-using protocol::ActionKind;
 using protocol::Effect;
 using protocol::Matcher;
 using protocol::Rule;
@@ -87,10 +86,10 @@ Match match_value(const Matcher& matcher, std::string_view value, PathSnapshot& 
 }
 
 // An enforcement point asks for a host in its canonical spelling.
-bool host_matches(const std::string& pattern, const protocol::Action& action) {
+bool host_matches(const std::string& pattern, const Payload::Names& names) {
     const std::optional<HostPattern> parsed = parse_host_pattern(pattern);
-    const std::optional<Host> host = parse_host(action.host.value_or(""));
-    return parsed && host && covers(*parsed, Endpoint{*host, static_cast<std::uint16_t>(action.port.value_or(0))});
+    const std::optional<Host> host = parse_host(names.host.value_or(""));
+    return parsed && host && covers(*parsed, Endpoint{*host, static_cast<std::uint16_t>(names.port.value_or(0))});
 }
 
 // Whether an allow rule that matches binds the whole of an requires_exact_payload() action.
@@ -200,11 +199,8 @@ void check_new_rule(const Rule& rule, WallTime now) {
     if (rule.effect != Effect::allow || binds_exactly(rule)) {
         return;
     }
-    protocol::Action widest;
-    widest.kind = *rule.kind;
-    widest.tool = rule.tool;
     const bool reads_only = rule.kind == ActionKind::host && !rule.tool; // covers just those tools that read
-    if (!reads_only && requires_exact_payload(widest)) {
+    if (!reads_only && requires_exact_payload(*rule.kind, rule.tool)) {
         refuse(
             fmt::format("expected a rule that binds the exact payload, as {} needs, found a wider one",
                         rule.tool ? visible_name(*rule.tool) : std::string(name_of(*rule.kind))),
@@ -223,20 +219,19 @@ bool is_expired(const Rule& rule, WallTime now) {
 }
 
 Match matches(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
-    const protocol::Action& action = payload.action();
-    if ((rule.kind && rule.kind != action.kind) || (rule.server && rule.server != action.server) ||
-        (rule.tool && rule.tool != action.tool) ||
-        (rule.server_identity && rule.server_identity != action.server_identity) ||
-        (rule.tool_identity && rule.tool_identity != action.tool_identity) ||
-        (rule.payload_hash && rule.payload_hash != payload.hash()) ||
-        (rule.host && !host_matches(*rule.host, action))) {
+    const Payload::Names& names = payload.names();
+    if ((rule.kind && rule.kind != names.kind) || (rule.server && rule.server != names.server) ||
+        (rule.tool && rule.tool != names.tool) ||
+        (rule.server_identity && rule.server_identity != names.server_identity) ||
+        (rule.tool_identity && rule.tool_identity != names.tool_identity) ||
+        (rule.payload_hash && rule.payload_hash != payload.hash()) || (rule.host && !host_matches(*rule.host, names))) {
         return Match::no;
     }
     Match all = Match::yes;
     if (rule.arguments) {
         for (const auto& [pointer, matcher] : *rule.arguments) {
             const std::optional<std::string_view> value =
-                action.arguments ? find_pointer(action.arguments->text(), pointer) : std::nullopt;
+                names.arguments != nullptr ? find_pointer(names.arguments->text(), pointer) : std::nullopt;
             all = std::min(all, value ? match_value(matcher, *value, paths) : Match::no);
             if (all == Match::no) {
                 return all;
@@ -254,10 +249,10 @@ bool applies(const Rule& rule, const Payload& payload, PathSnapshot& paths) {
     if (match != Match::yes) {
         return false;
     }
-    if (!rule.kind && payload.action().kind == ActionKind::server) {
+    if (!rule.kind && payload.names().kind == ActionKind::server) {
         return false;
     }
-    return !requires_exact_payload(payload.action()) || binds_exactly(rule);
+    return !payload.requires_exact() || binds_exactly(rule);
 }
 
 std::string describe(const Rule& rule) {

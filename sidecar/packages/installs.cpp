@@ -286,16 +286,17 @@ Task<std::vector<std::string>> Installs::find_pip(Python python, bool source_bui
 }
 
 Task<std::vector<std::string>> Installs::decide(const InstallRequest* request, std::vector<std::string> command) {
-    gate::Request question;
-    question.action.kind = protocol::ActionKind::install;
-    question.action.command = std::move(command);
+    gate::Install install;
+    install.command = std::move(command);
     std::vector<std::string> names;
     for (const auto& [name, value] : index_settings(environment_)) {
         names.push_back(name);
     }
     if (!names.empty()) {
-        question.action.environment_names = std::move(names);
+        install.environment_names = std::move(names);
     }
+    gate::Request question;
+    question.action = std::move(install);
     question.session_id = request->session_id;
     question.agent = request->agent;
     gate::Decision decision = co_await gate_.decide(std::move(question));
@@ -304,7 +305,7 @@ Task<std::vector<std::string>> Installs::decide(const InstallRequest* request, s
                     "asking again the same way will not change it; go on without the package, or talk to who said no");
     }
     // What was matched, hashed and shown; nothing else runs.
-    co_return std::move(decision.action.command.value());
+    co_return std::move(std::get<gate::Install>(decision.action).command);
 }
 
 Task<protocol::PackagesInstallResult> Installs::build(InstallRequest request, std::vector<std::string> command,

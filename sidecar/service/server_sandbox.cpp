@@ -77,17 +77,19 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
             rule.server = server.name;
             rules_.push_back(sandbox_.gate_.configure(std::move(rule), protocol::RuleSource::user, server.identity).id);
         }
-        gate::Request request;
-        request.action.server = server.name;
-        request.action.server_identity = server.identity;
-        request.agent = server.agent;
+        gate::Connection connection;
+        connection.server = server.name;
+        connection.server_identity = server.identity;
         egress::ProxyOptions options;
         options.path = profile_.proxy;
         options.name = fmt::format("the tool server \"{}\"", escape_unprintable(server.name));
-        options.asker = [request](const egress::ConnectionSource& caller) {
-            gate::Request asked = request;
-            asked.action.program = egress::shown_program(caller, "the server");
-            return asked;
+        options.asker = [connection, agent = server.agent](const egress::ConnectionSource& caller) {
+            gate::Connection asked = connection;
+            asked.program = egress::shown_program(caller, "the server");
+            gate::Request request;
+            request.action = std::move(asked);
+            request.agent = agent;
+            return request;
         };
         proxy_ = std::make_unique<egress::Proxy>(sandbox_.loop_, sandbox_.loop_.clock(), sandbox_.network_,
                                                  sandbox_.gate_, std::move(options));

@@ -105,8 +105,10 @@ std::unique_ptr<egress::Proxy> KernelInstance::make_proxy() {
             line = attribution.line_of(source, running->id);
         }
         const tools::CallContext call = context.caller.current_call(line);
+        gate::Connection connection;
+        connection.program = egress::shown_program(source, "the kernel");
         gate::Request request;
-        request.action.program = egress::shown_program(source, "the kernel");
+        request.action = std::move(connection);
         request.origin = call.origin;
         request.session_id = call.session_id;
         request.execution_id = call.execution_id;

@@ -58,26 +58,26 @@ std::string identity_of(const jupyter::KernelChoice& choice, const SessionOption
 
 Task<void> allow_workspace_kernel(SessionServices& services, const SessionOptions& options,
                                   jupyter::KernelChoice choice, std::string identity) {
-    gate::Request request;
-    request.action.kind = protocol::ActionKind::server;
-    request.action.server = "kernel";
-    request.action.command = jupyter::launch_argv(choice, "<connection file>", "<bootstrap>");
-    request.action.cwd = options.cwd;
+    gate::KernelStart start;
+    start.command = jupyter::launch_argv(choice, "<connection file>", "<bootstrap>");
+    start.cwd = options.cwd;
     std::map<std::string, std::string> all = choice.environment;
     all.insert(options.environment.begin(), options.environment.end());
     std::vector<std::string> names;
     for (const auto& [name, value] : all) {
         names.push_back(name);
     }
-    request.action.environment_names = std::move(names);
+    start.environment_names = std::move(names);
     if (!choice.environment.empty() && jupyter::is_inside(choice.resource_dir, services.workspace)) {
-        request.action.environment = choice.environment;
+        start.environment = choice.environment;
     }
-    request.action.sandbox = runs_in_sandbox(choice, options);
-    if (*request.action.sandbox) {
-        request.action.folders = folders_outside(choice, services.workspace);
+    start.sandbox = runs_in_sandbox(choice, options);
+    if (start.sandbox) {
+        start.folders = folders_outside(choice, services.workspace);
     }
-    request.action.server_identity = std::move(identity);
+    start.server_identity = std::move(identity);
+    gate::Request request;
+    request.action = std::move(start);
     request.session_id = options.id;
     request.agent = options.agent;
     const gate::Decision decision = co_await services.gate.decide(std::move(request));

@@ -37,6 +37,24 @@ class ProcessStream final : public ByteStream {
     std::shared_ptr<async::Process> process_;
 };
 
+gate::ServerStart action_of(const ServerSpec& spec, const ServerDescription& described) {
+    gate::ServerStart start;
+    start.server = spec.name;
+    start.command = described.command;
+    start.cwd = described.cwd;
+    start.environment_names = described.environment_names;
+    start.environment = described.environment;
+    start.server_identity = described.identity;
+    if (described.sandbox) {
+        start.sandbox = true;
+        start.folders = described.sandbox->folders;
+        if (const auto& settings = described.sandbox->settings) {
+            start.settings = gate::SandboxSettings{settings->file, RawJson::parse(settings->text)};
+        }
+    }
+    return start;
+}
+
 } // namespace
 
 Task<std::shared_ptr<Registry::ServerInstance>> Registry::running(CallContext context, std::string name) {
@@ -102,21 +120,7 @@ Task<void> Registry::allow_start(CallContext context, std::shared_ptr<ServerLaun
     require_known_variables(start->spec); // no user is asked about what cannot be started
     for (int decisions = 0; decisions < max_start_decisions; ++decisions) {
         gate::Request request;
-        request.action.kind = protocol::ActionKind::server;
-        request.action.server = start->spec.name;
-        request.action.command = start->described.command;
-        request.action.cwd = start->described.cwd;
-        request.action.environment_names = start->described.environment_names;
-        request.action.environment = start->described.environment;
-        request.action.server_identity = start->described.identity;
-        if (start->described.sandbox) {
-            request.action.sandbox = true;
-            request.action.folders = start->described.sandbox->folders;
-            if (const auto& settings = start->described.sandbox->settings) {
-                request.action.sandbox_config = settings->file;
-                request.action.sandbox_settings = RawJson::parse(settings->text);
-            }
-        }
+        request.action = action_of(start->spec, start->described);
         request.session_id = context.session_id;
         request.execution_id = context.execution_id;
         request.from_code = context.from_code;

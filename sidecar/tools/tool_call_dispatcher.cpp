@@ -45,51 +45,56 @@ protocol::Hints hints_of(const protocol::ToolSpec& spec) {
 
 } // namespace
 
+gate::Action ToolCallDispatcher::action_of(const Registry::Tool& tool, const std::string& server,
+                                           const RawJson& arguments) const {
+    if (server == host_server_name) {
+        gate::HostCall call;
+        call.tool = tool.spec.name;
+        call.arguments = arguments;
+        call.command = registry_.host().command_of(call.tool, arguments);
+        call.server_identity = tool.server_identity;
+        call.tool_identity = tool.identity;
+        return call;
+    }
+    gate::ToolCall call;
+    call.server = server;
+    call.tool = tool.spec.name;
+    call.arguments = arguments;
+    call.server_identity = tool.server_identity;
+    call.tool_identity = tool.identity;
+    return call;
+}
+
 Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std::string server, std::string tool,
                                                         RawJson arguments) {
     for (int decisions = 0; decisions < max_decisions; ++decisions) {
         const std::shared_ptr<const Registry::Tool> found = co_await registry_.find_tool(context, server, tool);
         require_fitting(found->spec, arguments);
-        const bool is_host = server == host_server_name;
-        if (is_host) {
+        if (server == host_server_name) {
             co_await registry_.host().check(tool, arguments);
         }
         gate::Request request;
-        request.action.kind = is_host ? protocol::ActionKind::host : protocol::ActionKind::tool;
-        request.action.server = server;
-        request.action.tool = tool;
-        request.action.arguments = arguments;
-        if (is_host) {
-            request.action.command = registry_.host().command_of(tool, arguments);
-        }
-        request.action.server_identity = found->server_identity;
-        request.action.tool_identity = found->identity;
+        request.action = action_of(*found, server, arguments);
         request.session_id = context.session_id;
         request.execution_id = context.execution_id;
         request.from_code = context.from_code;
         request.agent = context.agent;
         request.origin = context.origin;
         request.hints = hints_of(found->spec);
-        request.edit = [this, found, is_host, action = request.action](const RawJson& edited) {
+        request.edit = [this, found, server](const RawJson& edited) {
             require_fitting(found->spec, edited);
-            protocol::Action changed = action;
-            changed.arguments = edited;
-            if (is_host) {
-                changed.command = registry_.host().command_of(found->spec.name, edited);
-            }
-            return changed;
+            return action_of(*found, server, edited);
         };
         const gate::Decision decision = co_await gate_.decide(std::move(request));
         if (!decision.allowed) {
             throw Error(ErrorCode::denied, decision.reason);
         }
         // These bytes were matched, hashed and shown; no others are sent.
-        RawJson allowed = decision.action.arguments.value();
-        if (is_host) {
-            co_return co_await registry_.host().call(tool, std::move(allowed), decision.action.command);
+        if (const auto* host = std::get_if<gate::HostCall>(&decision.action)) {
+            co_return co_await registry_.host().call(tool, host->arguments, host->command);
         }
         std::optional<protocol::CallToolResult> result =
-            co_await registry_.call(context, found, server, std::move(allowed));
+            co_await registry_.call(context, found, server, std::get<gate::ToolCall>(decision.action).arguments);
         if (result) {
             co_return std::move(*result);
         }

@@ -132,8 +132,10 @@ struct Fixture {
         options.path = (folder / "proxy").string();
         options.asker = [this](const ConnectionSource& source) {
             ++wanted;
+            gate::Connection connection;
+            connection.program = shown_program(source, "the kernel");
             gate::Request request;
-            request.action.program = shown_program(source, "the kernel");
+            request.action = std::move(connection);
             if (source.socket) {
                 protocol::Origin origin;
                 origin.line = *source.socket;

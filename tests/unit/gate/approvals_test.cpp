@@ -24,7 +24,7 @@ TEST_CASE("a call waits for a user, and what was shown is what may run, byte for
     CHECK(fixture.user.requested[0].action.arguments->text() == bytes);
     fixture.allow();
     REQUIRE(call->allowed());
-    CHECK(call->decision->action.arguments->text() == bytes);
+    CHECK(arguments_of(*call).text() == bytes);
     CHECK_FALSE(call->decision->edited);
     REQUIRE(fixture.user.resolved.size() == 1);
     CHECK(fixture.user.resolved[0].decision == Verdict::allow);
@@ -354,10 +354,10 @@ TEST_CASE("a client that leaves during a notification receives nothing more") {
 
 TEST_CASE("an action that is not complete, or larger than can be judged, is refused") {
     Fixture fixture;
-    Action nameless = tool("{}");
-    nameless.server_identity.reset();
+    gate::ToolCall nameless = tool("{}");
+    nameless.server_identity.clear();
     CHECK(fixture.ask(nameless)->error == ErrorCode::internal_error);
-    Action list = tool("{}");
+    gate::ToolCall list = tool("{}");
     list.arguments = RawJson::parse("[]");
     CHECK(fixture.ask(list)->error == ErrorCode::invalid_params);
     const std::string large(std::size_t{8} << 20, 'x');

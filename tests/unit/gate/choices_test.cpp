@@ -52,9 +52,10 @@ TEST_CASE("choices begin narrow, say what they cover, and never cover everything
 }
 
 TEST_CASE("every choice is accepted as an answer, and covers the call") {
-    for (const Action& action : {tool(R"({"path":"data/x","dest~/file":"data"})"), host(R"({"path":"a"})", "read_file"),
-                                 host(R"({"path":"a"})", "write_file"), launch({"/usr/bin/npx"})}) {
-        CAPTURE(to_json(action));
+    for (const Action& action : std::initializer_list<Action>{
+             tool(R"({"path":"data/x","dest~/file":"data"})"), host(R"({"path":"a"})", "read_file"),
+             host(R"({"path":"a"})", "write_file"), launch({"/usr/bin/npx"})}) {
+        CAPTURE(to_json(gate::to_protocol(action)));
         Fixture fixture;
         fixture.run_execution("e");
         const auto offered = choices(fixture, action, "e");
@@ -135,8 +136,9 @@ TEST_CASE("a host is offered only when every reader of the URL finds the same on
 TEST_CASE("where only the exact payload counts, nothing wider is offered") {
     Fixture fixture;
     fixture.run_execution("e");
-    for (const Action& action : {host(R"({"path":"a","content":"b"})", "write_file"),
-                                 host(R"({"argv":["ls"]})", "run_command"), launch({"/usr/bin/npx"})}) {
+    for (const Action& action :
+         std::initializer_list<Action>{host(R"({"path":"a","content":"b"})", "write_file"),
+                                       host(R"({"argv":["ls"]})", "run_command"), launch({"/usr/bin/npx"})}) {
         for (const protocol::Choice& choice : choices(fixture, action, "e")) {
             CAPTURE(choice.label);
             CHECK_FALSE(choice.rule);

@@ -96,7 +96,7 @@ TEST_CASE("an edited call is listed as it ran") {
     gate::Request request;
     request.action = tool(R"({"path":"a"})");
     request.edit = [](const RawJson& arguments) {
-        Action action = tool("{}");
+        gate::ToolCall action = tool("{}");
         action.arguments = arguments;
         return action;
     };

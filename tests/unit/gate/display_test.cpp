@@ -37,12 +37,11 @@ TEST_CASE("the display shows the whole payload, numbers as they came") {
     CHECK(display(fixture, launch({"/usr/bin/npx", "-y", "two words"})) ==
           Lines{"start the tool server files, outside the sandbox", "program: \"/usr/bin/npx\"", "argument: \"-y\"",
                 "argument: \"two words\"", "in the folder: \"/home/ada/plan\"", "with the variables: HOME, PATH"});
-    Action command = host(R"({"argv":["git","status"]})", "run_command");
+    gate::HostCall command = host(R"({"argv":["git","status"]})", "run_command");
     command.command = Lines{"/usr/bin/git", "status"};
-    command.cwd = "/home/ada";
     CHECK(display(fixture, command) == Lines{"run_command on this machine, outside the sandbox",
                                              "argv: [\"git\", \"status\"]", "program: \"/usr/bin/git\"",
-                                             "argument: \"status\"", "in the folder: \"/home/ada\""});
+                                             "argument: \"status\""});
 }
 
 TEST_CASE("text of several lines is shown behind bars, and a missing last line break is shown") {
@@ -53,34 +52,37 @@ TEST_CASE("text of several lines is shown behind bars, and a missing last line b
 
 TEST_CASE("a kernel or a server that a workspace configures is shown with its values") {
     Fixture fixture;
-    Action server = launch({"/usr/bin/npx"});
+    gate::ServerStart server = launch({"/usr/bin/npx"});
     server.environment = {{"PATH", "./evil:$PATH"}, {"X\nwith no variables", "b\u202e"}};
     CHECK(display(fixture, server) == Lines{"start the tool server files, outside the sandbox",
                                             "program: \"/usr/bin/npx\"", "in the folder: \"/home/ada/plan\"",
                                             "with the variables: HOME", "with the variable PATH: \"./evil:$PATH\"",
                                             R"(with the variable "X\nwith no variables": "b\u{202e}")"});
-    Action kernel = launch({"/home/ada/plan/.venv/bin/python"});
-    kernel.server = "kernel";
-    kernel.environment_names = Lines{};
+    gate::KernelStart kernel;
+    kernel.command = {"/home/ada/plan/.venv/bin/python"};
+    kernel.cwd = "/home/ada/plan";
+    kernel.server_identity = "identity of the kernel";
     kernel.sandbox = true;
     kernel.folders = Lines{"/opt/python"};
     CHECK(display(fixture, kernel) == Lines{"start the workspace's own kernel, in the sandbox",
                                             "program: \"/home/ada/plan/.venv/bin/python\"",
                                             "in the folder: \"/home/ada/plan\"", "with no variables",
                                             "which can read the folder: \"/opt/python\""});
-    Action boxed = server;
+    gate::ServerStart boxed = server;
     boxed.environment.reset();
     boxed.sandbox = true;
     boxed.folders = Lines{};
     CHECK(display(fixture, boxed).front() == "start the tool server files, in the sandbox");
-    boxed.sandbox_config = "/home/ada/plan/s.json";
-    boxed.sandbox_settings = RawJson::parse(R"({"filesystem":{"allowRead":["~/x\u202e"]}})");
+    boxed.settings =
+        gate::SandboxSettings{"/home/ada/plan/s.json", RawJson::parse(R"({"filesystem":{"allowRead":["~/x\u202e"]}})")};
     CHECK(display(fixture, boxed) ==
           Lines{"start the tool server files, in the sandbox, by the settings below", "program: \"/usr/bin/npx\"",
                 "in the folder: \"/home/ada/plan\"", "with the variables: HOME, PATH",
                 "with the settings of: \"/home/ada/plan/s.json\"", R"(  filesystem: {allowRead: ["~/x\u{202e}"]})"});
     kernel.sandbox = false;
     CHECK(display(fixture, kernel).front() == "start the workspace's own kernel, outside the sandbox");
+    server.server = "kernel";
+    CHECK(display(fixture, server).front() == "start the tool server kernel, outside the sandbox");
 }
 
 TEST_CASE("no text in an argument looks like a line of ours") {

@@ -7,7 +7,7 @@ using namespace gate_fixture;
 namespace {
 
 // A request of an enforcement point, for a tool that takes {"path": string} and nothing else.
-gate::Request editable(const Action& action) {
+gate::Request editable(const gate::ToolCall& action) {
     gate::Request request;
     request.action = action;
     request.session_id = "s";
@@ -16,7 +16,7 @@ gate::Request editable(const Action& action) {
         if (value.size() != 1 || !value.contains("path") || !value["path"].is_string()) {
             throw Error(ErrorCode::arguments_invalid, "arguments.path: expected a string, found something else");
         }
-        Action edited = action;
+        gate::ToolCall edited = action;
         edited.arguments = arguments;
         return edited;
     };
@@ -42,7 +42,7 @@ TEST_CASE("edited arguments run in place of those that were shown, exactly as th
     CHECK_FALSE(edit(fixture, R"({ "path":"b" })"));
     REQUIRE(call->allowed());
     CHECK(call->decision->edited);
-    CHECK(call->decision->action.arguments->text() == R"({ "path":"b" })");
+    CHECK(arguments_of(*call).text() == R"({ "path":"b" })");
 }
 
 TEST_CASE("an edit that does not fit the tool is refused and the approval stays") {
@@ -56,7 +56,7 @@ TEST_CASE("an edit that does not fit the tool is refused and the approval stays"
     CHECK(fixture.user.resolved.empty());
     fixture.allow();
     CHECK(call->allowed());
-    CHECK(call->decision->action.arguments->text() == R"({"path":"a"})");
+    CHECK(arguments_of(*call).text() == R"({"path":"a"})");
 }
 
 TEST_CASE("an action that cannot be edited says so") {
@@ -79,7 +79,7 @@ TEST_CASE("an edit cannot reach what a deny rule forbids") {
 
 TEST_CASE("an edit answers one approval, and covers exactly itself") {
     Fixture fixture;
-    const Action action = tool(R"({"path":"a"})");
+    const gate::ToolCall action = tool(R"({"path":"a"})");
     const auto first = fixture.ask(editable(action));
     const auto second = fixture.ask(editable(tool(R"({"path":"c"})")));
     protocol::ApprovalRespondParams both;
@@ -99,10 +99,10 @@ TEST_CASE("an edit answers one approval, and covers exactly itself") {
 
 TEST_CASE("an enforcement point whose edit returns another action is caught") {
     Fixture fixture;
-    const Action action = tool(R"({"path":"a"})");
+    const gate::ToolCall action = tool(R"({"path":"a"})");
     gate::Request request = editable(action);
     request.edit = [action](const RawJson& arguments) {
-        Action other = action;
+        gate::ToolCall other = action;
         other.tool = "remove_everything";
         other.arguments = arguments;
         return other;

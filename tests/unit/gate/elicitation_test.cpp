@@ -66,7 +66,7 @@ TEST_CASE("a yes at the agent's program counts for exactly what was shown, once"
     alone.user.answer(true);
     REQUIRE(call->allowed());
     CHECK(call->decision->by == ResolvedBy::elicitation);
-    CHECK(call->decision->action.arguments->text() == R"({"path":"a"})");
+    CHECK(arguments_of(*call).text() == R"({"path":"a"})");
     CHECK(!call->decision->rule);
     CHECK(alone.fixture.gate->policy_list().rules.empty());
     const auto again = alone.ask(R"({"path":"a"})");

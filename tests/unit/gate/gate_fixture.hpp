@@ -19,7 +19,7 @@
 namespace gate_fixture {
 
 using namespace cellgate;
-using protocol::Action;
+using gate::Action;
 using protocol::ActionKind;
 using protocol::Effect;
 using protocol::Matcher;
@@ -219,9 +219,9 @@ struct Fixture {
         }
         return now(gate->policy_add(std::move(params)));
     }
-    protocol::PolicyExplainResult explain(Action action, const std::string& execution = {}) {
+    protocol::PolicyExplainResult explain(const Action& action, const std::string& execution = {}) {
         protocol::PolicyExplainParams params;
-        params.action = std::move(action);
+        params.action = gate::to_protocol(action);
         params.session_id = "s";
         if (!execution.empty()) {
             params.execution_id = execution;
@@ -242,10 +242,9 @@ struct Fixture {
     std::unique_ptr<gate::Gate> gate;
 };
 
-inline Action tool(const std::string& arguments, const std::string& name = "read_file",
-                   const std::string& server = "files") {
-    Action action;
-    action.kind = ActionKind::tool;
+inline gate::ToolCall tool(const std::string& arguments, const std::string& name = "read_file",
+                           const std::string& server = "files") {
+    gate::ToolCall action;
     action.server = server;
     action.tool = name;
     action.arguments = RawJson::parse(arguments);
@@ -254,21 +253,28 @@ inline Action tool(const std::string& arguments, const std::string& name = "read
     return action;
 }
 
-inline Action host(const std::string& arguments, const std::string& name) {
-    Action action = tool(arguments, name, "host");
-    action.kind = ActionKind::host;
+inline gate::HostCall host(const std::string& arguments, const std::string& name) {
+    gate::HostCall action;
+    action.tool = name;
+    action.arguments = RawJson::parse(arguments);
+    action.server_identity = "identity of host";
+    action.tool_identity = "definition of " + name;
     return action;
 }
 
-inline Action launch(std::vector<std::string> command, const std::string& server = "files") {
-    Action action;
-    action.kind = ActionKind::server;
+inline gate::ServerStart launch(std::vector<std::string> command, const std::string& server = "files") {
+    gate::ServerStart action;
     action.server = server;
     action.command = std::move(command);
     action.cwd = "/home/ada/plan";
     action.environment_names = std::vector<std::string>{"HOME", "PATH"};
     action.server_identity = "identity of " + server;
     return action;
+}
+
+// Of the call that was decided.
+inline const RawJson& arguments_of(const Outcome& outcome) {
+    return std::get<gate::ToolCall>(outcome.decision.value().action).arguments;
 }
 
 inline RuleSpec rule(Effect effect, std::optional<ActionKind> kind = ActionKind::tool,

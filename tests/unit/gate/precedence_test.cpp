@@ -195,7 +195,7 @@ TEST_CASE("policy/explain agrees with decide(), for any rules and any action") {
         }
         for (int i = 0; i < 5; ++i) {
             const Action action = random.action();
-            CAPTURE(to_json(action));
+            CAPTURE(to_json(gate::to_protocol(action)));
             const std::string execution = random.below(2) == 0 ? "e" : "";
             const Effect explained = fixture.explain(action, execution).effect;
             const Effect done = effect_of(*fixture.ask(action, execution));

@@ -121,7 +121,7 @@ TEST_CASE("each scope lives as long as it says") {
 
 TEST_CASE("a grant is void when the server or the tool's definition has changed") {
     Fixture fixture;
-    Action action = tool(R"({"path":"a"})");
+    const gate::ToolCall action = tool(R"({"path":"a"})");
     std::optional<RuleSpec> spec;
     SUBCASE("of the exact payload") {}
     SUBCASE("of a rule") {
@@ -130,9 +130,9 @@ TEST_CASE("a grant is void when the server or the tool's definition has changed"
     fixture.ask(action);
     fixture.allow(Scope::workspace, spec);
     CHECK(fixture.ask(action)->allowed());
-    Action other_server = action;
+    gate::ToolCall other_server = action;
     other_server.server_identity = "another program";
-    Action other_tool = action;
+    gate::ToolCall other_tool = action;
     other_tool.tool_identity = "another definition";
     CHECK(fixture.ask(other_server)->waits());
     CHECK(fixture.ask(other_tool)->waits());
@@ -148,7 +148,7 @@ TEST_CASE("a grant for any tool of a server binds the server, not the one tool t
     fixture.ask(tool("{}"));
     fixture.allow(Scope::session, rule(Effect::allow, ActionKind::tool, "files"));
     CHECK(fixture.ask(tool("{}", "stat"))->allowed());
-    Action other = tool("{}", "stat");
+    gate::ToolCall other = tool("{}", "stat");
     other.server_identity = "another program";
     CHECK(fixture.ask(other)->waits());
 }
@@ -163,7 +163,7 @@ TEST_CASE("starting a program is allowed for exactly that program") {
     CHECK(fixture.ask(launch({"/usr/bin/npx", "a"}))->allowed());
     CHECK(fixture.ask(launch({"/usr/bin/npx", "a", "b"}))->waits());
     CHECK(fixture.ask(launch({"/usr/bin/npx a"}))->waits());
-    Action elsewhere = launch({"/usr/bin/npx", "a"});
+    gate::ServerStart elsewhere = launch({"/usr/bin/npx", "a"});
     elsewhere.cwd = "/tmp";
     CHECK(fixture.ask(elsewhere)->waits());
 }
@@ -174,7 +174,7 @@ TEST_CASE("a server that a user configured starts by its identity, one of the sa
     CHECK(error_of([&] { fixture.gate->configure(start, protocol::RuleSource::user); }) == ErrorCode::rule_invalid);
     fixture.gate->configure(start, protocol::RuleSource::user, "identity of files");
     CHECK(fixture.ask(launch({"/usr/bin/npx"}))->allowed());
-    Action workspace_one = launch({"/usr/bin/evil"});
+    gate::ServerStart workspace_one = launch({"/usr/bin/evil"});
     workspace_one.server_identity = "identity of another";
     CHECK(fixture.ask(workspace_one)->waits());
 }
@@ -197,11 +197,10 @@ TEST_CASE("writes and commands on the host are covered by exact payload alone") 
         CHECK(fixture.ask(action)->allowed());
         CHECK(fixture.ask(host(R"({"path":"b"})", name))->waits());
     }
-    Action shell;
-    shell.kind = ActionKind::shell;
-    shell.command = std::vector<std::string>{"sh", "-c", "ls"};
-    CHECK(error_of([&] { fixture.add(rule(Effect::allow, ActionKind::shell)); }) == ErrorCode::rule_invalid);
-    CHECK(fixture.ask(shell)->waits());
+    gate::Install install;
+    install.command = {"pip", "install", "numpy"};
+    CHECK(error_of([&] { fixture.add(rule(Effect::allow, ActionKind::install)); }) == ErrorCode::rule_invalid);
+    CHECK(fixture.ask(install)->waits());
 
     // A rule that names the whole of the arguments is exact.
     fixture.add(with(rule(Effect::allow, ActionKind::host, "host", "write_file"), "", equals(R"({"path":"c"})")));
@@ -228,21 +227,15 @@ TEST_CASE("no two payloads are one to a grant, however their parts are cut") {
         FAIL("the answer left no grant");
         return std::string();
     };
-    const Action action = tool("{}", "bc", "a");
-    Action as_host = action;
-    as_host.kind = ActionKind::host;
-    Action with_command = action;
+    const gate::HostCall on_host = host("{}", "bc");
+    gate::HostCall with_command = on_host;
     with_command.command = std::vector<std::string>{"x"};
-    Action with_empty_command = action;
+    gate::HostCall with_empty_command = on_host;
     with_empty_command.command = std::vector<std::string>{};
-    Action with_folder = action;
-    with_folder.cwd = "x";
-    Action with_host = action;
-    with_host.host = "x";
     std::set<std::string> hashes;
-    const std::vector<Action> all{tool("{}", "bc", "other"), action,      tool("{}", "c", "ab"),
-                                  tool("{ }", "bc", "a"),    as_host,     with_command,
-                                  with_empty_command,        with_folder, with_host};
+    const std::vector<Action> all{tool("{}", "bc", "a"),  tool("{}", "bc", "other"), tool("{}", "c", "ab"),
+                                  tool("{ }", "bc", "a"), tool("{}", "bc", "host"),  on_host,
+                                  with_command,           with_empty_command};
     for (const Action& each : all) {
         hashes.insert(hash_of(each));
     }
@@ -273,7 +266,7 @@ TEST_CASE("rules end when they say so") {
 TEST_CASE("policy/remove revokes, and what is built in stays") {
     Fixture fixture;
     const Rule built_in =
-        fixture.gate->configure(rule(Effect::ask, ActionKind::shell), protocol::RuleSource::default_rule);
+        fixture.gate->configure(rule(Effect::ask, ActionKind::install), protocol::RuleSource::default_rule);
     CHECK(error_of([&] { fixture.remove(built_in.id); }) == ErrorCode::rule_invalid);
     CHECK(error_of([&] { fixture.remove("nothing"); }) == ErrorCode::rule_invalid);
     fixture.run_execution("e");

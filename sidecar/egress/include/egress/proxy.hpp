@@ -20,7 +20,7 @@ namespace cellgate::egress {
 struct ProxyOptions {
     std::string path; // of the socket: at most 107 bytes
     std::string name; // of the sandbox's owner, for the log
-    // Makes the request of a connection that starts now, complete but for the host and port.
+    // Makes the request of a connection that starts now: a gate::Connection, complete but for the host and port.
     std::function<gate::Request(const ConnectionSource&)> asker;
     std::function<void(const Endpoint& endpoint, const gate::Decision& decision)> on_refused; // may be empty
 };

@@ -6,7 +6,7 @@
 //   - the order: deny rule > grant of this execution or session > ask rule > allow rule or stored grant > ask;
 //   - an answer without a rule covers exactly the payload that was shown; an answer with a rule covers what the rule
 //     covers, bound to the identities of the tool server and of the tool's definition: a change voids it;
-//   - starting a program, shell, installs, network connections, and what writes or runs something on the host are
+//   - starting a program, installs, network connections, and what writes or runs something on the host are
 //     covered by exact payload alone (requires_exact_payload()); for a connection, naming the host is enough;
 //   - an action that no rule decides is denied immediately when no user is attached or expected back; everything is
 //     denied while a stored policy cannot be read;
@@ -21,6 +21,7 @@
 #include "base/clock.hpp"
 #include "base/run_blocking.hpp"
 #include "base/task.hpp"
+#include "gate/action.hpp"
 #include "gate/agent.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/policy.hpp"
@@ -36,8 +37,7 @@ namespace cellgate::gate {
 
 // An action that an enforcement point asks about, and its origin.
 struct Request {
-    // Complete: a `tool` has server, tool, arguments and both identities; a `server` its identity.
-    protocol::Action action;
+    Action action;
     std::optional<std::string> session_id;
     // What runs in that session by the sidecar's own record; none when nothing does.
     std::optional<std::string> execution_id;
@@ -54,12 +54,12 @@ struct Request {
     bool deny_rules_only = false;
     // Makes the action with other arguments: checks these against the tool's schema, resolves what depends on them.
     // Throws Error when they do not fit. Empty: the action cannot be edited.
-    std::function<protocol::Action(const RawJson& arguments)> edit;
+    std::function<Action(const RawJson& arguments)> edit;
 };
 
 struct Decision {
     bool allowed = false;
-    protocol::Action action; // the one that may run: as it was requested, or as a user edited it
+    Action action; // the one that may run: as it was requested, or as a user edited it
     bool edited = false;
     std::string reason; // in words; the code sees it when it is denied
     protocol::ResolvedBy by = protocol::ResolvedBy::rule;

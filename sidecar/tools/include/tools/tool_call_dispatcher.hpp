@@ -3,6 +3,7 @@
 // asks the gate, and calls with exactly the bytes that the gate allowed.
 
 #include "base/task.hpp"
+#include "gate/action.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "tools/call_context.hpp"
 #include "tools/registry.hpp"
@@ -25,6 +26,8 @@ class ToolCallDispatcher {
     Task<protocol::CallToolResult> call(CallContext context, std::string server, std::string tool, RawJson arguments);
 
   private:
+    gate::Action action_of(const Registry::Tool& tool, const std::string& server, const RawJson& arguments) const;
+
     gate::Gate& gate_;
     Registry& registry_;
 };

@@ -1,0 +1,84 @@
+#include "gate/action.hpp"
+
+#include <fmt/format.h>
+
+#include <type_traits>
+
+namespace cellgate::gate {
+
+namespace {
+
+struct ToProtocol {
+    protocol::Action& out;
+
+    template <auto Member, FieldRole Role, class Value>
+    void operator()(Field<Member, Role>, const Value& value) const {
+        out.*Member = value;
+    }
+    void operator()(field::SandboxSettings, const SandboxSettings& settings) const {
+        out.sandbox_config = settings.file;
+        out.sandbox_settings = settings.text;
+    }
+};
+
+struct FromProtocol {
+    const protocol::Action& in;
+
+    template <class Tag, class Value>
+    void operator()(const BoundField<Tag, Value>& bound) const {
+        const auto& given = in.*Tag::member;
+        constexpr bool required = std::is_same_v<Value, std::remove_cvref_t<decltype(*given)>>;
+        if (given) {
+            bound.value = *given;
+        } else if (required && Tag::role != FieldRole::identity) {
+            throw Error(ErrorCode::invalid_params, "params.action: expected all fields of its kind, found one without");
+        }
+    }
+    void operator()(const BoundField<field::SandboxSettings, std::optional<SandboxSettings>>& bound) const {
+        if (in.sandbox_settings) {
+            bound.value = SandboxSettings{in.sandbox_config.value_or(""), *in.sandbox_settings};
+        }
+    }
+    template <class Tag>
+    void operator()(const FixedField<Tag>&) const {}
+};
+
+template <class Alternative>
+Action read(const protocol::Action& action) {
+    Alternative made;
+    for_each_bound(made, FromProtocol{action});
+    return made;
+}
+
+} // namespace
+
+ActionKind kind_of(const Action& action) {
+    return std::visit([](const auto& alternative) { return alternative.kind; }, action);
+}
+
+protocol::Action to_protocol(const Action& action) {
+    protocol::Action made;
+    made.kind = kind_of(action);
+    for_each_field(action, ToProtocol{made});
+    return made;
+}
+
+Action from_protocol(const protocol::Action& action) {
+    switch (action.kind) {
+    case ActionKind::tool:
+        return read<ToolCall>(action);
+    case ActionKind::host:
+        return read<HostCall>(action);
+    case ActionKind::server:
+        return read<ServerStart>(action);
+    case ActionKind::network:
+        return read<Connection>(action);
+    case ActionKind::install:
+        return read<Install>(action);
+    case ActionKind::shell:
+        break;
+    }
+    throw Error(ErrorCode::invalid_params, "params.action.kind: expected a kind that something asks for, found shell");
+}
+
+} // namespace cellgate::gate

@@ -82,8 +82,8 @@ struct Tools {
         if (params.session_id) {
             context.session_id = sidecar.find(*params.session_id)->id();
         }
-        co_return co_await sidecar.dispatcher.call(std::move(context), std::move(params.server), std::move(params.tool),
-                                                   std::move(params.arguments));
+        co_return co_await sidecar.registry.dispatcher().call(std::move(context), std::move(params.server),
+                                                              std::move(params.tool), std::move(params.arguments));
     }
 
     Task<protocol::WrappersGenerateResult> generate(protocol::WrappersGenerateParams params) {

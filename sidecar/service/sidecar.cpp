@@ -65,9 +65,9 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
       server_sandbox(loop, gate, *network, directories, workspace, options.environment),
       registry(loop, clock, gate,
                tools::RegistryOptions{workspace, options.environment, {"cellgate", CELLGATE_VERSION}, &server_sandbox}),
-      dispatcher(gate, registry), installs(loop, gate, directories, workspace, options.environment),
-      session_services{loop,  clock,       gate,     dispatcher, *network,
-                       *this, directories, journals, workspace,  options.environment},
+      installs(loop, gate, directories, workspace, options.environment),
+      session_services{loop,        clock,    gate,      registry.dispatcher(), *network, *this,
+                       directories, journals, workspace, options.environment},
       idle_tracker(clock) {
     if (options.outlives_clients) {
         ledger.emplace(journals.directory());

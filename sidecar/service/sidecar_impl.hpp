@@ -15,7 +15,6 @@
 #include "store/journals.hpp"
 #include "store/ledger.hpp"
 #include "tools/registry.hpp"
-#include "tools/tool_call_dispatcher.hpp"
 #include "traced_connection.hpp"
 
 #include <map>
@@ -82,7 +81,6 @@ struct Sidecar::Impl final : public session::SessionObserver, public gate::Elici
     std::unique_ptr<egress::Network> network;
     ServerSandbox server_sandbox;
     tools::Registry registry;
-    tools::ToolCallDispatcher dispatcher;
     packages::Installs installs;
     session::SessionServices session_services;
     std::shared_ptr<Trace> trace;

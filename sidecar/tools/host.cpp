@@ -1,8 +1,9 @@
-#include "tools/host.hpp"
+#include "host.hpp"
 
 #include "async/process.hpp"
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/hash.hpp"
 #include "base/json_codec.hpp"
 #include "base/paths.hpp"
 #include "base/unique_fd.hpp"
@@ -267,23 +268,32 @@ Task<RunCommandResult> run_command(async::Loop& loop, async::Command start, std:
 
 } // namespace
 
-HostTools::HostTools(async::Loop& loop, std::string workspace, std::map<std::string, std::string> environment)
-    : loop_(loop), workspace_(std::move(workspace)), environment_(small_environment(environment)) {}
-
-const std::vector<protocol::ToolSpec>& HostTools::specs() {
-    static const std::vector<protocol::ToolSpec> specs = make_specs();
-    return specs;
+const std::string& HostTools::identity() {
+    static const std::string identity = sha256("the tool server that is part of cellgate");
+    return identity;
 }
 
-Task<void> HostTools::check(std::string tool, RawJson arguments) {
+HostTools::HostTools(async::Loop& loop, std::string workspace, const Environment& environment)
+    : loop_(loop), workspace_(std::move(workspace)), environment_(small_environment(environment)) {
+    for (protocol::ToolSpec& spec : make_specs()) {
+        tools_.push_back(make_tool(std::move(spec), identity()));
+    }
+}
+
+Task<void> HostTools::refresh() {
+    co_return; // they never change
+}
+
+Task<void> HostTools::check(ToolPtr tool, RawJson arguments) {
     std::function<void()> work = [this, &tool, &arguments] {
         try {
             const WorkspaceFiles files(workspace_);
-            if (tool == "read_file") {
+            const std::string& name = tool->spec.name;
+            if (name == "read_file") {
                 files.check_read(from_json<PathParams>(arguments, "arguments").path);
-            } else if (tool == "list_directory") {
+            } else if (name == "list_directory") {
                 files.open_directory(from_json<PathParams>(arguments, "arguments").path);
-            } else if (tool == "write_file") {
+            } else if (name == "write_file") {
                 files.check_write(from_json<WriteFileParams>(arguments, "arguments").path);
             } else {
                 files.open_directory(from_json<RunCommandParams>(arguments, "arguments").cwd.value_or("."));
@@ -298,26 +308,33 @@ Task<void> HostTools::check(std::string tool, RawJson arguments) {
     co_await loop_.run_blocking(std::move(work));
 }
 
-std::optional<std::vector<std::string>> HostTools::command_of(const std::string& tool, const RawJson& arguments) const {
-    if (tool != "run_command") {
-        return std::nullopt;
+gate::Action HostTools::action_of(const Tool& tool, RawJson arguments) const {
+    gate::HostCall call;
+    call.tool = tool.spec.name;
+    if (call.tool == "run_command") {
+        call.command = from_json<RunCommandParams>(arguments, "arguments").argv;
+        std::string& program = call.command->front();
+        if (program.find('/') == std::string::npos) {
+            program = find_host_program(program, environment_, workspace_).value_or(program);
+        }
     }
-    std::vector<std::string> argv = from_json<RunCommandParams>(arguments, "arguments").argv;
-    if (argv.front().find('/') == std::string::npos) {
-        argv.front() = find_host_program(argv.front(), environment_, workspace_).value_or(argv.front());
-    }
-    return argv;
+    call.arguments = std::move(arguments);
+    call.server_identity = tool.server_identity;
+    call.tool_identity = tool.identity;
+    return call;
 }
 
-Task<protocol::CallToolResult> HostTools::call(std::string tool, RawJson arguments,
-                                               std::optional<std::vector<std::string>> command) {
+Task<std::optional<protocol::CallToolResult>> HostTools::call(ToolPtr tool, gate::Action allowed) {
+    gate::HostCall& call = std::get<gate::HostCall>(allowed);
+    const RawJson& arguments = call.arguments;
     try {
-        if (tool == "run_command") {
+        if (tool->spec.name == "run_command") {
             auto params = from_json<RunCommandParams>(arguments, "arguments");
-            co_return co_await run(std::move(command.value()), params.cwd.value_or("."), params.timeout_seconds);
+            co_return co_await run(std::move(call.command.value()), params.cwd.value_or("."),
+                                   params.timeout_seconds);
         }
         std::function<protocol::CallToolResult()> work = [this, &tool, &arguments] {
-            return work_on_file(tool, arguments);
+            return work_on_file(tool->spec.name, arguments);
         };
         co_return co_await loop_.run_blocking(std::move(work));
     } catch (const Error& error) {
@@ -326,6 +343,10 @@ Task<protocol::CallToolResult> HostTools::call(std::string tool, RawJson argumen
         }
         co_return make_result(error.message, std::nullopt, true);
     }
+}
+
+Task<void> HostTools::stop(std::string /*reason*/) {
+    co_return; // it ends with this process
 }
 
 // Off the loop.

@@ -1,6 +1,9 @@
 #include "tools/tool_call_dispatcher.hpp"
 
 #include "gate/gate.hpp"
+#include "running_servers.hpp"
+#include "server_errors.hpp"
+#include "suggest.hpp"
 #include "tools/argument_check.hpp"
 
 #include <fmt/format.h>
@@ -27,74 +30,56 @@ void require_fitting(const protocol::ToolSpec& spec, const RawJson& arguments) {
     }
 }
 
-protocol::Hints hints_of(const protocol::ToolSpec& spec) {
-    protocol::Hints hints;
-    hints.title = spec.title;
-    hints.description = spec.description;
-    if (spec.annotations) {
-        if (!hints.title) {
-            hints.title = spec.annotations->title;
+// Throws Error{tool_not_found}.
+ToolPtr require_tool(const std::vector<ToolPtr>& tools, const std::string& server, const std::string& name) {
+    ToolPtr found = find_tool(tools, name);
+    if (!found) {
+        std::vector<std::string> names;
+        for (const ToolPtr& each : tools) {
+            names.push_back(each->spec.name);
         }
-        hints.read_only_hint = spec.annotations->read_only_hint;
-        hints.destructive_hint = spec.annotations->destructive_hint;
-        hints.idempotent_hint = spec.annotations->idempotent_hint;
-        hints.open_world_hint = spec.annotations->open_world_hint;
+        throw Error(ErrorCode::tool_not_found,
+                    fmt::format("the tool server {} has no tool {}", in_quotes(server), in_quotes(name)),
+                    did_you_mean(name, names));
     }
-    return hints;
+    return found;
+}
+
+gate::Request call_request(const CallContext& context, const std::shared_ptr<ToolServer>& server, const ToolPtr& tool,
+                           const RawJson& arguments) {
+    gate::Request request;
+    request.action = server->action_of(*tool, arguments);
+    request.session_id = context.session_id;
+    request.execution_id = context.execution_id;
+    request.from_code = context.from_code;
+    request.agent = context.agent;
+    request.origin = context.origin;
+    request.hints = hints_of(tool->spec);
+    request.edit = [server, tool](const RawJson& edited) {
+        require_fitting(tool->spec, edited);
+        return server->action_of(*tool, edited);
+    };
+    return request;
 }
 
 } // namespace
 
-gate::Action ToolCallDispatcher::action_of(const Registry::Tool& tool, const std::string& server,
-                                           const RawJson& arguments) const {
-    if (server == host_server_name) {
-        gate::HostCall call;
-        call.tool = tool.spec.name;
-        call.arguments = arguments;
-        call.command = registry_.host().command_of(call.tool, arguments);
-        call.server_identity = tool.server_identity;
-        call.tool_identity = tool.identity;
-        return call;
-    }
-    gate::ToolCall call;
-    call.server = server;
-    call.tool = tool.spec.name;
-    call.arguments = arguments;
-    call.server_identity = tool.server_identity;
-    call.tool_identity = tool.identity;
-    return call;
-}
-
 Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std::string server, std::string tool,
                                                         RawJson arguments) {
     for (int decisions = 0; decisions < max_decisions; ++decisions) {
-        const std::shared_ptr<const Registry::Tool> found = co_await registry_.find_tool(context, server, tool);
+        const std::shared_ptr<ToolServer> offering = co_await servers_.running(context, server);
+        co_await offering->refresh();
+        const ToolPtr found = require_tool(offering->tools(), server, tool);
         require_fitting(found->spec, arguments);
-        if (server == host_server_name) {
-            co_await registry_.host().check(tool, arguments);
-        }
-        gate::Request request;
-        request.action = action_of(*found, server, arguments);
-        request.session_id = context.session_id;
-        request.execution_id = context.execution_id;
-        request.from_code = context.from_code;
-        request.agent = context.agent;
-        request.origin = context.origin;
-        request.hints = hints_of(found->spec);
-        request.edit = [this, found, server](const RawJson& edited) {
-            require_fitting(found->spec, edited);
-            return action_of(*found, server, edited);
-        };
-        const gate::Decision decision = co_await gate_.decide(std::move(request));
+        co_await offering->check(found, arguments);
+        gate::Request request = call_request(context, offering, found, arguments);
+        gate::Decision decision = co_await gate_.decide(std::move(request));
         if (!decision.allowed) {
             throw Error(ErrorCode::denied, decision.reason);
         }
-        // These bytes were matched, hashed and shown; no others are sent.
-        if (const auto* host = std::get_if<gate::HostCall>(&decision.action)) {
-            co_return co_await registry_.host().call(tool, host->arguments, host->command);
-        }
-        std::optional<protocol::CallToolResult> result =
-            co_await registry_.call(context, found, server, std::get<gate::ToolCall>(decision.action).arguments);
+        // It may have ended meanwhile. The bytes that were matched, hashed and shown are sent, and no others.
+        const std::shared_ptr<ToolServer> called = co_await servers_.running(context, server);
+        std::optional<protocol::CallToolResult> result = co_await called->call(found, std::move(decision.action));
         if (result) {
             co_return std::move(*result);
         }

@@ -163,12 +163,11 @@ struct Fixture {
     gate::Gate gate{loop.clock(), gate_options()};
     tools::Registry registry{loop, loop.clock(), gate,
                              tools::RegistryOptions{workspace, environment, {"cellgate", "0"}}};
-    tools::ToolCallDispatcher dispatcher{gate, registry};
     Recorder recorder;
     store::Journals journals{folder, run_inline};
     std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
-    SessionServices services{loop,     loop.clock(), gate,     dispatcher, *network,
-                             recorder, directories,  journals, workspace,  environment};
+    SessionServices services{loop,     loop.clock(), gate,       registry.dispatcher(), *network, recorder, directories,
+                             journals, workspace,    environment};
     std::unique_ptr<Session> session;
     std::vector<std::string> outcomes;
     TaskScope others;

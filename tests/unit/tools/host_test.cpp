@@ -1,5 +1,4 @@
 #include "sandbox/protected_files.hpp"
-#include "tools/host.hpp"
 #include "tools_fixture.hpp"
 #include "workspace_files.hpp"
 

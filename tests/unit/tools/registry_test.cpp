@@ -381,7 +381,7 @@ Task<void> break_during_start(Fixture* fixture, BrokenClock* clock) {
     co_await first->done.wait();
     co_await second->done.wait();
     for (const auto& call : {first, second}) {
-        CHECK(call->code() == ErrorCode::internal_error);
+        CHECK(call->code() == ErrorCode::tool_server_failed);
         CHECK(has(call->text(), "no time"));
     }
     CHECK(fixture->registry->info("s").state == ToolServerState::failed);

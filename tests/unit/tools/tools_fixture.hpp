@@ -1,12 +1,11 @@
 #pragma once
-// `Fixture` is a registry, a gate and a dispatcher around a temporary workspace, with a user who answers as the test
+// `Fixture` is a registry and a gate around a temporary workspace, with a user who answers as the test
 // says.
 
 #include "async/loop.hpp"
 #include "base/fake_clock.hpp"
 #include "gate/gate.hpp"
 #include "tools/registry.hpp"
-#include "tools/tool_call_dispatcher.hpp"
 
 #include <doctest/doctest.h>
 
@@ -132,7 +131,6 @@ struct Fixture {
         options.environment = environment;
         options.ourselves = {"cellgate", "0"};
         registry = std::make_unique<tools::Registry>(loop, clock, *gate, options);
-        dispatcher = std::make_unique<tools::ToolCallDispatcher>(*gate, *registry);
     }
 
     // Runs `test` to its end, and then everything else.
@@ -183,8 +181,8 @@ struct Fixture {
     Task<void> keep(std::shared_ptr<Outcome> outcome, tools::CallContext context, std::string server, std::string tool,
                     RawJson arguments) {
         try {
-            outcome->result =
-                co_await dispatcher->call(std::move(context), std::move(server), std::move(tool), std::move(arguments));
+            outcome->result = co_await registry->dispatcher().call(std::move(context), std::move(server),
+                                                                   std::move(tool), std::move(arguments));
         } catch (const Error& error) {
             outcome->error.emplace(error.code, error.message, error.hint);
         }
@@ -221,7 +219,6 @@ struct Fixture {
     std::unique_ptr<gate::Gate> gate;
     std::unique_ptr<User> user;
     std::unique_ptr<tools::Registry> registry;
-    std::unique_ptr<tools::ToolCallDispatcher> dispatcher;
     TaskScope calls;
 };
 

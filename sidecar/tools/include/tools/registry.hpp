@@ -6,18 +6,16 @@
 
 #include "async/loop.hpp"
 #include "base/clock.hpp"
-#include "mcp/client.hpp"
+#include "mcp/implementation.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "protocol/tool_spec.hpp"
 #include "tools/call_context.hpp"
 #include "tools/config.hpp"
-#include "tools/host.hpp"
 #include "tools/server_sandbox.hpp"
+#include "tools/tool_call_dispatcher.hpp"
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +31,9 @@ struct RegistryOptions {
     mcp::Implementation ourselves;
     ServerSandbox* sandbox = nullptr; // stays as long as the registry; without it no server that asks for it starts
 };
+
+class RunningServers;
+class ServerCatalog;
 
 class Registry {
   public:
@@ -66,63 +67,17 @@ class Registry {
     // All tools of a server, which is started for it. Throws Error{tool_server_not_found, tool_server_failed, denied}.
     Task<std::vector<protocol::ToolSpec>> tools(CallContext context, std::string server);
 
+    // The one way to call a tool; lives as long as the registry.
+    ToolCallDispatcher& dispatcher() { return dispatcher_; }
+
     // Stops every server.
     Task<void> close();
 
   private:
-    friend class ToolCallDispatcher; // the only caller of call()
-
-    struct Tool {
-        protocol::ToolSpec spec;
-        std::string identity;        // of its definition
-        std::string server_identity; // of the server that offered it
-    };
-    struct ServerInstance;
-    struct ServerLaunch;
-    struct Server;
-
-    HostTools& host() { return host_; }
-    // Throws as tools() does, and Error{tool_not_found}.
-    Task<std::shared_ptr<const Tool>> find_tool(CallContext context, std::string server, std::string tool);
-    // Nothing when the server's tool is not (or no longer) exactly `tool`: it has to be decided about again.
-    Task<std::optional<protocol::CallToolResult>> call(CallContext context, std::shared_ptr<const Tool> tool,
-                                                       std::string server, RawJson arguments);
-
-    std::shared_ptr<Server> find(const std::string& name) const;
-    // The name of another server whose wrappers would be the same package; `only_given`: of those that a user gave.
-    std::optional<std::string> same_package(const std::string& name, bool only_given) const;
-    void insert(ServerSpec spec, ServerDescription described);
-    void erase(const std::string& name, std::string reason);
-    void insert_from_file(const ServerSpec& spec);
-    Task<std::shared_ptr<ServerInstance>> running(CallContext context, std::string server);
-    Task<void> allow_start(CallContext context, std::shared_ptr<ServerLaunch> start);
-    Task<void> start(std::shared_ptr<Server> server, std::shared_ptr<ServerLaunch> start);
-    Task<std::shared_ptr<ServerInstance>> launch(std::shared_ptr<ServerLaunch> start);
-    Task<void> spawn(std::shared_ptr<ServerLaunch> start, std::shared_ptr<ServerInstance> running,
-                     async::Command command);
-    Task<void> connect(std::shared_ptr<ServerInstance> running, Instant deadline);
-    Task<void> fail_start(std::shared_ptr<ServerInstance> running, std::vector<std::string> argv,
-                          std::exception_ptr error);
-    Task<void> prepare_sandbox(std::shared_ptr<ServerLaunch> start, std::shared_ptr<ServerInstance> running,
-                               async::Command* command);
-    // Its process has ended, or was never started.
-    Task<async::ExitStatus> end(std::shared_ptr<ServerInstance> running);
-    // What to do about a server that did not start in the sandbox.
-    Task<std::string> sandbox_hint(std::shared_ptr<ServerInstance> running, std::vector<std::string> argv);
-    Task<void> watch(std::shared_ptr<Server> server, std::shared_ptr<ServerInstance> running);
-    Task<void> refresh(std::shared_ptr<ServerInstance> running);
-    Task<void> stop(std::shared_ptr<Server> server, std::string reason);
-    protocol::ToolServerInfo info_of(const Server& server) const;
-
-    async::Loop& loop_;
-    Clock& clock_;
-    gate::Gate& gate_;
     RegistryOptions options_;
-    HostTools host_;
-    std::map<std::string, std::shared_ptr<const Tool>> host_tools_;
-    std::map<std::string, std::shared_ptr<Server>> servers_;
-    bool closed_ = false;
-    TaskScope tasks_;
+    std::unique_ptr<ServerCatalog> catalog_;
+    std::unique_ptr<RunningServers> servers_;
+    ToolCallDispatcher dispatcher_;
 };
 
 } // namespace cellgate::tools

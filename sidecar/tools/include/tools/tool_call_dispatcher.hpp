@@ -1,12 +1,11 @@
 #pragma once
 // `ToolCallDispatcher` is the one way to call a tool: it finds the tool, refuses arguments that certainly do not fit,
-// asks the gate, and calls with exactly the bytes that the gate allowed.
+// asks the gate, and calls with exactly the bytes that the gate allowed. The registry makes it, and gives the servers
+// that can be called to nothing else.
 
 #include "base/task.hpp"
-#include "gate/action.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "tools/call_context.hpp"
-#include "tools/registry.hpp"
 
 #include <string>
 
@@ -16,9 +15,11 @@ class Gate;
 
 namespace cellgate::tools {
 
+class RunningServers;
+
 class ToolCallDispatcher {
   public:
-    ToolCallDispatcher(gate::Gate& gate, Registry& registry) : gate_(gate), registry_(registry) {}
+    ToolCallDispatcher(gate::Gate& gate, RunningServers& servers) : gate_(gate), servers_(servers) {}
 
     // Throws Error{tool_server_not_found, tool_server_failed, tool_not_found, arguments_invalid, limit_exceeded,
     // denied}. Cancelling resolves a pending approval and tells the tool server. A tool that says itself that it failed
@@ -26,10 +27,8 @@ class ToolCallDispatcher {
     Task<protocol::CallToolResult> call(CallContext context, std::string server, std::string tool, RawJson arguments);
 
   private:
-    gate::Action action_of(const Registry::Tool& tool, const std::string& server, const RawJson& arguments) const;
-
     gate::Gate& gate_;
-    Registry& registry_;
+    RunningServers& servers_;
 };
 
 } // namespace cellgate::tools

@@ -1,0 +1,151 @@
+#include "mcp_tool_server.hpp"
+
+#include "base/log.hpp"
+#include "server_errors.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace cellgate::tools {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration max_start_time = 30s; // and of a list of tools
+
+} // namespace
+
+McpToolServer::McpToolServer(std::shared_ptr<ServerProcess> process, Clock& clock)
+    : process_(std::move(process)), clock_(clock) {}
+
+Task<std::shared_ptr<McpToolServer>> McpToolServer::connect(std::shared_ptr<ServerProcess> process,
+                                                            mcp::Implementation ourselves, Clock& clock) {
+    const auto server = std::make_shared<McpToolServer>(std::move(process), clock);
+    std::exception_ptr error;
+    try {
+        co_await server->handshake(std::move(ourselves));
+    } catch (...) {
+        error = current_error();
+    }
+    if (error) {
+        co_await shielded(server->fail_start(error));
+    }
+    co_return server;
+}
+
+Task<void> McpToolServer::handshake(mcp::Implementation ourselves) {
+    const Instant deadline = clock_.now() + max_start_time;
+    auto connection = std::make_shared<protocol::FramedConnection>(process_->stream(), protocol::Framing::lines);
+    client_ = co_await mcp::Client::connect(std::move(connection), std::move(ourselves), clock_, deadline);
+    co_await read_tools(deadline);
+}
+
+// The exit status and stderr often say why.
+Task<void> McpToolServer::fail_start(std::exception_ptr error) {
+    co_await process_->stop();
+    const std::string hint = co_await process_->sandbox_hint();
+    const async::ExitStatus status = co_await process_->end();
+    if (client_) {
+        co_await client_->close();
+    }
+    try {
+        std::rethrow_exception(error);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& problem) {
+        throw failed(
+            process_->name(),
+            fmt::format("did not start: {} ({}){}", problem.message, status.describe(), process_->last_words()),
+            hint.empty() ? problem.hint : hint);
+    }
+}
+
+Task<void> McpToolServer::read_tools(Instant deadline) {
+    const mcp::ToolList list = co_await client_->list_tools(deadline);
+    tools_.clear();
+    for (const protocol::ToolSpec& spec : list.tools) {
+        tools_.push_back(make_tool(spec, process_->identity()));
+    }
+    for (const protocol::SkippedTool& skipped : list.skipped) {
+        log_warning("the tool server {}: {} is left out: {}", in_quotes(process_->name()), skipped.tool,
+                    skipped.reason);
+    }
+}
+
+Task<void> McpToolServer::refresh() {
+    const Mutex::Lock lock = co_await refreshing_.lock();
+    stale_ = client_->take_tools_changed() || stale_;
+    if (!stale_) {
+        co_return;
+    }
+    co_await read_tools(clock_.now() + max_start_time);
+    stale_ = false;
+}
+
+Task<void> McpToolServer::check(ToolPtr /*tool*/, RawJson /*arguments*/) {
+    co_return; // only the server itself knows what it refuses
+}
+
+gate::Action McpToolServer::action_of(const Tool& tool, RawJson arguments) const {
+    gate::ToolCall call;
+    call.server = process_->name();
+    call.tool = tool.spec.name;
+    call.arguments = std::move(arguments);
+    call.server_identity = tool.server_identity;
+    call.tool_identity = tool.identity;
+    return call;
+}
+
+Task<std::optional<protocol::CallToolResult>> McpToolServer::call(ToolPtr tool, gate::Action allowed) {
+    co_await refresh();
+    const ToolPtr now = find_tool(tools_, tool->spec.name);
+    if (!now || now->identity != tool->identity || now->server_identity != tool->server_identity) {
+        co_return std::nullopt;
+    }
+    std::exception_ptr error;
+    try {
+        co_return co_await client_->call_tool(tool->spec.name, std::move(std::get<gate::ToolCall>(allowed).arguments));
+    } catch (const Error&) {
+        error = std::current_exception();
+    }
+    try {
+        std::rethrow_exception(error);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& problem) {
+        if (!client_->is_closed()) {
+            throw Error(problem.code,
+                        fmt::format("the tool server {}: {}", in_quotes(process_->name()), problem.message),
+                        problem.hint);
+        }
+    }
+    co_await ended_.wait();
+    // Not called again: how far it came is not known.
+    throw failed(process_->name(), "ended during the call: " + cause_, "It is started again on the next call.");
+}
+
+Task<std::optional<std::string>> McpToolServer::run() {
+    co_await client_->closed();
+    co_await process_->stop();
+    const async::ExitStatus status = co_await process_->end();
+    co_await client_->close();
+    if (!stop_reason_.empty()) {
+        cause_ = stop_reason_;
+        co_return std::nullopt;
+    }
+    const std::string& broken = client_->broken_because();
+    cause_ = fmt::format("{}{}{}{}", broken, broken.empty() ? "" : "; ", status.describe(), process_->last_words());
+    co_return cause_;
+}
+
+Task<void> McpToolServer::stop(std::string reason) {
+    if (is_usable()) {
+        stop_reason_ = std::move(reason);
+        co_await process_->stop();
+    }
+    co_await ended_.wait();
+}
+
+} // namespace cellgate::tools

@@ -1,0 +1,57 @@
+#pragma once
+// `McpToolServer` is a running MCP server as a ToolServer: its connection, its tools, and the cause of its end. It
+// makes no call twice. RunningServers awaits run(), then calls announce_end().
+
+#include "base/clock.hpp"
+#include "base/sync.hpp"
+#include "mcp/client.hpp"
+#include "server_process.hpp"
+#include "tool_server.hpp"
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::tools {
+
+class McpToolServer final : public ToolServer {
+  public:
+    // Completes once the server has named its tools. Throws Error{tool_server_failed} with what the process reported;
+    // then the process has ended. `clock` outlives the server.
+    static Task<std::shared_ptr<McpToolServer>> connect(std::shared_ptr<ServerProcess> process,
+                                                        mcp::Implementation ourselves, Clock& clock);
+    McpToolServer(std::shared_ptr<ServerProcess> process, Clock& clock);
+
+    bool is_usable() const override { return stop_reason_.empty() && !ended_.is_set(); }
+    const std::vector<ToolPtr>& tools() const override { return tools_; }
+    Task<void> refresh() override;
+    Task<void> check(ToolPtr tool, RawJson arguments) override;
+    gate::Action action_of(const Tool& tool, RawJson arguments) const override;
+    Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed) override;
+    Task<void> stop(std::string reason) override;
+
+    // Completes when the server has ended. Returns why, or nothing if it was stopped.
+    Task<std::optional<std::string>> run();
+    // Lets stop() end, and the calls that the server had.
+    void announce_end() { ended_.set(); }
+
+  private:
+    Task<void> handshake(mcp::Implementation ourselves);
+    Task<void> read_tools(Instant deadline);
+    // Ends what started and does not speak MCP, and throws why.
+    Task<void> fail_start(std::exception_ptr error);
+
+    std::shared_ptr<ServerProcess> process_;
+    Clock& clock_;
+    std::shared_ptr<mcp::Client> client_;
+    std::vector<ToolPtr> tools_;
+    bool stale_ = false; // the server reported that its tools changed
+    Mutex refreshing_;
+    std::string stop_reason_;
+    std::string cause_; // of its end
+    Event ended_;
+};
+
+} // namespace cellgate::tools

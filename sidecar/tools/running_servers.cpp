@@ -1,0 +1,216 @@
+#include "running_servers.hpp"
+
+#include "server_errors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cellgate::tools {
+
+namespace {
+
+using protocol::ToolServerSource;
+using protocol::ToolServerState;
+
+void require_allowed(const CallContext& context, const std::string& server) {
+    if (context.servers &&
+        std::find(context.servers->begin(), context.servers->end(), server) == context.servers->end()) {
+        throw Error(ErrorCode::tool_server_not_found,
+                    fmt::format("this session may not use the tool server {}", in_quotes(server)),
+                    "A user names the tool servers of a session when it is created.");
+    }
+}
+
+// What the configuration alone says.
+protocol::ToolServerInfo configured_info(const ServerEntry& entry) {
+    protocol::ToolServerInfo info;
+    info.name = entry.spec.name;
+    info.source = entry.spec.source;
+    info.file = entry.spec.file;
+    info.identity = entry.described.identity;
+    if (entry.spec.config.command) {
+        info.command = entry.described.command;
+        info.sandbox = entry.described.sandbox ? protocol::SandboxKind::bwrap : protocol::SandboxKind::none;
+    }
+    if (entry.described.sandbox && entry.described.sandbox->settings) {
+        info.sandbox_config = entry.described.sandbox->settings->file;
+    }
+    info.url = entry.spec.config.url;
+    return info;
+}
+
+} // namespace
+
+RunningServers::RunningServers(ServerCatalog& catalog, ServerStarter starter)
+    : catalog_(catalog), starter_(std::move(starter)) {}
+
+RunningServers::RecordPtr RunningServers::record_of(const ServerEntryPtr& entry) {
+    RecordPtr& record = records_[entry];
+    if (!record) {
+        record = std::make_shared<Record>();
+        record->entry = entry;
+    }
+    return record;
+}
+
+void RunningServers::adopt(const ServerEntryPtr& entry, std::shared_ptr<ToolServer> server) {
+    record_of(entry)->server = std::move(server);
+}
+
+Task<std::shared_ptr<ToolServer>> RunningServers::running(CallContext context, std::string name) {
+    require_allowed(context, name);
+    while (true) {
+        const RecordPtr record = record_of(catalog_.find(name));
+        if (record->server && record->server->is_usable()) {
+            co_return record->server;
+        }
+        if (closed_) {
+            throw failed(name, "cannot be started: cellgate is ending");
+        }
+        std::shared_ptr<ServerLaunch> launch = record->launch;
+        if (!launch) {
+            launch = co_await begin(context, record);
+        }
+        if (!launch) {
+            continue; // the name means another server by now
+        }
+        co_await launch->done.wait();
+        if (launch->error) {
+            std::rethrow_exception(launch->error);
+        }
+        if (launch->server) {
+            co_return launch->server; // even if it has ended meanwhile: the call then tells how
+        }
+    }
+}
+
+Task<std::shared_ptr<ServerLaunch>> RunningServers::begin(CallContext context, RecordPtr record) {
+    const ServerEntryPtr entry = record->entry;
+    const auto launch = std::make_shared<ServerLaunch>();
+    launch->spec = entry->spec;
+    launch->described = starter_.describe_now(entry->spec);
+    record->launch = launch;
+    std::exception_ptr error;
+    bool refused = false;
+    try {
+        co_await starter_.require_approval(std::move(context), launch);
+    } catch (const Cancelled&) {
+        refused = entry->co_owners.empty(); // another agent that named it may ask for itself
+        error = std::current_exception();
+    } catch (const Error& problem) {
+        refused = problem.code == ErrorCode::denied;
+        launch->error = std::current_exception();
+        error = launch->error;
+    } catch (...) {
+        launch->error = current_error();
+        error = launch->error;
+    }
+    if (refused && entry->spec.source == ToolServerSource::agent && !entry->removed) {
+        catalog_.remove(entry->spec.name, "its start was refused"); // so that another server can have the name
+    }
+    if (error || entry->removed) {
+        record->launch = nullptr;
+        launch->done.set();
+        if (error) {
+            std::rethrow_exception(error);
+        }
+        co_return nullptr;
+    }
+    entry->described = launch->described;
+    record->allowed = true;
+    launch->cancel = tasks_.spawn(run_launch(record, launch));
+    co_return launch;
+}
+
+Task<void> RunningServers::run_launch(RecordPtr record, std::shared_ptr<ServerLaunch> launch) {
+    record->error.clear();
+    try {
+        co_await starter_.start(launch);
+    } catch (const Cancelled&) {
+        launch->error = std::make_exception_ptr(failed(launch->spec.name, "was stopped before it had started"));
+    } catch (...) {
+        launch->error = current_error();
+        record->error = message_of(launch->error);
+    }
+    if (launch->process) {
+        record->process = launch->process;
+    }
+    if (launch->server) {
+        record->server = launch->server;
+        tasks_.spawn(watch(record, launch->server));
+    }
+    record->launch = nullptr;
+    launch->done.set();
+}
+
+Task<void> RunningServers::watch(RecordPtr record, std::shared_ptr<McpToolServer> server) {
+    const std::optional<std::string> cause = co_await server->run();
+    if (cause) {
+        record->error = fmt::format("the tool server {} ended: {}", in_quotes(record->entry->spec.name), *cause);
+    }
+    server->announce_end();
+}
+
+Task<void> RunningServers::stop(const ServerEntryPtr& entry, std::string reason) {
+    const RecordPtr record = record_of(entry);
+    if (entry->removed) {
+        records_.erase(entry);
+    }
+    return stop_record(record, std::move(reason));
+}
+
+void RunningServers::retire(const ServerEntryPtr& entry, std::string reason) {
+    tasks_.spawn(stop(entry, std::move(reason)));
+}
+
+Task<void> RunningServers::stop_record(RecordPtr record, std::string reason) {
+    if (const std::shared_ptr<ServerLaunch> launch = record->launch; launch && launch->cancel) {
+        launch->cancel->cancel();
+        co_await launch->done.wait();
+    }
+    record->error.clear();
+    if (const std::shared_ptr<ToolServer> server = record->server) {
+        co_await server->stop(std::move(reason));
+    }
+}
+
+Task<void> RunningServers::close() {
+    closed_ = true;
+    for (const auto& [entry, record] : records_) {
+        tasks_.spawn(stop_record(record, "cellgate is ending"));
+    }
+    co_await tasks_.join();
+}
+
+protocol::ToolServerInfo RunningServers::info(const ServerEntryPtr& entry) {
+    const RecordPtr record = record_of(entry);
+    protocol::ToolServerInfo info = configured_info(*entry);
+    if (record->server) {
+        info.tools = infos_of(record->server->tools());
+    }
+    if (record->server && record->server->is_usable()) {
+        info.state = ToolServerState::running;
+        if (record->process && record->process->in_sandbox()) {
+            info.layers = record->process->layers();
+            info.sandbox_notices = record->process->notices();
+        }
+    } else if (record->launch && record->launch->cancel) {
+        info.state = ToolServerState::starting;
+    } else if (!record->error.empty()) {
+        info.state = ToolServerState::failed;
+        info.error = record->error;
+    } else if (requires_approval(entry->spec.source) && !record->allowed) {
+        info.state = ToolServerState::pending;
+    }
+    return info;
+}
+
+std::string RunningServers::log(const ServerEntryPtr& entry) {
+    const RecordPtr record = record_of(entry);
+    const std::shared_ptr<ServerProcess>& process =
+        record->launch && record->launch->process ? record->launch->process : record->process;
+    return process ? process->log() : std::string();
+}
+
+} // namespace cellgate::tools

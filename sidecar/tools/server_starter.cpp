@@ -1,0 +1,77 @@
+#include "server_starter.hpp"
+
+#include "server_errors.hpp"
+
+namespace cellgate::tools {
+
+namespace {
+
+// Code that keeps changing a server's program would have a user asked without end.
+constexpr int max_decisions = 3;
+
+gate::ServerStart action_of(const ServerSpec& spec, const ServerDescription& described) {
+    gate::ServerStart start;
+    start.server = spec.name;
+    start.command = described.command;
+    start.cwd = described.cwd;
+    start.environment_names = described.environment_names;
+    start.environment = described.environment;
+    start.server_identity = described.identity;
+    if (described.sandbox) {
+        start.sandbox = true;
+        start.folders = described.sandbox->folders;
+        if (const auto& settings = described.sandbox->settings) {
+            start.settings = gate::SandboxSettings{settings->file, RawJson::parse(settings->text)};
+        }
+    }
+    return start;
+}
+
+gate::Request start_request(const CallContext& context, const ServerSpec& spec, const ServerDescription& described) {
+    gate::Request request;
+    request.action = action_of(spec, described);
+    request.session_id = context.session_id;
+    request.execution_id = context.execution_id;
+    request.from_code = context.from_code;
+    // Who starts it may be a user who does not know that an agent wrote this.
+    request.agent = spec.agent ? spec.agent : context.agent;
+    request.origin = context.origin;
+    return request;
+}
+
+} // namespace
+
+ServerStarter::ServerStarter(async::Loop& loop, Clock& clock, gate::Gate& gate, const RegistryOptions& options)
+    : loop_(loop), clock_(clock), gate_(gate), options_(options) {}
+
+ServerDescription ServerStarter::describe_now(const ServerSpec& spec) const {
+    return describe(spec, options_.workspace, options_.environment);
+}
+
+Task<void> ServerStarter::require_approval(CallContext context, std::shared_ptr<ServerLaunch> launch) {
+    if (launch->spec.config.url) {
+        throw no_http(launch->spec.name);
+    }
+    require_known_variables(launch->spec); // no user is asked about what cannot be started
+    for (int decisions = 0; decisions < max_decisions; ++decisions) {
+        gate::Request request = start_request(context, launch->spec, launch->described);
+        const gate::Decision decision = co_await gate_.decide(std::move(request));
+        if (!decision.allowed) {
+            throw Error(ErrorCode::denied, decision.reason);
+        }
+        // A cell can change a program of the workspace while a user thinks about it.
+        ServerDescription now = describe_now(launch->spec);
+        if (now.identity == launch->described.identity) {
+            co_return;
+        }
+        launch->described = std::move(now);
+    }
+    throw changed_meanwhile(launch->spec.name);
+}
+
+Task<void> ServerStarter::start(std::shared_ptr<ServerLaunch> launch) {
+    launch->process = co_await ServerProcess::start(loop_, options_, launch->spec, launch->described);
+    launch->server = co_await McpToolServer::connect(launch->process, options_.ourselves, clock_);
+}
+
+} // namespace cellgate::tools

@@ -1,0 +1,44 @@
+#pragma once
+// `ServerStarter` starts a tool server: it asks the gate about exactly what starts, starts that, and connects to it.
+// Which server starts when is for RunningServers to say.
+
+#include "gate/gate.hpp"
+#include "mcp_tool_server.hpp"
+#include "tools/call_context.hpp"
+
+#include <memory>
+#include <string>
+
+namespace cellgate::tools {
+
+// One start, shared by all callers that wait for it. What starts is what was shown, whatever is configured meanwhile.
+struct ServerLaunch {
+    ServerSpec spec;
+    ServerDescription described;
+    std::shared_ptr<CancelState> cancel; // of the start itself, once it was allowed
+    std::shared_ptr<ServerProcess> process;
+    std::shared_ptr<McpToolServer> server;
+    std::exception_ptr error; // neither a server nor an error: the callers ask again
+    Event done;
+};
+
+class ServerStarter {
+  public:
+    // `options` outlive the starter.
+    ServerStarter(async::Loop& loop, Clock& clock, gate::Gate& gate, const RegistryOptions& options);
+
+    // The server as it is now: its files may have changed since it was configured.
+    ServerDescription describe_now(const ServerSpec& spec) const;
+    // Asks the gate. Then `described` is what it allowed. Throws Error{denied, config_invalid, tool_server_failed}.
+    Task<void> require_approval(CallContext context, std::shared_ptr<ServerLaunch> launch);
+    // Sets `process`, then `server`. Throws as ServerProcess::start() and McpToolServer::connect().
+    Task<void> start(std::shared_ptr<ServerLaunch> launch);
+
+  private:
+    async::Loop& loop_;
+    Clock& clock_;
+    gate::Gate& gate_;
+    const RegistryOptions& options_;
+};
+
+} // namespace cellgate::tools

@@ -3,15 +3,14 @@
 #include "async/stream.hpp"
 #include "base/log.hpp"
 #include "commands.hpp"
+#include "daemon/stdio.hpp"
 #include "log_level_option.hpp"
 #include "sandbox/launcher.hpp"
 #include "sandbox_options.hpp"
 #include "service/sidecar.hpp"
 
 #include <csignal>
-#include <fcntl.h>
 #include <memory>
-#include <unistd.h>
 
 namespace cellgate::cli {
 
@@ -31,11 +30,8 @@ Task<void> close_on_signal(async::Loop* loop, int signal, protocol::Connection* 
 }
 
 Task<void> serve(async::Loop* loop, service::SidecarOptions options, int* exit_code) {
-    // Whatever prints to stdout by mistake must not end up between messages.
-    const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    const auto connection = std::make_shared<protocol::FramedConnection>(
-        async::open_stream(*loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out), protocol::Framing::content_length);
+    const auto connection =
+        std::make_shared<protocol::FramedConnection>(daemon::take_stdio(*loop), protocol::Framing::content_length);
     TaskScope signals;
     signals.spawn(close_on_signal(loop, SIGTERM, connection.get()));
     signals.spawn(close_on_signal(loop, SIGINT, connection.get()));

@@ -3,10 +3,10 @@
 
 #include "base/escape_unprintable.hpp"
 #include "commands.hpp"
+#include "daemon/connect.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "protocol/peer.hpp"
 #include "sandbox/launcher.hpp"
-#include "workspace_sidecar.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ std::string_view word_for(protocol::SessionStatus status) {
     return {};
 }
 
-int print_none_running(const InstancePaths& paths, int exit_code) {
+int print_none_running(const daemon::InstancePaths& paths, int exit_code) {
     fmt::print("no sidecar runs for {}\n", escape_unprintable(paths.workspace));
     return exit_code;
 }
@@ -74,11 +74,11 @@ Task<protocol::SessionListResult> sessions_of(std::unique_ptr<ByteStream> stream
     co_return sessions;
 }
 
-Task<void> print_status(async::Loop* loop, InstancePaths paths, int* exit_code) {
-    std::optional<SidecarConnection> found =
-        co_await join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
+Task<void> print_status(async::Loop* loop, daemon::InstancePaths paths, int* exit_code) {
+    std::optional<daemon::SidecarConnection> found =
+        co_await daemon::join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
     if (found && found->silent) {
-        throw no_answer(paths, found->sidecar.pid);
+        throw daemon::no_answer(paths, found->sidecar.pid);
     }
     if (!found || !found->stream) {
         *exit_code = print_none_running(paths, 1);
@@ -125,9 +125,9 @@ End end_process(std::int64_t pid, bool silent) {
     return end;
 }
 
-Task<void> stop(async::Loop* loop, InstancePaths paths, int* exit_code) {
-    const std::optional<SidecarConnection> found =
-        co_await join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
+Task<void> stop(async::Loop* loop, daemon::InstancePaths paths, int* exit_code) {
+    const std::optional<daemon::SidecarConnection> found =
+        co_await daemon::join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
     if (!found) {
         *exit_code = print_none_running(paths, 0);
         co_return;
@@ -150,7 +150,7 @@ Task<void> stop(async::Loop* loop, InstancePaths paths, int* exit_code) {
     *exit_code = 0;
 }
 
-using Action = Task<void> (*)(async::Loop* loop, InstancePaths paths, int* exit_code);
+using Action = Task<void> (*)(async::Loop* loop, daemon::InstancePaths paths, int* exit_code);
 
 void add_command(CLI::App& app, Invocation& invocation, const char* name, const char* meaning, Action action) {
     auto workspace = std::make_shared<std::string>(".");
@@ -160,7 +160,7 @@ void add_command(CLI::App& app, Invocation& invocation, const char* name, const 
         ->type_name("DIR");
     command->callback([workspace, action, &invocation] {
         invocation.run = [workspace, action] {
-            InstancePaths paths = find_instance_paths(*workspace, sandbox::process_environment());
+            daemon::InstancePaths paths = daemon::find_instance_paths(*workspace, sandbox::process_environment());
             int exit_code = 1;
             async::Loop loop;
             loop.run(action(&loop, std::move(paths), &exit_code));

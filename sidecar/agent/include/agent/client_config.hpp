@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
 struct McpClientConfig {
     std::string file; // its destination, as shown to a user
@@ -17,4 +17,4 @@ McpClientConfig mcp_client_config(std::string_view client, const std::string& pr
 
 inline constexpr std::string_view mcp_clients[] = {"vscode", "claude", "cursor", "neovim"};
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

@@ -1,5 +1,5 @@
 #pragma once
-// `McpLimits` is the set of limits that a user sets in the environment of `cellgate mcp`, under the names that Python
+// `UserLimits` is the set of limits that a user sets in the environment of `cellgate mcp`, under the names that Python
 // Sandbox Server uses. They bound this server alone and cannot raise the sidecar's limits for agents.
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
-struct McpLimits {
+struct UserLimits {
     std::optional<double> default_timeout; // seconds; SANDBOX_DEFAULT_TIMEOUT, or SANDBOX_TIMEOUT
     std::optional<double> max_timeout;     // seconds; SANDBOX_MAX_TIMEOUT
     std::size_t max_characters = 0;        // of an output in a result; SANDBOX_MAX_OUTPUT_SIZE
@@ -20,6 +20,6 @@ struct McpLimits {
 };
 
 // Throws Error{config_invalid} for a value that is not a number above 0.
-McpLimits read_mcp_limits(const std::map<std::string, std::string>& environment);
+UserLimits read_user_limits(const std::map<std::string, std::string>& environment);
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

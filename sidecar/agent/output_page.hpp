@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
 inline constexpr std::size_t default_output_characters = 20'000;
 inline constexpr std::size_t max_output_characters = 1'000'000;
@@ -29,4 +29,4 @@ Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::T
 // Removes terminal control sequences: colours, movements, titles.
 std::string plain_text(std::string_view text);
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

@@ -3,8 +3,8 @@
 
 #include "base/json_codec.hpp"
 #include "mcp/content.hpp"
-#include "mcp_tools.hpp"
 #include "protocol/messages/tool_servers.hpp"
+#include "tools.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include <functional>
 #include <map>
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
 namespace {
 
@@ -425,4 +425,4 @@ std::vector<mcp::Tool> catalogue_tools(SidecarClient& sidecar) {
     return all;
 }
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

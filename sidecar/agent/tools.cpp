@@ -1,6 +1,6 @@
-#include "mcp_tools.hpp"
+#include "tools.hpp"
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
 protocol::ToolSpec tool_spec(std::string name, std::string description, std::string_view input_schema,
                              std::string_view output_schema) {
@@ -14,4 +14,4 @@ protocol::ToolSpec tool_spec(std::string name, std::string description, std::str
     return spec;
 }
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

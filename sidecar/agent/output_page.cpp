@@ -1,4 +1,4 @@
-#include "mcp_output.hpp"
+#include "output_page.hpp"
 
 #include "base/encoding.hpp"
 
@@ -9,7 +9,7 @@
 #include <charconv>
 #include <vector>
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
 namespace {
 
@@ -232,4 +232,4 @@ Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::T
     co_return page;
 }
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
 namespace {
 
@@ -191,4 +191,4 @@ Task<void> SidecarClient::close() {
     co_await tasks_.join();
 }
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

@@ -1,14 +1,14 @@
 // Running code for an agent: execute, execute_ipython_cell (as ipybox has it), reset, interrupt, read_output.
 
 #include "base/json_codec.hpp"
-#include "mcp_output.hpp"
-#include "mcp_tools.hpp"
+#include "output_page.hpp"
+#include "tools.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
 namespace {
 
@@ -186,9 +186,9 @@ CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const st
 // ---- The tools ------------------------------------------------------------------------------------------------------
 
 struct ExecutionTools {
-    ExecutionTools(SidecarClient& sidecar_, const McpLimits& limits_) : sidecar(sidecar_), limits(limits_) {}
+    ExecutionTools(SidecarClient& sidecar_, const UserLimits& limits_) : sidecar(sidecar_), limits(limits_) {}
     SidecarClient& sidecar;
-    McpLimits limits;
+    UserLimits limits;
 
     std::size_t characters_of(const std::optional<std::int64_t>& wanted, std::size_t otherwise) const {
         if (wanted && *wanted < 1) {
@@ -373,7 +373,7 @@ constexpr std::string_view read_schema = R"({"type":"object","properties":{
 
 } // namespace
 
-std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const McpLimits& limits) {
+std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const UserLimits& limits) {
     const auto tools = std::make_shared<ExecutionTools>(sidecar, limits);
     std::vector<mcp::Tool> all;
     all.push_back(mcp::typed_tool<ExecuteArguments>(
@@ -418,4 +418,4 @@ std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const McpLimits& 
     return all;
 }
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

@@ -1,15 +1,11 @@
-// `cellgate workspace-sidecar --root DIR`: the sidecar of a workspace, started detached by connect_to_workspace(). It
-// listens on the workspace's two sockets, and ends when no client needs it or on SIGTERM. If the lock is taken, it ends
-// immediately. If it cannot serve, it writes the reason to its stderr, as the text of a JSON-RPC error.
+#include "daemon/serve_workspace.hpp"
 
 #include "async/stream.hpp"
-#include "base/log.hpp"
-#include "commands.hpp"
-#include "handshake.hpp"
-#include "instance_paths.hpp"
-#include "log_level_option.hpp"
+#include "daemon/handshake.hpp"
+#include "daemon/instance_paths.hpp"
 #include "protocol/connection.hpp"
 #include "protocol/message.hpp"
+#include "sandbox/launcher.hpp"
 #include "service/sidecar.hpp"
 
 #include <cerrno>
@@ -19,7 +15,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-namespace cellgate::cli {
+namespace cellgate::daemon {
 
 namespace {
 
@@ -182,27 +178,23 @@ class WorkspaceSidecar {
     TaskScope tasks_;
 };
 
-Task<void> serve_workspace(async::Loop* loop, const InstancePaths* paths, InstanceLock* lock, Starter* starter,
-                           service::SidecarOptions options) {
+Task<void> serve(async::Loop* loop, const InstancePaths* paths, InstanceLock* lock, Starter* starter,
+                 service::SidecarOptions options) {
     WorkspaceSidecar sidecar(*loop, *paths, *lock, std::move(options));
     starter->close();
     log_info("cellgate {} serves {} as process {}", CELLGATE_VERSION, paths->workspace, ::getpid());
     co_await sidecar.run();
 }
 
-struct WorkspaceSidecarArguments {
-    std::string workspace;
-    std::string trace;
-    LogLevel log_level = LogLevel::info;
-};
+} // namespace
 
-int run_workspace_sidecar(const WorkspaceSidecarArguments& arguments) {
-    service::SidecarOptions options;
-    options.environment = sandbox::process_environment();
-    const InstancePaths paths = find_instance_paths(arguments.workspace, options.environment);
-    options.workspace = paths.workspace;
-    if (!arguments.trace.empty()) {
-        options.trace_file = arguments.trace;
+int serve_workspace(const ServeWorkspaceOptions& options) {
+    service::SidecarOptions sidecar_options;
+    sidecar_options.environment = sandbox::process_environment();
+    const InstancePaths paths = find_instance_paths(options.workspace, sidecar_options.environment);
+    sidecar_options.workspace = paths.workspace;
+    if (!options.trace_file.empty()) {
+        sidecar_options.trace_file = options.trace_file;
     }
     InstanceLock lock(paths.lock());
     if (!lock.take()) {
@@ -210,10 +202,10 @@ int run_workspace_sidecar(const WorkspaceSidecarArguments& arguments) {
     }
     Starter starter;
     log_to_file(paths.log);
-    set_log_level(arguments.log_level);
+    set_log_level(options.log_level);
     try {
         async::Loop loop;
-        loop.run(serve_workspace(&loop, &paths, &lock, &starter, std::move(options)));
+        loop.run(serve(&loop, &paths, &lock, &starter, std::move(sidecar_options)));
     } catch (const Error& error) {
         log_error("{}", error.what());
         starter.report(error);
@@ -226,17 +218,4 @@ int run_workspace_sidecar(const WorkspaceSidecarArguments& arguments) {
     return 0;
 }
 
-} // namespace
-
-void add_workspace_sidecar(CLI::App& app, Invocation& invocation) {
-    auto arguments = std::make_shared<WorkspaceSidecarArguments>();
-    CLI::App* command = app.add_subcommand("workspace-sidecar", "The sidecar of a workspace; `connect` starts it");
-    command->group(""); // internal
-    command->add_option("--root", arguments->workspace)->required();
-    command->add_option("--trace", arguments->trace);
-    add_log_level(*command, arguments->log_level, {});
-    command->callback(
-        [arguments, &invocation] { invocation.run = [arguments] { return run_workspace_sidecar(*arguments); }; });
-}
-
-} // namespace cellgate::cli
+} // namespace cellgate::daemon

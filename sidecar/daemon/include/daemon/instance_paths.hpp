@@ -3,12 +3,12 @@
 // user only, with the lock and the sockets. The process that holds the lock (flock) is the workspace's sidecar; sockets
 // without a lock holder are stale. A client's role is that of the socket that it connects to.
 
+#include "base/environment.hpp"
 #include "protocol/messages/lifecycle.hpp"
-#include "sandbox/launcher.hpp"
 
 #include <string>
 
-namespace cellgate::cli {
+namespace cellgate::daemon {
 
 struct InstancePaths {
     std::string workspace; // canonical
@@ -23,4 +23,4 @@ struct InstancePaths {
 // whose path is too long for sockets, Error{store_failed} for one that other users can access.
 InstancePaths find_instance_paths(const std::string& workspace, const Environment& environment);
 
-} // namespace cellgate::cli
+} // namespace cellgate::daemon

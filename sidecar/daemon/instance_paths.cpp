@@ -1,11 +1,11 @@
-#include "instance_paths.hpp"
+#include "daemon/instance_paths.hpp"
 
 #include "service/sidecar.hpp"
 #include "store/directories.hpp"
 
 #include <fmt/format.h>
 
-namespace cellgate::cli {
+namespace cellgate::daemon {
 
 namespace {
 
@@ -39,4 +39,4 @@ InstancePaths find_instance_paths(const std::string& workspace, const Environmen
     return paths;
 }
 
-} // namespace cellgate::cli
+} // namespace cellgate::daemon

@@ -1,4 +1,4 @@
-#include "handshake.hpp"
+#include "daemon/handshake.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cellgate::cli {
+namespace cellgate::daemon {
 
 namespace {
 
@@ -121,4 +121,4 @@ bool is_older(const std::string& a, const std::string& b) {
     return false;
 }
 
-} // namespace cellgate::cli
+} // namespace cellgate::daemon

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-namespace cellgate::cli {
+namespace cellgate::daemon {
 
 struct Handshake {
     std::string version;
@@ -37,4 +37,4 @@ Task<std::optional<std::string>> read_line(async::Loop& loop, ByteStream& stream
 // Whether version `a` was released before `b`: "0.9.1" before "0.10.0". Versions that are not numbers are not ordered.
 bool is_older(const std::string& a, const std::string& b);
 
-} // namespace cellgate::cli
+} // namespace cellgate::daemon

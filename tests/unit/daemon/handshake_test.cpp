@@ -1,10 +1,10 @@
 #include "base/memory_stream.hpp"
-#include "handshake.hpp"
+#include "daemon/handshake.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace cellgate;
-using namespace cellgate::cli;
+using namespace cellgate::daemon;
 
 TEST_CASE("handshakes are parsed as they are formatted") {
     CHECK(client_handshake("0.1.0") == "cellgate 0.1.0\n");

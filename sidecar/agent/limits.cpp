@@ -1,8 +1,8 @@
-#include "mcp_limits.hpp"
+#include "limits.hpp"
 
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
-#include "mcp_output.hpp"
+#include "output_page.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
 namespace {
 
@@ -32,7 +32,7 @@ std::optional<double> number(const std::map<std::string, std::string>& environme
 
 } // namespace
 
-double McpLimits::timeout_of(std::optional<double> asked, double otherwise) const {
+double UserLimits::timeout_of(std::optional<double> asked, double otherwise) const {
     if (asked && max_timeout && *asked > *max_timeout) {
         throw Error(ErrorCode::limit_exceeded,
                     fmt::format("arguments.timeout: expected at most {}, found {}", *max_timeout, *asked),
@@ -42,8 +42,8 @@ double McpLimits::timeout_of(std::optional<double> asked, double otherwise) cons
     return std::min(wanted, max_timeout.value_or(wanted));
 }
 
-McpLimits read_mcp_limits(const std::map<std::string, std::string>& environment) {
-    McpLimits limits;
+UserLimits read_user_limits(const std::map<std::string, std::string>& environment) {
+    UserLimits limits;
     limits.default_timeout = number(environment, "SANDBOX_DEFAULT_TIMEOUT");
     if (!limits.default_timeout) {
         limits.default_timeout = number(environment, "SANDBOX_TIMEOUT");
@@ -55,4 +55,4 @@ McpLimits read_mcp_limits(const std::map<std::string, std::string>& environment)
     return limits;
 }
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

@@ -1,19 +1,19 @@
 #pragma once
 // `connect_to_workspace` is the way to the workspace's sidecar: a process of its own that no client owns (`cellgate
-// workspace-sidecar`, see serve_workspace.cpp). It is started if necessary.
+// workspace-sidecar`, see daemon/serve_workspace.hpp). It is started if necessary.
 
 #include "async/loop.hpp"
 #include "async/stream.hpp"
 #include "base/log.hpp"
-#include "handshake.hpp"
-#include "instance_paths.hpp"
+#include "daemon/handshake.hpp"
+#include "daemon/instance_paths.hpp"
 #include "protocol/messages/lifecycle.hpp"
 
 #include <memory>
 #include <optional>
 #include <string>
 
-namespace cellgate::cli {
+namespace cellgate::daemon {
 
 struct WorkspaceSidecarOptions {
     std::string workspace;
@@ -44,4 +44,4 @@ Error no_answer(const InstancePaths& paths, std::int64_t pid);
 Task<std::optional<SidecarConnection>> join_workspace(async::Loop& loop, InstancePaths paths, protocol::Role role,
                                                       Duration timeout);
 
-} // namespace cellgate::cli
+} // namespace cellgate::daemon

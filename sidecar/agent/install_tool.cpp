@@ -2,12 +2,12 @@
 // action that a user is asked about.
 
 #include "mcp/content.hpp"
-#include "mcp_output.hpp"
-#include "mcp_tools.hpp"
+#include "output_page.hpp"
+#include "tools.hpp"
 
 #include <fmt/format.h>
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
 namespace {
 
@@ -75,4 +75,4 @@ mcp::Tool install_tool(SidecarClient& sidecar) {
         });
 }
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

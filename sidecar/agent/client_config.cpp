@@ -1,11 +1,11 @@
-#include "mcp_client_config.hpp"
+#include "agent/client_config.hpp"
 
 #include "base/error.hpp"
 #include "base/json_scan.hpp"
 
 #include <fmt/format.h>
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
 namespace {
 
@@ -50,4 +50,4 @@ McpClientConfig mcp_client_config(std::string_view client, const std::string& pr
     throw Error(ErrorCode::config_invalid, fmt::format("expected vscode, claude, cursor or neovim, found {}", client));
 }
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

@@ -20,7 +20,7 @@
 #include <string>
 #include <utility>
 
-namespace cellgate::cli {
+namespace cellgate::agent {
 
 class SidecarClient {
   public:
@@ -110,4 +110,4 @@ class SidecarClient {
     TaskScope tasks_;
 };
 
-} // namespace cellgate::cli
+} // namespace cellgate::agent

@@ -1,5 +1,6 @@
 #include "agent/serve_agent.hpp"
 
+#include "base/sync.hpp"
 #include "daemon/stdio.hpp"
 #include "mcp/server.hpp"
 #include "sidecar_client.hpp"
@@ -51,16 +52,7 @@ Task<void> serve_agent(async::Loop* loop, daemon::WorkspaceSidecarOptions option
         loop->clock(), [loop, options] { return connect_agent(loop, options); }, kernel_environment(environment));
     mcp::ServerDescription description{{"cellgate", CELLGATE_VERSION}, std::string(instructions)};
     mcp::Server server(std::move(connection), std::move(description), all_tools(sidecar, limits), loop->clock());
-    std::exception_ptr error;
-    try {
-        co_await server.run();
-    } catch (const Error&) {
-        error = std::current_exception();
-    }
-    co_await sidecar.close();
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    co_await finally(server.run(), sidecar.close());
 }
 
 } // namespace cellgate::agent

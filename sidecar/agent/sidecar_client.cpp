@@ -19,37 +19,16 @@ SidecarClient::SidecarClient(Clock& clock, Connect connect, std::map<std::string
     : clock_(clock), connect_(std::move(connect)), environment_(std::move(environment)),
       session_id_("agent-" + random_id().substr(0, 12)) {}
 
-Task<SidecarClient::Turn> SidecarClient::take_turn(std::shared_ptr<mcp::ToolCall> call) {
-    while (asking_) {
-        turn_ended_.reset();
-        co_await turn_ended_.wait();
-    }
-    co_return Turn(*this, std::move(call));
-}
-
 Task<std::shared_ptr<protocol::Peer>> SidecarClient::connected(std::shared_ptr<mcp::ToolCall> on_behalf) {
     if (!first_call_) {
         first_call_ = std::move(on_behalf);
     }
-    while (!peer_ || peer_->closed()) {
-        if (connecting_) {
-            const std::shared_ptr<Event> other = connecting_;
-            co_await other->wait();
-            continue;
-        }
-        const auto ours = std::make_shared<Event>();
-        connecting_ = ours;
-        std::exception_ptr error;
-        try {
-            peer_ = co_await connect();
-        } catch (const Error&) {
-            error = std::current_exception();
-        }
-        connecting_ = nullptr;
-        ours->set();
-        if (error) {
-            std::rethrow_exception(error);
-        }
+    if (peer_ && !peer_->closed()) {
+        co_return peer_;
+    }
+    const Mutex::Lock turn = co_await connecting_.lock();
+    if (!peer_ || peer_->closed()) { // unless the previous turn connected
+        peer_ = co_await connect();
     }
     co_return peer_;
 }
@@ -83,15 +62,11 @@ Task<std::shared_ptr<protocol::Peer>> SidecarClient::connect() {
     params.client_info.version = first_call_->client().version.substr(0, max_name_bytes);
     params.capabilities.elicitation = first_call_->can_ask();
     params.process_id.value = ::getpid();
-    std::exception_ptr error;
     try {
         co_await peer->call<protocol::Initialize>(std::move(params));
     } catch (const Error&) {
-        error = std::current_exception();
-    }
-    if (error) {
         peer->close();
-        std::rethrow_exception(error);
+        throw;
     }
     peer->notify<protocol::Initialized>(Empty{});
     co_return peer;
@@ -126,7 +101,8 @@ Task<std::string> SidecarClient::own_session(std::shared_ptr<mcp::ToolCall> on_b
         co_return session_id_;
     }
     // Its start may need an approval: the kernel can be the workspace's own.
-    const Turn turn = co_await take_turn(on_behalf);
+    const Mutex::Lock turn = co_await asking_turn_.lock();
+    const ScopeExit asked = ask_for(on_behalf);
     if (!has_session_) { // unless the previous turn created it
         protocol::SessionCreateParams params;
         params.session_id = session_id_;
@@ -150,18 +126,8 @@ Task<protocol::PackagesInstallResult> SidecarClient::install(protocol::PackagesI
     const std::string token = to_json(random_id());
     params.work_done_token = RawJson::checked(token);
     installing_[token] = std::move(on_line);
-    std::exception_ptr error;
-    protocol::PackagesInstallResult result;
-    try {
-        result = co_await call_with_approval<protocol::PackagesInstall>(std::move(params), std::move(on_behalf));
-    } catch (...) {
-        error = std::current_exception();
-    }
-    installing_.erase(token);
-    if (error) {
-        std::rethrow_exception(error);
-    }
-    co_return result;
+    const ScopeExit forget([&] { installing_.erase(token); });
+    co_return co_await call_with_approval<protocol::PackagesInstall>(std::move(params), std::move(on_behalf));
 }
 
 Task<protocol::ExecuteResult> SidecarClient::execute(protocol::ExecuteParams params,
@@ -169,18 +135,8 @@ Task<protocol::ExecuteResult> SidecarClient::execute(protocol::ExecuteParams par
     const std::string id = random_id();
     params.execution_id = id;
     running_[id] = Running{on_behalf, std::move(on_output)};
-    std::exception_ptr error;
-    std::optional<protocol::ExecuteResult> result;
-    try {
-        result = co_await call<protocol::Execute>(std::move(params), std::move(on_behalf));
-    } catch (const Error&) {
-        error = std::current_exception();
-    }
-    running_.erase(id);
-    if (error) {
-        std::rethrow_exception(error);
-    }
-    co_return std::move(*result);
+    const ScopeExit forget([&] { running_.erase(id); });
+    co_return co_await call<protocol::Execute>(std::move(params), std::move(on_behalf));
 }
 
 Task<void> SidecarClient::close() {

@@ -6,6 +6,8 @@
 
 #include "base/byte_stream.hpp"
 #include "base/clock.hpp"
+#include "base/scope_exit.hpp"
+#include "base/sync.hpp"
 #include "mcp/server.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/packages.hpp"
@@ -45,7 +47,8 @@ class SidecarClient {
     template <class Method>
     Task<typename Method::Result> call_with_approval(typename Method::Params params,
                                                      std::shared_ptr<mcp::ToolCall> on_behalf) {
-        const Turn turn = co_await take_turn(on_behalf);
+        const Mutex::Lock turn = co_await asking_turn_.lock();
+        const ScopeExit asked = ask_for(on_behalf);
         co_return co_await call<Method>(std::move(params), std::move(on_behalf));
     }
     // Installs packages. `on_line` receives pip's lines while it runs.
@@ -64,30 +67,16 @@ class SidecarClient {
     Task<void> close();
 
   private:
-    // The exclusive right to need an approval outside of an execution, while this exists.
-    class Turn {
-      public:
-        Turn(SidecarClient& sidecar, std::shared_ptr<mcp::ToolCall> call) : sidecar_(&sidecar) {
-            sidecar.asking_ = std::move(call);
-        }
-        Turn(Turn&& other) noexcept : sidecar_(std::exchange(other.sidecar_, nullptr)) {}
-        Turn& operator=(Turn&&) = delete;
-        ~Turn() {
-            if (sidecar_ != nullptr) {
-                sidecar_->asking_ = nullptr;
-                sidecar_->turn_ended_.set();
-            }
-        }
-
-      private:
-        SidecarClient* sidecar_;
-    };
     struct Running {
         std::shared_ptr<mcp::ToolCall> call;
         OnOutput on_output;
     };
 
-    Task<Turn> take_turn(std::shared_ptr<mcp::ToolCall> call);
+    // Until the result ends, `call` is the one whose user is asked about an approval outside of an execution.
+    auto ask_for(std::shared_ptr<mcp::ToolCall> call) {
+        asking_ = std::move(call);
+        return ScopeExit([this] { asking_ = nullptr; });
+    }
     Task<std::shared_ptr<protocol::Peer>> connected(std::shared_ptr<mcp::ToolCall> on_behalf);
     Task<std::shared_ptr<protocol::Peer>> connect();
     Task<void> serve(std::shared_ptr<protocol::Peer> peer);
@@ -98,7 +87,7 @@ class SidecarClient {
     std::map<std::string, std::string> environment_;
     std::shared_ptr<mcp::ToolCall> first_call_;
     std::shared_ptr<protocol::Peer> peer_;
-    std::shared_ptr<Event> connecting_;
+    Mutex connecting_;
     std::string session_id_;
     bool has_session_ = false;
     bool had_session_ = false;
@@ -106,7 +95,7 @@ class SidecarClient {
     std::map<std::string, Running> running_;   // by the execution's id
     std::map<std::string, OnLine> installing_; // by the token of the progress, as JSON
     std::shared_ptr<mcp::ToolCall> asking_;
-    Event turn_ended_;
+    Mutex asking_turn_;
     TaskScope tasks_;
 };
 

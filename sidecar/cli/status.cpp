@@ -2,6 +2,7 @@
 // agent: the sidecar does not wait for them to reconnect, and does not end because they are newer.
 
 #include "base/escape_unprintable.hpp"
+#include "base/sync.hpp"
 #include "commands.hpp"
 #include "daemon/connect.hpp"
 #include "protocol/messages/sessions.hpp"
@@ -53,25 +54,18 @@ Task<protocol::SessionListResult> list_sessions(protocol::Peer* peer) {
     co_return sessions;
 }
 
+Task<void> end(protocol::Peer* peer, TaskScope* tasks) {
+    peer->close();
+    co_await tasks->join();
+}
+
 Task<protocol::SessionListResult> sessions_of(std::unique_ptr<ByteStream> stream) {
     protocol::Peer peer(
         std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length),
         protocol::Dialect::editor);
     TaskScope tasks;
     tasks.spawn(peer.run());
-    protocol::SessionListResult sessions;
-    std::exception_ptr error;
-    try {
-        sessions = co_await list_sessions(&peer);
-    } catch (...) {
-        error = std::current_exception();
-    }
-    peer.close();
-    co_await tasks.join();
-    if (error) {
-        std::rethrow_exception(error);
-    }
-    co_return sessions;
+    co_return co_await finally(list_sessions(&peer), end(&peer, &tasks));
 }
 
 Task<void> print_status(async::Loop* loop, daemon::InstancePaths paths, int* exit_code) {

@@ -1,5 +1,7 @@
 #include "daemon/handshake.hpp"
 
+#include "base/sync.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -29,14 +31,6 @@ std::optional<std::int64_t> number(std::string_view text) {
         return std::nullopt;
     }
     return value;
-}
-
-Task<void> close_after(async::Loop* loop, ByteStream* stream, Duration timeout, bool* timed_out) {
-    co_await sleep_for(loop->clock(), timeout);
-    if (timed_out != nullptr) {
-        *timed_out = true;
-    }
-    stream->close();
 }
 
 Task<std::optional<std::string>> read_short_line(ByteStream* stream) {
@@ -91,21 +85,16 @@ std::optional<Handshake> parse_sidecar_handshake(const std::string& line) {
 }
 
 Task<std::optional<std::string>> read_line(async::Loop& loop, ByteStream& stream, Duration timeout, bool* timed_out) {
-    TaskScope guard;
-    guard.spawn(close_after(&loop, &stream, timeout, timed_out));
-    std::optional<std::string> line;
-    std::exception_ptr error;
-    try {
-        line = co_await read_short_line(&stream);
-    } catch (...) {
-        error = std::current_exception();
+    std::optional<std::optional<std::string>> line =
+        co_await with_timeout(loop.clock(), timeout, read_short_line(&stream));
+    if (line) {
+        co_return std::move(*line);
     }
-    guard.cancel();
-    co_await shielded(guard.join());
-    if (error) {
-        std::rethrow_exception(error);
+    stream.close();
+    if (timed_out != nullptr) {
+        *timed_out = true;
     }
-    co_return line;
+    co_return std::nullopt;
 }
 
 bool is_older(const std::string& a, const std::string& b) {

@@ -1,6 +1,8 @@
 #include "daemon/relay.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/scope_exit.hpp"
+#include "base/sync.hpp"
 #include "daemon/stdio.hpp"
 #include "protocol/connection.hpp"
 #include "protocol/message.hpp"
@@ -51,84 +53,62 @@ class InputTail {
 
 struct Relay {
     InputTail input_tail;
-    bool client_ended = false;
-    bool sidecar_ended = false;
-    Event moved;
+    Event client_ended;
+    Event sidecar_ended;
+    Event either_ended;
 };
 
-Task<void> carry(ByteStream* from, ByteStream* to, InputTail* input_tail, Relay* relay, bool* ended) {
-    std::exception_ptr error;
-    try {
-        while (true) {
-            std::string bytes = co_await from->read();
-            if (bytes.empty()) {
-                break;
-            }
-            if (input_tail != nullptr) {
-                input_tail->add(bytes);
-            }
-            to->write(std::move(bytes));
-            co_await to->drained(max_buffered_bytes);
+Task<void> carry(ByteStream* from, ByteStream* to, InputTail* input_tail, Relay* relay, Event* ended) {
+    const ScopeExit tell([relay, ended] {
+        ended->set();
+        relay->either_ended.set();
+    });
+    while (true) {
+        std::string bytes = co_await from->read();
+        if (bytes.empty()) {
+            break;
         }
-    } catch (...) {
-        error = std::current_exception();
-    }
-    *ended = true;
-    relay->moved.set();
-    if (error) {
-        std::rethrow_exception(error);
+        if (input_tail != nullptr) {
+            input_tail->add(bytes);
+        }
+        to->write(std::move(bytes));
+        co_await to->drained(max_buffered_bytes);
     }
 }
 
-template <typename Closable>
-Task<void> close_after(async::Loop* loop, Closable* stream, Duration timeout) {
-    co_await sleep_for(loop->clock(), timeout);
-    stream->close();
-}
-
-Task<void> until(Relay* relay, const bool* ended) {
-    while (!*ended && !relay->sidecar_ended) {
-        relay->moved.reset();
-        co_await relay->moved.wait();
-    }
-}
-
-// Until both directions have ended. Returns whether the sidecar ended before its client.
+// Until both directions have ended, or the sidecar answers no more. Returns whether it ended before its client.
 Task<bool> carry_on(async::Loop* loop, async::UnixStream* sidecar, Relay* relay) {
-    co_await until(relay, &relay->client_ended);
-    if (!relay->client_ended) {
+    co_await relay->either_ended.wait();
+    if (!relay->client_ended.is_set()) {
         co_return !relay->input_tail.is_exit();
     }
     sidecar->close_output();
-    TaskScope guard;
-    guard.spawn(close_after(loop, sidecar, answer_timeout));
-    co_await until(relay, &relay->sidecar_ended);
-    guard.cancel();
-    co_await guard.join();
+    const Instant deadline = loop->clock().now() + answer_timeout;
+    co_await wait_until(loop->clock(), relay->sidecar_ended, deadline);
     co_return false;
+}
+
+Task<void> answer_first(protocol::Connection* connection, Error error) {
+    const std::optional<protocol::Frame> first = co_await connection->receive();
+    if (first && first->problem.empty()) {
+        try {
+            const protocol::Message message = protocol::parse_message(first->text);
+            if (message.kind == protocol::Message::Kind::request) {
+                connection->send(protocol::error_text(message.id, error));
+            }
+        } catch (const protocol::InvalidMessage&) {
+            // Nothing that could be answered.
+        }
+    }
+    co_await connection->drained(0);
 }
 
 // Answers the first request, which is `initialize`, with why there is no sidecar: an editor shows that to its user,
 // and does not try again by itself, as it does when the connection only ends.
 Task<void> answer_with(async::Loop* loop, std::unique_ptr<ByteStream> client, Error error) {
     protocol::FramedConnection connection(std::move(client), protocol::Framing::content_length);
-    TaskScope guard;
-    guard.spawn(close_after(loop, &connection, answer_timeout));
-    const std::optional<protocol::Frame> first = co_await connection.receive();
-    if (first && first->problem.empty()) {
-        try {
-            const protocol::Message message = protocol::parse_message(first->text);
-            if (message.kind == protocol::Message::Kind::request) {
-                connection.send(protocol::error_text(message.id, error));
-            }
-        } catch (const protocol::InvalidMessage&) {
-            // Nothing that could be answered.
-        }
-    }
-    co_await connection.drained(0);
+    co_await with_timeout(loop->clock(), answer_timeout, answer_first(&connection, std::move(error)));
     connection.close();
-    guard.cancel();
-    co_await guard.join();
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
+#include "base/sync.hpp"
 #include "handlers.hpp"
 #include "large_data.hpp"
 #include "progress.hpp"
@@ -51,19 +52,7 @@ struct Executions {
 
     SidecarServices& sidecar;
     Client& client;
-    bool reading = false; // one page at a time: a page stays in memory until the client reads it
-    Event read_ended;
-
-    struct Reading {
-        Executions& executions;
-        explicit Reading(Executions& executions_) : executions(executions_) { executions.reading = true; }
-        Reading(const Reading&) = delete;
-        Reading& operator=(const Reading&) = delete;
-        ~Reading() {
-            executions.reading = false;
-            executions.read_ended.set();
-        }
-    };
+    Mutex reading; // one page at a time: a page stays in memory until the client reads it
 
     Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params) {
         require(params.timeout_seconds.value_or(1) > 0, "params.timeoutSeconds: expected more than 0");
@@ -178,11 +167,7 @@ struct Executions {
         require(params.from_seq.value_or(0) >= 0, "params.fromSeq: expected 0 or more");
         require(params.max_bytes.value_or(1) > 0, "params.maxBytes: expected 1 or more");
         const std::int64_t from = params.from_seq.value_or(0);
-        while (reading) {
-            read_ended.reset();
-            co_await read_ended.wait();
-        }
-        const Reading turn(*this);
+        const Mutex::Lock turn = co_await reading.lock();
         co_await client.peer.connection().drained(read_below);
 
         Readable readable =

@@ -1,4 +1,5 @@
 #include "base/fake_clock.hpp"
+#include "base/scope_exit.hpp"
 #include "base/sync.hpp"
 
 #include <doctest/doctest.h>
@@ -20,6 +21,10 @@ Task<void> hold(Mutex* mutex, Event* until, std::vector<std::string>* log, std::
 Task<void> note(std::vector<std::string>* log, std::string what) {
     log->push_back(std::move(what));
     co_return;
+}
+
+Task<void> wait_for(Event* event) {
+    co_await event->wait();
 }
 
 Task<int> wait_then(Event* event, int value) {
@@ -51,9 +56,28 @@ Task<void> finish_failing(std::vector<std::string>* log) {
     }
 }
 
+Task<void> finish_or_undo(Event* event, std::vector<std::string>* log) {
+    const int value = co_await on_failure(wait_then(event, 4), note(log, "undone"));
+    log->push_back(std::to_string(value));
+}
+
+Task<void> guarded(Event* event, std::vector<std::string>* log) {
+    const ScopeExit left([log] { log->push_back("left"); });
+    co_await event->wait();
+}
+
+Task<void> end_all(TaskScope* scope, bool* ended) {
+    co_await cancel_and_join(*scope);
+    *ended = true;
+}
+
 Task<void> limit(Clock* clock, Event* event, std::optional<int>* result, bool* ended) {
     *result = co_await with_timeout(*clock, std::chrono::seconds(5), wait_then(event, 7));
     *ended = true;
+}
+
+Task<void> limit_wait(Clock* clock, Event* event, std::optional<bool>* in_time) {
+    *in_time = co_await with_timeout(*clock, std::chrono::seconds(5), wait_for(event));
 }
 
 } // namespace
@@ -122,6 +146,50 @@ TEST_CASE("finally cleans up after a result, an error and a cancellation") {
     CHECK(scope.running() == 0);
 }
 
+TEST_CASE("on_failure cleans up after a cancellation, not after a result") {
+    std::vector<std::string> log;
+    TaskScope scope;
+    Event event;
+    SUBCASE("a result") {
+        scope.spawn(finish_or_undo(&event, &log));
+        event.set();
+        CHECK(log == std::vector<std::string>{"4"});
+    }
+    SUBCASE("a cancellation") {
+        scope.spawn(finish_or_undo(&event, &log))->cancel();
+        CHECK(log == std::vector<std::string>{"undone"});
+    }
+    CHECK(scope.running() == 0);
+}
+
+TEST_CASE("a cleanup of a scope runs after a result and after a cancellation") {
+    std::vector<std::string> log;
+    TaskScope scope;
+    Event event;
+    const std::shared_ptr<CancelState> task = scope.spawn(guarded(&event, &log));
+    CHECK(log.empty());
+    SUBCASE("a result") {
+        event.set();
+    }
+    SUBCASE("a cancellation") {
+        task->cancel();
+    }
+    CHECK(log == std::vector<std::string>{"left"});
+}
+
+TEST_CASE("cancel_and_join returns once the cancelled tasks have cleaned up") {
+    TaskScope tasks;
+    TaskScope outer;
+    Event never;
+    Event cleaned;
+    bool ended = false;
+    tasks.spawn(finally(wait_for(&never), wait_for(&cleaned)));
+    outer.spawn(end_all(&tasks, &ended));
+    CHECK_FALSE(ended);
+    cleaned.set();
+    CHECK(ended);
+}
+
 TEST_CASE("a task that is not done in time is cancelled, one that is gives its result") {
     FakeClock clock;
     TaskScope scope;
@@ -144,6 +212,25 @@ TEST_CASE("a task that is not done in time is cancelled, one that is gives its r
     SUBCASE("cancelled") {
         scope.cancel();
         CHECK_FALSE(ended);
+    }
+    CHECK(scope.running() == 0);
+}
+
+TEST_CASE("a task without a result says whether it ended in time") {
+    FakeClock clock;
+    TaskScope scope;
+    Event event;
+    std::optional<bool> in_time;
+    scope.spawn(limit_wait(&clock, &event, &in_time));
+    clock.advance(std::chrono::seconds(4));
+    CHECK_FALSE(in_time);
+    SUBCASE("in time") {
+        event.set();
+        CHECK(in_time == true);
+    }
+    SUBCASE("too late") {
+        clock.advance(std::chrono::seconds(1));
+        CHECK(in_time == false);
     }
     CHECK(scope.running() == 0);
 }

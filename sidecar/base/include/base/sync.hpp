@@ -1,5 +1,6 @@
 #pragma once
-// `Mutex`, `Condition`, `finally()` and `with_timeout()` are for the coroutines of one thread, in addition to Event.
+// `Mutex`, `Condition`, `finally()`, `on_failure()` and `with_timeout()` are for the coroutines of one thread, in
+// addition to Event. For a cleanup that awaits nothing, a destructor will do: base/scope_exit.hpp.
 
 #include "base/clock.hpp"
 #include "base/task.hpp"
@@ -95,6 +96,26 @@ inline Task<void> finally(Task<void> body, Task<void> cleanup) {
     }
 }
 
+// Awaits `body`; if it throws, also `cleanup`, which does not see a cancellation. Returns or throws what `body` did,
+// unless the cleanup throws.
+template <class T>
+Task<T> on_failure(Task<T> body, Task<void> cleanup) {
+    std::exception_ptr error;
+    try {
+        co_return co_await std::move(body);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    co_await shielded(std::move(cleanup));
+    std::rethrow_exception(error);
+}
+
+// Cancels the tasks of `scope` and waits for them. Runs when it is awaited, and so can be a cleanup.
+inline Task<void> cancel_and_join(TaskScope& scope) {
+    scope.cancel();
+    co_await scope.join();
+}
+
 namespace detail {
 
 template <class T>
@@ -143,6 +164,21 @@ Task<std::optional<T>> with_timeout(Clock& clock, Duration limit, Task<T> task) 
         std::rethrow_exception(outcome.error);
     }
     co_return std::move(outcome.value);
+}
+
+namespace detail {
+
+inline Task<bool> then_true(Task<void> task) {
+    co_await std::move(task);
+    co_return true;
+}
+
+} // namespace detail
+
+// The same for a task without a result: whether it ended in time.
+inline Task<bool> with_timeout(Clock& clock, Duration limit, Task<void> task) {
+    const std::optional<bool> ended = co_await with_timeout(clock, limit, detail::then_true(std::move(task)));
+    co_return ended.has_value();
 }
 
 } // namespace cellgate

@@ -8,31 +8,40 @@ set(CELLGATE_LAYERS
   "sidecar/tools,sidecar/packages,sidecar/egress"
   "sidecar/session"
   "sidecar/service"
+  "sidecar/daemon"
+  "sidecar/agent"
   "sidecar/cli")
 
-# cellgate_module(NAME [OWN_PRECOMPILED] SOURCES … DEPENDS … LIBRARIES …): DEPENDS are modules on lower layers (seen by users
-# of this module's headers too), LIBRARIES are outside libraries. OWN_PRECOMPILED: it is compiled with other options, and
-# so cannot use the precompiled headers of the others.
+# cellgate_module(NAME [SMALL] SOURCES … DEPENDS … PRIVATE_DEPENDS … LIBRARIES …): DEPENDS are modules on lower layers, which
+# users of this module see too; PRIVATE_DEPENDS are those of its sources alone. LIBRARIES are outside libraries. SMALL:
+# what parses arguments, connects and prints runs once, so it is compiled for size. That keeps the sidecar, which is the
+# same program, small.
 function(cellgate_module name)
-  cmake_parse_arguments(MODULE "OWN_PRECOMPILED" "" "SOURCES;DEPENDS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(MODULE "SMALL" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
   add_library(cellgate_${name} STATIC ${MODULE_SOURCES})
-  if(MODULE_OWN_PRECOMPILED)
-    target_precompile_headers(cellgate_${name} PRIVATE ${CELLGATE_PRECOMPILED})
+  if(MODULE_SMALL)
+    target_compile_options(cellgate_${name} PRIVATE ${CELLGATE_SMALL})
+    target_precompile_headers(cellgate_${name} REUSE_FROM cellgate_pch_small)
   else()
     target_precompile_headers(cellgate_${name} REUSE_FROM cellgate_pch)
   endif()
   target_include_directories(cellgate_${name} PUBLIC include)
   target_link_libraries(cellgate_${name} PUBLIC cellgate_options ${MODULE_LIBRARIES} PRIVATE ${MODULE_PRIVATE_LIBRARIES})
   get_property(layer GLOBAL PROPERTY CELLGATE_LAYER_OF_${name})
-  foreach(module ${MODULE_DEPENDS})
+  foreach(module ${MODULE_DEPENDS} ${MODULE_PRIVATE_DEPENDS})
     get_property(lower GLOBAL PROPERTY CELLGATE_LAYER_OF_${module})
     if(NOT lower LESS layer)
       message(FATAL_ERROR "${name} (layer ${layer}) cannot use ${module} (layer ${lower}): "
               "a module uses only modules on lower layers")
     endif()
-    target_link_libraries(cellgate_${name} PUBLIC cellgate_${module})
+    if(module IN_LIST MODULE_DEPENDS)
+      target_link_libraries(cellgate_${name} PUBLIC cellgate_${module})
+    else()
+      target_link_libraries(cellgate_${name} PRIVATE cellgate_${module})
+    endif()
   endforeach()
-  string(APPEND table "${name};${layer};${CMAKE_CURRENT_SOURCE_DIR};${MODULE_DEPENDS}\n")
+  list(TRANSFORM MODULE_PRIVATE_DEPENDS PREPEND "private:")
+  string(APPEND table "${name};${layer};${CMAKE_CURRENT_SOURCE_DIR};${MODULE_DEPENDS};${MODULE_PRIVATE_DEPENDS}\n")
   set_property(GLOBAL APPEND_STRING PROPERTY CELLGATE_MODULES "${table}")
 endfunction()
 

@@ -3,12 +3,33 @@
 #include "base/error.hpp"
 #include "base/names.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
 #include <sys/mman.h>
 
 namespace cellgate {
+
+std::optional<std::string> read_file(const std::string& path) {
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid()) {
+        return std::nullopt;
+    }
+    std::array<char, 65536> buffer;
+    std::string text;
+    while (true) {
+        const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+        if (count == 0) {
+            return text;
+        }
+        if (count > 0) {
+            text.append(buffer.data(), static_cast<std::size_t>(count));
+        } else if (errno != EINTR) {
+            return std::nullopt;
+        }
+    }
+}
 
 bool write_all(int fd, std::string_view bytes) {
     while (!bytes.empty()) {

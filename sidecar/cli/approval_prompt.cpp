@@ -75,7 +75,7 @@ Task<void> ApprovalPrompt::ask(protocol::Approval approval, LocalSidecar* sideca
     bool answered = false;
     bool withdrawn = false;
     try {
-        const Terminal::Turn turn = co_await terminal_.turn();
+        const Mutex::Lock turn = co_await terminal_.turn();
         terminal_.write(render(approval, terminal_.columns()));
         shown = true;
         co_await terminal_.let_read();

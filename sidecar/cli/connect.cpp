@@ -1,182 +1,16 @@
-// `cellgate connect`: the program that editors start. It relays bytes between stdin and stdout and the workspace's
-// sidecar, which it starts if there is none and which outlives it.
+// `cellgate connect`: the program that editors start.
 
-#include "async/stream.hpp"
-#include "base/escape_unprintable.hpp"
-#include "base/log.hpp"
 #include "commands.hpp"
+#include "daemon/relay.hpp"
 #include "log_level_option.hpp"
-#include "protocol/connection.hpp"
-#include "protocol/message.hpp"
-#include "sandbox/launcher.hpp"
-#include "workspace_sidecar.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <fcntl.h>
 #include <memory>
-#include <optional>
-#include <unistd.h>
 
 namespace cellgate::cli {
 
-namespace {
-
-// Of one direction; the system holds as much again.
-constexpr std::size_t max_buffered_bytes = std::size_t{256} << 10;
-// After the client's end of input: for the sidecar's remaining answers.
-constexpr Duration answer_timeout = std::chrono::seconds(5);
-
-// The last bytes from a client: `exit` is a short message, and the last one.
-class InputTail {
-  public:
-    void add(const std::string& bytes) {
-        constexpr std::size_t kept = 256;
-        tail_ += bytes;
-        tail_.erase(0, tail_.size() - std::min(tail_.size(), kept));
-    }
-    bool is_exit() const {
-        const std::size_t headers_end = tail_.rfind("\r\n\r\n");
-        if (headers_end == std::string::npos) {
-            return false;
-        }
-        const std::string message = tail_.substr(headers_end + 4);
-        try {
-            return protocol::parse_message(message).method == "exit";
-        } catch (const protocol::InvalidMessage&) {
-            return false;
-        }
-    }
-
-  private:
-    std::string tail_;
-};
-
-struct Relay {
-    InputTail input_tail;
-    bool client_ended = false;
-    bool sidecar_ended = false;
-    Event moved;
-};
-
-Task<void> carry(ByteStream* from, ByteStream* to, InputTail* input_tail, Relay* relay, bool* ended) {
-    std::exception_ptr error;
-    try {
-        while (true) {
-            std::string bytes = co_await from->read();
-            if (bytes.empty()) {
-                break;
-            }
-            if (input_tail != nullptr) {
-                input_tail->add(bytes);
-            }
-            to->write(std::move(bytes));
-            co_await to->drained(max_buffered_bytes);
-        }
-    } catch (...) {
-        error = std::current_exception();
-    }
-    *ended = true;
-    relay->moved.set();
-    if (error) {
-        std::rethrow_exception(error);
-    }
-}
-
-template <typename Closable>
-Task<void> close_after(async::Loop* loop, Closable* stream, Duration timeout) {
-    co_await sleep_for(loop->clock(), timeout);
-    stream->close();
-}
-
-Task<void> until(Relay* relay, const bool* ended) {
-    while (!*ended && !relay->sidecar_ended) {
-        relay->moved.reset();
-        co_await relay->moved.wait();
-    }
-}
-
-// Until both directions have ended. Returns whether the sidecar ended before its client.
-Task<bool> carry_on(async::Loop* loop, async::UnixStream* sidecar, Relay* relay) {
-    co_await until(relay, &relay->client_ended);
-    if (!relay->client_ended) {
-        co_return !relay->input_tail.is_exit();
-    }
-    sidecar->close_output();
-    TaskScope guard;
-    guard.spawn(close_after(loop, sidecar, answer_timeout));
-    co_await until(relay, &relay->sidecar_ended);
-    guard.cancel();
-    co_await guard.join();
-    co_return false;
-}
-
-// Answers the first request, which is `initialize`, with why there is no sidecar: an editor shows that to its user,
-// and does not try again by itself, as it does when the connection only ends.
-Task<void> answer_with(async::Loop* loop, std::unique_ptr<ByteStream> client, Error error) {
-    protocol::FramedConnection connection(std::move(client), protocol::Framing::content_length);
-    TaskScope guard;
-    guard.spawn(close_after(loop, &connection, answer_timeout));
-    const std::optional<protocol::Frame> first = co_await connection.receive();
-    if (first && first->problem.empty()) {
-        try {
-            const protocol::Message message = protocol::parse_message(first->text);
-            if (message.kind == protocol::Message::Kind::request) {
-                connection.send(protocol::error_text(message.id, error));
-            }
-        } catch (const protocol::InvalidMessage&) {
-            // Nothing that could be answered.
-        }
-    }
-    co_await connection.drained(0);
-    connection.close();
-    guard.cancel();
-    co_await guard.join();
-}
-
-Task<void> relay(async::Loop* loop, WorkspaceSidecarOptions options, int* exit_code) {
-    const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    ::dup2(STDERR_FILENO, STDOUT_FILENO); // whatever prints by mistake must not end up between messages
-    std::unique_ptr<ByteStream> client = async::open_stream(*loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out);
-    InstancePaths paths;
-    std::unique_ptr<async::UnixStream> sidecar;
-    std::optional<Error> problem;
-    try {
-        paths = find_instance_paths(options.workspace, sandbox::process_environment());
-        sidecar = co_await connect_to_workspace(*loop, std::move(options));
-    } catch (const Error& error) {
-        problem = error;
-    }
-    if (problem) {
-        if (::isatty(STDIN_FILENO) == 0) { // a user who tries it says nothing
-            co_await answer_with(loop, std::move(client), *problem);
-        }
-        throw *problem;
-    }
-    Relay relay;
-    TaskScope tasks;
-    tasks.spawn(carry(client.get(), sidecar.get(), &relay.input_tail, &relay, &relay.client_ended));
-    tasks.spawn(carry(sidecar.get(), client.get(), nullptr, &relay, &relay.sidecar_ended));
-    const bool ended_first = co_await carry_on(loop, sidecar.get(), &relay);
-    if (ended_first) {
-        fmt::print(stderr,
-                   "cellgate: the sidecar of {} ended, and what ran there with it; connect again for a new one. Its "
-                   "log may say why: {}\n",
-                   escape_unprintable(paths.workspace), escape_unprintable(paths.log));
-    }
-    client->close();
-    sidecar->close();
-    co_await tasks.join();
-    *exit_code = relay.input_tail.is_exit() ? 0 : 1;
-}
-
-} // namespace
-
 void add_connect(CLI::App& app, Invocation& invocation) {
-    auto options = std::make_shared<WorkspaceSidecarOptions>();
+    auto options = std::make_shared<daemon::WorkspaceSidecarOptions>();
     options->workspace = ".";
     options->role = protocol::Role::user;
     CLI::App* command = app.add_subcommand(
@@ -196,7 +30,7 @@ void add_connect(CLI::App& app, Invocation& invocation) {
         invocation.run = [options] {
             async::Loop loop;
             int exit_code = 1;
-            loop.run(relay(&loop, *options, &exit_code));
+            loop.run(daemon::relay_stdio(&loop, *options, &exit_code));
             return exit_code;
         };
     });

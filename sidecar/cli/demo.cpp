@@ -3,8 +3,10 @@
 // answers.
 
 #include "approval_prompt.hpp"
+#include "base/files.hpp"
 #include "base/names.hpp"
 #include "base/shell_words.hpp"
+#include "base/sync.hpp"
 #include "cells.hpp"
 #include "commands.hpp"
 #include "demo_tour.hpp"
@@ -37,16 +39,6 @@ struct WriteArguments {
         visit("content", self.content);
     }
 };
-
-std::optional<std::string> file_content(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        return std::nullopt;
-    }
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
 
 std::string replaced(std::string text, const std::string& name, const std::string& value) {
     std::string literal;
@@ -251,7 +243,7 @@ class Demo final : public ClientEvents {
 
     void check_files() {
         for (const Expected& expected : expected_) {
-            const std::optional<std::string> found = file_content(std::filesystem::path(workspace_) / expected.path);
+            const std::optional<std::string> found = read_file(std::filesystem::path(workspace_) / expected.path);
             check(found == expected.content,
                   !expected.content
                       ? fmt::format("it was denied, and there is no {}", expected.path)
@@ -295,16 +287,7 @@ Task<void> run_demo(async::Loop* loop, DemoArguments arguments, std::string work
     Demo::say(terminal ? "You are asked; deny the first write with d, allow the second, change the third with e."
                        : "There is no terminal to ask at, so the demo answers itself.");
     Demo demo(*loop, workspace, std::move(terminal));
-    std::exception_ptr error;
-    try {
-        co_await demo.run(std::move(arguments));
-    } catch (...) {
-        error = std::current_exception();
-    }
-    co_await shielded(demo.close());
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    co_await finally(demo.run(std::move(arguments)), demo.close());
     *exit_code = demo.good() ? 0 : 1;
 }
 

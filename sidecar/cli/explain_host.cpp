@@ -2,6 +2,7 @@
 
 #include "async/loop.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/sync.hpp"
 #include "egress/public_address_policy.hpp"
 #include "egress/settings_rules.hpp"
 #include "gate/gate.hpp"
@@ -24,6 +25,11 @@ struct Somebody final : gate::ApprovalClient {
     void on_resolved(const protocol::ApprovalResolvedParams&) override {}
 };
 
+Task<void> leave(gate::Gate* gate, Somebody* somebody) {
+    gate->detach(*somebody, Duration::zero());
+    co_await gate->close();
+}
+
 Task<void> ask_rules(async::Loop* loop, const std::string* workspace, const sandbox::HostQuery* host,
                      const sandbox::Settings* settings, protocol::PolicyExplainResult* result) {
     gate::GateOptions options;
@@ -41,18 +47,9 @@ Task<void> ask_rules(async::Loop* loop, const std::string* workspace, const sand
     if (host->port) {
         params.action.port = *host->port;
     }
-    std::exception_ptr error;
-    try {
-        protocol::PolicyExplainResult said = co_await gate.policy_explain(std::move(params));
-        *result = egress::taken_by_proxy(std::move(said), host->host);
-    } catch (const Error&) {
-        error = std::current_exception();
-    }
-    gate.detach(somebody, Duration::zero());
-    co_await shielded(gate.close());
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    protocol::PolicyExplainResult said =
+        co_await finally(gate.policy_explain(std::move(params)), leave(&gate, &somebody));
+    *result = egress::taken_by_proxy(std::move(said), host->host);
 }
 
 } // namespace

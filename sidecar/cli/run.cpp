@@ -2,9 +2,11 @@
 
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/files.hpp"
 #include "base/host.hpp"
 #include "base/names.hpp"
 #include "base/shell_words.hpp"
+#include "base/sync.hpp"
 #include "cells.hpp"
 #include "commands.hpp"
 #include "file_language.hpp"
@@ -14,10 +16,9 @@
 #include "sidecar_arguments.hpp"
 #include "terminal_client.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace cellgate::cli {
 
@@ -43,29 +44,22 @@ struct FileRun {
     bool interrupted = false;
 };
 
-std::string read_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    if (!file) {
-        throw Error(ErrorCode::config_invalid, fmt::format("cannot read {}", path));
-    }
-    return text.str();
-}
-
 // Python reads files so: as UTF-8, after the mark that some editors put before it.
 std::vector<Cell> cells_of_file(const std::string& path) {
-    std::string text = read_file(path);
-    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-    if (text.starts_with(byte_order_mark)) {
-        text.erase(0, byte_order_mark.size());
+    std::optional<std::string> text = read_file(path);
+    if (!text) {
+        throw system_error(ErrorCode::config_invalid, fmt::format("cannot read {}", path), errno);
     }
-    if (!is_utf8(text)) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    if (text->starts_with(byte_order_mark)) {
+        text->erase(0, byte_order_mark.size());
+    }
+    if (!is_utf8(*text)) {
         throw Error(
             ErrorCode::config_invalid, fmt::format("expected text in UTF-8 in {}", path),
             fmt::format("Convert it, say from Latin-1: iconv -f LATIN1 -t UTF-8 -- {} > NEW_FILE", shell_word(path)));
     }
-    return path.ends_with(".ipynb") ? cells_of_notebook(text) : split_cells(text);
+    return path.ends_with(".ipynb") ? cells_of_notebook(*text) : split_cells(*text);
 }
 
 bool has_cells(const std::string& path) {
@@ -227,17 +221,7 @@ Task<void> run_file(async::Loop* loop, FileRun* run, TerminalClient& client) {
         co_await create_session(run, client); // until there is a cell to interrupt, ctrl-C ends all
     TaskScope signals;
     signals.spawn(interrupt_on_signal(loop, run, &client));
-    std::exception_ptr error;
-    try {
-        co_await run_cells(run, std::move(session_id), client);
-    } catch (...) {
-        error = std::current_exception();
-    }
-    signals.cancel();
-    co_await shielded(signals.join());
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    co_await finally(run_cells(run, std::move(session_id), client), cancel_and_join(signals));
     if (run->interrupted) {
         run->exit_code = 130;
     }

@@ -2,6 +2,7 @@
 // The other subcommand of `cellgate sandbox` is in sandbox_test.hpp.
 
 #include "base/escape_unprintable.hpp"
+#include "base/scope_exit.hpp"
 #include "commands.hpp"
 #include "explain_host.hpp"
 #include "jupyter/kernel_choice.hpp"
@@ -106,25 +107,16 @@ int explain(const ExplainArguments& arguments) {
     profile.session_dir = own.path;
     profile.hidden = directories.all();
     profile.settings = sandbox::with_additions(settings, arguments.sandbox.additions());
-    sandbox::Explained explained;
-    std::exception_ptr error;
-    try {
-        if (choice) {
-            profile.read_only = jupyter::folders_of(*choice);
-            if (const std::optional<packages::Python> python = packages::python_of(*choice)) {
-                profile.packages = packages::Packages(directories, workspace, *python).shown();
-            }
+    const ScopeExit remove([&own] { store::remove_tree(own.path); });
+    if (choice) {
+        profile.read_only = jupyter::folders_of(*choice);
+        if (const std::optional<packages::Python> python = packages::python_of(*choice)) {
+            profile.packages = packages::Packages(directories, workspace, *python).shown();
         }
-        explained =
-            sandbox::explain_paths(profile, environment, {sandbox::without_tilde(arguments.subject, environment)},
-                                   isolation_of(arguments.launcher));
-    } catch (...) {
-        error = std::current_exception();
     }
-    store::remove_tree(profile.session_dir);
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    const sandbox::Explained explained =
+        sandbox::explain_paths(profile, environment, {sandbox::without_tilde(arguments.subject, environment)},
+                               isolation_of(arguments.launcher));
     for (const std::string& notice : explained.notices) {
         fmt::print(stderr, "cellgate: sandbox: {}\n", escape_unprintable(notice));
     }

@@ -2,6 +2,8 @@
 
 #include "async/process.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/scope_exit.hpp"
+#include "base/sync.hpp"
 #include "egress/proxy.hpp"
 #include "escapes_text.hpp"
 #include "gate/gate.hpp"
@@ -151,20 +153,8 @@ Task<Ended> run_to_end(async::Loop* loop, async::Command command) {
     const std::unique_ptr<async::Process> process = async::start_process(*loop, std::move(command));
     TaskScope tasks;
     tasks.spawn(kill_late(&loop->clock(), process.get()));
-    Ended ended;
-    std::exception_ptr error;
-    try {
-        ended = co_await read_to_end(process.get());
-    } catch (const Error&) {
-        error = std::current_exception();
-    }
-    tasks.cancel();
-    co_await shielded(tasks.join());
-    if (error) {
-        co_await shielded(process->stop(Duration::zero()));
-        std::rethrow_exception(error);
-    }
-    co_return ended;
+    Task<Ended> reading = on_failure(read_to_end(process.get()), process->stop(Duration::zero()));
+    co_return co_await finally(std::move(reading), cancel_and_join(tasks));
 }
 
 // `escapes/main.py stage`, which stays outside.
@@ -283,50 +273,51 @@ class SandboxChecker {
         profile.hidden = hidden_;
         profile.limits = limits_of(attempt);
         environment_["HOME"] = folders.home;
-        std::unique_ptr<egress::Proxy> proxy;
-        TaskScope serving;
-        if (sandbox::traits_of(isolation).own_network) {
-            profile.proxy = folders.session + "/net.sock";
-            proxy = make_proxy(profile.proxy);
-            serving.spawn(proxy->run());
-        }
         async::Command command;
         command.argv = escapes_argv(python_.executable, {"attempt", attempt.id, std::move(place_text)});
+        if (!sandbox::traits_of(isolation).own_network) {
+            co_return co_await attempt_in(attempt, profile, std::move(command), isolation, layers);
+        }
+        profile.proxy = folders.session + "/net.sock";
+        const std::unique_ptr<egress::Proxy> proxy = make_proxy(profile.proxy);
+        TaskScope serving;
+        serving.spawn(proxy->run());
+        co_return co_await finally(attempt_in(attempt, profile, std::move(command), isolation, layers),
+                                   end_proxy(proxy.get(), &serving));
+    }
+
+    static Task<void> end_proxy(egress::Proxy* proxy, TaskScope* serving) {
+        proxy->close();
+        co_await serving->join();
+    }
+
+    Task<Outcome> attempt_in(const Attempt& attempt, const sandbox::Profile& profile, async::Command command,
+                             Isolation isolation, std::vector<std::string>* layers) {
         const std::unique_ptr<sandbox::Launcher> launcher = sandbox::make_launcher(isolation, environment_);
-        std::optional<sandbox::Launch> launch;
-        std::exception_ptr failure;
         Outcome outcome;
+        std::optional<sandbox::Launch> launch;
         try {
             launch = launcher->wrap(std::move(command), profile);
         } catch (const Error& error) {
-            outcome.detail = escape_unprintable(error.message);
             if (error.code != ErrorCode::sandbox_unavailable || !profile.limits.any()) {
-                failure =
-                    std::current_exception(); // else the limit is unavailable here, and no session would start with it
+                throw;
             }
+            // The limit is unavailable here, and no session would start with it.
+            outcome.detail = escape_unprintable(error.message);
         }
-        if (launch && sandbox::traits_of(isolation).isolates && is_missing(attempt.layer, launch->layers)) {
+        if (!launch) {
+            co_return outcome;
+        }
+        if (sandbox::traits_of(isolation).isolates && is_missing(attempt.layer, launch->layers)) {
             outcome.detail = fmt::format("there is no layer {} here: see `cellgate doctor`", attempt.layer);
-        } else if (launch) {
-            if (layers != nullptr && !profile.limits.any()) {
-                *layers = launch->layers;
-            }
-            try {
-                Ended ended = co_await run_to_end(&loop_, std::move(launch->command));
-                ended.status = launcher->exit_of(ended.status);
-                outcome = judge(attempt, ended);
-            } catch (const Error&) {
-                failure = std::current_exception();
-            }
+            co_return outcome;
         }
-        if (proxy) {
-            proxy->close();
+        if (layers != nullptr && !profile.limits.any()) {
+            *layers = launch->layers;
         }
-        co_await shielded(serving.join());
-        if (failure) {
-            std::rethrow_exception(failure);
-        }
-        co_return outcome;
+        Ended ended = co_await run_to_end(&loop_, std::move(launch->command));
+        ended.status = launcher->exit_of(ended.status);
+        co_return judge(attempt, ended);
     }
 
     static Outcome judge(const Attempt& attempt, const Ended& ended) {
@@ -365,36 +356,15 @@ class SandboxChecker {
     std::optional<Stage> stage_;
 };
 
-Task<void> run_all(SandboxChecker* checker, SandboxCheckReport* report) {
-    std::exception_ptr error;
-    try {
-        co_await checker->run(report);
-    } catch (...) {
-        error = std::current_exception();
-    }
-    co_await shielded(checker->close());
-    if (error) {
-        std::rethrow_exception(error);
-    }
-}
-
 } // namespace
 
 Task<SandboxCheckReport> check_sandbox(async::Loop& loop, SandboxCheckOptions options) {
     const std::string folder = store::make_unique_directory(fs::temp_directory_path(), "cellgate-check-");
+    const ScopeExit remove([&folder] { store::remove_tree(folder); });
+    fs::create_directory(folder + "/places");
+    SandboxChecker checker(loop, std::move(options), folder);
     SandboxCheckReport report;
-    std::exception_ptr error;
-    try {
-        fs::create_directory(folder + "/places");
-        SandboxChecker checker(loop, std::move(options), folder);
-        co_await run_all(&checker, &report);
-    } catch (...) {
-        error = std::current_exception();
-    }
-    store::remove_tree(folder);
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    co_await finally(checker.run(&report), checker.close());
     co_return report;
 }
 

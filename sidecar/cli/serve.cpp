@@ -2,16 +2,16 @@
 
 #include "async/stream.hpp"
 #include "base/log.hpp"
+#include "base/sync.hpp"
 #include "commands.hpp"
+#include "daemon/stdio.hpp"
 #include "log_level_option.hpp"
 #include "sandbox/launcher.hpp"
 #include "sandbox_options.hpp"
 #include "service/sidecar.hpp"
 
 #include <csignal>
-#include <fcntl.h>
 #include <memory>
-#include <unistd.h>
 
 namespace cellgate::cli {
 
@@ -30,33 +30,26 @@ Task<void> close_on_signal(async::Loop* loop, int signal, protocol::Connection* 
     connection->close();
 }
 
+Task<bool> serve_client(async::Loop* loop, service::SidecarOptions options,
+                        std::shared_ptr<protocol::Connection> connection) {
+    service::Sidecar sidecar(*loop, std::move(options));
+    co_return co_await finally(sidecar.serve(std::move(connection), protocol::Role::user), sidecar.close());
+}
+
+Task<void> end(std::shared_ptr<protocol::Connection> connection, TaskScope* signals) {
+    connection->close();
+    co_await cancel_and_join(*signals);
+}
+
 Task<void> serve(async::Loop* loop, service::SidecarOptions options, int* exit_code) {
-    // Whatever prints to stdout by mistake must not end up between messages.
-    const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    const auto connection = std::make_shared<protocol::FramedConnection>(
-        async::open_stream(*loop, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out), protocol::Framing::content_length);
+    const std::shared_ptr<protocol::Connection> connection =
+        std::make_shared<protocol::FramedConnection>(daemon::take_stdio(*loop), protocol::Framing::content_length);
     TaskScope signals;
     signals.spawn(close_on_signal(loop, SIGTERM, connection.get()));
     signals.spawn(close_on_signal(loop, SIGINT, connection.get()));
-    std::exception_ptr error;
-    std::unique_ptr<service::Sidecar> sidecar;
-    try {
-        sidecar = std::make_unique<service::Sidecar>(*loop, std::move(options));
-        const bool shut_down = co_await sidecar->serve(connection, protocol::Role::user);
-        *exit_code = shut_down ? 0 : 1;
-    } catch (...) {
-        error = std::current_exception();
-    }
-    if (sidecar) {
-        co_await sidecar->close();
-    }
-    connection->close();
-    signals.cancel();
-    co_await signals.join();
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    const bool shut_down =
+        co_await finally(serve_client(loop, std::move(options), connection), end(connection, &signals));
+    *exit_code = shut_down ? 0 : 1;
 }
 
 } // namespace

@@ -2,11 +2,12 @@
 // agent: the sidecar does not wait for them to reconnect, and does not end because they are newer.
 
 #include "base/escape_unprintable.hpp"
+#include "base/sync.hpp"
 #include "commands.hpp"
+#include "daemon/connect.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "protocol/peer.hpp"
 #include "sandbox/launcher.hpp"
-#include "workspace_sidecar.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +38,7 @@ std::string_view word_for(protocol::SessionStatus status) {
     return {};
 }
 
-int print_none_running(const InstancePaths& paths, int exit_code) {
+int print_none_running(const daemon::InstancePaths& paths, int exit_code) {
     fmt::print("no sidecar runs for {}\n", escape_unprintable(paths.workspace));
     return exit_code;
 }
@@ -53,32 +54,25 @@ Task<protocol::SessionListResult> list_sessions(protocol::Peer* peer) {
     co_return sessions;
 }
 
+Task<void> end(protocol::Peer* peer, TaskScope* tasks) {
+    peer->close();
+    co_await tasks->join();
+}
+
 Task<protocol::SessionListResult> sessions_of(std::unique_ptr<ByteStream> stream) {
     protocol::Peer peer(
         std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length),
         protocol::Dialect::editor);
     TaskScope tasks;
     tasks.spawn(peer.run());
-    protocol::SessionListResult sessions;
-    std::exception_ptr error;
-    try {
-        sessions = co_await list_sessions(&peer);
-    } catch (...) {
-        error = std::current_exception();
-    }
-    peer.close();
-    co_await tasks.join();
-    if (error) {
-        std::rethrow_exception(error);
-    }
-    co_return sessions;
+    co_return co_await finally(list_sessions(&peer), end(&peer, &tasks));
 }
 
-Task<void> print_status(async::Loop* loop, InstancePaths paths, int* exit_code) {
-    std::optional<SidecarConnection> found =
-        co_await join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
+Task<void> print_status(async::Loop* loop, daemon::InstancePaths paths, int* exit_code) {
+    std::optional<daemon::SidecarConnection> found =
+        co_await daemon::join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
     if (found && found->silent) {
-        throw no_answer(paths, found->sidecar.pid);
+        throw daemon::no_answer(paths, found->sidecar.pid);
     }
     if (!found || !found->stream) {
         *exit_code = print_none_running(paths, 1);
@@ -125,9 +119,9 @@ End end_process(std::int64_t pid, bool silent) {
     return end;
 }
 
-Task<void> stop(async::Loop* loop, InstancePaths paths, int* exit_code) {
-    const std::optional<SidecarConnection> found =
-        co_await join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
+Task<void> stop(async::Loop* loop, daemon::InstancePaths paths, int* exit_code) {
+    const std::optional<daemon::SidecarConnection> found =
+        co_await daemon::join_workspace(*loop, paths, protocol::Role::agent, answer_timeout);
     if (!found) {
         *exit_code = print_none_running(paths, 0);
         co_return;
@@ -150,7 +144,7 @@ Task<void> stop(async::Loop* loop, InstancePaths paths, int* exit_code) {
     *exit_code = 0;
 }
 
-using Action = Task<void> (*)(async::Loop* loop, InstancePaths paths, int* exit_code);
+using Action = Task<void> (*)(async::Loop* loop, daemon::InstancePaths paths, int* exit_code);
 
 void add_command(CLI::App& app, Invocation& invocation, const char* name, const char* meaning, Action action) {
     auto workspace = std::make_shared<std::string>(".");
@@ -160,7 +154,7 @@ void add_command(CLI::App& app, Invocation& invocation, const char* name, const 
         ->type_name("DIR");
     command->callback([workspace, action, &invocation] {
         invocation.run = [workspace, action] {
-            InstancePaths paths = find_instance_paths(*workspace, sandbox::process_environment());
+            daemon::InstancePaths paths = daemon::find_instance_paths(*workspace, sandbox::process_environment());
             int exit_code = 1;
             async::Loop loop;
             loop.run(action(&loop, std::move(paths), &exit_code));

@@ -77,22 +77,6 @@ Terminal::~Terminal() {
     ::close(fd_);
 }
 
-Terminal::Turn::~Turn() {
-    if (terminal_ != nullptr) {
-        terminal_->taken_ = false;
-        terminal_->free_.set();
-    }
-}
-
-Task<Terminal::Turn> Terminal::turn() {
-    while (taken_) {
-        free_.reset();
-        co_await free_.wait();
-    }
-    taken_ = true;
-    co_return Turn(*this);
-}
-
 void Terminal::write(const std::string& text) {
     output_->write(text);
 }

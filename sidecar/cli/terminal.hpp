@@ -3,11 +3,11 @@
 
 #include "async/loop.hpp"
 #include "async/stream.hpp"
+#include "base/sync.hpp"
 
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 namespace cellgate::cli {
 
@@ -17,18 +17,8 @@ class Terminal {
     static std::unique_ptr<Terminal> open(async::Loop& loop);
     ~Terminal();
 
-    // Exclusive use of the terminal while it exists: two prompts at once would share an answer.
-    class Turn {
-      public:
-        explicit Turn(Terminal& terminal) : terminal_(&terminal) {}
-        Turn(Turn&& other) noexcept : terminal_(std::exchange(other.terminal_, nullptr)) {}
-        Turn& operator=(Turn&&) = delete;
-        ~Turn();
-
-      private:
-        Terminal* terminal_;
-    };
-    Task<Turn> turn();
+    // Exclusive use of the terminal while the lock exists: two prompts at once would share an answer.
+    Task<Mutex::Lock> turn() { return turn_.lock(); }
 
     // Writes `text` unchanged: it must be safe to show.
     void write(const std::string& text);
@@ -47,8 +37,7 @@ class Terminal {
     async::Loop& loop_;
     int fd_;
     std::unique_ptr<ByteStream> output_;
-    bool taken_ = false;
-    Event free_;
+    Mutex turn_;
 };
 
 } // namespace cellgate::cli

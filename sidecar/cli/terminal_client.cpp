@@ -1,5 +1,6 @@
 #include "terminal_client.hpp"
 
+#include "base/sync.hpp"
 #include "terminal_text.hpp"
 
 namespace cellgate::cli {
@@ -46,7 +47,7 @@ void TerminalClient::on_approval_resolved(const protocol::ApprovalResolvedParams
 
 Task<protocol::InputRequestResult> TerminalClient::on_input_request(protocol::InputRequestParams params) {
     // The sidecar asks only clients with this capability, which needs the terminal.
-    const Terminal::Turn turn = co_await terminal_->turn();
+    const Mutex::Lock turn = co_await terminal_->turn();
     // A mark on each line: output of the code above may imitate a prompt.
     std::string question = "[the code asks] ";
     for (const char c : terminal_text(params.prompt, false)) {
@@ -59,31 +60,28 @@ Task<protocol::InputRequestResult> TerminalClient::on_input_request(protocol::In
     co_return protocol::InputRequestResult{std::move(*answer)};
 }
 
+namespace {
+
+Task<void> start_and_run(TerminalClient* client, std::function<Task<void>(TerminalClient&)> body) {
+    co_await client->sidecar().start();
+    co_await body(*client);
+}
+
+} // namespace
+
 Task<void> with_terminal_client(async::Loop* loop, service::SidecarOptions options,
                                 std::function<Task<void>(TerminalClient&)> body) {
     TerminalClient client(*loop, std::move(options));
-    std::exception_ptr error;
     try {
-        co_await client.sidecar().start();
-        co_await body(client);
-    } catch (...) {
-        error = std::current_exception();
-    }
-    co_await shielded(client.close());
-    const std::string advice = client.advice();
-    if (!error) {
-        if (!advice.empty()) {
-            client.printer().note(advice);
-        }
-        co_return;
-    }
-    try {
-        std::rethrow_exception(error);
+        co_await finally(start_and_run(&client, std::move(body)), client.close());
     } catch (Error& problem) {
-        if (!advice.empty()) {
+        if (const std::string advice = client.advice(); !advice.empty()) {
             problem.hint += (problem.hint.empty() ? "" : "\n  ") + advice;
         }
         throw;
+    }
+    if (const std::string advice = client.advice(); !advice.empty()) {
+        client.printer().note(advice);
     }
 }
 

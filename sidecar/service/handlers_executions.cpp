@@ -2,10 +2,11 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/host.hpp"
+#include "base/sync.hpp"
+#include "handlers.hpp"
 #include "large_data.hpp"
 #include "progress.hpp"
 #include "require.hpp"
-#include "sidecar_impl.hpp"
 
 #include <fmt/format.h>
 
@@ -47,23 +48,11 @@ std::vector<protocol::OutputRecord> read_page(const store::JournalPage& page, st
 }
 
 struct Executions {
-    Executions(Sidecar::Impl& sidecar_, Client& client_) : sidecar(sidecar_), client(client_) {}
+    Executions(SidecarServices& sidecar_, Client& client_) : sidecar(sidecar_), client(client_) {}
 
-    Sidecar::Impl& sidecar;
+    SidecarServices& sidecar;
     Client& client;
-    bool reading = false; // one page at a time: a page stays in memory until the client reads it
-    Event read_ended;
-
-    struct Reading {
-        Executions& executions;
-        explicit Reading(Executions& executions_) : executions(executions_) { executions.reading = true; }
-        Reading(const Reading&) = delete;
-        Reading& operator=(const Reading&) = delete;
-        ~Reading() {
-            executions.reading = false;
-            executions.read_ended.set();
-        }
-    };
+    Mutex reading; // one page at a time: a page stays in memory until the client reads it
 
     Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params) {
         require(params.timeout_seconds.value_or(1) > 0, "params.timeoutSeconds: expected more than 0");
@@ -84,7 +73,7 @@ struct Executions {
                 "timeoutSeconds", params.timeout_seconds, of_a_user ? session->options().wall_seconds : std::nullopt);
         }
         if (params.execution_id) {
-            sidecar.require_new_execution(*params.execution_id);
+            sidecar.sessions.require_new_execution(*params.execution_id);
         }
         const std::shared_ptr<session::Execution> execution =
             session->enqueue(std::move(params), client.id, client.agent);
@@ -122,7 +111,7 @@ struct Executions {
 
     Task<std::shared_ptr<session::Session>> started_session(protocol::ExecuteParams params) {
         Progress progress(client.peer, params.work_done_token, "Starting the kernel");
-        co_return co_await sidecar.find_or_start(std::move(params.session_id));
+        co_return co_await sidecar.sessions.find_or_start(std::move(params.session_id));
     }
 
     Task<protocol::ExecuteCancelResult> cancel(protocol::ExecuteCancelParams params) {
@@ -134,7 +123,7 @@ struct Executions {
     }
 
     Task<protocol::ExecutionInfo> get(protocol::ExecutionParams params) {
-        const std::optional<Sidecar::Impl::Found> found = look_for_readable(params.execution_id);
+        const std::optional<SessionTable::Found> found = look_for_readable(params.execution_id);
         if (!found) {
             co_return co_await get_left(std::move(params.execution_id));
         }
@@ -178,11 +167,7 @@ struct Executions {
         require(params.from_seq.value_or(0) >= 0, "params.fromSeq: expected 0 or more");
         require(params.max_bytes.value_or(1) > 0, "params.maxBytes: expected 1 or more");
         const std::int64_t from = params.from_seq.value_or(0);
-        while (reading) {
-            read_ended.reset();
-            co_await read_ended.wait();
-        }
-        const Reading turn(*this);
+        const Mutex::Lock turn = co_await reading.lock();
         co_await client.peer.connection().drained(read_below);
 
         Readable readable =
@@ -215,7 +200,7 @@ struct Executions {
 
     Task<Readable> find_readable(std::string execution_id, std::int64_t from, std::uint64_t max_bytes) {
         Readable readable;
-        const std::optional<Sidecar::Impl::Found> found = look_for_readable(execution_id);
+        const std::optional<SessionTable::Found> found = look_for_readable(execution_id);
         if (found) {
             const store::Journal& journal = found->second->journal;
             readable.page = journal.page(from, max_bytes);
@@ -256,8 +241,8 @@ struct Executions {
     }
 
     // Nothing when it may be the work of a sidecar that ended, which is for users to look at.
-    std::optional<Sidecar::Impl::Found> look_for_readable(const std::string& execution_id) {
-        std::optional<Sidecar::Impl::Found> found = sidecar.try_find_execution(execution_id);
+    std::optional<SessionTable::Found> look_for_readable(const std::string& execution_id) {
+        std::optional<SessionTable::Found> found = sidecar.sessions.try_find_execution(execution_id);
         if (client.role != protocol::Role::user &&
             (!found || (found->second->client != client.id && !found->first->belongs_to(client.id)))) {
             client.refuse(fmt::format("the execution \"{}\" is none of this agent's", execution_id));
@@ -267,7 +252,7 @@ struct Executions {
 
     std::pair<std::shared_ptr<session::Session>, std::shared_ptr<session::Execution>>
     find_own(const std::string& execution_id) {
-        auto found = sidecar.find_execution(execution_id);
+        auto found = sidecar.sessions.find_execution(execution_id);
         if (client.role != protocol::Role::user && found.second->client != client.id) {
             client.refuse("an agent can cancel only what it runs itself");
         }
@@ -277,7 +262,7 @@ struct Executions {
 
 } // namespace
 
-void add_execution_handlers(Sidecar::Impl& sidecar, Client& client) {
+void add_execution_handlers(SidecarServices& sidecar, Client& client) {
     const auto handlers = std::make_shared<Executions>(sidecar, client);
     client.peer.on_request<protocol::Execute>(
         [handlers](protocol::ExecuteParams params) { return handlers->execute(std::move(params)); });

@@ -2,15 +2,15 @@
 
 #include "base/host.hpp"
 #include "egress/public_address_policy.hpp"
+#include "handlers.hpp"
 #include "require.hpp"
-#include "sidecar_impl.hpp"
 
 namespace cellgate::service {
 
 namespace {
 
 struct GateMethods {
-    Sidecar::Impl& sidecar;
+    SidecarServices& sidecar;
 
     Task<Empty> respond(protocol::ApprovalRespondParams params) {
         co_await sidecar.gate.respond(std::move(params));
@@ -24,7 +24,7 @@ struct GateMethods {
     Task<protocol::PolicyDecisionsResult> list_decisions(Empty) { co_return sidecar.gate.policy_decisions(); }
     Task<protocol::Rule> add(protocol::PolicyAddParams params) {
         if (params.session_id) {
-            sidecar.find(*params.session_id);
+            sidecar.sessions.find(*params.session_id);
         }
         co_return co_await sidecar.gate.policy_add(std::move(params));
     }
@@ -45,7 +45,7 @@ struct GateMethods {
 
 } // namespace
 
-void add_gate_handlers(Sidecar::Impl& sidecar, Client& client) {
+void add_gate_handlers(SidecarServices& sidecar, Client& client) {
     const auto handlers = std::make_shared<GateMethods>(sidecar);
     client.peer.on_request<protocol::ApprovalRespond>(
         [handlers](protocol::ApprovalRespondParams params) { return handlers->respond(std::move(params)); });

@@ -1,10 +1,10 @@
 // kernel/*.
 
+#include "handlers.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "jupyter/kernel_query.hpp"
 #include "protocol/messages/kernels.hpp"
 #include "require.hpp"
-#include "sidecar_impl.hpp"
 
 #include <algorithm>
 
@@ -27,12 +27,12 @@ std::int64_t place_in(const std::string& code, std::int64_t cursor) {
 }
 
 struct Kernels {
-    Sidecar::Impl& sidecar;
+    SidecarServices& sidecar;
 
     Task<protocol::KernelListResult> list(Empty) {
         jupyter::KernelRequest request;
-        request.workspace = sidecar.workspace;
-        request.environment = sidecar.options.environment;
+        request.workspace = sidecar.workspace.path;
+        request.environment = sidecar.workspace.environment;
         const std::vector<jupyter::KernelInfo> kernels =
             co_await jupyter::list_kernels(sidecar.loop, std::move(request));
         protocol::KernelListResult result;
@@ -53,7 +53,7 @@ struct Kernels {
 
     // Of a session that there is: a question starts none.
     std::shared_ptr<session::Session> find(const std::optional<std::string>& session_id) const {
-        return sidecar.find(session_id.value_or(std::string(default_session_id)));
+        return sidecar.sessions.find(session_id.value_or(std::string(default_session_id)));
     }
 
     Task<protocol::KernelCompleteResult> complete(protocol::KernelCompleteParams params) {
@@ -106,7 +106,7 @@ struct Kernels {
 
 } // namespace
 
-void add_kernel_handlers(Sidecar::Impl& sidecar, Client& client) {
+void add_kernel_handlers(SidecarServices& sidecar, Client& client) {
     const auto handlers = std::make_shared<Kernels>(sidecar);
     client.peer.on_request<protocol::KernelList>([handlers](Empty params) { return handlers->list(params); });
     client.peer.on_request<protocol::KernelComplete>(

@@ -1,8 +1,8 @@
 // initialize, shutdown, exit.
 
 #include "base/log.hpp"
+#include "handlers.hpp"
 #include "require.hpp"
-#include "sidecar_impl.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -28,7 +28,7 @@ Task<void> close_after(Clock* clock, std::int64_t pid, Client* client) {
 }
 
 struct Lifecycle {
-    Sidecar::Impl& sidecar;
+    SidecarServices& sidecar;
     Client& client;
     bool ready = false;
 
@@ -52,13 +52,13 @@ struct Lifecycle {
         client.stage = Client::Stage::initialized;
         // A process that is not visible here (the client may be in a container) cannot be watched.
         if (const std::optional<std::int64_t> pid = params.process_id.value; pid && *pid > 0 && is_running(*pid)) {
-            client.tasks.spawn(close_after(&sidecar.clock, *pid, &client));
+            client.tasks.spawn(close_after(&sidecar.loop.clock(), *pid, &client));
         }
         protocol::InitializeResult result;
         result.server_info = {"cellgate", CELLGATE_VERSION};
         result.protocol_version = "1";
         result.role = client.role;
-        if (client.role == protocol::Role::user && sidecar.options.outlives_clients) {
+        if (client.role == protocol::Role::user && sidecar.outlives_clients) {
             std::vector<protocol::LostWork> lost = co_await sidecar.crash_recovery.lost();
             if (!lost.empty()) {
                 result.lost = std::move(lost);
@@ -81,7 +81,7 @@ struct Lifecycle {
             sidecar.gate.check(rule, protocol::RuleSource::user);
         }
         if (given.mcp_servers) {
-            sidecar.add_trusted_servers(*given.mcp_servers, protocol::ToolServerSource::user);
+            sidecar.trusted_servers.add(*given.mcp_servers, protocol::ToolServerSource::user);
         }
         for (const protocol::RuleSpec& rule : rules) {
             sidecar.gate.configure(rule, protocol::RuleSource::user);
@@ -112,7 +112,7 @@ struct Lifecycle {
 
 } // namespace
 
-void add_lifecycle_handlers(Sidecar::Impl& sidecar, Client& client) {
+void add_lifecycle_handlers(SidecarServices& sidecar, Client& client) {
     const auto handlers = std::make_shared<Lifecycle>(sidecar, client);
     client.peer.on_request<protocol::Initialize>(
         [handlers](protocol::InitializeParams params) { return handlers->initialize(std::move(params)); });

@@ -1,9 +1,9 @@
 // packages/install.
 
+#include "handlers.hpp"
 #include "packages/requirements.hpp"
 #include "progress.hpp"
 #include "protocol/messages/packages.hpp"
-#include "sidecar_impl.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace cellgate::service {
 namespace {
 
 struct PackageMethods {
-    Sidecar::Impl& sidecar;
+    SidecarServices& sidecar;
     Client& client;
 
     Task<protocol::PackagesInstallResult> install(protocol::PackagesInstallParams params) {
@@ -21,7 +21,8 @@ struct PackageMethods {
         request.source_builds = params.allow_source_builds.value_or(false);
         packages::require_requirements(request.packages, request.source_builds); // before a kernel starts for it
         Progress progress(client.peer, std::move(params.work_done_token), "Installing packages");
-        const std::shared_ptr<session::Session> session = co_await sidecar.find_or_start(std::move(params.session_id));
+        const std::shared_ptr<session::Session> session =
+            co_await sidecar.sessions.find_or_start(std::move(params.session_id));
         if (!session->python()) {
             throw Error(ErrorCode::config_invalid,
                         fmt::format("expected a session with a Python kernel, found {} in session \"{}\"",
@@ -37,7 +38,7 @@ struct PackageMethods {
 
 } // namespace
 
-void add_package_handlers(Sidecar::Impl& sidecar, Client& client) {
+void add_package_handlers(SidecarServices& sidecar, Client& client) {
     const auto handlers = std::make_shared<PackageMethods>(sidecar, client);
     client.peer.on_request<protocol::PackagesInstall>(
         [handlers](protocol::PackagesInstallParams params) { return handlers->install(std::move(params)); });

@@ -2,10 +2,10 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/names.hpp"
+#include "handlers.hpp"
 #include "progress.hpp"
 #include "require.hpp"
 #include "sandbox/home.hpp"
-#include "sidecar_impl.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::string_view agent_prefix = "agent-";
 constexpr double max_seconds = 365.0 * 24 * 3600;
-constexpr std::ptrdiff_t max_per_agent = 8;
 
 constexpr std::int64_t least_open_files = 64; // a kernel has about 50
 constexpr std::int64_t max_open_files = std::int64_t{1} << 20;
@@ -94,8 +93,14 @@ void add(sandbox::Additions& additions, const protocol::SandboxAdditions& more) 
     additions.gpu = more.gpu.value_or(additions.gpu);
 }
 
+// Off the loop. Throws Error{config_invalid}.
+Task<std::shared_ptr<const sandbox::Settings>> read_settings(async::Loop& loop, std::string file) {
+    std::function<std::shared_ptr<const sandbox::Settings>()> work = [&file] { return sandbox::read_settings(file); };
+    co_return co_await loop.run_blocking(std::move(work));
+}
+
 struct Sessions {
-    Sidecar::Impl& sidecar;
+    SidecarServices& sidecar;
     Client& client;
 
     std::string new_id() const {
@@ -103,7 +108,7 @@ struct Sessions {
     }
 
     // A user who finds the id of a session must not find an agent's kernel behind it.
-    void require_room_for_agent(const std::string& id) const {
+    void require_agent_prefix(const std::string& id) const {
         if (client.role == protocol::Role::user) {
             return;
         }
@@ -111,21 +116,13 @@ struct Sessions {
             client.refuse(
                 fmt::format("the id of an agent's session begins with \"{}\", found \"{}\"", agent_prefix, id));
         }
-        const std::vector<std::shared_ptr<session::Session>> all = sidecar.sessions();
-        const auto own = std::count_if(all.begin(), all.end(),
-                                       [this](const auto& session) { return session->belongs_to(client.id); });
-        if (own >= max_per_agent) {
-            throw Error(ErrorCode::limit_exceeded,
-                        fmt::format("expected at most {} sessions of one agent, found {}", max_per_agent, own),
-                        "use one of those that are there");
-        }
     }
 
     Task<protocol::SessionInfo> create(protocol::SessionCreateParams params) {
-        session::SessionOptions options = sidecar.default_session();
+        session::SessionOptions options = sidecar.workspace.default_session();
         options.id = params.session_id.value_or(new_id());
         require_identifier(options.id, "session id");
-        require_room_for_agent(options.id);
+        require_agent_prefix(options.id);
         options.language = params.language;
         if (params.kernel) {
             if (params.kernel->name.has_value() == params.kernel->interpreter.has_value()) {
@@ -134,7 +131,7 @@ struct Sessions {
             options.kernel = *params.kernel;
         }
         if (params.cwd) {
-            options.cwd = sidecar.resolve_path(*params.cwd);
+            options.cwd = sidecar.workspace.resolve(*params.cwd);
         }
         options.restore_cwd = params.restore_cwd.value_or(false);
         options.environment = params.env.value_or(std::map<std::string, std::string>{});
@@ -150,9 +147,9 @@ struct Sessions {
             add(options.additions, params.sandbox->additions);
         }
         if (params.sandbox && params.sandbox->config_file) {
-            std::string file =
-                sidecar.resolve_path(sandbox::without_tilde(*params.sandbox->config_file, sidecar.options.environment));
-            options.settings = co_await sidecar.read_settings(std::move(file));
+            std::string file = sidecar.workspace.resolve(
+                sandbox::without_tilde(*params.sandbox->config_file, sidecar.workspace.environment));
+            options.settings = co_await read_settings(sidecar.loop, std::move(file));
         }
         if (params.limits) {
             const protocol::Limits asked = read_limits(*params.limits);
@@ -165,13 +162,13 @@ struct Sessions {
                 sidecar.agent_limits.timeout_of("limits.wallSeconds", options.wall_seconds, std::nullopt);
         }
         Progress progress(client.peer, params.work_done_token, "Starting the kernel");
-        const std::shared_ptr<session::Session> session = co_await sidecar.create(std::move(options));
+        const std::shared_ptr<session::Session> session = co_await sidecar.sessions.create(std::move(options));
         co_return session->info();
     }
 
     Task<protocol::SessionListResult> list(Empty) {
         protocol::SessionListResult result;
-        for (const std::shared_ptr<session::Session>& session : sidecar.sessions()) {
+        for (const std::shared_ptr<session::Session>& session : sidecar.sessions.all()) {
             result.sessions.push_back(session->info());
         }
         std::sort(result.sessions.begin(), result.sessions.end(),
@@ -181,7 +178,7 @@ struct Sessions {
 
     // In one turn of the loop with its answer: no record can come in between.
     Task<protocol::SessionAttachResult> attach(protocol::SessionParams params) {
-        const std::shared_ptr<session::Session> session = sidecar.find(params.session_id);
+        const std::shared_ptr<session::Session> session = sidecar.sessions.find(params.session_id);
         client.attached.insert(params.session_id);
         protocol::SessionAttachResult result;
         result.session = session->info();
@@ -194,17 +191,17 @@ struct Sessions {
     }
 
     Task<protocol::SessionInfo> restart(protocol::SessionRestartParams params) {
-        if (client.role != protocol::Role::user && !sidecar.find(params.session_id)->belongs_to(client.id)) {
+        if (client.role != protocol::Role::user && !sidecar.sessions.find(params.session_id)->belongs_to(client.id)) {
             client.refuse("an agent can restart only a session that it created");
         }
         Progress progress(client.peer, params.work_done_token, "Restarting the kernel");
         std::optional<std::string> id = std::move(params.session_id);
-        const std::shared_ptr<session::Session> session = co_await sidecar.find_or_start(std::move(id));
+        const std::shared_ptr<session::Session> session = co_await sidecar.sessions.find_or_start(std::move(id));
         std::shared_ptr<const sandbox::Settings> settings = session->options().settings;
         sandbox::Additions additions = session->options().additions;
         if (settings && client.role == protocol::Role::user) {
             std::string file = settings->file;
-            settings = co_await sidecar.read_settings(std::move(file));
+            settings = co_await read_settings(sidecar.loop, std::move(file));
         }
         if (params.sandbox) {
             if (!sandbox::traits_of(session->options().isolation).isolates) {
@@ -218,7 +215,7 @@ struct Sessions {
     }
 
     Task<Empty> interrupt(protocol::SessionParams params) {
-        const std::shared_ptr<session::Session> session = sidecar.find(params.session_id);
+        const std::shared_ptr<session::Session> session = sidecar.sessions.find(params.session_id);
         if (client.role != protocol::Role::user && !session->runs_for(client.id)) {
             client.refuse("an agent can interrupt only what it runs itself");
         }
@@ -228,14 +225,14 @@ struct Sessions {
 
     Task<Empty> close(protocol::SessionParams params) {
         std::string reason = "the session was closed";
-        co_await sidecar.close_session(std::move(params.session_id), std::move(reason));
+        co_await sidecar.sessions.close(std::move(params.session_id), std::move(reason));
         co_return Empty{};
     }
 };
 
 } // namespace
 
-void add_session_handlers(Sidecar::Impl& sidecar, Client& client) {
+void add_session_handlers(SidecarServices& sidecar, Client& client) {
     const auto handlers = std::make_shared<Sessions>(sidecar, client);
     client.peer.on_request<protocol::SessionCreate>(
         [handlers](protocol::SessionCreateParams params) { return handlers->create(std::move(params)); });

@@ -1,8 +1,8 @@
 // toolServers/*, tools/call, wrappers/generate.
 
 #include "base/log.hpp"
+#include "handlers.hpp"
 #include "progress.hpp"
-#include "sidecar_impl.hpp"
 #include "wrappers/generate.hpp"
 #include "wrappers/write_package.hpp"
 
@@ -16,7 +16,7 @@ namespace cellgate::service {
 namespace {
 
 struct Tools {
-    Sidecar::Impl& sidecar;
+    SidecarServices& sidecar;
     Client& client;
 
     Task<protocol::ToolServersListResult> list(Empty) {
@@ -38,7 +38,7 @@ struct Tools {
     }
 
     void trust(const std::string& server, const protocol::McpServerConfig& config) {
-        sidecar.add_trusted_servers({{server, config}}, protocol::ToolServerSource::user);
+        sidecar.trusted_servers.add({{server, config}}, protocol::ToolServerSource::user);
     }
 
     // A user's server may start; an agent's starts only after an approval.
@@ -72,7 +72,7 @@ struct Tools {
     Task<Empty> remove(protocol::ToolServerParams params) {
         const std::string server = params.server;
         co_await sidecar.registry.remove(std::move(params.server));
-        sidecar.forget_start_rule(server);
+        sidecar.trusted_servers.distrust(server);
         co_return Empty{};
     }
 
@@ -80,14 +80,14 @@ struct Tools {
         tools::CallContext context;
         context.agent = client.agent;
         if (params.session_id) {
-            context.session_id = sidecar.find(*params.session_id)->id();
+            context.session_id = sidecar.sessions.find(*params.session_id)->id();
         }
         co_return co_await sidecar.registry.dispatcher().call(std::move(context), std::move(params.server),
                                                               std::move(params.tool), std::move(params.arguments));
     }
 
     Task<protocol::WrappersGenerateResult> generate(protocol::WrappersGenerateParams params) {
-        const std::string out_dir = sidecar.resolve_path(params.out_dir.value_or("."));
+        const std::string out_dir = sidecar.workspace.resolve(params.out_dir.value_or("."));
         Progress progress(client.peer, params.work_done_token, "Generating wrappers");
         if (params.config) {
             configure(params.server, *params.config);
@@ -117,7 +117,7 @@ struct Tools {
 
 } // namespace
 
-void add_tool_handlers(Sidecar::Impl& sidecar, Client& client) {
+void add_tool_handlers(SidecarServices& sidecar, Client& client) {
     const auto handlers = std::make_shared<Tools>(sidecar, client);
     client.peer.on_request<protocol::ToolServersList>([handlers](Empty params) { return handlers->list(params); });
     client.peer.on_request<protocol::ToolServersAdd>(

@@ -140,7 +140,7 @@ Task<void> OutputFeed::pump() {
         }
         notify(queued->execution_id, queued->record);
         in_flight_.clear();
-        sent_.set();
+        sent_.notify();
     }
     pumping_ = false;
 }
@@ -155,10 +155,8 @@ std::int64_t OutputFeed::first_unsent(const std::string& execution_id, std::int6
 }
 
 Task<void> OutputFeed::flushed(std::string execution_id) {
-    while (in_flight_ == execution_id || last_of(execution_id) != nullptr) {
-        sent_.reset();
-        co_await sent_.wait();
-    }
+    const auto all_sent = [&] { return in_flight_ != execution_id && last_of(execution_id) == nullptr; };
+    co_await sent_.until(all_sent);
 }
 
 Task<void> OutputFeed::close() {

@@ -5,6 +5,7 @@
 // keep their order; large display data is written to files on the thread pool, and later records wait for it.
 
 #include "base/run_blocking.hpp"
+#include "base/sync.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/peer.hpp"
 #include "session/execution.hpp"
@@ -58,7 +59,7 @@ class OutputFeed {
     bool pumping_ = false;
     std::string in_flight_; // the execution whose record pump() is sending
     std::int64_t seq_in_flight_ = 0;
-    Event sent_;
+    Condition sent_;
     TaskScope tasks_;
 };
 

@@ -1,6 +1,7 @@
 #include "server_sandbox.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/sync.hpp"
 #include "egress/proxy.hpp"
 #include "egress/settings_rules.hpp"
 #include "sandbox/explain.hpp"
@@ -35,6 +36,12 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
             return launcher_->wrap(std::move(server.command), profile_);
         };
         launch = co_await sandbox_.loop_.run_blocking(std::move(wrap));
+    }
+
+    static Task<std::shared_ptr<tools::SandboxedStart>> prepared(std::shared_ptr<Instance> instance,
+                                                                 tools::SandboxedServer server) {
+        co_await instance->prepare(std::move(server));
+        co_return instance;
     }
 
     async::ExitStatus exit_of(async::ExitStatus outer) const override { return launcher_->exit_of(outer); }
@@ -107,17 +114,7 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
 
 Task<std::shared_ptr<tools::SandboxedStart>> ServerSandbox::prepare(tools::SandboxedServer server) {
     const auto start = std::make_shared<Instance>(*this);
-    std::exception_ptr error;
-    try {
-        co_await start->prepare(std::move(server));
-    } catch (...) {
-        error = std::current_exception();
-    }
-    if (error) {
-        co_await shielded(start->end());
-        std::rethrow_exception(error);
-    }
-    co_return start;
+    co_return co_await on_failure(Instance::prepared(start, std::move(server)), start->end());
 }
 
 } // namespace cellgate::service

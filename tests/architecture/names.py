@@ -149,11 +149,11 @@ NAMES = [
     Renamed(r"tops", "writable_roots", module("sandbox"), code=True),
     Renamed(r"settle(?=\()", "finalize", module("sandbox"), code=True),
     Renamed(r"because(?=\()", "set_reason", module("sandbox"), code=True),
-    # sidecar/cli
+    # sidecar/daemon, sidecar/agent, sidecar/cli
     Renamed(r"AbsentPerson|absent_person", "NonInteractiveClient"),
     Renamed(r"AgentLink|agent_link", "SidecarClient"),
     Renamed(r"RootPlace|root_place", "InstancePaths"),
-    Renamed(r"[Gg]reetings?|greeting_\w+", "handshake", module("cli"), code=True),
+    Renamed(r"[Gg]reetings?|greeting_\w+", "handshake", module("daemon"), code=True),
     Renamed(r"Trial|Try|trial", "SandboxCheck or Outcome", module("cli"), code=True),
     Renamed(r"\w+_in_vain", "…_timed_out"),
     # sidecar/packages, sidecar/jupyter

@@ -20,7 +20,9 @@ class Module:
         self.name, layer, folder, *self.depends = line.split(";")
         self.layer = int(layer)
         self.folder = Path(folder)
-        self.depends = [name for name in self.depends if name]
+        names = [name for name in self.depends if name]
+        self.shown = [name for name in names if not name.startswith("private:")]
+        self.depends = [name.removeprefix("private:") for name in names]
 
     def headers(self):
         root = self.folder / "include"
@@ -30,12 +32,14 @@ class Module:
 MODULES = {module.name: module for module in map(Module, (BUILD / "modules.txt").read_text().splitlines())}
 
 
+def shown_by(module):
+    """The modules whose headers a user of this one may use."""
+    return {module.name}.union(*(shown_by(MODULES[name]) for name in module.shown))
+
+
 def seen_by(module):
     """The modules whose headers this one may use."""
-    found = {module.name}
-    for name in module.depends:
-        found |= seen_by(MODULES[name])
-    return found
+    return {module.name}.union(*(shown_by(MODULES[name]) for name in module.depends))
 
 
 def compile_command(module):

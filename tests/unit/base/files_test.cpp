@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -35,6 +36,23 @@ TEST_CASE("a descriptor is closed by its owner, once") {
     third.reset();
     CHECK(::fcntl(released, F_GETFD) >= 0);
     ::close(released);
+}
+
+TEST_CASE("a file is read whole, a pipe to its end, and what cannot be read has a reason") {
+    const TempFolder folder;
+    const std::string text = std::string(200'000, 'x') + std::string("\0y", 2);
+    std::ofstream(folder.path / "file", std::ios::binary) << text;
+    CHECK((read_file(folder.path / "file") == text));
+    int pipe[2];
+    REQUIRE(::pipe2(pipe, O_CLOEXEC) == 0);
+    REQUIRE(write_all(pipe[1], "through a pipe"));
+    ::close(pipe[1]);
+    CHECK(read_file("/dev/fd/" + std::to_string(pipe[0])) == "through a pipe");
+    ::close(pipe[0]);
+    CHECK_FALSE(read_file(folder.path / "missing"));
+    CHECK(errno == ENOENT);
+    CHECK_FALSE(read_file(folder.path));
+    CHECK(errno == EISDIR);
 }
 
 TEST_CASE("a replaced file is the old one or the new one, and leaves nothing beside it") {

@@ -76,6 +76,10 @@ Task<void> limit(Clock* clock, Event* event, std::optional<int>* result, bool* e
     *ended = true;
 }
 
+Task<void> limit_wait(Clock* clock, Event* event, std::optional<bool>* in_time) {
+    *in_time = co_await with_timeout(*clock, std::chrono::seconds(5), wait_for(event));
+}
+
 } // namespace
 
 TEST_CASE("a mutex lets one in at a time, in the order in which they came") {
@@ -208,6 +212,25 @@ TEST_CASE("a task that is not done in time is cancelled, one that is gives its r
     SUBCASE("cancelled") {
         scope.cancel();
         CHECK_FALSE(ended);
+    }
+    CHECK(scope.running() == 0);
+}
+
+TEST_CASE("a task without a result says whether it ended in time") {
+    FakeClock clock;
+    TaskScope scope;
+    Event event;
+    std::optional<bool> in_time;
+    scope.spawn(limit_wait(&clock, &event, &in_time));
+    clock.advance(std::chrono::seconds(4));
+    CHECK_FALSE(in_time);
+    SUBCASE("in time") {
+        event.set();
+        CHECK(in_time == true);
+    }
+    SUBCASE("too late") {
+        clock.advance(std::chrono::seconds(1));
+        CHECK(in_time == false);
     }
     CHECK(scope.running() == 0);
 }

@@ -6,11 +6,16 @@
 #include "base/regular_file.hpp"
 #include "base/unique_fd.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
 
 namespace cellgate {
+
+// All of the file at `path`, which may be a pipe: then it waits for its end. For a file that the user named; one that
+// another program may have put there is read by read_regular_file(). Nothing with errno when that failed.
+std::optional<std::string> read_file(const std::string& path);
 
 // Writes all of `bytes`. False with errno when that failed; some of them may be written then.
 bool write_all(int fd, std::string_view bytes);

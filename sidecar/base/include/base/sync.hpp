@@ -166,4 +166,19 @@ Task<std::optional<T>> with_timeout(Clock& clock, Duration limit, Task<T> task) 
     co_return std::move(outcome.value);
 }
 
+namespace detail {
+
+inline Task<bool> then_true(Task<void> task) {
+    co_await std::move(task);
+    co_return true;
+}
+
+} // namespace detail
+
+// The same for a task without a result: whether it ended in time.
+inline Task<bool> with_timeout(Clock& clock, Duration limit, Task<void> task) {
+    const std::optional<bool> ended = co_await with_timeout(clock, limit, detail::then_true(std::move(task)));
+    co_return ended.has_value();
+}
+
 } // namespace cellgate

@@ -54,9 +54,8 @@ class Sidecar {
     // Ends sessions, tool servers and pending approvals.
     Task<void> close();
 
-    struct Impl;
-
   private:
+    struct Impl;
     std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,428 @@
+// Tool servers for an agent: register_mcp_server (as ipybox has it), generate_wrappers, list_tools, search_tools,
+// describe_tool.
+
+#include "base/json_codec.hpp"
+#include "mcp/content.hpp"
+#include "protocol/messages/tool_servers.hpp"
+#include "tools.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <map>
+
+namespace cellgate::agent {
+
+namespace {
+
+using mcp::ToolCall;
+using protocol::CallToolResult;
+using protocol::ToolInfo;
+using protocol::ToolServerInfo;
+
+// An estimate for English and JSON: tokenizers differ.
+constexpr std::size_t bytes_per_token = 4;
+constexpr std::int64_t default_tokens = 1500;
+constexpr std::int64_t max_tokens_allowed = 50'000;
+constexpr std::size_t max_summary_bytes = 160;
+
+// ---- Arguments of the tools
+// ------------------------------------------------------------------------------------------
+
+struct RegisterArguments {
+    static constexpr bool closed = true;
+    std::string server_name;
+    protocol::McpServerConfig server_params;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("server_name", self.server_name);
+        visit("server_params", self.server_params);
+    }
+};
+
+struct ServerArguments {
+    static constexpr bool closed = true;
+    std::string server;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("server", self.server);
+    }
+};
+
+struct ListArguments {
+    static constexpr bool closed = true;
+    std::optional<std::string> server;
+    std::optional<std::int64_t> max_tokens;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("server", self.server);
+        visit("max_tokens", self.max_tokens);
+    }
+};
+
+struct SearchArguments {
+    static constexpr bool closed = true;
+    std::string query;
+    std::optional<std::string> server;
+    std::optional<std::int64_t> max_tokens;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("query", self.query);
+        visit("server", self.server);
+        visit("max_tokens", self.max_tokens);
+    }
+};
+
+struct DescribeArguments {
+    static constexpr bool closed = true;
+    std::string server;
+    std::string tool;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("server", self.server);
+        visit("tool", self.tool);
+    }
+};
+
+std::size_t bytes_of_budget(const std::optional<std::int64_t>& tokens) {
+    if (tokens && *tokens < 1) {
+        throw Error(ErrorCode::invalid_params, "arguments.max_tokens: expected 1 or more");
+    }
+    return static_cast<std::size_t>(std::min(tokens.value_or(default_tokens), max_tokens_allowed)) * bytes_per_token;
+}
+
+// ---- Results of the tools
+// --------------------------------------------------------------------------------------------
+
+struct FoundTool {
+    std::string server;
+    std::string tool;
+    std::string summary;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("server", self.server);
+        visit("tool", self.tool);
+        visit("summary", self.summary);
+    }
+};
+
+struct FoundServer {
+    std::string server;
+    protocol::ToolServerState state = protocol::ToolServerState::stopped;
+    std::optional<std::int64_t> tools; // how many, where it is known
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("server", self.server);
+        visit("state", self.state);
+        visit("tools", self.tools);
+    }
+};
+
+struct FoundTools {
+    std::vector<FoundServer> servers;
+    std::vector<FoundTool> tools;
+    std::int64_t left_out = 0;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("servers", self.servers);
+        visit("tools", self.tools);
+        visit("left_out", self.left_out);
+    }
+};
+
+struct ToolDescription {
+    std::string server;
+    ToolInfo tool;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("server", self.server);
+        visit("tool", self.tool);
+    }
+};
+
+// The first sentence or line.
+std::string summary_of(const ToolInfo& tool) {
+    const std::string text = tool.hints.description.value_or(tool.hints.title.value_or(""));
+    const std::string line = text.substr(0, text.find('\n'));
+    if (line.size() <= max_summary_bytes) {
+        return line;
+    }
+    const std::size_t space = line.rfind(' ', max_summary_bytes);
+    return line.substr(0, space == std::string::npos ? max_summary_bytes : space) + "…";
+}
+
+std::string lowered(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+    std::vector<std::string> words;
+    std::string word;
+    for (const char c : lowered(std::string(text)) + " ") {
+        const auto byte = static_cast<unsigned char>(c);
+        if (std::isalnum(byte) != 0 || byte >= 0x80) {
+            word += c;
+        } else if (!word.empty()) {
+            words.push_back(std::exchange(word, {}));
+        }
+    }
+    return words;
+}
+
+bool has_word(const std::vector<std::string>& words, const std::string& start) {
+    return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word.starts_with(start); });
+}
+
+// The score of a tool; 0: no match. A word in the name counts more than one in the description.
+int score(const std::vector<std::string>& wanted, const std::string& server, const ToolInfo& tool) {
+    const std::vector<std::string> name = words_of(tool.name + " " + server);
+    const std::vector<std::string> title = words_of(tool.hints.title.value_or(""));
+    const std::vector<std::string> description = words_of(tool.hints.description.value_or(""));
+    int sum = 0;
+    for (const std::string& word : wanted) {
+        constexpr int in_name = 8;
+        constexpr int in_title = 4;
+        if (word.size() > 1) { // "a" is in everything
+            sum += has_word(name, word) ? in_name : 0;
+            sum += has_word(title, word) ? in_title : 0;
+            sum += has_word(description, word) ? 1 : 0;
+        }
+    }
+    return sum;
+}
+
+// ---- The tools ------------------------------------------------------------------------------------------------------
+
+struct CatalogueTools {
+    explicit CatalogueTools(SidecarClient& sidecar_) : sidecar(sidecar_) {}
+    SidecarClient& sidecar;
+
+    Task<std::vector<ToolServerInfo>> servers(std::optional<std::string> only, std::shared_ptr<ToolCall> call) {
+        Empty nothing;
+        protocol::ToolServersListResult list =
+            co_await sidecar.call<protocol::ToolServersList>(nothing, std::move(call));
+        if (only) {
+            std::erase_if(list.servers, [&](const ToolServerInfo& each) { return each.name != *only; });
+            if (list.servers.empty()) {
+                throw Error(ErrorCode::tool_server_not_found, fmt::format("there is no tool server \"{}\"", *only),
+                            "list_tools without arguments names those that there are");
+            }
+        }
+        co_return std::move(list.servers);
+    }
+
+    Task<protocol::WrappersGenerateResult> generate(std::string server, std::optional<protocol::McpServerConfig> config,
+                                                    std::shared_ptr<ToolCall> call) {
+        protocol::WrappersGenerateParams params;
+        params.server = std::move(server);
+        params.config = std::move(config);
+        co_return co_await sidecar.call_with_approval<protocol::WrappersGenerate>(std::move(params), std::move(call));
+    }
+
+    // ipybox answers with the names of the modules, a block for each.
+    Task<CallToolResult> register_server(RegisterArguments arguments, std::shared_ptr<ToolCall> call) {
+        const protocol::WrappersGenerateResult made =
+            co_await generate(std::move(arguments.server_name), std::move(arguments.server_params), std::move(call));
+        mcp::Content content;
+        for (const protocol::WrapperModule& module : made.modules) {
+            content.add_text(module.module.substr(module.module.rfind('.') + 1));
+        }
+        for (const protocol::SkippedTool& skipped : made.skipped) {
+            content.add_text(fmt::format("[{} was left out: {}]", skipped.tool, skipped.reason));
+        }
+        CallToolResult result;
+        result.content = content.blocks();
+        co_return result;
+    }
+
+    Task<CallToolResult> generate_wrappers(ServerArguments arguments, std::shared_ptr<ToolCall> call) {
+        const protocol::WrappersGenerateResult made =
+            co_await generate(std::move(arguments.server), std::nullopt, std::move(call));
+        std::string text;
+        for (const protocol::WrapperModule& module : made.modules) {
+            text +=
+                fmt::format("from {} import {}\n", made.package, module.module.substr(module.module.rfind('.') + 1));
+        }
+        for (const protocol::SkippedTool& skipped : made.skipped) {
+            text += fmt::format("# {} was left out: {}\n", skipped.tool, skipped.reason);
+        }
+        CallToolResult result = mcp::text_result(text);
+        result.structured_content = to_raw_json(made);
+        co_return result;
+    }
+
+    Task<CallToolResult> list(ListArguments arguments, std::shared_ptr<ToolCall> call) {
+        const std::size_t budget = bytes_of_budget(arguments.max_tokens);
+        const std::vector<ToolServerInfo> all = co_await servers(std::move(arguments.server), std::move(call));
+        std::vector<FoundTool> tools;
+        for (const ToolServerInfo& server : all) {
+            for (const ToolInfo& tool : server.tools.value_or(std::vector<ToolInfo>{})) {
+                tools.push_back({server.name, tool.name, summary_of(tool)});
+            }
+        }
+        co_return told(all, std::move(tools), budget);
+    }
+
+    Task<CallToolResult> search(SearchArguments arguments, std::shared_ptr<ToolCall> call) {
+        const std::size_t budget = bytes_of_budget(arguments.max_tokens);
+        const std::vector<std::string> words = words_of(arguments.query);
+        const std::vector<ToolServerInfo> all = co_await servers(std::move(arguments.server), std::move(call));
+        // By points, the best first; those of equal points stay in the order of the catalogue.
+        std::multimap<int, FoundTool, std::greater<>> ranked;
+        for (const ToolServerInfo& server : all) {
+            for (const ToolInfo& tool : server.tools.value_or(std::vector<ToolInfo>{})) {
+                if (const int points = score(words, server.name, tool); points > 0) {
+                    ranked.emplace(points, FoundTool{server.name, tool.name, summary_of(tool)});
+                }
+            }
+        }
+        std::vector<FoundTool> tools;
+        for (auto& [points, tool] : ranked) {
+            tools.push_back(std::move(tool));
+        }
+        co_return told(all, std::move(tools), budget);
+    }
+
+    // As many tools as the budget has room for.
+    static CallToolResult told(const std::vector<ToolServerInfo>& servers, std::vector<FoundTool> tools,
+                               std::size_t budget) {
+        FoundTools found;
+        std::string text;
+        for (const ToolServerInfo& server : servers) {
+            FoundServer known{server.name, server.state, std::nullopt};
+            if (server.tools) {
+                known.tools = static_cast<std::int64_t>(server.tools->size());
+            } else if (server.error) {
+                text += fmt::format("{}: {}\n", server.name, *server.error);
+            } else {
+                text += fmt::format("{}: its tools are not known before it has started; generate_wrappers starts it\n",
+                                    server.name);
+            }
+            found.servers.push_back(std::move(known));
+        }
+        for (FoundTool& tool : tools) {
+            const std::string line = fmt::format("{}.{}: {}\n", tool.server, tool.tool, tool.summary);
+            if (found.left_out > 0 || text.size() + line.size() > budget) {
+                ++found.left_out;
+                continue;
+            }
+            text += line;
+            found.tools.push_back(std::move(tool));
+        }
+        if (found.left_out > 0) {
+            text += fmt::format("[{} more: search_tools with other words, or a larger max_tokens]\n", found.left_out);
+        }
+        CallToolResult result = mcp::text_result(text.empty() ? "no tool fits" : text);
+        result.structured_content = to_raw_json(found);
+        return result;
+    }
+
+    Task<CallToolResult> describe(DescribeArguments arguments, std::shared_ptr<ToolCall> call) {
+        const std::vector<ToolServerInfo> found = co_await servers(arguments.server, std::move(call));
+        const ToolServerInfo& server = found.front();
+        if (!server.tools) {
+            throw Error(ErrorCode::tool_not_found,
+                        fmt::format("the tools of {} are not known before it has started", arguments.server),
+                        "generate_wrappers starts it");
+        }
+        const auto tool = std::find_if(server.tools->begin(), server.tools->end(),
+                                       [&](const ToolInfo& each) { return each.name == arguments.tool; });
+        if (tool == server.tools->end()) {
+            throw Error(ErrorCode::tool_not_found,
+                        fmt::format("the tool server {} has no tool \"{}\"", arguments.server, arguments.tool),
+                        "list_tools names its tools");
+        }
+        std::string text = fmt::format("{}.{}\n{}\n\nInput schema: {}\n", server.name, tool->name,
+                                       tool->hints.description.value_or(""), tool->input_schema.text());
+        if (tool->output_schema) {
+            text += fmt::format("Output schema: {}\n", tool->output_schema->text());
+        }
+        const ToolDescription described{server.name, *tool};
+        CallToolResult result = mcp::text_result(text);
+        result.structured_content = to_raw_json(described);
+        co_return result;
+    }
+};
+
+constexpr std::string_view register_input = R"({"type":"object","properties":{
+"server_name":{"type":"string","description":"The package becomes mcptools.<server_name>."},
+"server_params":{"type":"object","description":"How to start it: command, args, env, cwd.","properties":{
+"command":{"type":"string"},"args":{"type":"array","items":{"type":"string"}},
+"env":{"type":"object","additionalProperties":{"type":"string"}},"cwd":{"type":"string"}}}},
+"required":["server_name","server_params"],"additionalProperties":false})";
+
+constexpr std::string_view server_input = R"({"type":"object","properties":{
+"server":{"type":"string","description":"A tool server that list_tools names."}},
+"required":["server"],"additionalProperties":false})";
+
+constexpr std::string_view generated = R"({"type":"object","properties":{"package":{"type":"string"},
+"modules":{"type":"array","items":{"type":"object","properties":{"tool":{"type":"string"},"module":{"type":"string"},"path":{"type":"string"}},"required":["tool","module","path"]}},
+"skipped":{"type":"array","items":{"type":"object","properties":{"tool":{"type":"string"},"reason":{"type":"string"}},"required":["tool","reason"]}}},
+"required":["package","modules","skipped"]})";
+
+constexpr std::string_view list_input = R"({"type":"object","properties":{
+"server":{"type":"string","description":"Only this server's. Default: all."},
+"max_tokens":{"type":"integer","minimum":1,"description":"About how long the answer may be. Default: 1500."}},
+"additionalProperties":false})";
+
+constexpr std::string_view search_input = R"({"type":"object","properties":{
+"query":{"type":"string","description":"Words that the tool's name or description has."},
+"server":{"type":"string","description":"Only this server's. Default: all."},
+"max_tokens":{"type":"integer","minimum":1,"description":"About how long the answer may be. Default: 1500."}},
+"required":["query"],"additionalProperties":false})";
+
+constexpr std::string_view found_schema = R"({"type":"object","properties":{
+"servers":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"state":{"type":"string"},"tools":{"type":"integer"}},"required":["server","state"]}},
+"tools":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"tool":{"type":"string"},"summary":{"type":"string"}},"required":["server","tool","summary"]}},
+"left_out":{"type":"integer","description":"How many more there are."}},
+"required":["servers","tools","left_out"]})";
+
+constexpr std::string_view describe_input = R"({"type":"object","properties":{
+"server":{"type":"string"},"tool":{"type":"string","description":"The tool's own name at the server."}},
+"required":["server","tool"],"additionalProperties":false})";
+
+} // namespace
+
+std::vector<mcp::Tool> catalogue_tools(SidecarClient& sidecar) {
+    const auto tools = std::make_shared<CatalogueTools>(sidecar);
+    std::vector<mcp::Tool> all;
+    all.push_back(mcp::typed_tool<RegisterArguments>(
+        tool_spec("register_mcp_server",
+                  "Makes a Python package of an MCP server's tools, mcptools.<server_name>, and returns its modules. "
+                  "Starting a server that no user configured is asked about: the user sees the whole command.",
+                  register_input),
+        [tools](RegisterArguments arguments, std::shared_ptr<ToolCall> call) {
+            return tools->register_server(std::move(arguments), std::move(call));
+        }));
+    all.push_back(mcp::typed_tool<ServerArguments>(
+        tool_spec("generate_wrappers",
+                  "Makes a Python package of the tools of a server that is configured already, and returns the "
+                  "imports. Starts the server, which may be asked about.",
+                  server_input, generated),
+        [tools](ServerArguments arguments, std::shared_ptr<ToolCall> call) {
+            return tools->generate_wrappers(std::move(arguments), std::move(call));
+        }));
+    all.push_back(mcp::typed_tool<ListArguments>(
+        tool_spec("list_tools", "Names the tool servers and the tools that code can call, in a line each.", list_input,
+                  found_schema),
+        [tools](ListArguments arguments, std::shared_ptr<ToolCall> call) {
+            return tools->list(std::move(arguments), std::move(call));
+        }));
+    all.push_back(mcp::typed_tool<SearchArguments>(
+        tool_spec("search_tools", "Finds the tools that code can call by words, the best ones first.", search_input,
+                  found_schema),
+        [tools](SearchArguments arguments, std::shared_ptr<ToolCall> call) {
+            return tools->search(std::move(arguments), std::move(call));
+        }));
+    all.push_back(mcp::typed_tool<DescribeArguments>(
+        tool_spec("describe_tool", "A tool's whole description and its schemas.", describe_input),
+        [tools](DescribeArguments arguments, std::shared_ptr<ToolCall> call) {
+            return tools->describe(std::move(arguments), std::move(call));
+        }));
+    return all;
+}
+
+} // namespace cellgate::agent

@@ -1,0 +1,421 @@
+// Running code for an agent: execute, execute_ipython_cell (as ipybox has it), reset, interrupt, read_output.
+
+#include "base/json_codec.hpp"
+#include "output_page.hpp"
+#include "tools.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cellgate::agent {
+
+namespace {
+
+using mcp::ToolCall;
+using protocol::CallToolResult;
+using protocol::ExecuteResult;
+using protocol::ExecutionStatus;
+
+constexpr Duration between_reports = std::chrono::milliseconds(200);
+constexpr std::size_t max_error_bytes = 2000;
+constexpr double default_seconds = 30;
+constexpr std::string_view loss_notice = "[The kernel was restarted before this, because the previous one was lost "
+                                         "with its sidecar: its variables and imports are gone.]";
+
+// ---- Arguments of the tools
+// ------------------------------------------------------------------------------------------
+
+struct ExecuteArguments {
+    static constexpr bool closed = true;
+    std::string code;
+    std::optional<double> timeout;
+    std::optional<std::int64_t> max_output_chars;
+    std::optional<std::string> session;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("code", self.code);
+        visit("timeout", self.timeout);
+        visit("max_output_chars", self.max_output_chars);
+        visit("session", self.session);
+    }
+};
+
+struct CellArguments {
+    static constexpr bool closed = true;
+    std::string code;
+    std::optional<double> timeout;
+    std::optional<std::int64_t> max_output_chars;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("code", self.code);
+        visit("timeout", self.timeout);
+        visit("max_output_chars", self.max_output_chars);
+    }
+};
+
+struct NoArguments {
+    static constexpr bool closed = true;
+    template <class Self, class Visit>
+    static void fields(Self&, Visit&) {}
+};
+
+struct InterruptArguments {
+    static constexpr bool closed = true;
+    std::optional<std::string> session;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("session", self.session);
+    }
+};
+
+struct ReadArguments {
+    static constexpr bool closed = true;
+    std::string execution_id;
+    std::optional<std::string> cursor;
+    std::optional<std::int64_t> max_output_chars;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("execution_id", self.execution_id);
+        visit("cursor", self.cursor);
+        visit("max_output_chars", self.max_output_chars);
+    }
+};
+
+// ---- Results of the tools
+// --------------------------------------------------------------------------------------------
+
+struct ErrorOfCode {
+    std::string name;
+    std::string message;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("name", self.name);
+        visit("message", self.message);
+    }
+};
+
+struct ExecuteSummary {
+    std::string execution_id;
+    std::string session;
+    ExecutionStatus status = ExecutionStatus::ok;
+    std::optional<std::string> reason;
+    std::string output;
+    std::optional<std::string> next;
+    std::optional<ErrorOfCode> error;
+    double duration_seconds = 0;
+    double waited_seconds = 0;
+    std::vector<std::string> isolation;
+    std::optional<bool> kernel_was_lost;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("execution_id", self.execution_id);
+        visit("session", self.session);
+        visit("status", self.status);
+        visit("reason", self.reason);
+        visit("output", self.output);
+        visit("next", self.next);
+        visit("error", self.error);
+        visit("duration_seconds", self.duration_seconds);
+        visit("waited_seconds", self.waited_seconds);
+        visit("isolation", self.isolation);
+        visit("kernel_was_lost", self.kernel_was_lost);
+    }
+};
+
+struct OutputSummary {
+    std::string execution_id;
+    bool running = false;
+    std::string output;
+    std::optional<std::string> next;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("execution_id", self.execution_id);
+        visit("running", self.running);
+        visit("output", self.output);
+        visit("next", self.next);
+    }
+};
+
+std::string shortened(const std::string& text) {
+    return text.size() > max_error_bytes ? text.substr(0, max_error_bytes) + "…" : text;
+}
+
+// How it ended, when that is not plain from the output.
+std::string ending_of(const ExecuteResult& result, bool output_was_cut) {
+    if (result.status == ExecutionStatus::ok) {
+        return result.reason ? fmt::format("[{}]", *result.reason) : std::string();
+    }
+    if (result.status != ExecutionStatus::error) {
+        std::string status = to_json(result.status);
+        std::erase(status, '"');
+        return fmt::format("[{}: {}]", status, result.reason.value_or("the code was stopped"));
+    }
+    if (!output_was_cut || !result.error) {
+        return {};
+    }
+    return fmt::format("[ended with {}: {}]", result.error->ename, shortened(plain_text(result.error->evalue)));
+}
+
+std::string rest_of(const std::string& execution_id, const OutputPage& page) {
+    return fmt::format("read_output with execution_id \"{}\" and cursor \"{}\" gives the rest", execution_id,
+                       *page.next);
+}
+
+CallToolResult result_of(OutputPage& page, const ExecuteResult& result, const std::string& cut_notice) {
+    if (page.cut) {
+        page.content.add_text(cut_notice);
+    }
+    const std::string ending = ending_of(result, page.cut);
+    if (!ending.empty()) {
+        page.content.add_text(ending);
+    }
+    if (result.notes) {
+        for (const protocol::Note& note : *result.notes) {
+            page.content.add_text(fmt::format("[for your user: {}; {}]", note.text, note.remedy));
+        }
+    }
+    CallToolResult answer;
+    answer.content = page.content.blocks();
+    if (result.status != ExecutionStatus::ok) {
+        answer.is_error = true;
+    }
+    return answer;
+}
+
+// ---- The tools ------------------------------------------------------------------------------------------------------
+
+struct ExecutionTools {
+    ExecutionTools(SidecarClient& sidecar_, const UserLimits& limits_) : sidecar(sidecar_), limits(limits_) {}
+    SidecarClient& sidecar;
+    UserLimits limits;
+
+    std::size_t characters_of(const std::optional<std::int64_t>& wanted, std::size_t otherwise) const {
+        if (wanted && *wanted < 1) {
+            throw Error(ErrorCode::invalid_params, "arguments.max_output_chars: expected 1 or more");
+        }
+        return std::min(wanted ? static_cast<std::size_t>(*wanted) : otherwise, limits.max_characters);
+    }
+
+    // Tells the client the latest line, at most a few times a second.
+    SidecarClient::OnOutput reporter(std::shared_ptr<ToolCall> call) {
+        return [this, call, last = std::optional<Instant>()](const protocol::ExecuteOutputParams& output) mutable {
+            const Instant now = sidecar.clock().now();
+            if (!output.output || (last && now - *last < between_reports)) {
+                return;
+            }
+            last = now;
+            call->report(latest_line(*output.output));
+        };
+    }
+
+    static std::string latest_line(const RawJson& output) {
+        const std::string text = first_text(output);
+        const std::size_t end = text.find_last_not_of(" \n\r\t");
+        if (end == std::string::npos) {
+            return "there is output";
+        }
+        const std::size_t line_break = text.find_last_of("\n\r", end);
+        const std::size_t begin = line_break == std::string::npos ? 0 : line_break + 1;
+        return text.substr(begin, end + 1 - begin);
+    }
+
+    static std::string first_text(const RawJson& output) {
+        for (const auto& [key, value] : json_members(output.text())) {
+            if (key == "text" && json_type(value) == "string") {
+                return plain_text(decode_json_string(value));
+            }
+        }
+        return {};
+    }
+
+    Task<std::string> session_for(std::optional<std::string> named, std::shared_ptr<ToolCall> call) {
+        if (named) {
+            co_return std::move(*named);
+        }
+        co_return co_await sidecar.own_session(std::move(call));
+    }
+
+    Task<ExecuteResult> run(std::string code, double timeout, std::string session, std::shared_ptr<ToolCall> call) {
+        protocol::ExecuteParams params;
+        params.code = std::move(code);
+        params.timeout_seconds = timeout;
+        params.session_id = std::move(session);
+        SidecarClient::OnOutput on_output = reporter(call);
+        co_return co_await sidecar.execute(std::move(params), std::move(call), std::move(on_output));
+    }
+
+    Task<CallToolResult> execute(ExecuteArguments arguments, std::shared_ptr<ToolCall> call) {
+        const std::size_t characters = characters_of(arguments.max_output_chars, default_output_characters);
+        const double timeout = limits.timeout_of(arguments.timeout, default_seconds);
+        const std::string session = co_await session_for(arguments.session, call);
+        const ExecuteResult result = co_await run(std::move(arguments.code), timeout, session, call);
+        OutputPage page = co_await read_output_page(&sidecar, call, result.execution_id, std::nullopt, characters);
+        ExecuteSummary summary;
+        summary.execution_id = result.execution_id;
+        summary.session = session;
+        summary.status = result.status;
+        summary.reason = result.reason;
+        summary.output = page.text;
+        summary.next = page.next;
+        if (result.error) {
+            summary.error = ErrorOfCode{result.error->ename, shortened(plain_text(result.error->evalue))};
+        }
+        summary.duration_seconds = result.duration_seconds;
+        summary.waited_seconds = result.waited_seconds;
+        summary.isolation = result.layers;
+        const bool lost = !arguments.session && sidecar.take_loss();
+        if (lost) {
+            page.content.add_text(loss_notice);
+            summary.kernel_was_lost = true;
+        }
+        const std::string notice =
+            page.cut ? fmt::format("[Output truncated: {}]", rest_of(result.execution_id, page)) : std::string();
+        CallToolResult answer = result_of(page, result, notice);
+        answer.structured_content = to_raw_json(summary);
+        co_return answer;
+    }
+
+    Task<CallToolResult> execute_cell(CellArguments arguments, std::shared_ptr<ToolCall> call) {
+        constexpr std::size_t ipybox_characters = 5000;
+        constexpr double ipybox_seconds = 120;
+        const std::size_t characters = characters_of(arguments.max_output_chars, ipybox_characters);
+        const double timeout = limits.timeout_of(arguments.timeout, ipybox_seconds);
+        std::string session = co_await sidecar.own_session(call);
+        const ExecuteResult result = co_await run(std::move(arguments.code), timeout, std::move(session), call);
+        OutputPage page = co_await read_output_page(&sidecar, call, result.execution_id, std::nullopt, characters);
+        if (sidecar.take_loss()) {
+            page.content.add_text(loss_notice);
+        }
+        const std::string notice = page.cut ? fmt::format("\n\n[Output truncated: exceeded {} character limit]\n[{}]",
+                                                          characters, rest_of(result.execution_id, page))
+                                            : std::string();
+        co_return result_of(page, result, notice);
+    }
+
+    Task<CallToolResult> reset(NoArguments, std::shared_ptr<ToolCall> call) {
+        protocol::SessionRestartParams params;
+        params.session_id = co_await sidecar.own_session(call);
+        co_await sidecar.call_with_approval<protocol::SessionRestart>(std::move(params), std::move(call));
+        sidecar.take_loss(); // this result reports it
+        co_return mcp::text_result("The kernel was restarted: variables and imports are gone.");
+    }
+
+    Task<CallToolResult> interrupt(InterruptArguments arguments, std::shared_ptr<ToolCall> call) {
+        protocol::SessionParams params;
+        params.session_id = co_await session_for(std::move(arguments.session), call);
+        co_await sidecar.call<protocol::SessionInterrupt>(std::move(params), std::move(call));
+        co_return mcp::text_result("What ran was interrupted; variables are kept.");
+    }
+
+    Task<CallToolResult> read(ReadArguments arguments, std::shared_ptr<ToolCall> call) {
+        const std::size_t characters = characters_of(arguments.max_output_chars, default_output_characters);
+        protocol::ExecutionParams params{arguments.execution_id};
+        const protocol::ExecutionInfo info = co_await sidecar.call<protocol::ExecutionGet>(std::move(params), call);
+        OutputPage page =
+            co_await read_output_page(&sidecar, call, arguments.execution_id, std::move(arguments.cursor), characters);
+        OutputSummary summary;
+        summary.execution_id = arguments.execution_id;
+        summary.running = info.state != protocol::ExecutionState::finished;
+        summary.output = page.text;
+        summary.next = page.next;
+        if (page.cut) {
+            page.content.add_text(fmt::format("[{}]", rest_of(summary.execution_id, page)));
+        }
+        CallToolResult answer;
+        answer.content = page.content.blocks();
+        answer.structured_content = to_raw_json(summary);
+        co_return answer;
+    }
+};
+
+constexpr std::string_view execute_input = R"({"type":"object","properties":{
+"code":{"type":"string","description":"Python code, or that of the kernel's language. Top-level await works; the last expression's value is part of the output."},
+"timeout":{"type":"number","exclusiveMinimum":0,"description":"Seconds after which the code is interrupted. Time spent waiting for a user does not count. Default: 30; at most 300, unless the user set otherwise."},
+"max_output_chars":{"type":"integer","minimum":1,"description":"How much text of the output the result holds at most; the rest is read with read_output. Default: 20000."},
+"session":{"type":"string","description":"Run in this session instead of your own one: \"default\" is the one that the user's editor uses."}},
+"required":["code"],"additionalProperties":false})";
+
+constexpr std::string_view execute_output = R"({"type":"object","properties":{
+"execution_id":{"type":"string"},"session":{"type":"string"},
+"status":{"type":"string","enum":["ok","error","timeout","cancelled","killed","oom"]},
+"reason":{"type":"string"},
+"output":{"type":"string","description":"The text of the output, up to max_output_chars."},
+"next":{"type":"string","description":"There is more: the cursor for read_output."},
+"error":{"type":"object","properties":{"name":{"type":"string"},"message":{"type":"string"}},"required":["name","message"]},
+"duration_seconds":{"type":"number"},
+"waited_seconds":{"type":"number","description":"Of that, waiting for a user."},
+"isolation":{"type":"array","items":{"type":"string"}},
+"kernel_was_lost":{"type":"boolean","description":"The kernel was restarted before this: its variables and imports are gone."}},
+"required":["execution_id","session","status","output","duration_seconds","waited_seconds","isolation"]})";
+
+constexpr std::string_view cell_input = R"({"type":"object","properties":{
+"code":{"type":"string","description":"Python code."},
+"timeout":{"type":"number","exclusiveMinimum":0,"default":120,"description":"Seconds after which the code is interrupted."},
+"max_output_chars":{"type":"integer","minimum":1,"default":5000,"description":"How much text of the output the result holds at most."}},
+"required":["code"],"additionalProperties":false})";
+
+constexpr std::string_view nothing_input = R"({"type":"object","properties":{},"additionalProperties":false})";
+
+constexpr std::string_view interrupt_input = R"({"type":"object","properties":{
+"session":{"type":"string","description":"Default: your own session."}},"additionalProperties":false})";
+
+constexpr std::string_view read_input = R"({"type":"object","properties":{
+"execution_id":{"type":"string","description":"Of the result of execute."},
+"cursor":{"type":"string","description":"The `next` of an earlier result. Default: the beginning."},
+"max_output_chars":{"type":"integer","minimum":1,"description":"Default: 20000."}},
+"required":["execution_id"],"additionalProperties":false})";
+
+constexpr std::string_view read_schema = R"({"type":"object","properties":{
+"execution_id":{"type":"string"},"running":{"type":"boolean"},"output":{"type":"string"},
+"next":{"type":"string","description":"There is more, or there will be: the cursor for read_output."}},
+"required":["execution_id","running","output"]})";
+
+} // namespace
+
+std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const UserLimits& limits) {
+    const auto tools = std::make_shared<ExecutionTools>(sidecar, limits);
+    std::vector<mcp::Tool> all;
+    all.push_back(mcp::typed_tool<ExecuteArguments>(
+        tool_spec("execute",
+                  "Runs code in a stateful, sandboxed Jupyter kernel and returns its output, pictures included. "
+                  "Variables and imports stay for the next call. Hosts of the network are reached through a "
+                  "proxy (HTTPS_PROXY) once a user or a rule allows them; the workspace is "
+                  "writable. Tools of MCP servers are called from the code: `from mcptools.SERVER import TOOL` and "
+                  "`TOOL.run(...)`, once generate_wrappers has written them. Each such call is subject to a user's "
+                  "rules and may wait for a user's answer.",
+                  execute_input, execute_output),
+        [tools](ExecuteArguments arguments, std::shared_ptr<ToolCall> call) {
+            return tools->execute(std::move(arguments), std::move(call));
+        }));
+    all.push_back(mcp::typed_tool<CellArguments>(
+        tool_spec("execute_ipython_cell",
+                  "Runs Python code in a stateful, sandboxed IPython kernel, as ipybox does. `execute` does the same "
+                  "and tells more.",
+                  cell_input),
+        [tools](CellArguments arguments, std::shared_ptr<ToolCall> call) {
+            return tools->execute_cell(std::move(arguments), std::move(call));
+        }));
+    all.push_back(mcp::typed_tool<NoArguments>(
+        tool_spec("reset",
+                  "Restarts your kernel: variables and imports are gone. Needed after wrappers of a server "
+                  "that was imported already were generated again.",
+                  nothing_input),
+        [tools](NoArguments arguments, std::shared_ptr<ToolCall> call) {
+            return tools->reset(arguments, std::move(call));
+        }));
+    all.push_back(mcp::typed_tool<InterruptArguments>(
+        tool_spec("interrupt", "Interrupts the code that you run now; variables are kept.", interrupt_input),
+        [tools](InterruptArguments arguments, std::shared_ptr<ToolCall> call) {
+            return tools->interrupt(std::move(arguments), std::move(call));
+        }));
+    all.push_back(mcp::typed_tool<ReadArguments>(
+        tool_spec("read_output", "Reads the output of an execution, also while it runs: what a result left out.",
+                  read_input, read_schema),
+        [tools](ReadArguments arguments, std::shared_ptr<ToolCall> call) {
+            return tools->read(std::move(arguments), std::move(call));
+        }));
+    return all;
+}
+
+} // namespace cellgate::agent

@@ -1,0 +1,20 @@
+#pragma once
+// `McpClientConfig` is the entry in the configuration of an MCP client that makes it start `cellgate mcp`.
+
+#include <string>
+#include <string_view>
+
+namespace cellgate::agent {
+
+struct McpClientConfig {
+    std::string file; // its destination, as shown to a user
+    std::string json;
+};
+
+// `client`: one of mcp_clients. `program`: absolute. `workspace`: absolute; used where the client has no variable for
+// it.
+McpClientConfig mcp_client_config(std::string_view client, const std::string& program, const std::string& workspace);
+
+inline constexpr std::string_view mcp_clients[] = {"vscode", "claude", "cursor", "neovim"};
+
+} // namespace cellgate::agent

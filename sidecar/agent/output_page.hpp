@@ -1,0 +1,32 @@
+#pragma once
+// `OutputPage` is a bounded part of an execution's output for an MCP client: plain text and pictures. It is read from
+// the journal, so that consecutive pages give the whole output.
+
+#include "mcp/content.hpp"
+#include "sidecar_client.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace cellgate::agent {
+
+inline constexpr std::size_t default_output_characters = 20'000;
+inline constexpr std::size_t max_output_characters = 1'000'000;
+
+struct OutputPage {
+    mcp::Content content;            // text and pictures in their order
+    std::string text;                // the text alone
+    std::optional<std::string> next; // cursor of the next page; nothing at the end
+    bool cut = false;                // there is more output already
+};
+
+// `cursor`: from an earlier page; none: the first page. Text is cut at `characters`. Throws Error{invalid_params} for
+// an invalid cursor, and what output/read does.
+Task<OutputPage> read_output_page(SidecarClient* sidecar, std::shared_ptr<mcp::ToolCall> on_behalf,
+                                  std::string execution_id, std::optional<std::string> cursor, std::size_t characters);
+
+// Removes terminal control sequences: colours, movements, titles.
+std::string plain_text(std::string_view text);
+
+} // namespace cellgate::agent

@@ -1,0 +1,150 @@
+#include "sidecar_client.hpp"
+
+#include "base/names.hpp"
+#include "protocol/messages/lifecycle.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+namespace cellgate::agent {
+
+namespace {
+
+constexpr std::size_t max_name_bytes = 200; // the sidecar shows fewer
+
+} // namespace
+
+SidecarClient::SidecarClient(Clock& clock, Connect connect, std::map<std::string, std::string> environment)
+    : clock_(clock), connect_(std::move(connect)), environment_(std::move(environment)),
+      session_id_("agent-" + random_id().substr(0, 12)) {}
+
+Task<std::shared_ptr<protocol::Peer>> SidecarClient::connected(std::shared_ptr<mcp::ToolCall> on_behalf) {
+    if (!first_call_) {
+        first_call_ = std::move(on_behalf);
+    }
+    if (peer_ && !peer_->closed()) {
+        co_return peer_;
+    }
+    const Mutex::Lock turn = co_await connecting_.lock();
+    if (!peer_ || peer_->closed()) { // unless the previous turn connected
+        peer_ = co_await connect();
+    }
+    co_return peer_;
+}
+
+Task<std::shared_ptr<protocol::Peer>> SidecarClient::connect() {
+    std::unique_ptr<ByteStream> stream = co_await connect_();
+    auto connection =
+        std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length);
+    const auto peer = std::make_shared<protocol::Peer>(std::move(connection), protocol::Dialect::editor);
+    peer->on_notification<protocol::ExecuteOutput>([this](const protocol::ExecuteOutputParams& output) {
+        const auto found = running_.find(output.execution_id);
+        if (found != running_.end()) {
+            const OnOutput on_output = found->second.on_output;
+            on_output(output);
+        }
+    });
+    peer->on_notification<protocol::Progress>([this](const protocol::ProgressParams& progress) {
+        const auto found = installing_.find(progress.token.text());
+        if (found != installing_.end() && progress.value.message) {
+            const OnLine on_line = found->second;
+            on_line(*progress.value.message);
+        }
+    });
+    peer->on_request<protocol::ApprovalElicit>(
+        [this](protocol::ApprovalElicitParams asked) { return elicit(std::move(asked)); });
+    tasks_.spawn(serve(peer));
+    has_session_ = false;
+    protocol::InitializeParams params;
+    const std::string& name = first_call_->client().name;
+    params.client_info.name = name.empty() ? "an MCP client" : name.substr(0, max_name_bytes);
+    params.client_info.version = first_call_->client().version.substr(0, max_name_bytes);
+    params.capabilities.elicitation = first_call_->can_ask();
+    params.process_id.value = ::getpid();
+    try {
+        co_await peer->call<protocol::Initialize>(std::move(params));
+    } catch (const Error&) {
+        peer->close();
+        throw;
+    }
+    peer->notify<protocol::Initialized>(Empty{});
+    co_return peer;
+}
+
+Task<void> SidecarClient::serve(std::shared_ptr<protocol::Peer> peer) {
+    co_await peer->run();
+}
+
+Task<protocol::ApprovalElicitResult> SidecarClient::elicit(protocol::ApprovalElicitParams params) {
+    std::shared_ptr<mcp::ToolCall> call = asking_;
+    if (params.execution_id) {
+        const auto found = running_.find(*params.execution_id);
+        call = found == running_.end() ? nullptr : found->second.call;
+    }
+    if (!call || !call->can_ask()) {
+        throw Error(ErrorCode::forbidden, "no call of the agent can ask its user");
+    }
+    std::string question = "Code that runs in cellgate wants to do this:\n";
+    for (const std::string& line : params.display) {
+        question += "\n" + line;
+    }
+    const bool yes = co_await call->ask(std::move(question));
+    protocol::ApprovalElicitResult result;
+    result.decision = yes ? protocol::Verdict::allow : protocol::Verdict::deny;
+    co_return result;
+}
+
+Task<std::string> SidecarClient::own_session(std::shared_ptr<mcp::ToolCall> on_behalf) {
+    co_await connected(on_behalf);
+    if (has_session_) {
+        co_return session_id_;
+    }
+    // Its start may need an approval: the kernel can be the workspace's own.
+    const Mutex::Lock turn = co_await asking_turn_.lock();
+    const ScopeExit asked = ask_for(on_behalf);
+    if (!has_session_) { // unless the previous turn created it
+        protocol::SessionCreateParams params;
+        params.session_id = session_id_;
+        params.env = environment_;
+        try {
+            co_await call<protocol::SessionCreate>(std::move(params), std::move(on_behalf));
+        } catch (const protocol::RemoteError& error) {
+            // The session of a lost connection has not ended yet.
+            if (error.code != ErrorCode::session_exists) {
+                throw;
+            }
+        }
+        has_session_ = true;
+        lost_ = std::exchange(had_session_, true);
+    }
+    co_return session_id_;
+}
+
+Task<protocol::PackagesInstallResult> SidecarClient::install(protocol::PackagesInstallParams params,
+                                                             std::shared_ptr<mcp::ToolCall> on_behalf, OnLine on_line) {
+    const std::string token = to_json(random_id());
+    params.work_done_token = RawJson::checked(token);
+    installing_[token] = std::move(on_line);
+    const ScopeExit forget([&] { installing_.erase(token); });
+    co_return co_await call_with_approval<protocol::PackagesInstall>(std::move(params), std::move(on_behalf));
+}
+
+Task<protocol::ExecuteResult> SidecarClient::execute(protocol::ExecuteParams params,
+                                                     std::shared_ptr<mcp::ToolCall> on_behalf, OnOutput on_output) {
+    const std::string id = random_id();
+    params.execution_id = id;
+    running_[id] = Running{on_behalf, std::move(on_output)};
+    const ScopeExit forget([&] { running_.erase(id); });
+    co_return co_await call<protocol::Execute>(std::move(params), std::move(on_behalf));
+}
+
+Task<void> SidecarClient::close() {
+    if (peer_) {
+        peer_->close();
+    }
+    tasks_.cancel();
+    co_await tasks_.join();
+}
+
+} // namespace cellgate::agent

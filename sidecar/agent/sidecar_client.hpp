@@ -1,0 +1,102 @@
+#pragma once
+// `SidecarClient` is the connection of `cellgate mcp` to the sidecar: one client of role agent, which connects at its
+// first use and again after the connection was lost. It runs code in a session of its own, which ends with the
+// connection. If no user is attached, an approval is shown to the MCP client's user, as an elicitation of the tool call
+// that the action belongs to. Owned by the command, which awaits close().
+
+#include "base/byte_stream.hpp"
+#include "base/clock.hpp"
+#include "base/scope_exit.hpp"
+#include "base/sync.hpp"
+#include "mcp/server.hpp"
+#include "protocol/messages/executions.hpp"
+#include "protocol/messages/packages.hpp"
+#include "protocol/messages/policy.hpp"
+#include "protocol/messages/sessions.hpp"
+#include "protocol/peer.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace cellgate::agent {
+
+class SidecarClient {
+  public:
+    // Opens a stream to the sidecar, after the handshake.
+    using Connect = std::function<Task<std::unique_ptr<ByteStream>>()>;
+    using OnOutput = std::function<void(const protocol::ExecuteOutputParams& output)>;
+
+    using OnLine = std::function<void(const std::string& line)>;
+
+    // `environment`: of the kernel of its session.
+    SidecarClient(Clock& clock, Connect connect, std::map<std::string, std::string> environment);
+    SidecarClient(const SidecarClient&) = delete;
+    SidecarClient& operator=(const SidecarClient&) = delete;
+
+    // `on_behalf`: the agent's call. The first call has the agent's name, and whether it supports elicitation.
+    template <class Method>
+    Task<typename Method::Result> call(typename Method::Params params, std::shared_ptr<mcp::ToolCall> on_behalf) {
+        const std::shared_ptr<protocol::Peer> peer = co_await connected(std::move(on_behalf));
+        co_return co_await peer->call<Method>(std::move(params));
+    }
+    // The same for a method that may need an approval. One at a time, so that an approval has exactly one call.
+    template <class Method>
+    Task<typename Method::Result> call_with_approval(typename Method::Params params,
+                                                     std::shared_ptr<mcp::ToolCall> on_behalf) {
+        const Mutex::Lock turn = co_await asking_turn_.lock();
+        const ScopeExit asked = ask_for(on_behalf);
+        co_return co_await call<Method>(std::move(params), std::move(on_behalf));
+    }
+    // Installs packages. `on_line` receives pip's lines while it runs.
+    Task<protocol::PackagesInstallResult> install(protocol::PackagesInstallParams params,
+                                                  std::shared_ptr<mcp::ToolCall> on_behalf, OnLine on_line);
+    // Runs code. `on_output` receives the output while it runs.
+    Task<protocol::ExecuteResult> execute(protocol::ExecuteParams params, std::shared_ptr<mcp::ToolCall> on_behalf,
+                                          OnOutput on_output);
+    // The id of the agent's own session, which is created if necessary.
+    Task<std::string> own_session(std::shared_ptr<mcp::ToolCall> on_behalf);
+    // Whether that session was lost and recreated since the last call: the connection, or the sidecar, had ended.
+    bool take_loss() { return std::exchange(lost_, false); }
+
+    Clock& clock() { return clock_; }
+    // Must be awaited.
+    Task<void> close();
+
+  private:
+    struct Running {
+        std::shared_ptr<mcp::ToolCall> call;
+        OnOutput on_output;
+    };
+
+    // Until the result ends, `call` is the one whose user is asked about an approval outside of an execution.
+    auto ask_for(std::shared_ptr<mcp::ToolCall> call) {
+        asking_ = std::move(call);
+        return ScopeExit([this] { asking_ = nullptr; });
+    }
+    Task<std::shared_ptr<protocol::Peer>> connected(std::shared_ptr<mcp::ToolCall> on_behalf);
+    Task<std::shared_ptr<protocol::Peer>> connect();
+    Task<void> serve(std::shared_ptr<protocol::Peer> peer);
+    Task<protocol::ApprovalElicitResult> elicit(protocol::ApprovalElicitParams params);
+
+    Clock& clock_;
+    Connect connect_;
+    std::map<std::string, std::string> environment_;
+    std::shared_ptr<mcp::ToolCall> first_call_;
+    std::shared_ptr<protocol::Peer> peer_;
+    Mutex connecting_;
+    std::string session_id_;
+    bool has_session_ = false;
+    bool had_session_ = false;
+    bool lost_ = false;
+    std::map<std::string, Running> running_;   // by the execution's id
+    std::map<std::string, OnLine> installing_; // by the token of the progress, as JSON
+    std::shared_ptr<mcp::ToolCall> asking_;
+    Mutex asking_turn_;
+    TaskScope tasks_;
+};
+
+} // namespace cellgate::agent

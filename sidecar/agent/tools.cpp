@@ -1,0 +1,17 @@
+#include "tools.hpp"
+
+namespace cellgate::agent {
+
+protocol::ToolSpec tool_spec(std::string name, std::string description, std::string_view input_schema,
+                             std::string_view output_schema) {
+    protocol::ToolSpec spec;
+    spec.name = std::move(name);
+    spec.description = std::move(description);
+    spec.input_schema = RawJson::parse(input_schema);
+    if (!output_schema.empty()) {
+        spec.output_schema = RawJson::parse(output_schema);
+    }
+    return spec;
+}
+
+} // namespace cellgate::agent

@@ -1,0 +1,93 @@
+#include "client_hub.hpp"
+
+#include <utility>
+
+namespace cellgate::service {
+
+namespace {
+
+Task<void> notify_when_flushed(std::shared_ptr<Client> client, protocol::ExecuteChangedParams changed) {
+    std::string execution_id = changed.execution_id;
+    co_await client->outputs.flushed(std::move(execution_id));
+    client->peer.notify<protocol::ExecuteChanged>(changed);
+}
+
+} // namespace
+
+void ClientHub::add(std::shared_ptr<Client> client) {
+    const session::ClientId id = client->id;
+    clients_[id] = std::move(client);
+}
+
+std::shared_ptr<Client> ClientHub::find(session::ClientId id) const {
+    const auto found = clients_.find(id);
+    return found == clients_.end() ? nullptr : found->second;
+}
+
+void ClientHub::session_changed(const protocol::SessionChangedParams& changed) const {
+    for (const auto& [id, client] : clients_) {
+        if (client->role == protocol::Role::user && client->stage == Client::Stage::initialized) {
+            client->peer.notify<protocol::SessionChanged>(changed);
+        }
+    }
+}
+
+void ClientHub::detach_all_from(const std::string& session_id) {
+    for (const auto& [id, client] : clients_) {
+        client->attached.erase(session_id);
+    }
+}
+
+void ClientHub::execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) const {
+    protocol::ExecuteChangedParams changed;
+    changed.execution_id = execution.id;
+    changed.state = execution.state;
+    changed.position = position;
+    if (execution.agent) {
+        changed.session_id = execution.session_id;
+        changed.agent = execution.agent->name;
+    }
+    const std::int64_t records = execution.journal.next_seq();
+    for (const auto& [id, client] : clients_) {
+        if (!client->follows(execution)) {
+            continue;
+        }
+        if (client->outputs.first_unsent(execution.id, records) < records) {
+            client->tasks.spawn(notify_when_flushed(client, changed));
+        } else {
+            client->peer.notify<protocol::ExecuteChanged>(changed);
+        }
+    }
+}
+
+void ClientHub::output(const session::Execution& execution, const protocol::OutputRecord& record) const {
+    for (const auto& [id, client] : clients_) {
+        if (client->follows(execution)) {
+            client->outputs.send(execution, record);
+        }
+    }
+}
+
+Task<std::optional<std::string>> ClientHub::ask_input(session::ClientId id, protocol::InputRequestParams params) {
+    const std::shared_ptr<Client> client = find(id);
+    if (!client || !client->capabilities.input.value_or(false)) {
+        co_return std::nullopt;
+    }
+    protocol::InputRequestResult result = co_await client->peer.call<protocol::InputRequest>(std::move(params));
+    co_return std::optional(std::move(result.value));
+}
+
+bool ClientHub::can_elicit(const gate::Agent& agent) const {
+    const std::shared_ptr<Client> client = find(agent.client);
+    return client && client->capabilities.elicitation.value_or(false);
+}
+
+Task<bool> ClientHub::elicit(gate::Agent agent, protocol::Approval approval) {
+    const std::shared_ptr<Client> client = clients_.at(agent.client);
+    protocol::ApprovalElicitParams params{std::move(approval.execution_id), std::move(approval.display)};
+    const protocol::ApprovalElicitResult result =
+        co_await client->peer.call<protocol::ApprovalElicit>(std::move(params));
+    co_return result.decision == protocol::Verdict::allow;
+}
+
+} // namespace cellgate::service

@@ -1,0 +1,46 @@
+#pragma once
+// `ClientHub` is the clients that a sidecar serves: it gives them their numbers, tells them what happens, each
+// according to its role and to what it follows, and asks one of them. A question to a client that has left or cannot
+// answer is not asked.
+
+#include "client.hpp"
+#include "gate/gate.hpp"
+#include "protocol/messages/sessions.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cellgate::service {
+
+class ClientHub final : public gate::Elicitor {
+  public:
+    // For a client that connects; none is given twice.
+    session::ClientId new_id() { return next_id_++; }
+    void add(std::shared_ptr<Client> client);
+    // It receives no notification and no request any more.
+    void remove(session::ClientId id) { clients_.erase(id); }
+
+    // To every user.
+    void session_changed(const protocol::SessionChangedParams& changed) const;
+    // No client follows a later session of this id without attaching to it.
+    void detach_all_from(const std::string& session_id);
+    // To the clients that follow the execution, after all of its output so far.
+    void execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) const;
+    void output(const session::Execution& execution, const protocol::OutputRecord& record) const;
+
+    // The answer of the client's user to input(); nothing if the client cannot ask. Cancelling withdraws the question.
+    Task<std::optional<std::string>> ask_input(session::ClientId id, protocol::InputRequestParams params);
+    bool can_elicit(const gate::Agent& agent) const override;
+    Task<bool> elicit(gate::Agent agent, protocol::Approval approval) override;
+
+  private:
+    // nullptr if it has left.
+    std::shared_ptr<Client> find(session::ClientId id) const;
+
+    std::map<session::ClientId, std::shared_ptr<Client>> clients_;
+    session::ClientId next_id_ = 1;
+};
+
+} // namespace cellgate::service

@@ -1,0 +1,39 @@
+#pragma once
+// `SidecarServices` is what the handlers of the method families use, by reference. Each `add_…_handlers` registers one
+// family of methods for a client; both outlive the client's requests.
+
+#include "agent_limits.hpp"
+#include "client.hpp"
+#include "crash_recovery.hpp"
+#include "idle_tracker.hpp"
+#include "packages/installs.hpp"
+#include "session_table.hpp"
+#include "trusted_servers.hpp"
+#include "workspace.hpp"
+
+namespace cellgate::service {
+
+struct SidecarServices {
+    async::Loop& loop;
+    const Workspace& workspace;
+    const AgentLimits& agent_limits;
+    const bool outlives_clients; // see SidecarOptions
+    SessionTable& sessions;
+    store::Journals& journals;
+    CrashRecovery& crash_recovery;
+    IdleTracker& idle_tracker;
+    gate::Gate& gate;
+    tools::Registry& registry;
+    TrustedServers& trusted_servers;
+    packages::Installs& installs;
+};
+
+void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);
+void add_session_handlers(SidecarServices& sidecar, Client& client);
+void add_kernel_handlers(SidecarServices& sidecar, Client& client);
+void add_execution_handlers(SidecarServices& sidecar, Client& client);
+void add_gate_handlers(SidecarServices& sidecar, Client& client);
+void add_tool_handlers(SidecarServices& sidecar, Client& client);
+void add_package_handlers(SidecarServices& sidecar, Client& client);
+
+} // namespace cellgate::service

@@ -1,0 +1,67 @@
+#include "session_events.hpp"
+
+#include "base/json_codec.hpp"
+
+#include <utility>
+
+namespace cellgate::service {
+
+void SessionEvents::session_opened(const std::string& session_id) {
+    if (ledger_ != nullptr) {
+        ledger_->session_opened(session_id);
+    }
+}
+
+void SessionEvents::session_closed(const std::string& session_id) {
+    clients_.detach_all_from(session_id);
+    if (ledger_ != nullptr) {
+        ledger_->session_closed(session_id);
+    }
+}
+
+void SessionEvents::on_session_changed(const protocol::SessionChangedParams& changed) {
+    clients_.session_changed(changed);
+}
+
+void SessionEvents::on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) {
+    track(execution);
+    if (ledger_ != nullptr) {
+        record(execution);
+    }
+    clients_.execution_changed(execution, position);
+}
+
+void SessionEvents::on_output(const session::Execution& execution, const protocol::OutputRecord& record) {
+    clients_.output(execution, record);
+}
+
+Task<std::optional<std::string>> SessionEvents::ask_input(session::ClientId client,
+                                                          protocol::InputRequestParams params) {
+    return clients_.ask_input(client, std::move(params));
+}
+
+void SessionEvents::track(const session::Execution& execution) {
+    if (execution.state == protocol::ExecutionState::queued) {
+        idle_tracker_.execution_began();
+    } else if (execution.state == protocol::ExecutionState::finished) {
+        idle_tracker_.execution_ended();
+    }
+}
+
+void SessionEvents::record(const session::Execution& execution) {
+    if (execution.state == protocol::ExecutionState::queued) {
+        store::LedgerEntry entry;
+        entry.execution_id = execution.id;
+        entry.session_id = execution.session_id;
+        if (execution.params.cell) {
+            entry.cell = to_raw_json(*execution.params.cell);
+        }
+        ledger_->queued(std::move(entry));
+    } else if (execution.state == protocol::ExecutionState::running) {
+        ledger_->started(execution.id);
+    } else {
+        ledger_->finished(execution.id, to_raw_json(execution.result));
+    }
+}
+
+} // namespace cellgate::service

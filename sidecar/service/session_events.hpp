@@ -1,0 +1,35 @@
+#pragma once
+// `SessionEvents` is where the sessions of a sidecar report what happens in them. It goes to the clients, to the idle
+// tracker, and to the ledger, which survives a crash.
+
+#include "client_hub.hpp"
+#include "idle_tracker.hpp"
+#include "session/session_options.hpp"
+#include "store/ledger.hpp"
+
+namespace cellgate::service {
+
+class SessionEvents final : public session::SessionObserver {
+  public:
+    // All must outlive it; `ledger` is nullptr for a sidecar whose work ends with its client.
+    SessionEvents(ClientHub& clients, IdleTracker& idle_tracker, store::Ledger* ledger)
+        : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger) {}
+
+    void session_opened(const std::string& session_id);
+    void session_closed(const std::string& session_id);
+
+    void on_session_changed(const protocol::SessionChangedParams& changed) override;
+    void on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) override;
+    void on_output(const session::Execution& execution, const protocol::OutputRecord& record) override;
+    Task<std::optional<std::string>> ask_input(session::ClientId client, protocol::InputRequestParams params) override;
+
+  private:
+    void track(const session::Execution& execution);
+    void record(const session::Execution& execution);
+
+    ClientHub& clients_;
+    IdleTracker& idle_tracker_;
+    store::Ledger* ledger_;
+};
+
+} // namespace cellgate::service

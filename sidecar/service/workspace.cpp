@@ -1,0 +1,44 @@
+#include "workspace.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace cellgate::service {
+
+std::string canonical_workspace(const std::string& workspace) {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::canonical(workspace, error);
+    if (error || !std::filesystem::is_directory(path)) {
+        throw Error(ErrorCode::config_invalid, fmt::format("expected the workspace to be a directory, found {}: {}",
+                                                           workspace, error ? error.message() : "it is none"));
+    }
+    return path;
+}
+
+std::string Workspace::resolve(const std::string& relative) const {
+    if (relative.empty() || relative.find('\0') != std::string::npos) {
+        throw Error(ErrorCode::invalid_params, "expected a path, found an empty one or one with a NUL");
+    }
+    return (std::filesystem::path(path) / relative).lexically_normal();
+}
+
+session::SessionOptions Workspace::default_session() const {
+    session::SessionOptions options;
+    options.id = default_session_id;
+    options.cwd = path;
+    options.settings = settings;
+    return options;
+}
+
+Workspace open_workspace(const SidecarOptions& options) {
+    Workspace workspace;
+    workspace.path = canonical_workspace(options.workspace);
+    workspace.environment = options.environment;
+    if (options.sandbox_config) {
+        workspace.settings = sandbox::read_settings(std::filesystem::absolute(*options.sandbox_config));
+    }
+    return workspace;
+}
+
+} // namespace cellgate::service

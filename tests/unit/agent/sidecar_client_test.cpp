@@ -1,0 +1,162 @@
+// An agent's connection to a sidecar, whose end of the conversation the test plays.
+
+#include "base/fake_clock.hpp"
+#include "base/memory_stream.hpp"
+#include "protocol/messages/lifecycle.hpp"
+#include "sidecar_client.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cellgate;
+using namespace cellgate::agent;
+using Texts = std::vector<std::string>;
+
+namespace {
+
+struct Call final : mcp::ToolCall {
+    const mcp::Implementation& client() const override { return implementation; }
+    void report(std::string) override {}
+    bool can_ask() const override { return true; }
+    Task<bool> ask(std::string question) override {
+        questions.push_back(std::move(question));
+        co_return true;
+    }
+
+    mcp::Implementation implementation{"an agent", "1"};
+    Texts questions;
+};
+
+// The sidecar's end of one connection. A call that needs an approval waits for `answer`.
+struct SidecarEnd {
+    explicit SidecarEnd(std::unique_ptr<ByteStream> stream)
+        : peer(std::make_shared<protocol::FramedConnection>(std::move(stream), protocol::Framing::content_length),
+               protocol::Dialect::editor) {
+        peer.on_request<protocol::Initialize>([](const protocol::InitializeParams&) { return initialize(); });
+        peer.on_request<protocol::PackagesInstall>(
+            [this](protocol::PackagesInstallParams params) { return install(std::move(params)); });
+    }
+    static Task<protocol::InitializeResult> initialize() {
+        protocol::InitializeResult result;
+        result.protocol_version = "1";
+        co_return result;
+    }
+    Task<protocol::PackagesInstallResult> install(protocol::PackagesInstallParams params) {
+        installing.push_back(params.packages.front());
+        co_await answer.wait();
+        co_return protocol::PackagesInstallResult{};
+    }
+    Task<protocol::ApprovalElicitResult> elicit() {
+        protocol::ApprovalElicitParams params;
+        params.display = {"install a package"};
+        co_return co_await peer.call<protocol::ApprovalElicit>(std::move(params));
+    }
+
+    protocol::Peer peer;
+    Texts installing;
+    Event answer;
+};
+
+struct Fixture {
+    ~Fixture() {
+        for (const std::unique_ptr<SidecarEnd>& end : ends) {
+            end->peer.close();
+        }
+        tasks.spawn(client.close());
+        REQUIRE(tasks.running() == 0);
+    }
+    Task<std::unique_ptr<ByteStream>> connect() {
+        co_await may_connect.wait();
+        if (refuse) {
+            throw Error(ErrorCode::internal_error, "no sidecar answers");
+        }
+        auto [ours, theirs] = memory_stream_pair();
+        ends.push_back(std::make_unique<SidecarEnd>(std::move(theirs)));
+        tasks.spawn(ends.back()->peer.run());
+        co_return std::move(ours);
+    }
+    void install(const std::string& package, std::shared_ptr<Call> call) {
+        tasks.spawn(install_into(package, std::move(call)));
+    }
+    Task<void> install_into(std::string package, std::shared_ptr<Call> call) {
+        protocol::PackagesInstallParams params;
+        params.packages = {package};
+        std::string outcome = package;
+        try {
+            co_await client.install(std::move(params), std::move(call), [](const std::string&) {});
+        } catch (const Error&) {
+            outcome += " failed";
+        }
+        outcomes.push_back(outcome);
+    }
+    // "allow", "deny", or "nobody" if no call could ask.
+    std::string elicit() {
+        std::string outcome;
+        tasks.spawn(elicit_into(&outcome));
+        return outcome;
+    }
+    Task<void> elicit_into(std::string* outcome) {
+        try {
+            const protocol::ApprovalElicitResult result = co_await ends.back()->elicit();
+            *outcome = result.decision == protocol::Verdict::allow ? "allow" : "deny";
+        } catch (const Error&) {
+            *outcome = "nobody";
+        }
+    }
+
+    FakeClock clock;
+    Event may_connect;
+    bool refuse = false;
+    std::vector<std::unique_ptr<SidecarEnd>> ends;
+    SidecarClient client{clock, [this] { return connect(); }, {}};
+    Texts outcomes;
+    TaskScope tasks;
+};
+
+} // namespace
+
+TEST_CASE("calls that come while it connects use the one connection, and a lost one is replaced") {
+    Fixture fixture;
+    const auto call = std::make_shared<Call>();
+    fixture.install("a", call);
+    fixture.install("b", call);
+    CHECK(fixture.ends.empty());
+    fixture.may_connect.set();
+    REQUIRE(fixture.ends.size() == 1);
+    fixture.ends[0]->answer.set();
+    CHECK(fixture.outcomes == Texts{"a", "b"});
+    fixture.ends[0]->peer.close();
+    fixture.install("c", call);
+    CHECK(fixture.ends.size() == 2);
+}
+
+TEST_CASE("a connection that fails is an error of its call, and the next call tries again") {
+    Fixture fixture;
+    fixture.refuse = true;
+    fixture.may_connect.set();
+    const auto call = std::make_shared<Call>();
+    fixture.install("a", call);
+    CHECK(fixture.outcomes == Texts{"a failed"});
+    fixture.refuse = false;
+    fixture.install("b", call);
+    REQUIRE(fixture.ends.size() == 1);
+    fixture.ends[0]->answer.set();
+    CHECK(fixture.outcomes == Texts{"a failed", "b"});
+}
+
+TEST_CASE("one call at a time may need an approval, and its own user is asked") {
+    Fixture fixture;
+    fixture.may_connect.set();
+    const auto first = std::make_shared<Call>();
+    const auto second = std::make_shared<Call>();
+    fixture.install("a", first);
+    fixture.install("b", second);
+    REQUIRE(fixture.ends.size() == 1);
+    CHECK(fixture.ends[0]->installing == Texts{"a"});
+    CHECK(fixture.elicit() == "allow");
+    CHECK(first->questions.size() == 1);
+    CHECK(second->questions.empty());
+    fixture.ends[0]->answer.set();
+    CHECK(fixture.outcomes == Texts{"a", "b"});
+    CHECK(fixture.elicit() == "nobody"); // no call is left that could ask
+    CHECK(first->questions.size() + second->questions.size() == 1);
+}

@@ -1,0 +1,94 @@
+#include "base/fake_clock.hpp"
+#include "service_fixture.hpp"
+#include "session_events.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+using namespace cellgate;
+using namespace cellgate::service;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Fixture {
+    void change(protocol::ExecutionState state) {
+        execution.state = state;
+        events.on_execution_changed(execution, std::nullopt);
+    }
+    static protocol::ExecuteParams params() {
+        protocol::ExecuteParams params;
+        params.cell = protocol::CellPosition{"file:///a.py", 3};
+        return params;
+    }
+
+    service_fixture::TemporaryFolder folder;
+    FakeClock clock;
+    store::Journals journals{folder.path, run_inline};
+    store::Ledger ledger{journals.directory()};
+    ClientHub clients;
+    IdleTracker idle_tracker{clock};
+    SessionEvents events{clients, idle_tracker, &ledger};
+    session::Execution execution{"one", params(), 1, "s", journals, clock};
+};
+
+} // namespace
+
+TEST_CASE("an execution that is queued or runs keeps the sidecar for a client that will come back") {
+    Fixture fixture;
+    fixture.idle_tracker.client_connected();
+    fixture.change(protocol::ExecutionState::queued);
+    fixture.change(protocol::ExecutionState::running);
+    fixture.idle_tracker.client_left(10s);
+    fixture.clock.advance(1h);
+    CHECK(fixture.idle_tracker.needed());
+    fixture.change(protocol::ExecutionState::finished);
+    CHECK(fixture.idle_tracker.needed());
+    fixture.clock.advance(10s);
+    CHECK_FALSE(fixture.idle_tracker.needed());
+}
+
+TEST_CASE("after a crash the ledger has the open sessions, and how far each execution came") {
+    Fixture fixture;
+    const std::string& directory = fixture.journals.directory();
+    fixture.events.session_opened("s");
+    fixture.events.session_opened("t");
+    fixture.change(protocol::ExecutionState::queued);
+    store::LedgerContents left = store::read_ledger(directory);
+    CHECK(left.sessions == std::vector<std::string>{"s", "t"});
+    REQUIRE(left.executions.size() == 1);
+    CHECK(left.executions[0].execution_id == "one");
+    CHECK(left.executions[0].session_id == "s");
+    REQUIRE(left.executions[0].cell);
+    CHECK(left.executions[0].cell->text().find("a.py") != std::string::npos);
+    CHECK_FALSE(left.executions[0].started);
+    fixture.change(protocol::ExecutionState::running);
+    left = store::read_ledger(directory);
+    REQUIRE(left.executions.size() == 1);
+    CHECK(left.executions[0].started);
+    CHECK_FALSE(left.executions[0].result);
+    fixture.change(protocol::ExecutionState::finished);
+    fixture.events.session_closed("t");
+    left = store::read_ledger(directory);
+    CHECK(left.sessions == std::vector<std::string>{"s"});
+    REQUIRE(left.executions.size() == 1);
+    CHECK(left.executions[0].result);
+}
+
+TEST_CASE("a sidecar whose work ends with its client keeps no ledger, and counts its executions all the same") {
+    Fixture fixture;
+    SessionEvents events(fixture.clients, fixture.idle_tracker, nullptr);
+    events.session_opened("u");
+    events.on_execution_changed(fixture.execution, std::nullopt);
+    fixture.idle_tracker.client_connected();
+    fixture.idle_tracker.drain();
+    fixture.idle_tracker.client_left(0s);
+    CHECK(fixture.idle_tracker.needed());
+    const store::LedgerContents left = store::read_ledger(fixture.journals.directory());
+    CHECK(left.sessions.empty());
+    CHECK(left.executions.empty());
+    fixture.execution.state = protocol::ExecutionState::finished;
+    events.on_execution_changed(fixture.execution, std::nullopt);
+    CHECK_FALSE(fixture.idle_tracker.needed());
+}

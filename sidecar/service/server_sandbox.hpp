@@ -4,6 +4,7 @@
 // server alone, while it runs.
 
 #include "async/loop.hpp"
+#include "base/environment.hpp"
 #include "egress/network.hpp"
 #include "gate/gate.hpp"
 #include "store/directories.hpp"

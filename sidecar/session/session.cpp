@@ -78,7 +78,7 @@ protocol::SessionInfo Session::info() const {
         info.sandbox_additions = to_protocol(options_.additions);
     }
     if (options_.settings || !options_.additions.empty() ||
-        !sandbox::traits_of(options_.isolation).limitations.empty()) {
+        !sandbox::traits_of(options_.isolation).limitations.empty() || !latest_.notices.empty()) {
         info.sandbox_notices = latest_.notices;
     }
     info.execution_count = latest_.execution_count;

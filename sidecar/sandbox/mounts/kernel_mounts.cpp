@@ -43,14 +43,17 @@ void refuse_system_workspace(const std::string& workspace) {
     }
 }
 
-void add_workspace(MountPlan& plan, const std::string& workspace, bool writable, const ProtectedPaths& places) {
+std::vector<std::string> add_workspace(MountPlan& plan, const std::string& workspace, bool writable,
+                                       const ProtectedPaths& places) {
     const std::string wrappers = workspace + "/mcptools";
-    show_guarded(plan, workspace, writable, {"the workspace"}, places.homes, {wrappers});
+    std::vector<std::string> notices =
+        show_guarded(plan, workspace, writable, {"the workspace"}, places.homes, {wrappers});
     struct stat status = {};
     if (::lstat(wrappers.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
         plan.set_reason({"guarded: what calls tools", Cause::guard});
         plan.read_only(wrappers);
     }
+    return notices;
 }
 
 void add_interpreter(KernelMounts& mounts, const std::vector<std::string>& folders, const ProtectedPaths& places,
@@ -152,7 +155,8 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
     if (profile.settings) {
         settings.emplace(*profile.settings, places, mounts.workspace);
     }
-    add_workspace(mounts.plan, mounts.workspace, !settings || settings->workspace_is_writable(), places);
+    mounts.notices =
+        add_workspace(mounts.plan, mounts.workspace, !settings || settings->workspace_is_writable(), places);
     mounts.exchangeable = {mounts.workspace};
     if (settings) {
         settings->show(mounts.plan);
@@ -163,7 +167,7 @@ KernelMounts plan_kernel_mounts(const Profile& profile, const Environment& envir
     add_interpreter(mounts, profile.read_only, places, needed);
     if (settings) {
         settings->hide(mounts.plan, needed);
-        mounts.notices = settings->notices();
+        mounts.notices.insert(mounts.notices.end(), settings->notices().begin(), settings->notices().end());
         mounts.links.insert(settings->links().begin(), settings->links().end());
         if (!profile.settings->file.empty()) {
             guard_settings(mounts, profile.settings->file);

@@ -12,7 +12,7 @@ namespace cellgate::sandbox {
 struct GitReference {
     std::string folder;
     std::string path;
-    bool file_only = false; // a word of a command: it counts where it is a file
+    bool file_only = false; // a word of any value: it counts where it is a file
 };
 
 // `place` is the file or folder with the name `.git`, without links; `worktree` the folder that contains it. A file

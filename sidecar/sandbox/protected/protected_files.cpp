@@ -1,6 +1,7 @@
 #include "sandbox/protected_files.hpp"
 
 #include "base/error.hpp"
+#include "base/escape_unprintable.hpp"
 #include "mounts/paths.hpp"
 #include "mounts/symlink_chain.hpp"
 #include "protected/git_references.hpp"
@@ -107,7 +108,9 @@ class Search {
     void inspect(const fs::directory_entry& entry, bool of_environment);
     void guard(const std::string& path);
     void hide(const std::string& path);
-    void obey(const std::string& folder, const std::string& text, bool file_only = false);
+    std::string obey(const std::string& folder, const std::string& text, bool file_only = false);
+    void obey_repository(const std::string& repository);
+    bool has_protected_name(const std::string& path) const;
     void obey_link(const fs::path& link);
     void look_inside(const std::string& folder);
     void inspect_secrets(const std::string& folder);
@@ -214,11 +217,12 @@ void Search::inspect_secrets(const std::string& folder) {
     }
 }
 
-void Search::obey(const std::string& folder, const std::string& text, bool file_only) {
+// Returns what it resolves to, or would, in the workspace; nothing for other places.
+std::string Search::obey(const std::string& folder, const std::string& text, bool file_only) {
     const SymlinkChain trail = resolve_symlinks(folder, text);
     std::error_code ignored;
     if (file_only && (trail.end.empty() || !fs::is_regular_file(trail.end, ignored))) {
-        return;
+        return {};
     }
     for (const auto& [link, target] : trail.links) {
         found_.places.insert(link);
@@ -228,12 +232,14 @@ void Search::obey(const std::string& folder, const std::string& text, bool file_
     }
     // What holds the workspace is not within its cells' reach, or cannot be kept from them.
     if (trail.end.empty() || is_within(top_, trail.end)) {
-        return;
+        return is_within(trail.missing, top_) ? trail.missing : std::string();
     }
     found_.places.insert(trail.end);
-    if (is_within(trail.end, top_)) {
-        guard(trail.end);
+    if (!is_within(trail.end, top_)) {
+        return {};
     }
+    guard(trail.end);
+    return trail.end;
 }
 
 void Search::obey_link(const fs::path& link) {
@@ -261,12 +267,32 @@ void Search::look_inside(const std::string& folder) {
     }
 }
 
+bool Search::has_protected_name(const std::string& path) const {
+    const fs::path below = fs::path(path).lexically_relative(top_);
+    return std::any_of(below.begin(), below.end(),
+                       [](const fs::path& part) { return is_auto_run_name(part.native()); });
+}
+
+void Search::obey_repository(const std::string& repository) {
+    const std::string place = resolve_symlinks(top_, repository).end;
+    std::set<std::string> unlisted;
+    for (const GitReference& reference : find_git_references(place, fs::path(repository).parent_path())) {
+        const std::string target = obey(reference.folder, reference.path, reference.file_only);
+        if (!target.empty() && !has_protected_name(target)) {
+            unlisted.insert(target);
+        }
+    }
+    if (!unlisted.empty()) {
+        const std::string more = unlisted.size() == 1 ? "" : fmt::format(" and {} more", unlisted.size() - 1);
+        found_.notices.push_back(
+            fmt::format("{} makes git run or obey {}{}: protected as it is now, and not by its name",
+                        escape_unprintable(repository), escape_unprintable(*unlisted.begin()), more));
+    }
+}
+
 void Search::complete(const std::vector<std::string>& homes) {
     for (const std::string& repository : repositories_) {
-        const std::string place = resolve_symlinks(top_, repository).end;
-        for (const GitReference& lead : find_git_references(place, fs::path(repository).parent_path())) {
-            obey(lead.folder, lead.path, lead.file_only);
-        }
+        obey_repository(repository);
     }
     while (!to_look_inside_.empty()) {
         const std::string path = std::move(to_look_inside_.front());

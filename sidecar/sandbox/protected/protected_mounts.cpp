@@ -8,8 +8,9 @@
 
 namespace cellgate::sandbox {
 
-void show_guarded(MountPlan& plan, const std::string& top, bool writable, Reason reason,
-                  const std::vector<std::string>& homes, const std::vector<std::string>& also_obeyed) {
+std::vector<std::string> show_guarded(MountPlan& plan, const std::string& top, bool writable, Reason reason,
+                                      const std::vector<std::string>& homes,
+                                      const std::vector<std::string>& also_obeyed) {
     plan.set_reason(std::move(reason));
     if (writable) {
         plan.read_write(top);
@@ -17,9 +18,9 @@ void show_guarded(MountPlan& plan, const std::string& top, bool writable, Reason
         plan.read_only(top);
     }
     if (!std::filesystem::is_directory(top)) {
-        return;
+        return {};
     }
-    const ProtectedFiles guarded = find_protected_files(top, homes, also_obeyed);
+    ProtectedFiles guarded = find_protected_files(top, homes, also_obeyed);
     if (writable) {
         plan.set_reason({"guarded: programs outside of the sandbox run or obey it", Cause::guard});
         for (const std::string& path : guarded.read_only) {
@@ -36,6 +37,7 @@ void show_guarded(MountPlan& plan, const std::string& top, bool writable, Reason
     for (const std::string& path : guarded.secret_files) {
         plan.hide_file(path);
     }
+    return std::move(guarded.notices);
 }
 
 void guard_targets(MountPlan& plan) {

@@ -10,9 +10,11 @@
 namespace cellgate::sandbox {
 
 // `top` is canonical, a folder or a file; `reason` says why it is shown; `homes` and `also_obeyed` are as
-// those of find_protected_files(), as what is thrown.
-void show_guarded(MountPlan& plan, const std::string& top, bool writable, Reason reason,
-                  const std::vector<std::string>& homes, const std::vector<std::string>& also_obeyed = {});
+// those of find_protected_files(), as what is thrown. Returns
+// notices for users.
+[[nodiscard]] std::vector<std::string> show_guarded(MountPlan& plan, const std::string& top, bool writable,
+                                                    Reason reason, const std::vector<std::string>& homes,
+                                                    const std::vector<std::string>& also_obeyed = {});
 
 // Protects the targets of protected names, which may be in any place that is shown for writing. Called once all of
 // these are planned.

@@ -124,6 +124,10 @@ void SettingsMounts::notice(const PathRule& rule, const std::string& text) {
     }
 }
 
+void SettingsMounts::add_notices(const std::vector<std::string>& notices) {
+    notices_.insert(notices_.end(), notices.begin(), notices.end());
+}
+
 Error SettingsMounts::invalid(const PathRule& rule, const std::string& why, std::string hint) const {
     return Error(ErrorCode::config_invalid, fmt::format("{}: {}", named(rule), why), std::move(hint));
 }
@@ -270,7 +274,8 @@ void SettingsMounts::show(MountPlan& plan) {
                    fmt::format("{} stays guarded, so it cannot be written", escape_unprintable(there->place)));
             continue;
         }
-        show_guarded(plan, allowed.path, allowed.writable, {reason(*allowed.rule), Cause::user}, places_.homes);
+        add_notices(
+            show_guarded(plan, allowed.path, allowed.writable, {reason(*allowed.rule), Cause::user}, places_.homes));
     }
     for (const Allowed& allowed : allowed_) {
         unhide(plan, allowed);
@@ -291,7 +296,7 @@ void SettingsMounts::unhide(MountPlan& plan, const Allowed& allowed) {
     } else {
         plan.open_passage(there->place);
     }
-    show_guarded(plan, allowed.path, false, {reason(*allowed.rule), Cause::user}, places_.homes);
+    add_notices(show_guarded(plan, allowed.path, false, {reason(*allowed.rule), Cause::user}, places_.homes));
 }
 
 void SettingsMounts::hide(MountPlan& plan, const std::vector<std::string>& needed) {

@@ -62,6 +62,7 @@ class SettingsMounts {
     std::string reason(const PathRule& rule) const;
     std::string named(const PathRule& rule) const; // in an error
     void notice(const PathRule& rule, const std::string& text);
+    void add_notices(const std::vector<std::string>& notices);
     Error invalid(const PathRule& rule, const std::string& why, std::string hint) const;
     static bool find(const PathRule& rule, const std::string& path, Allowed& found);
     void allow(const PathRule& rule, bool writable);

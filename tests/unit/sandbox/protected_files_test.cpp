@@ -37,6 +37,27 @@ TEST_CASE("auto-run files are known by name") {
     CHECK_FALSE(is_auto_run_name("git"));
 }
 
+TEST_CASE("a repository whose configuration names what has no protected name is in a notice") {
+    Machine machine;
+    machine.write(machine.workspace / ".git/config", "[core]\n\thooksPath = .husky\n[include]\n\tpath = config.more\n"
+                                                     "[branch \"data.txt\"]\n\tremote = origin\n");
+    CHECK(find_protected_files(machine.workspace).notices.empty());
+    const fs::path other = machine.workspace / "part/other";
+    machine.write(other / ".git/config", "[core] hooksPath = \"my hooks\" # ours\n"
+                                         "[filter \"x\"]\n\tclean = sh tools/clean.sh %f \\\n | ./second.sh\n");
+    machine.write(other / "tools/clean.sh", "");
+    machine.write(other / "second.sh", "");
+    const ProtectedFiles found = find_protected_files(machine.workspace);
+    REQUIRE(found.notices.size() == 1);
+    CHECK(found.notices.front().find((other / ".git").string() + " makes git run or obey") == 0);
+    CHECK(found.notices.front().find((other / "my hooks").string() + " and 2 more") != std::string::npos);
+    CHECK(found.places.contains(other / "my hooks"));
+    for (const char* name : {"tools/clean.sh", "second.sh"}) {
+        CHECK_MESSAGE(std::count(found.read_only.begin(), found.read_only.end(), other / name) == 1, name);
+    }
+    CHECK(std::count(found.read_only.begin(), found.read_only.end(), machine.workspace / "data.txt") == 0);
+}
+
 TEST_CASE("guarded files are found at any depth, through symlinks only inside the workspace") {
     Machine machine;
     fs::create_symlink(machine.home / ".ssh/id_rsa", machine.workspace / "part/.env");

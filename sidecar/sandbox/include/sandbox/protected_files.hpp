@@ -25,6 +25,8 @@ struct ProtectedFiles {
     // The targets of protected names, by links and by git's references, and each link on the way: nothing is to be made
     // in these places, or moved there. They may hold nothing yet, or be outside of the workspace.
     std::set<std::string> places = {};
+    // For users to read: repositories whose files name what has no protected name.
+    std::vector<std::string> notices = {};
 };
 
 // `workspace` is canonical, and so are the results; all but `places` are inside it. Breadth first, symlinks to

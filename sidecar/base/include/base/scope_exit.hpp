@@ -1,6 +1,6 @@
 #pragma once
-// `ScopeExit` is a cleanup that runs when its scope ends, whichever way. It throws nothing. A cleanup that awaits something
-// is given to finally() of base/sync.hpp.
+// `ScopeExit` is a cleanup that runs when its scope ends, whichever way. It throws nothing. A cleanup that awaits
+// something is given to finally() of base/sync.hpp.
 
 #include <utility>
 

@@ -19,8 +19,25 @@ class AtATerminal(CliTest):
         self.made = self.workspace.path / "made.txt"
 
     def question(self, terminal):
-        shown = terminal.expect(r"your answer: $|answer.*[:?] ?$")
-        return shown
+        return terminal.expect(r"your answer: $|answer.*[:?] ?$")
+
+    def asked(self):
+        """A terminal at which a cell's write_file is asked about."""
+        terminal = self.terminal("run", self.script(self.WRITE))
+        self.question(terminal)
+        return terminal
+
+    def assert_succeeds(self, terminal):
+        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+
+    def assert_fails_unwritten(self, terminal):
+        self.assertNotEqual(terminal.wait_end(), 0)
+        self.assertFalse(self.made.exists())
+
+    def deny(self, terminal, reason=""):
+        terminal.type("d")
+        terminal.expect("why")
+        terminal.type(reason)
 
     def test_the_first_choice_allows_what_was_shown(self):
         terminal = self.terminal("run", self.script(self.WRITE))
@@ -29,41 +46,33 @@ class AtATerminal(CliTest):
             self.assertIn(part, shown)
         self.assertFalse(self.made.exists())
         terminal.type("1")
-        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assert_succeeds(terminal)
         self.assertEqual(self.made.read_text(), "from the cell")
 
     def test_a_no_with_its_reason(self):
-        terminal = self.terminal("run", self.script(self.WRITE))
-        self.question(terminal)
-        terminal.type("d")
-        terminal.expect("why")
-        terminal.type("not in here")
+        terminal = self.asked()
+        self.deny(terminal, "not in here")
         self.assertNotEqual(terminal.wait_end(), 0)
         self.assertRegex(terminal.text, r"ApprovalDenied.*not in here")
         self.assertFalse(self.made.exists())
 
     def test_an_edit(self):
-        terminal = self.terminal("run", self.script(self.WRITE))
-        self.question(terminal)
+        terminal = self.asked()
         terminal.type("e")
         terminal.expect("JSON[^\n]*: ?$")
         terminal.type('{"path": "made.txt", "content": "from the user"}')
-        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assert_succeeds(terminal)
         self.assertEqual(self.made.read_text(), "from the user")
 
     def test_an_edit_that_the_terminal_cuts_is_refused_and_asked_for_again(self):
-        terminal = self.terminal("run", self.script(self.WRITE))
-        self.question(terminal)
+        terminal = self.asked()
         terminal.type("e")
         terminal.expect("JSON[^\n]*: ?$")
         terminal.type(json.dumps({"path": "made.txt", "content": "x" * 6000}))
         terminal.expect("no more than 4095 bytes")
         self.question(terminal)
-        terminal.type("d")
-        terminal.expect("why")
-        terminal.type("")
-        self.assertNotEqual(terminal.wait_end(), 0)
-        self.assertFalse(self.made.exists())
+        self.deny(terminal)
+        self.assert_fails_unwritten(terminal)
 
     def test_what_is_no_answer_asks_again(self):
         terminal = self.terminal("run", self.script(self.WRITE))
@@ -73,21 +82,17 @@ class AtATerminal(CliTest):
         self.question(terminal)
         self.assertFalse(self.made.exists())
         terminal.type("1")
-        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assert_succeeds(terminal)
 
     def test_control_d_is_a_no(self):
-        terminal = self.terminal("run", self.script(self.WRITE))
-        self.question(terminal)
+        terminal = self.asked()
         os.write(terminal.master, b"\x04")
-        self.assertNotEqual(terminal.wait_end(), 0)
-        self.assertFalse(self.made.exists())
+        self.assert_fails_unwritten(terminal)
 
     def test_control_c_at_a_question_ends_it(self):
-        terminal = self.terminal("run", self.script(self.WRITE))
-        self.question(terminal)
+        terminal = self.asked()
         os.write(terminal.master, b"\x03")
-        self.assertNotEqual(terminal.wait_end(), 0)
-        self.assertFalse(self.made.exists())
+        self.assert_fails_unwritten(terminal)
 
     def test_output_is_held_while_a_question_is_open(self):
         terminal = self.terminal("run", self.script(
@@ -100,7 +105,7 @@ class AtATerminal(CliTest):
         wait_until(lambda: (self.workspace.path / "printed").exists(), "the cell to print")
         self.assertEqual(terminal.text[terminal.seen:], "")
         terminal.type("1")
-        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assert_succeeds(terminal)
         self.assertIn("your answer: 1", terminal.text[terminal.seen:])
 
     def test_keys_typed_before_a_question_do_not_answer_it(self):
@@ -118,11 +123,8 @@ class AtATerminal(CliTest):
         terminal.expect("expected a number")
         self.question(terminal)
         self.assertFalse(self.made.exists())
-        terminal.type("d")
-        terminal.expect("why")
-        terminal.type("")
-        self.assertNotEqual(terminal.wait_end(), 0)
-        self.assertFalse(self.made.exists())
+        self.deny(terminal)
+        self.assert_fails_unwritten(terminal)
 
     def test_keys_typed_before_a_question_can_have_been_read_do_not_answer_it(self):
         # The cell may know when the user will press a key that means something else.
@@ -130,11 +132,8 @@ class AtATerminal(CliTest):
         terminal.expect("this call")
         terminal.type("1")
         self.question(terminal)
-        terminal.type("d")
-        terminal.expect("why")
-        terminal.type("")
-        self.assertNotEqual(terminal.wait_end(), 0)
-        self.assertFalse(self.made.exists())
+        self.deny(terminal)
+        self.assert_fails_unwritten(terminal)
 
     def test_what_was_typed_behind_an_answer_does_not_answer_the_next_question(self):
         terminal = self.terminal("run", self.script(self.WRITE + self.WRITE.replace("made", "second")))
@@ -143,9 +142,7 @@ class AtATerminal(CliTest):
         self.question(terminal)
         self.assertTrue(self.made.exists())
         self.assertFalse((self.workspace.path / "second.txt").exists())
-        terminal.type("d")
-        terminal.expect("why")
-        terminal.type("")
+        self.deny(terminal)
         self.assertNotEqual(terminal.wait_end(), 0)
         self.assertFalse((self.workspace.path / "second.txt").exists())
 
@@ -163,11 +160,8 @@ class AtATerminal(CliTest):
         self.workspace.write("typed", "")
         self.assertIn("write_file", terminal.expect("your answer: $"))
         self.assertFalse(self.made.exists())
-        terminal.type("d")
-        terminal.expect("why")
-        terminal.type("")
-        self.assertNotEqual(terminal.wait_end(), 0)
-        self.assertFalse(self.made.exists())
+        self.deny(terminal)
+        self.assert_fails_unwritten(terminal)
 
     def test_no_text_of_a_call_reaches_the_left_edge(self):
         # Padded for a terminal of 60 columns, which would break the line before the imitation.
@@ -184,25 +178,21 @@ class AtATerminal(CliTest):
                          ["== cellgate asks ====================================================="])
         for line in lines:
             self.assertTrue(len(line) < 60 or line.startswith("=="), line)
-        terminal.type("d")
-        terminal.expect("why")
-        terminal.type("")
+        self.deny(terminal)
         self.assertNotEqual(terminal.wait_end(), 0)
 
     def test_a_question_outlives_a_change_of_the_terminals_size(self):
-        terminal = self.terminal("run", self.script(self.WRITE))
-        self.question(terminal)
+        terminal = self.asked()
         for columns in (40, 200):
             terminal.resize(columns)  # the process gets SIGWINCH
         terminal.type("1")
-        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assert_succeeds(terminal)
         self.assertTrue(self.made.exists())
 
     def test_control_c_at_the_reason_or_the_edit_ends_it_too(self):
         for key, expected in (("d", "why"), ("e", "new arguments")):
             with self.subTest(key):
-                terminal = self.terminal("run", self.script(self.WRITE))
-                self.question(terminal)
+                terminal = self.asked()
                 terminal.type(key)
                 terminal.expect(expected)
                 os.write(terminal.master, b"\x03")
@@ -210,15 +200,13 @@ class AtATerminal(CliTest):
                 self.assertFalse(self.made.exists())
 
     def test_control_d_in_the_middle_of_an_answer_is_not_its_end(self):
-        terminal = self.terminal("run", self.script(self.WRITE))
-        self.question(terminal)
+        terminal = self.asked()
         os.write(terminal.master, b"4\x04")  # hands over what is typed so far; no line yet
         os.write(terminal.master, b"2\r")
         terminal.expect("expected a number")
         self.question(terminal)
         os.write(terminal.master, b"\x04")
-        self.assertNotEqual(terminal.wait_end(), 0)
-        self.assertFalse(self.made.exists())
+        self.assert_fails_unwritten(terminal)
 
     def test_each_line_of_what_the_code_asks_says_so(self):
         terminal = self.terminal("run", self.script(
@@ -232,7 +220,7 @@ class AtATerminal(CliTest):
         terminal.type("x")
         self.assertIn("[the code asks] [sudo]", terminal.expect("ada: $"))
         terminal.type("secret word")
-        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assert_succeeds(terminal)
         self.assertNotIn("secret word", terminal.text)
 
     def test_input_and_a_question_take_turns(self):
@@ -247,7 +235,7 @@ class AtATerminal(CliTest):
                 continue
             self.assertFalse(self.made.exists())
             terminal.type("1")
-        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assert_succeeds(terminal)
         self.assertIn("hello 1", terminal.text)
         self.assertTrue(self.made.exists())
 
@@ -256,7 +244,7 @@ class AtATerminal(CliTest):
             "try:\n    input('Name: ')\nexcept EOFError:\n    print('the end')"))
         terminal.expect("Name: ")
         os.write(terminal.master, b"\x04")
-        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assert_succeeds(terminal)
         self.assertIn("the end", terminal.text)
 
     def test_a_server_that_cannot_be_started_is_refused_without_a_question(self):
@@ -271,12 +259,11 @@ class AtATerminal(CliTest):
         terminal = self.terminal("run", self.script("name = input('Name: ')\nprint('hello', name)"))
         terminal.expect("Name: ")
         terminal.type("Ada")
-        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assert_succeeds(terminal)
         self.assertIn("hello Ada", terminal.text)
 
     def test_a_terminal_that_goes_away_leaves_nothing(self):
-        terminal = self.terminal("run", self.script(self.WRITE))
-        self.question(terminal)
+        terminal = self.asked()
         terminal.process.send_signal(signal.SIGHUP)  # what a terminal sends that is closed
         terminal.wait_end()
         self.assertFalse(self.made.exists())
@@ -285,13 +272,13 @@ class AtATerminal(CliTest):
         terminal = self.terminal("call", "host", "write_file", '{"path": "made.txt", "content": "by call"}')
         self.question(terminal)
         terminal.type("1")
-        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assert_succeeds(terminal)
         self.assertEqual(self.made.read_text(), "by call")
         self.workspace.write(".mcp.json", json.dumps({"mcpServers": {"repo": fixture_server()}}))
         terminal = self.terminal("generate", "repo")
         self.assertIn("python3", self.question(terminal))
         terminal.type("1")
-        self.assertEqual(terminal.wait_end(), 0, terminal.text)
+        self.assert_succeeds(terminal)
         self.assertTrue((self.workspace.path / "mcptools/repo/tool_1.py").exists())
 
 

@@ -3,6 +3,7 @@
 #include "base/fake_clock.hpp"
 #include "client_hub.hpp"
 #include "service_fixture.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -93,7 +94,7 @@ struct Fixture {
         *outcome = co_await hub.elicit(std::move(agent), std::move(approval));
     }
 
-    service_fixture::TemporaryFolder folder;
+    TempFolder folder;
     FakeClock clock;
     store::Journals journals{folder.path, run_inline};
     ClientHub hub;

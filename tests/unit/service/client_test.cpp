@@ -48,13 +48,8 @@ struct Table {
     }
 };
 
-Task<void> at_once(std::function<void()> work) {
-    work();
-    co_return;
-}
-
 struct Conversation {
-    explicit Conversation(protocol::Role role) : client(1, role, pair.ours, at_once) {
+    explicit Conversation(protocol::Role role) : client(1, role, pair.ours, run_inline) {
         scope.spawn(client.peer.run());
         scope.spawn(caller.run());
     }

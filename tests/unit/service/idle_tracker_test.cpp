@@ -10,8 +10,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// A tracker that so many clients have connected to.
 struct Fixture {
-    Fixture() { tasks.spawn(watch()); }
+    explicit Fixture(int clients) {
+        tasks.spawn(watch());
+        for (int i = 0; i < clients; ++i) {
+            idle_tracker.client_connected();
+        }
+    }
     ~Fixture() { tasks.cancel(); }
     Task<void> watch() {
         idle_tracker.expect_reconnect(30s);
@@ -28,7 +34,7 @@ struct Fixture {
 } // namespace
 
 TEST_CASE("the first client is waited for, and not for ever") {
-    Fixture fixture;
+    Fixture fixture(0);
     fixture.clock.advance(29s);
     CHECK_FALSE(fixture.idle);
     fixture.clock.advance(1s);
@@ -36,9 +42,7 @@ TEST_CASE("the first client is waited for, and not for ever") {
 }
 
 TEST_CASE("a client that exits cleanly is not waited for, the last one ends it") {
-    Fixture fixture;
-    fixture.idle_tracker.client_connected();
-    fixture.idle_tracker.client_connected();
+    Fixture fixture(2);
     fixture.clock.advance(1h);
     fixture.idle_tracker.client_left(0s);
     CHECK_FALSE(fixture.idle);
@@ -47,8 +51,7 @@ TEST_CASE("a client that exits cleanly is not waited for, the last one ends it")
 }
 
 TEST_CASE("a client that lost its connection is waited for, also while others connect and leave") {
-    Fixture fixture;
-    fixture.idle_tracker.client_connected();
+    Fixture fixture(1);
     fixture.idle_tracker.client_left(600s);
     fixture.clock.advance(500s);
     fixture.idle_tracker.client_connected();
@@ -62,17 +65,14 @@ TEST_CASE("a client that lost its connection is waited for, also while others co
 }
 
 TEST_CASE("of two lost clients the longer wait holds") {
-    Fixture fixture;
-    fixture.idle_tracker.client_connected();
-    fixture.idle_tracker.client_connected();
+    Fixture fixture(2);
     fixture.idle_tracker.client_left(600s);
     fixture.idle_tracker.client_left(10s);
     CHECK(fixture.idle_tracker.reconnect_remaining() == 600s);
 }
 
 TEST_CASE("any client that connects satisfies a pending reconnect") {
-    Fixture fixture;
-    fixture.idle_tracker.client_connected();
+    Fixture fixture(1);
     fixture.idle_tracker.client_left(600s);
     fixture.idle_tracker.client_connected();
     fixture.idle_tracker.cancel_reconnect();
@@ -81,8 +81,7 @@ TEST_CASE("any client that connects satisfies a pending reconnect") {
 }
 
 TEST_CASE("while a cell runs the wait does not end, and afterwards it is as long again") {
-    Fixture fixture;
-    fixture.idle_tracker.client_connected();
+    Fixture fixture(1);
     fixture.idle_tracker.execution_began();
     fixture.idle_tracker.client_left(600s);
     fixture.clock.advance(1h);
@@ -95,16 +94,14 @@ TEST_CASE("while a cell runs the wait does not end, and afterwards it is as long
 }
 
 TEST_CASE("an execution of a client that exited cleanly keeps nothing alive") {
-    Fixture fixture;
-    fixture.idle_tracker.client_connected();
+    Fixture fixture(1);
     fixture.idle_tracker.execution_began();
     fixture.idle_tracker.client_left(0s);
     CHECK(fixture.idle);
 }
 
 TEST_CASE("draining waits for clients and cells, not for a reconnect") {
-    Fixture fixture;
-    fixture.idle_tracker.client_connected();
+    Fixture fixture(1);
     fixture.idle_tracker.execution_began();
     fixture.idle_tracker.drain();
     fixture.idle_tracker.client_left(600s);

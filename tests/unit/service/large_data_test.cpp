@@ -1,9 +1,12 @@
+#include "base/files.hpp"
 #include "base/json.hpp"
 #include "large_data.hpp"
-#include "service_fixture.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <sys/stat.h>
 
 using namespace cellgate;
@@ -14,7 +17,7 @@ namespace {
 constexpr std::size_t large = max_inline_bytes + 100;
 
 struct Case {
-    service_fixture::TemporaryFolder folder;
+    TempFolder folder;
     protocol::OutputRecord record;
 
     explicit Case(const std::string& data, const std::string& type = "display_data") {
@@ -23,9 +26,9 @@ struct Case {
             RawJson::parse(R"({"output_type":")" + type + R"(","data":)" + data + R"(,"metadata":{"a": 1}})");
         move_large_data_to_files(record, stem());
     }
-    std::string stem() const { return folder.path + "/id.3"; }
+    std::string stem() const { return folder.path / "id.3"; }
     Json data() const { return record.output->value().at("data"); }
-    std::string content(std::size_t i) const { return service_fixture::read_text(record.files->at(i).path); }
+    std::string content(std::size_t i) const { return read_file(record.files->at(i).path).value(); }
 };
 
 std::string quoted(const std::string& text) {
@@ -108,7 +111,7 @@ TEST_CASE("a file is written once, and named again for who asks again") {
         RawJson::parse(R"({"output_type":"display_data","data":{"text/plain":)" + quoted(repeated("y", large)) + "}}");
     move_large_data_to_files(again, given.stem());
     REQUIRE(again.files);
-    CHECK(service_fixture::read_text(again.files->front().path) == "kept");
+    CHECK(read_file(again.files->front().path) == "kept");
     CHECK(again.files->front().bytes == 4);
 }
 
@@ -125,7 +128,7 @@ TEST_CASE("what cannot be written stays in the message") {
 TEST_CASE("other outputs, and data of many small types, are left as they are") {
     const std::string text = quoted(repeated("x", large));
     const std::string half = quoted(repeated("x", max_inline_bytes / 2));
-    const service_fixture::TemporaryFolder folder;
+    const TempFolder folder;
     for (const std::string& output :
          {R"({"output_type":"stream","name":"stdout","text":)" + text + "}",
           R"({"output_type":"error","ename":"E","evalue":)" + text + R"(,"data":{"text/plain":)" + text + "}}",
@@ -134,7 +137,7 @@ TEST_CASE("other outputs, and data of many small types, are left as they are") {
               "}}"}) {
         protocol::OutputRecord record;
         record.output = RawJson::parse(output);
-        move_large_data_to_files(record, folder.path + "/id.0");
+        move_large_data_to_files(record, folder.path / "id.0");
         CHECK_FALSE(record.files);
         CHECK(record.output->text() == output);
     }

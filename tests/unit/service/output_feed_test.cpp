@@ -2,6 +2,7 @@
 #include "large_data.hpp"
 #include "output_feed.hpp"
 #include "service_fixture.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,7 +15,7 @@ constexpr std::size_t record_bytes = 100'000;
 constexpr std::size_t max_queued = std::size_t{1} << 20; // of the connection; what is beyond waits or is skipped
 
 struct Feed {
-    service_fixture::TemporaryFolder folder;
+    TempFolder folder;
     service_fixture::ConnectionPair pair;
     FakeClock clock;
     store::Journals journals{folder.path, run_inline};

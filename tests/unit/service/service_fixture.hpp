@@ -1,32 +1,14 @@
 #pragma once
-// `TemporaryFolder` is a folder that is removed with its test; `ConnectionPair` has both ends of a conversation in
-// memory.
+// `ConnectionPair` has both ends of a conversation in memory.
 
 #include "base/memory_stream.hpp"
 #include "protocol/connection.hpp"
-#include "store/directories.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
-#include <string>
 
 namespace service_fixture {
 
 using namespace cellgate;
-
-struct TemporaryFolder {
-    std::string path = store::make_unique_directory(std::filesystem::canonical("/tmp"), "service-");
-    ~TemporaryFolder() { store::remove_tree(path); }
-};
-
-inline std::string read_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
 
 struct ConnectionPair {
     ConnectionPair() {

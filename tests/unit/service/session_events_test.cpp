@@ -1,6 +1,6 @@
 #include "base/fake_clock.hpp"
-#include "service_fixture.hpp"
 #include "session_events.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ struct Fixture {
         return params;
     }
 
-    service_fixture::TemporaryFolder folder;
+    TempFolder folder;
     FakeClock clock;
     store::Journals journals{folder.path, run_inline};
     store::Ledger ledger{journals.directory()};

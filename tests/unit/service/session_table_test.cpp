@@ -4,11 +4,13 @@
 #include "client_hub.hpp"
 #include "egress/network.hpp"
 #include "sandbox/launcher.hpp"
-#include "service_fixture.hpp"
 #include "session_table.hpp"
+#include "temp_folder.hpp"
 #include "tools/registry.hpp"
 
 #include <doctest/doctest.h>
+
+#include <filesystem>
 
 using namespace cellgate;
 using namespace cellgate::service;
@@ -19,7 +21,7 @@ namespace {
 struct Fixture {
     Fixture() {
         for (const char* name : {"workspace", "state", "config", "runtime"}) {
-            std::filesystem::create_directory(folder.path + "/" + name);
+            std::filesystem::create_directory(folder.path / name);
         }
     }
 
@@ -50,7 +52,7 @@ struct Fixture {
     gate::GateOptions gate_options() {
         gate::GateOptions options;
         options.root = workspace.path;
-        options.policy_directory = folder.path + "/config/policy";
+        options.policy_directory = folder.path / "config/policy";
         options.run_blocking = [this](std::function<void()> work) { return loop.run_blocking(std::move(work)); };
         return options;
     }
@@ -73,11 +75,11 @@ struct Fixture {
         return ids;
     }
 
-    service_fixture::TemporaryFolder folder;
+    TempFolder folder;
     async::Loop loop;
-    Workspace workspace{folder.path + "/workspace", sandbox::process_environment(), nullptr};
-    store::Directories directories{folder.path + "/state", folder.path + "/config", folder.path + "/runtime",
-                                   folder.path + "/data"};
+    Workspace workspace{folder.path / "workspace", sandbox::process_environment(), nullptr};
+    store::Directories directories{folder.path / "state", folder.path / "config", folder.path / "runtime",
+                                   folder.path / "data"};
     gate::Gate gate{loop.clock(), gate_options()};
     tools::Registry registry{loop, loop.clock(), gate,
                              tools::RegistryOptions{workspace.path, workspace.environment, {"cellgate", "0"}, nullptr}};

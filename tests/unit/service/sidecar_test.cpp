@@ -1,13 +1,18 @@
 // A whole sidecar with its clients in memory.
 
+#include "base/sync.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "protocol/peer.hpp"
 #include "sandbox/launcher.hpp"
 #include "service/sidecar.hpp"
 #include "service_fixture.hpp"
+#include "temp_folder.hpp"
 
 #include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
 
 using namespace cellgate;
 using namespace cellgate::service;
@@ -26,31 +31,22 @@ struct ClientEnd {
 struct Fixture {
     Fixture() {
         SidecarOptions options;
-        options.workspace = folder.path + "/workspace";
+        options.workspace = folder.path / "workspace";
         std::filesystem::create_directory(options.workspace);
         options.environment = sandbox::process_environment();
-        options.environment["XDG_STATE_HOME"] = folder.path + "/state";
-        options.environment["XDG_CONFIG_HOME"] = folder.path + "/config";
-        options.environment["XDG_RUNTIME_DIR"] = folder.path + "/runtime";
+        options.environment["XDG_STATE_HOME"] = folder.path / "state";
+        options.environment["XDG_CONFIG_HOME"] = folder.path / "config";
+        options.environment["XDG_RUNTIME_DIR"] = folder.path / "runtime";
         sidecar = std::make_unique<Sidecar>(loop, std::move(options));
     }
-    void run(Task<void> test) { loop.run(whole(std::move(test))); }
-    Task<void> whole(Task<void> test) {
-        std::exception_ptr error;
-        try {
-            co_await std::move(test);
-        } catch (...) {
-            error = std::current_exception();
-        }
+    void run(Task<void> test) { loop.run(finally(std::move(test), close())); }
+    Task<void> close() {
         for (const std::shared_ptr<ClientEnd>& client : clients) {
             client->peer.close();
         }
         co_await tasks.join();
         co_await sidecar->close();
         CHECK(kernel_directories() == 0);
-        if (error) {
-            std::rethrow_exception(error);
-        }
     }
 
     Task<std::shared_ptr<ClientEnd>> connect(protocol::Role role) {
@@ -86,11 +82,11 @@ struct Fixture {
         outcomes.push_back(ended);
     }
     std::size_t kernel_directories() const {
-        const std::filesystem::directory_iterator found(folder.path + "/runtime/cellgate");
+        const std::filesystem::directory_iterator found(folder.path / "runtime/cellgate");
         return static_cast<std::size_t>(std::distance(begin(found), end(found)));
     }
 
-    service_fixture::TemporaryFolder folder;
+    TempFolder folder;
     async::Loop loop;
     std::unique_ptr<Sidecar> sidecar;
     std::vector<std::shared_ptr<ClientEnd>> clients;
@@ -153,7 +149,7 @@ Task<void> client_vanishes(Fixture* fixture) {
     first->peer.close();
     co_await first->served.wait();
     CHECK(fixture->outcomes == std::vector<std::string>{"internalError"});
-    std::ofstream(fixture->folder.path + "/workspace/gone") << "";
+    std::ofstream(fixture->folder.path / "workspace/gone") << "";
     protocol::ExecuteParams behind;
     behind.session_id = "s";
     behind.code = "1";

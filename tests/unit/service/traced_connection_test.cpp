@@ -1,11 +1,14 @@
 #include "base/encoding.hpp"
 #include "base/fake_clock.hpp"
+#include "base/files.hpp"
 #include "base/json.hpp"
 #include "service_fixture.hpp"
+#include "temp_folder.hpp"
 #include "traced_connection.hpp"
 
 #include <doctest/doctest.h>
 
+#include <sstream>
 #include <sys/stat.h>
 
 using namespace cellgate;
@@ -21,7 +24,7 @@ Task<void> receive_into(std::shared_ptr<protocol::Connection> connection, std::v
 
 std::vector<Json> lines_of(const std::string& path) {
     std::vector<Json> lines;
-    std::istringstream text(service_fixture::read_text(path));
+    std::istringstream text(read_file(path).value());
     for (std::string line; std::getline(text, line);) {
         lines.push_back(Json::parse(line));
     }
@@ -31,8 +34,8 @@ std::vector<Json> lines_of(const std::string& path) {
 } // namespace
 
 TEST_CASE("every message passes unchanged and is one line of the trace, with its direction") {
-    const service_fixture::TemporaryFolder folder;
-    const std::string path = folder.path + "/trace.jsonl";
+    const TempFolder folder;
+    const std::string path = folder.path / "trace.jsonl";
     FakeClock clock;
     service_fixture::ConnectionPair pair;
     const auto traced = std::make_shared<TracedConnection>(pair.ours, std::make_shared<Trace>(clock, path), 7);
@@ -63,13 +66,13 @@ TEST_CASE("every message passes unchanged and is one line of the trace, with its
 }
 
 TEST_CASE("a trace goes on where the last one ended, and one that cannot be opened is an error") {
-    const service_fixture::TemporaryFolder folder;
-    const std::string path = folder.path + "/trace.jsonl";
+    const TempFolder folder;
+    const std::string path = folder.path / "trace.jsonl";
     FakeClock clock;
     for (int i = 0; i < 2; ++i) {
         Trace trace(clock, path);
         trace.write(1, "in", "{}");
     }
     CHECK(lines_of(path).size() == 2);
-    CHECK_THROWS_AS(Trace(clock, folder.path + "/none/trace.jsonl"), Error);
+    CHECK_THROWS_AS(Trace(clock, folder.path / "none/trace.jsonl"), Error);
 }

@@ -1,7 +1,10 @@
-#include "service_fixture.hpp"
+#include "temp_folder.hpp"
 #include "workspace.hpp"
 
 #include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
 
 using namespace cellgate;
 using namespace cellgate::service;
@@ -16,18 +19,18 @@ TEST_CASE("a relative path is one of the workspace, and an absolute one stays") 
 }
 
 TEST_CASE("a workspace is its canonical folder, and nothing else is one") {
-    const service_fixture::TemporaryFolder folder;
-    std::filesystem::create_directory(folder.path + "/real");
-    std::filesystem::create_symlink("real", folder.path + "/link");
-    std::ofstream(folder.path + "/file") << "";
+    const TempFolder folder;
+    std::filesystem::create_directory(folder.path / "real");
+    std::filesystem::create_symlink("real", folder.path / "link");
+    std::ofstream(folder.path / "file") << "";
     SidecarOptions options;
-    options.workspace = folder.path + "/link";
+    options.workspace = folder.path / "link";
     const Workspace workspace = open_workspace(options);
-    CHECK(workspace.path == folder.path + "/real");
+    CHECK(workspace.path == (folder.path / "real").string());
     CHECK(workspace.default_session().cwd == workspace.path);
-    for (const char* wrong : {"/file", "/missing"}) {
+    for (const char* wrong : {"file", "missing"}) {
         CAPTURE(wrong);
-        options.workspace = folder.path + wrong;
+        options.workspace = folder.path / wrong;
         CHECK_THROWS_AS(open_workspace(options), Error);
     }
 }

@@ -112,7 +112,7 @@ TEST_CASE("a file that is no configuration is refused whole") {
 }
 
 TEST_CASE("both files of a workspace count, the first one first, and odd ones do no harm") {
-    TemporaryFolder folder;
+    TempFolder folder;
     CHECK(tools::read_workspace_config(folder.path).servers.empty());
     write_text(folder.path / ".mcp.json", R"({"mcpServers":{"a":{"command":"first"}}})");
     write_text(folder.path / ".vscode/mcp.json", R"({"servers":{"a":{"command":"second"},"b":{"command":"b"}}})");
@@ -155,8 +155,8 @@ TEST_CASE("a user is shown the resolved program, and variables as they are writt
 }
 
 TEST_CASE("a program in the workspace is another one once its bytes have changed") {
-    std::string folder = (std::filesystem::temp_directory_path() / "cellgate-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(folder.data()) != nullptr);
+    const TempFolder temp_folder;
+    const std::string folder = temp_folder.path;
     const std::string program = folder + "/server.py";
     const auto identity_now = [&folder](std::vector<std::string> arguments) {
         return tools::describe(server("sh", std::move(arguments)), folder, environment).identity;
@@ -182,7 +182,6 @@ TEST_CASE("a program in the workspace is another one once its bytes have changed
     std::filesystem::remove(program);
     REQUIRE(::mkfifo(program.c_str(), 0600) == 0);
     CHECK_THROWS_AS(identity_now({"server.py"}), Error);
-    std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("the identity tells servers apart by everything that a user agreed to, and by nothing else") {
@@ -210,7 +209,7 @@ TEST_CASE("the identity tells servers apart by everything that a user agreed to,
 }
 
 TEST_CASE("that a server runs in the sandbox, and by what settings, is part of its identity") {
-    const TemporaryFolder folder;
+    const TempFolder folder;
     const auto write = [&](const std::string& host) {
         write_text(folder.path / "s.json", R"({"network":{"allowedDomains":[)" + host +
                                                R"(],"deniedDomains":[]},"filesystem":{"denyRead":[],)"

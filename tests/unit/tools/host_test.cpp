@@ -24,7 +24,7 @@ struct Workspace {
     }
     WorkspaceFiles files() const { return WorkspaceFiles(path); }
 
-    TemporaryFolder folder;
+    TempFolder folder;
     fs::path path;
 };
 

@@ -20,7 +20,7 @@ struct Machine {
     }
     static std::vector<std::string> texts(const std::vector<fs::path>& paths) { return {paths.begin(), paths.end()}; }
 
-    TemporaryFolder folder;
+    TempFolder folder;
     fs::path home;
     fs::path workspace;
     Environment environment;

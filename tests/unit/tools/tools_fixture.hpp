@@ -5,6 +5,7 @@
 #include "async/loop.hpp"
 #include "base/fake_clock.hpp"
 #include "gate/gate.hpp"
+#include "temp_folder.hpp"
 #include "tools/registry.hpp"
 
 #include <doctest/doctest.h>
@@ -39,17 +40,6 @@ inline std::string read_text(const fs::path& path) {
     text << file.rdbuf();
     return text.str();
 }
-
-struct TemporaryFolder {
-    TemporaryFolder() {
-        std::string name = (fs::temp_directory_path() / "toolsXXXXXX").string();
-        path = fs::canonical(::mkdtemp(name.data()));
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    ~TemporaryFolder() { fs::remove_all(path); }
-    fs::path path;
-};
 
 // Allows everything once, unless the test says otherwise.
 struct User final : gate::ApprovalClient {
@@ -212,7 +202,7 @@ struct Fixture {
         return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
     }
 
-    TemporaryFolder folder;
+    TempFolder folder;
     fs::path workspace;
     Environment environment;
     async::Loop loop;

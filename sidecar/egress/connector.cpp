@@ -26,11 +26,6 @@ std::string key_of(const gate::Request& request) {
         request.origin ? fmt::format("{}", request.origin->line) : std::string(), connection.program.value_or(""));
 }
 
-Task<void> cancel_late(Clock* clock, Duration limit, std::shared_ptr<CancelState> task) {
-    co_await sleep_for(*clock, limit);
-    task->cancel();
-}
-
 } // namespace
 
 struct Connector::PendingDecision {
@@ -40,6 +35,12 @@ struct Connector::PendingDecision {
     Event settled;
     std::optional<gate::Decision> decision;
     bool taken = false; // the allow was used by one of the callers
+    std::exception_ptr error;
+};
+
+struct Connector::Lookup {
+    Event ended;
+    std::vector<Host> addresses;
     std::exception_ptr error;
 };
 
@@ -102,20 +103,7 @@ Task<gate::Decision> Connector::ask(gate::Request request) {
             pending->task = tasks_.spawn(decide(pending, request));
         }
         ++pending->asking;
-        std::exception_ptr cancelled;
-        try {
-            co_await pending->settled.wait();
-        } catch (const Cancelled&) {
-            cancelled = std::current_exception();
-        }
-        --pending->asking;
-        if (cancelled) {
-            if (pending->asking == 0 && !pending->settled.is_set()) {
-                forget(*pending);
-                pending->task->cancel();
-            }
-            std::rethrow_exception(cancelled);
-        }
+        co_await finally(until_settled(pending), leave(pending));
         if (pending->error) {
             std::rethrow_exception(pending->error);
         }
@@ -124,6 +112,20 @@ Task<gate::Decision> Connector::ask(gate::Request request) {
             co_return *pending->decision;
         }
     }
+}
+
+Task<void> Connector::until_settled(std::shared_ptr<PendingDecision> pending) {
+    co_await pending->settled.wait();
+}
+
+// The last caller that is cancelled withdraws the question.
+Task<void> Connector::leave(std::shared_ptr<PendingDecision> pending) {
+    --pending->asking;
+    if (pending->asking == 0 && !pending->settled.is_set()) {
+        forget(*pending);
+        pending->task->cancel();
+    }
+    co_return;
 }
 
 Task<void> Connector::decide(std::shared_ptr<PendingDecision> pending, gate::Request request) {
@@ -158,43 +160,33 @@ Task<std::vector<Host>> Connector::look_up(Host host) {
         itself.push_back(std::move(host));
         co_return itself;
     }
-    while (lookups_ >= max_lookups) {
-        lookup_ended_.reset();
-        co_await lookup_ended_.wait();
-    }
+    const auto has_turn = [this] { return lookups_ < max_lookups; };
+    co_await lookup_ended_.until(has_turn);
     ++lookups_;
-    const auto outcome = std::make_shared<Deferred<std::vector<Host>>>();
-    const std::shared_ptr<CancelState> limit = tasks_.spawn(reject_late(outcome, host.name));
-    tasks_.spawn(look_up_into(outcome, std::move(host)));
-    std::exception_ptr error;
-    std::vector<Host> addresses;
-    try {
-        addresses = co_await outcome->get();
-    } catch (const Error&) {
-        error = std::current_exception();
+    const auto lookup = std::make_shared<Lookup>();
+    tasks_.spawn(look_up_into(lookup, host));
+    const Instant deadline = clock_.now() + lookup_limit;
+    const bool in_time = co_await wait_until(clock_, lookup->ended, deadline);
+    if (!in_time) {
+        throw Error(ErrorCode::internal_error,
+                    fmt::format("cannot look up {}: the resolver does not answer", host.name));
     }
-    limit->cancel();
-    if (error) {
-        std::rethrow_exception(error);
+    if (lookup->error) {
+        std::rethrow_exception(lookup->error);
     }
-    co_return addresses;
+    co_return std::move(lookup->addresses);
 }
 
 // Runs to its end, also after its caller has given up: until then it counts as a lookup.
-Task<void> Connector::look_up_into(std::shared_ptr<Deferred<std::vector<Host>>> outcome, Host host) {
+Task<void> Connector::look_up_into(std::shared_ptr<Lookup> lookup, Host host) {
     try {
-        outcome->resolve(co_await network_.resolve(std::move(host)));
+        lookup->addresses = co_await network_.resolve(std::move(host));
     } catch (const Error&) {
-        outcome->reject(std::current_exception());
+        lookup->error = std::current_exception();
     }
     --lookups_;
-    lookup_ended_.set();
-}
-
-Task<void> Connector::reject_late(std::shared_ptr<Deferred<std::vector<Host>>> outcome, std::string name) {
-    co_await sleep_for(clock_, lookup_limit);
-    outcome->reject(std::make_exception_ptr(
-        Error(ErrorCode::internal_error, fmt::format("cannot look up {}: the resolver does not answer", name))));
+    lookup_ended_.notify();
+    lookup->ended.set();
 }
 
 // A name is refused when any one of its addresses is: one that resolves to a public and to a local address is not
@@ -218,41 +210,22 @@ Task<void> Connector::judge_addresses(const Endpoint& endpoint, const std::vecto
 Task<std::unique_ptr<async::SocketStream>> Connector::connect_to(std::uint16_t port, std::vector<Host> addresses) {
     std::optional<Error> failure;
     for (const Host& address : addresses) {
-        const auto outcome = std::make_shared<Deferred<std::unique_ptr<async::SocketStream>>>();
-        const std::shared_ptr<CancelState> task = tasks_.spawn(connect_into(outcome, Endpoint{address, port}));
-        const std::shared_ptr<CancelState> limit = tasks_.spawn(cancel_late(&clock_, connect_limit, task));
-        std::unique_ptr<async::SocketStream> stream;
-        std::exception_ptr cancelled;
+        const Endpoint endpoint{address, port};
         try {
-            stream = co_await outcome->get();
+            std::optional<std::unique_ptr<async::SocketStream>> stream =
+                co_await with_timeout(clock_, connect_limit, network_.connect(endpoint));
+            if (stream) {
+                co_return std::move(*stream);
+            }
+            failure = Error(ErrorCode::internal_error,
+                            fmt::format("cannot connect to {}: it does not answer", to_string(endpoint)));
         } catch (const Cancelled&) {
-            cancelled = std::current_exception();
+            throw;
         } catch (const Error& error) {
             failure = error;
         }
-        limit->cancel();
-        if (cancelled) {
-            task->cancel();
-            std::rethrow_exception(cancelled);
-        }
-        if (stream) {
-            co_return stream;
-        }
     }
     throw failure.value_or(Error(ErrorCode::internal_error, "there is no address to connect to"));
-}
-
-Task<void> Connector::connect_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome,
-                                   Endpoint endpoint) {
-    const std::string what = to_string(endpoint);
-    try {
-        outcome->resolve(co_await network_.connect(std::move(endpoint)));
-    } catch (const Cancelled&) {
-        outcome->reject(std::make_exception_ptr(
-            Error(ErrorCode::internal_error, fmt::format("cannot connect to {}: it does not answer", what))));
-    } catch (const Error&) {
-        outcome->reject(std::current_exception());
-    }
 }
 
 } // namespace cellgate::egress

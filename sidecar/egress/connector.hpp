@@ -3,6 +3,7 @@
 // address, and connects to one of exactly these addresses. Equal requests of a program at the same time share one
 // approval; an answer that makes no rule covers only one of them.
 
+#include "base/sync.hpp"
 #include "egress/network.hpp"
 #include "egress/proxy.hpp"
 #include "gate/gate.hpp"
@@ -40,19 +41,20 @@ class Connector {
 
   private:
     struct PendingDecision;
+    struct Lookup;
 
     gate::Request request_for(const Endpoint& endpoint, const ConnectionSource& source) const;
     Task<gate::Decision> ask(gate::Request request);
     Task<void> decide(std::shared_ptr<PendingDecision> pending, gate::Request request);
+    static Task<void> until_settled(std::shared_ptr<PendingDecision> pending);
+    Task<void> leave(std::shared_ptr<PendingDecision> pending);
     void forget(const PendingDecision& pending);
     // Throws Error{denied} unless `decision` allows it.
     void require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const;
     Task<std::vector<Host>> look_up(Host host);
     Task<void> judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses);
     Task<std::unique_ptr<async::SocketStream>> connect_to(std::uint16_t port, std::vector<Host> addresses);
-    Task<void> look_up_into(std::shared_ptr<Deferred<std::vector<Host>>> outcome, Host host);
-    Task<void> reject_late(std::shared_ptr<Deferred<std::vector<Host>>> outcome, std::string name);
-    Task<void> connect_into(std::shared_ptr<Deferred<std::unique_ptr<async::SocketStream>>> outcome, Endpoint endpoint);
+    Task<void> look_up_into(std::shared_ptr<Lookup> lookup, Host host);
 
     Clock& clock_;
     Network& network_;
@@ -61,7 +63,7 @@ class Connector {
     std::map<std::string, std::shared_ptr<PendingDecision>> pending_; // by key_of() the request
     RefusalLog refusals_;
     int lookups_ = 0; // under way
-    Event lookup_ended_;
+    Condition lookup_ended_;
     TaskScope tasks_;
 };
 

@@ -3,6 +3,7 @@
 #include "async/fd_reservation.hpp"
 #include "async/stream.hpp"
 #include "base/log.hpp"
+#include "base/sync.hpp"
 #include "proxy_connection.hpp"
 
 #include <chrono>
@@ -37,37 +38,27 @@ struct Proxy::Impl {
     };
     std::set<std::shared_ptr<Connection>> open;
     bool closing = false;
-    Event connection_ended;
+    Condition room_changed;
     TaskScope connections;
 
-    static Task<void> run(std::shared_ptr<Impl> self);
+    static Task<void> stop(std::shared_ptr<Impl> self);
     Task<void> accept();
     Task<void> serve(std::unique_ptr<async::SocketStream> client, std::shared_ptr<Connection> connection);
+    Task<void> remove(std::shared_ptr<Connection> connection);
     void close_all(const std::function<bool(const ProxyConnection&)>& which) const;
 };
 
-Task<void> Proxy::Impl::run(std::shared_ptr<Impl> self) {
-    std::exception_ptr cancelled;
-    try {
-        co_await self->accept();
-    } catch (const Cancelled&) {
-        cancelled = std::current_exception();
-    }
+Task<void> Proxy::Impl::stop(std::shared_ptr<Impl> self) {
     self->listener.close();
     self->connections.cancel();
-    co_await shielded(self->connections.join());
-    co_await shielded(self->connector.close());
-    if (cancelled) {
-        std::rethrow_exception(cancelled);
-    }
+    co_await self->connections.join();
+    co_await self->connector.close();
 }
 
 Task<void> Proxy::Impl::accept() {
+    const auto has_room = [this] { return open.size() < max_connections || closing; };
     while (true) {
-        while (open.size() >= max_connections && !closing) {
-            connection_ended.reset();
-            co_await connection_ended.wait();
-        }
+        co_await room_changed.until(has_room);
         bool failed = false;
         try {
             std::unique_ptr<async::SocketStream> client = co_await listener.accept();
@@ -98,18 +89,14 @@ Task<void> Proxy::Impl::accept() {
 Task<void> Proxy::Impl::serve(std::unique_ptr<async::SocketStream> client, std::shared_ptr<Connection> connection) {
     ProxyConnection proxied(clock, connector, std::move(client));
     connection->proxy_connection = &proxied;
-    std::exception_ptr cancelled;
-    try {
-        co_await proxied.run(true);
-    } catch (const Cancelled&) {
-        cancelled = std::current_exception();
-    }
+    co_await finally(proxied.run(true), remove(connection));
+}
+
+Task<void> Proxy::Impl::remove(std::shared_ptr<Connection> connection) {
     open.erase(connection);
     connection->reservation.reset();
-    connection_ended.set();
-    if (cancelled) {
-        std::rethrow_exception(cancelled);
-    }
+    room_changed.notify();
+    co_return;
 }
 
 void Proxy::Impl::close_all(const std::function<bool(const ProxyConnection&)>& which) const {
@@ -132,7 +119,7 @@ Proxy::~Proxy() {
 }
 
 Task<void> Proxy::run() {
-    return Impl::run(impl_);
+    return finally(impl_->accept(), Impl::stop(impl_));
 }
 
 void Proxy::end_execution(const std::string& execution_id) {
@@ -147,7 +134,7 @@ void Proxy::close_all() {
 void Proxy::close() {
     impl_->closing = true;
     impl_->listener.close();
-    impl_->connection_ended.set();
+    impl_->room_changed.notify();
 }
 
 } // namespace cellgate::egress

@@ -2,6 +2,7 @@
 
 #include "async/fd_reservation.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/sync.hpp"
 #include "response_mark.hpp"
 #include "socks.hpp"
 
@@ -55,10 +56,6 @@ int status_of(ErrorCode code) {
 // A fatal alert (RFC 8446), which every TLS client understands at any time.
 constexpr std::string_view tls_access_denied{"\x15\x03\x03\x00\x02\x02\x31", 7};
 
-Task<void> wait_for(Event& event) {
-    co_await event.wait();
-}
-
 struct Target {
     Endpoint endpoint;
     std::string path;
@@ -97,8 +94,11 @@ ProxyConnection::ProxyConnection(Clock& clock, Connector& connector, std::unique
     : clock_(clock), connector_(connector), client_(std::move(client)) {}
 
 Task<void> ProxyConnection::run(bool room) {
-    std::exception_ptr cancelled;
     limit_time(head_limit);
+    co_await finally(serve_or_refuse(room), end());
+}
+
+Task<void> ProxyConnection::serve_or_refuse(bool room) {
     try {
         try {
             if (room) {
@@ -113,16 +113,16 @@ Task<void> ProxyConnection::run(bool room) {
         }
         co_await drain_and_close();
     } catch (const Cancelled&) {
-        cancelled = std::current_exception();
+        throw;
     } catch (const Error&) {
         // The client has gone.
     }
+}
+
+Task<void> ProxyConnection::end() {
     client_->abort();
     tasks_.cancel();
-    co_await shielded(tasks_.join());
-    if (cancelled) {
-        std::rethrow_exception(cancelled);
-    }
+    co_await tasks_.join();
 }
 
 Task<void> ProxyConnection::drain_and_close() {
@@ -270,18 +270,7 @@ Task<std::unique_ptr<async::SocketStream>> ProxyConnection::upstream(Endpoint en
     const auto outcome = std::make_shared<Deferred<Upstream>>();
     const std::shared_ptr<CancelState> connecting = tasks_.spawn(connect_into(outcome, std::move(endpoint)));
     const std::shared_ptr<CancelState> watching = tasks_.spawn(watch_client(connecting, complete));
-    Upstream upstream;
-    std::exception_ptr error;
-    try {
-        upstream = co_await outcome->get();
-    } catch (const Error&) {
-        error = std::current_exception();
-    }
-    watching->cancel();
-    co_await watched_.wait(); // there is one reader at a time
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    Upstream upstream = co_await finally(outcome->get(), stop_watching(watching));
     execution_id_ = std::move(upstream.execution_id);
     co_return std::move(upstream.server);
 }
@@ -314,30 +303,35 @@ Task<void> ProxyConnection::watch_client(std::shared_ptr<CancelState> connecting
     watched_.set();
 }
 
+// There is one reader at a time.
+Task<void> ProxyConnection::stop_watching(std::shared_ptr<CancelState> watching) {
+    watching->cancel();
+    co_await watched_.wait();
+}
+
 Task<void> ProxyConnection::carry(std::unique_ptr<async::SocketStream> server, Inspector inspector) {
     Event down_ended;
     const std::shared_ptr<CancelState> down = tasks_.spawn(carry_down(*server, inspector, down_ended));
-    std::exception_ptr error;
-    std::shared_ptr<CancelState> silence;
-    try {
-        co_await carry_up(*server, inspector);
-        silence = tasks_.spawn(abort_when_silent(server.get()));
-        co_await down_ended.wait();
-    } catch (const Error&) {
-        error = std::current_exception();
+    co_await finally(carry_until_ended(*server, inspector, down_ended), end_carrying(*server, down, down_ended));
+}
+
+Task<void> ProxyConnection::carry_until_ended(async::SocketStream& server, Inspector& inspector, Event& down_ended) {
+    co_await carry_up(server, inspector);
+    silence_ = tasks_.spawn(abort_when_silent(&server));
+    co_await down_ended.wait();
+}
+
+Task<void> ProxyConnection::end_carrying(async::SocketStream& server, std::shared_ptr<CancelState> down,
+                                         Event& down_ended) {
+    if (silence_) {
+        silence_->cancel();
     }
-    if (silence) {
-        silence->cancel();
-    }
-    if (error) {
+    if (!down_ended.is_set()) { // the client was refused, or has gone
         refused_ = true;
         down->cancel();
-        co_await shielded(wait_for(down_ended));
+        co_await down_ended.wait();
     }
-    server->abort();
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    server.abort();
 }
 
 Task<void> ProxyConnection::carry_up(async::SocketStream& server, Inspector& inspector) {

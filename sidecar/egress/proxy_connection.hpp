@@ -26,6 +26,9 @@ class ProxyConnection {
   private:
     enum class Protocol { nothing, http, socks, tunnel };
 
+    // Throws only Cancelled.
+    Task<void> serve_or_refuse(bool room);
+    Task<void> end();
     Task<void> serve();
     Task<void> read_caller_text();
     Task<void> serve_socks();
@@ -40,9 +43,12 @@ class ProxyConnection {
     Task<std::unique_ptr<async::SocketStream>> upstream(Endpoint endpoint, bool complete);
     Task<void> connect_into(std::shared_ptr<Deferred<Upstream>> outcome, Endpoint endpoint);
     Task<void> watch_client(std::shared_ptr<CancelState> connecting, bool complete);
+    Task<void> stop_watching(std::shared_ptr<CancelState> watching);
 
     // Both directions until both have ended.
     Task<void> carry(std::unique_ptr<async::SocketStream> server, Inspector inspector);
+    Task<void> carry_until_ended(async::SocketStream& server, Inspector& inspector, Event& down_ended);
+    Task<void> end_carrying(async::SocketStream& server, std::shared_ptr<CancelState> down, Event& down_ended);
     Task<void> carry_up(async::SocketStream& server, Inspector& inspector);
     Task<void> carry_down(async::SocketStream& server, const Inspector& inspector, Event& ended);
 
@@ -65,6 +71,7 @@ class ProxyConnection {
     std::optional<Endpoint> endpoint_;
     std::optional<std::string> execution_id_;
     std::shared_ptr<CancelState> limit_;
+    std::shared_ptr<CancelState> silence_; // once the client says nothing more
     bool server_spoke_ = false;
     Event watched_;
     TaskScope tasks_;

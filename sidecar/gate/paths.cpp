@@ -1,6 +1,7 @@
 #include "paths.hpp"
 
 #include "base/log.hpp"
+#include "base/sync.hpp"
 
 #include <climits>
 #include <fmt/format.h>
@@ -123,17 +124,8 @@ Task<void> PathResolver::resolve(PathSnapshot& paths) {
     if (!std::exchange(working_, true)) {
         tasks_.spawn(work());
     }
-    bool done = false;
-    std::exception_ptr cancelled;
-    try {
-        done = co_await wait_until(clock_, job->done, clock_.now() + time_limit);
-    } catch (const Cancelled&) {
-        cancelled = std::current_exception();
-    }
-    job->abandoned = true;
-    if (cancelled) {
-        std::rethrow_exception(cancelled);
-    }
+    const Instant deadline = clock_.now() + time_limit;
+    const bool done = co_await finally(wait_until(clock_, job->done, deadline), abandon(job));
     if (!done) {
         log_warning("a path in the arguments of a call could not be resolved within {} s",
                     std::chrono::duration_cast<std::chrono::seconds>(time_limit).count());
@@ -142,6 +134,11 @@ Task<void> PathResolver::resolve(PathSnapshot& paths) {
         paths.known_[job->paths[i]] = done ? std::move(job->found[i]) : PathSnapshot::ResolvedPath();
     }
     paths.unresolved_.clear();
+}
+
+Task<void> PathResolver::abandon(std::shared_ptr<Job> job) {
+    job->abandoned = true;
+    co_return;
 }
 
 Task<void> PathResolver::work() {

@@ -58,6 +58,7 @@ class PathResolver {
 
   private:
     struct Job;
+    static Task<void> abandon(std::shared_ptr<Job> job);
     Task<void> work();
 
     Clock& clock_;

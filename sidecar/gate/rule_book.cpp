@@ -189,23 +189,15 @@ std::vector<Rule> RuleBook::in_force() const {
 }
 
 Task<void> RuleBook::write(RuleStore* store, std::function<void(std::vector<Rule>&)> change) {
-    const auto ended = std::make_shared<Event>();
-    if (const std::shared_ptr<Event> before = std::exchange(last_write_, ended)) {
-        co_await before->wait();
-    }
-    std::exception_ptr error;
+    const Mutex::Lock lock = co_await writing_.lock();
     std::function<void()> work = [store, &change] { store->replace(change); };
-    try {
-        co_await run_blocking_(std::move(work));
-    } catch (const Error&) {
-        error = std::current_exception();
-    }
-    store->refresh();
-    ended->set();
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    co_await finally(run_blocking_(std::move(work)), read_again(store));
     require_readable();
+}
+
+Task<void> RuleBook::read_again(RuleStore* store) {
+    store->refresh();
+    co_return;
 }
 
 Task<void> RuleBook::add(std::vector<Rule> rules, std::map<std::string, Grantee> grantees) {

@@ -5,6 +5,7 @@
 // on the disk.
 
 #include "base/clock.hpp"
+#include "base/sync.hpp"
 #include "paths.hpp"
 #include "payload.hpp"
 #include "protocol/messages/executions.hpp"
@@ -14,7 +15,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,6 +83,7 @@ class RuleBook {
     const Execution* running(const RequestContext& context) const;
     bool prompts_disabled(const RequestContext& context) const;
     Task<void> write(RuleStore* store, std::function<void(std::vector<protocol::Rule>&)> change);
+    static Task<void> read_again(RuleStore* store);
     std::vector<const std::vector<protocol::Rule>*> rules_for(const RequestContext& context) const;
     bool applies_to(const protocol::Rule& rule, const RequestContext& context) const;
     void forget(const std::vector<protocol::Rule>& rules);
@@ -98,7 +99,7 @@ class RuleBook {
     std::map<std::string, protocol::ApprovalMode> last_modes_;      // by session: of the execution that began last
     std::map<std::string, Execution> executions_;
     std::map<std::string, Grantee> grantees_; // by the id of a rule
-    std::shared_ptr<Event> last_write_;       // set when it has ended
+    Mutex writing_;                           // one store at a time
 };
 
 } // namespace cellgate::gate

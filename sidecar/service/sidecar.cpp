@@ -79,6 +79,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options_)
     }
     agent_limits = read_agent_limits(directories.config + "/agents.json");
     for (const protocol::RuleSpec& rule : options.rules) {
+        registry.require_fitting(rule);
         gate.configure(rule, protocol::RuleSource::command_line);
     }
     add_trusted_servers({options.tool_servers.begin(), options.tool_servers.end()},

@@ -107,6 +107,11 @@ Rule Gate::configure(protocol::RuleSpec spec, RuleSource source, std::optional<s
     return rule;
 }
 
+std::uint64_t Gate::stored_rules_version() {
+    impl_->refresh();
+    return impl_->policy.rules().stored_version();
+}
+
 protocol::PolicyListResult Gate::policy_list() {
     impl_->refresh();
     impl_->policy.rules().require_readable();

@@ -46,6 +46,8 @@ class RuleBook {
 
     // Reads stored rules again if they have changed. True when they have.
     bool refresh();
+    // Grows when refresh() read stored rules.
+    std::uint64_t stored_version() const { return user_.times_read() + workspace_.times_read(); }
     // Throws Error{policy_unreadable} when stored rules cannot be read.
     void require_readable() const;
 

@@ -113,6 +113,7 @@ bool RuleStore::refresh() {
         return false;
     }
     version_ = now;
+    ++times_read_;
     rules_.clear();
     problem_.reset();
     try {

@@ -22,6 +22,7 @@ class RuleStore {
     // Reads the file if it has changed. True when it had.
     bool refresh();
     const std::vector<protocol::Rule>& rules() const { return rules_; }
+    std::uint64_t times_read() const { return times_read_; }
     // Why the file cannot be read: Error{policy_unreadable}.
     const std::optional<Error>& problem() const { return problem_; }
 
@@ -51,6 +52,7 @@ class RuleStore {
     const protocol::RuleSource source_;
     const std::string about_;
     std::optional<Version> version_;
+    std::uint64_t times_read_ = 0;
     std::vector<protocol::Rule> rules_;
     std::optional<Error> problem_;
 };

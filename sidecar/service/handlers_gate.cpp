@@ -26,6 +26,7 @@ struct GateMethods {
         if (params.session_id) {
             sidecar.sessions.find(*params.session_id);
         }
+        sidecar.registry.require_fitting(params.rule);
         co_return co_await sidecar.gate.policy_add(std::move(params));
     }
     Task<Empty> remove(protocol::PolicyRemoveParams params) {

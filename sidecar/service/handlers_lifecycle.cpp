@@ -79,6 +79,7 @@ struct Lifecycle {
         const std::vector<protocol::RuleSpec> rules = given.rules.value_or(std::vector<protocol::RuleSpec>{});
         for (const protocol::RuleSpec& rule : rules) {
             sidecar.gate.check(rule, protocol::RuleSource::user);
+            sidecar.registry.require_fitting(rule);
         }
         if (given.mcp_servers) {
             sidecar.trusted_servers.add(*given.mcp_servers, protocol::ToolServerSource::user);

@@ -109,6 +109,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file);
     }
     for (const protocol::RuleSpec& rule : options.rules) {
+        registry.require_fitting(rule);
         gate.configure(rule, protocol::RuleSource::command_line);
     }
     trusted_servers.add(options.tool_servers, protocol::ToolServerSource::command_line);

@@ -114,8 +114,8 @@ class Check {
   public:
     explicit Check(const JsonValue& root) : root_(root) {}
 
-    Problem run(const JsonValue& arguments) {
-        Problem problem = check(root_, arguments, "arguments", 0);
+    Problem run(const JsonValue& schema, const JsonValue& value, const std::string& path) {
+        Problem problem = check(schema, value, path, 0);
         return exhausted() ? std::nullopt : problem;
     }
 
@@ -408,7 +408,12 @@ std::optional<std::string> check_arguments(const RawJson& schema, const RawJson&
         }
     }
     const JsonValue root = parse_json_value(schema.text());
-    return Check(root).run(parse_json_value(arguments.text()));
+    return check_value(root, root, parse_json_value(arguments.text()), "arguments");
+}
+
+std::optional<std::string> check_value(const JsonValue& root, const JsonValue& schema, const JsonValue& value,
+                                       const std::string& path) {
+    return Check(root).run(schema, value, path);
 }
 
 } // namespace cellgate::tools

@@ -3,6 +3,7 @@
 #include "async/busy_poll.hpp"
 #include "async/fd_reservation.hpp"
 #include "base/log.hpp"
+#include "base/sync.hpp"
 #include "protocol/peer.hpp"
 
 #include <fmt/format.h>
@@ -98,13 +99,15 @@ struct Channel::Impl {
     Unread unread;
     std::size_t waiting_bytes = 0;
     std::size_t open = 0; // connections
-    Event connection_ended;
+    Condition connection_ended;
     TaskScope calls;
     TaskScope connections;
 
     static Task<void> run(std::shared_ptr<Impl> self);
     Task<void> accept();
+    Task<void> end_connections();
     Task<void> serve(std::unique_ptr<ByteStream> stream, async::FdReservation reservation);
+    Task<void> end_connection(std::shared_ptr<CodeConnection> connection, const bool* reports_origins);
     Task<protocol::CallToolResult> call(protocol::ChannelCallParams params);
     Task<void> call_into(std::shared_ptr<Call> call, protocol::ChannelCallParams params);
     void stay_awake_if_quick() {
@@ -115,26 +118,19 @@ struct Channel::Impl {
 };
 
 Task<void> Channel::Impl::run(std::shared_ptr<Impl> self) {
-    std::exception_ptr cancelled;
-    try {
-        co_await self->accept();
-    } catch (const Cancelled&) {
-        cancelled = std::current_exception();
-    }
-    self->listener.close();
-    self->connections.cancel();
-    co_await shielded(self->connections.join());
-    if (cancelled) {
-        std::rethrow_exception(cancelled);
-    }
+    co_await finally(self->accept(), self->end_connections());
+}
+
+Task<void> Channel::Impl::end_connections() {
+    listener.close();
+    connections.cancel();
+    co_await connections.join();
 }
 
 Task<void> Channel::Impl::accept() {
+    const auto has_room = [this] { return open < max_connections; };
     while (true) {
-        while (open >= max_connections) {
-            connection_ended.reset();
-            co_await connection_ended.wait();
-        }
+        co_await connection_ended.until(has_room);
         bool failed = false;
         try {
             std::unique_ptr<ByteStream> stream = co_await listener.accept();
@@ -172,22 +168,17 @@ Task<void> Channel::Impl::serve(std::unique_ptr<ByteStream> stream, async::FdRes
         reports_origins = true;
         running.record_origin(std::move(told));
     });
-    std::exception_ptr error;
-    try {
-        co_await peer.run();
-    } catch (const Error&) {
-        error = std::current_exception();
-    }
-    if (reports_origins) {
+    co_await finally(peer.run(), end_connection(connection, &reports_origins));
+}
+
+Task<void> Channel::Impl::end_connection(std::shared_ptr<CodeConnection> connection, const bool* reports_origins) {
+    if (*reports_origins) {
         running.clear_origins();
     }
     // What it has not read takes its place until it is read, or thrown away since nothing of it is.
-    co_await shielded(connection->drained(0));
+    co_await connection->drained(0);
     --open;
-    connection_ended.set();
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    connection_ended.notify();
 }
 
 Task<protocol::CallToolResult> Channel::Impl::call(protocol::ChannelCallParams params) {

@@ -6,6 +6,7 @@
 #include "base/hash.hpp"
 #include "base/json_codec.hpp"
 #include "base/paths.hpp"
+#include "base/sync.hpp"
 #include "base/unique_fd.hpp"
 #include "tools/config.hpp"
 #include "workspace_files.hpp"
@@ -237,6 +238,14 @@ std::string describe(const RunCommandResult& result) {
     return text;
 }
 
+// Kills it unless it has ended.
+Task<void> end_command(std::shared_ptr<RunningCommand> command, TaskScope* reading) {
+    if (!command->ended.is_set()) {
+        command->process->kill();
+    }
+    co_await reading->join();
+}
+
 Task<RunCommandResult> run_command(async::Loop& loop, async::Command start, std::optional<Duration> limit) {
     auto command = std::make_shared<RunningCommand>();
     command->process = async::start_process(loop, std::move(start));
@@ -247,20 +256,8 @@ Task<RunCommandResult> run_command(async::Loop& loop, async::Command start, std:
     if (limit) {
         deadline = loop.clock().now() + *limit;
     }
-    std::exception_ptr cancelled;
-    bool ended = false;
-    try {
-        ended = co_await wait_until(loop.clock(), command->ended, deadline);
-    } catch (const Cancelled&) {
-        cancelled = std::current_exception();
-    }
-    if (!ended) {
-        command->process->kill();
-    }
-    co_await shielded(reading.join());
-    if (cancelled) {
-        std::rethrow_exception(cancelled);
-    }
+    const bool ended =
+        co_await finally(wait_until(loop.clock(), command->ended, deadline), end_command(command, &reading));
     command->result.timed_out = !ended;
     command->result.standard_error = command->process->stderr_tail();
     co_return std::move(command->result);

@@ -1,6 +1,7 @@
 #include "tools/registry.hpp"
 
 #include "host.hpp"
+#include "rule_check.hpp"
 #include "running_servers.hpp"
 #include "server_catalog.hpp"
 
@@ -79,6 +80,14 @@ Task<std::vector<protocol::ToolSpec>> Registry::tools(CallContext context, std::
         specs.push_back(tool->spec);
     }
     co_return specs;
+}
+
+void Registry::require_fitting(const protocol::RuleSpec& rule) const {
+    for (const ServerEntryPtr& entry : catalog_->entries()) {
+        if (const auto problem = check_rule(rule, entry->spec.name, servers_->known_tools(entry))) {
+            throw Error(ErrorCode::rule_invalid, problem->what, problem->hint);
+        }
+    }
 }
 
 Task<void> Registry::close() {

@@ -183,6 +183,11 @@ Task<void> RunningServers::close() {
     co_await tasks_.join();
 }
 
+std::vector<ToolPtr> RunningServers::known_tools(const ServerEntryPtr& entry) {
+    const RecordPtr record = record_of(entry);
+    return record->server ? record->server->tools() : std::vector<ToolPtr>();
+}
+
 protocol::ToolServerInfo RunningServers::info(const ServerEntryPtr& entry) {
     const RecordPtr record = record_of(entry);
     protocol::ToolServerInfo info = configured_info(*entry);

@@ -24,6 +24,8 @@ class RunningServers {
     // The server that the name means once it runs; it is started if necessary. Throws Error{tool_server_not_found,
     // tool_server_failed, denied}.
     Task<std::shared_ptr<ToolServer>> running(CallContext context, std::string name);
+    // Those that it has, or had when it ran last; none if it never ran.
+    std::vector<ToolPtr> known_tools(const ServerEntryPtr& entry);
     protocol::ToolServerInfo info(const ServerEntryPtr& entry);
     // What it wrote to stderr since it was last started, escaped.
     std::string log(const ServerEntryPtr& entry);

@@ -15,8 +15,11 @@ constexpr std::size_t max_description_bytes = std::size_t{16} << 10;
 } // namespace
 
 ToolPtr make_tool(protocol::ToolSpec spec, std::string server_identity) {
-    std::string identity = sha256(to_json(spec));
-    return std::make_shared<Tool>(Tool{std::move(spec), std::move(identity), std::move(server_identity)});
+    const auto tool = std::make_shared<Tool>();
+    tool->identity = sha256(to_json(spec));
+    tool->spec = std::move(spec);
+    tool->server_identity = std::move(server_identity);
+    return tool;
 }
 
 ToolPtr find_tool(const std::vector<ToolPtr>& tools, const std::string& name) {

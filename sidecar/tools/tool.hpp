@@ -6,7 +6,9 @@
 #include "protocol/messages/tool_servers.hpp"
 #include "protocol/tool_spec.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +16,9 @@ namespace cellgate::tools {
 
 struct Tool {
     protocol::ToolSpec spec;
-    std::string identity;        // of its definition
-    std::string server_identity; // of the server that offers it
+    std::string identity;                               // of its definition
+    std::string server_identity;                        // of the server that offers it
+    mutable std::optional<std::uint64_t> fitting_rules; // by the dispatcher: the version of stored rules that fit it
 };
 using ToolPtr = std::shared_ptr<const Tool>;
 

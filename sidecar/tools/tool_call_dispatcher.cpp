@@ -1,6 +1,8 @@
 #include "tools/tool_call_dispatcher.hpp"
 
+#include "base/log.hpp"
 #include "gate/gate.hpp"
+#include "rule_check.hpp"
 #include "running_servers.hpp"
 #include "server_errors.hpp"
 #include "suggest.hpp"
@@ -62,7 +64,59 @@ gate::Request call_request(const CallContext& context, const std::shared_ptr<Too
     return request;
 }
 
+// None while stored rules cannot be read: the gate denies everything then.
+std::vector<protocol::Rule> rules_in_force(gate::Gate& gate) {
+    try {
+        return gate.policy_list().rules;
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+std::optional<RuleProblem> problem_of(const protocol::Rule& rule, const std::string& server, const ToolServer& offering,
+                                      const Tool& tool) {
+    if (rule.tool && *rule.tool != tool.spec.name) {
+        return std::nullopt;
+    }
+    protocol::RuleSpec spec;
+    spec.kind = rule.kind;
+    spec.server = rule.server;
+    spec.tool = rule.tool;
+    spec.arguments = rule.arguments;
+    return check_rule(spec, server, offering.tools());
+}
+
 } // namespace
+
+void ToolCallDispatcher::require_fitting_rules(const CallContext& context, const std::string& server,
+                                               const ToolServer& offering, const Tool& tool) const {
+    const std::uint64_t version = gate_.stored_rules_version();
+    if (tool.fitting_rules == version) {
+        return; // a rule that was added otherwise was checked then
+    }
+    std::optional<Error> denial;
+    tool.fitting_rules = version;
+    for (const protocol::Rule& rule : rules_in_force(gate_)) {
+        const std::optional<RuleProblem> problem = problem_of(rule, server, offering, tool);
+        if (!problem) {
+            continue;
+        }
+        log_warning("the rule {} can match no call: {}. {}", in_quotes(rule.id), problem->what, problem->hint);
+        if (rule.effect != protocol::Effect::deny) {
+            continue;
+        }
+        tool.fitting_rules.reset(); // checked again by the next call
+        if (!rule.session_id || rule.session_id == context.session_id) {
+            denial.emplace(ErrorCode::denied,
+                           fmt::format("the deny rule {} can match no call: {}", in_quotes(rule.id), problem->what),
+                           fmt::format("{}{}Until the rule is corrected or removed, what it may mean is denied.",
+                                       problem->hint, problem->hint.empty() ? "" : " "));
+        }
+    }
+    if (denial) {
+        throw Error(*denial);
+    }
+}
 
 Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std::string server, std::string tool,
                                                         RawJson arguments) {
@@ -71,6 +125,7 @@ Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std
         co_await offering->refresh();
         const ToolPtr found = require_tool(offering->tools(), server, tool);
         require_fitting(found->spec, arguments);
+        require_fitting_rules(context, server, *offering, *found);
         co_await offering->check(found, arguments);
         gate::Request request = call_request(context, offering, found, arguments);
         gate::Decision decision = co_await gate_.decide(std::move(request));

@@ -144,6 +144,15 @@ class WithoutATerminal(CliTest):
                 self.assertTrue(ended.stderr.strip())
                 self.assertFalse((self.workspace.path / "ran").exists())
 
+    def test_a_rule_with_a_mistyped_argument_is_refused_before_anything_runs(self):
+        script = self.script("open('ran', 'w')")
+        ended = self.cli("run", "--allow", "host/read_file pth=under:.", script)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("Did you mean path?", ended.stderr)
+        self.assertFalse((self.workspace.path / "ran").exists())
+        ended = self.cli("run", "--allow", "host/read_file path=under:.", script)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+
     def test_input_is_at_its_end(self):
         ended = self.cli("run", self.script("input('anyone? ')"))
         self.assertNotEqual(ended.returncode, 0)

@@ -122,6 +122,17 @@ class Rules(ToolsTest):
             with self.subTest(rule), self.assertRaises(RpcError):
                 self.cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})
 
+    def test_a_condition_that_no_call_can_meet_is_refused(self):
+        for arguments, told in (({"/pth": {"under": "data"}}, "found arguments.pth"),
+                                ({"/path": {"equals": 5}}, "arguments.path: expected a string, found 5")):
+            rule = {"effect": "deny", "kind": "host", "tool": "write_file", "arguments": arguments}
+            with self.subTest(arguments), self.assertRaises(RpcError) as refused:
+                self.cellgate.request("policy/add", {"rule": rule, "scope": "workspace"})
+            self.assertIn(told, str(refused.exception))
+        self.assertEqual(self.rules(), self.rules_before)
+        self.add(scope="workspace", effect="deny", kind="host", server="host", tool="write_file",
+                 arguments={"/path": {"under": "data"}})  # the control
+
     def test_an_execution_that_asks_nobody_is_denied_what_no_rule_allows(self):
         asked = self.cellgate.asked()
         self.assert_denied(self.cellgate.run(ECHO + "tool_1.run(s='x')", approvals="deny"), "")

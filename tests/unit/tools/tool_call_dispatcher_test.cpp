@@ -49,6 +49,72 @@ Task<void> wrong_arguments_ask_nobody(Fixture* fixture) {
     CHECK(fixture->user->requested.empty());
 }
 
+protocol::RuleSpec deny_rule(const std::string& pointer) {
+    protocol::Matcher matcher;
+    matcher.equals = RawJson::parse("\"secret\"");
+    protocol::RuleSpec rule;
+    rule.effect = protocol::Effect::deny;
+    rule.kind = protocol::ActionKind::tool;
+    rule.server = "s";
+    rule.tool = "tool-1";
+    rule.arguments = std::map<std::string, protocol::Matcher>{{pointer, matcher}};
+    return rule;
+}
+
+Task<void> mistyped_deny_rule_denies(Fixture* fixture) {
+    fixture->add(fixture->fixture("s"));
+    fixture->registry->require_fitting(deny_rule("/text")); // its tools are not known yet
+    const std::string id = fixture->gate->configure(deny_rule("/text"), protocol::RuleSource::user).id;
+    for (int i = 0; i < 2; ++i) {
+        const auto denied = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+        CHECK(denied->code() == ErrorCode::denied);
+        CHECK(has(denied->text(), id));
+        CHECK(has(denied->text(), "found arguments.text"));
+        CHECK(has(denied->error->hint, "There is: s."));
+    }
+    const auto other = co_await fixture->call("s", "tool_2", R"({"s":"x"})");
+    CHECK(other->result);
+    CHECK(fixture->user->requested.size() == 1);
+    std::string refused;
+    try {
+        fixture->registry->require_fitting(deny_rule("/text"));
+    } catch (const Error& error) {
+        CHECK(error.code == ErrorCode::rule_invalid);
+        refused = error.message;
+    }
+    CHECK(has(refused, "found arguments.text"));
+    // The control: one that fits denies what it matches, and nothing else.
+    fixture->gate->withdraw(id);
+    fixture->registry->require_fitting(deny_rule("/s"));
+    fixture->gate->configure(deny_rule("/s"), protocol::RuleSource::user);
+    const auto secret = co_await fixture->call("s", "tool-1", R"({"s":"secret"})");
+    CHECK(secret->code() == ErrorCode::denied);
+    const auto allowed = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    CHECK(allowed->text() == "You passed to tool 1: x");
+}
+
+Task<void> stored_rules_are_checked_again(Fixture* fixture) {
+    fixture->add(fixture->fixture("s"));
+    const auto first = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    CHECK(first->result);
+    const fs::path file = fixture->folder.path / "policy" / "user.json";
+    const auto store = [&file](const std::string& pointer) {
+        write_text(file, R"({"version":1,"about":"mine","rules":[{"id":"mine","effect":"deny","kind":"tool",)"
+                         R"("server":"s","tool":"tool-1","source":"userStore","arguments":{")" +
+                             pointer + R"(":{"equals":"secret"}}}]})");
+        fs::permissions(file.parent_path(), fs::perms::owner_all);
+        fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+    };
+    store("/text");
+    const auto denied = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    CHECK_MESSAGE(has(denied->text(), "the deny rule \"mine\" can match no call"), denied->text());
+    store("/s");
+    const auto again = co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    CHECK_MESSAGE(again->result, again->text());
+    const auto secret = co_await fixture->call("s", "tool-1", R"({"s":"secret"})");
+    CHECK(secret->code() == ErrorCode::denied);
+}
+
 Task<void> edited_arguments_are_called(Fixture* fixture) {
     fixture->add(fixture->fixture("s"));
     const std::string edited = R"({"s" : "edited", "n":1e2})";
@@ -145,6 +211,16 @@ TEST_CASE("no call reaches a tool server without a yes") {
 TEST_CASE("arguments that certainly do not fit are refused without a question") {
     Fixture fixture;
     fixture.run(wrong_arguments_ask_nobody(&fixture));
+}
+
+TEST_CASE("a deny rule whose condition no call can meet denies the tool's calls, and says why") {
+    Fixture fixture;
+    fixture.run(mistyped_deny_rule_denies(&fixture));
+}
+
+TEST_CASE("a stored rule that was changed by hand is checked by the next call") {
+    Fixture fixture;
+    fixture.run(stored_rules_are_checked_again(&fixture));
 }
 
 TEST_CASE("what a user edits is what is called, and it has to fit, too") {

@@ -27,6 +27,7 @@
 #include "protocol/messages/policy.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -150,6 +151,9 @@ class Gate {
     void check(protocol::RuleSpec spec, protocol::RuleSource source) const;
     // Removes what configure() added, if it is still there.
     void withdraw(const std::string& rule_id);
+
+    // Another number than before if the files of stored rules have changed.
+    std::uint64_t stored_rules_version();
 
     // policy/*. The first three throw Error{policy_unreadable} when a stored policy cannot be read; what is stored is
     // on the disk when they return.

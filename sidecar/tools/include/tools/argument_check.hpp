@@ -4,6 +4,7 @@
 // rest. Numbers are compared as they are written, of any size. Hostile schemas cost a bounded time, after which the
 // arguments pass.
 
+#include "base/json_value.hpp"
 #include "base/raw_json.hpp"
 
 #include <optional>
@@ -13,5 +14,9 @@ namespace cellgate::tools {
 
 // "arguments.path: expected a string, found 5", or nothing.
 std::optional<std::string> check_arguments(const RawJson& schema, const RawJson& arguments);
+
+// The same for a value at `path`, by `schema`, which is a part of `root`, to which references are.
+std::optional<std::string> check_value(const JsonValue& root, const JsonValue& schema, const JsonValue& value,
+                                       const std::string& path);
 
 } // namespace cellgate::tools

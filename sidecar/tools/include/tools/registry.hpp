@@ -7,6 +7,7 @@
 #include "async/loop.hpp"
 #include "base/clock.hpp"
 #include "mcp/implementation.hpp"
+#include "protocol/messages/policy.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "protocol/tool_spec.hpp"
 #include "tools/call_context.hpp"
@@ -66,6 +67,10 @@ class Registry {
 
     // All tools of a server, which is started for it. Throws Error{tool_server_not_found, tool_server_failed, denied}.
     Task<std::vector<protocol::ToolSpec>> tools(CallContext context, std::string server);
+
+    // Throws Error{rule_invalid} for a rule that no call of the server that it names can meet, because of an argument
+    // that the tool does not have or a value that it never takes; as far as the server's tools are known.
+    void require_fitting(const protocol::RuleSpec& rule) const;
 
     // The one way to call a tool; lives as long as the registry.
     ToolCallDispatcher& dispatcher() { return dispatcher_; }

@@ -16,6 +16,8 @@ class Gate;
 namespace cellgate::tools {
 
 class RunningServers;
+class ToolServer;
+struct Tool;
 
 class ToolCallDispatcher {
   public:
@@ -27,6 +29,11 @@ class ToolCallDispatcher {
     Task<protocol::CallToolResult> call(CallContext context, std::string server, std::string tool, RawJson arguments);
 
   private:
+    // The rules that are in force and cannot match what they are about: a deny rule denies the call, since it may be
+    // the one that it was written for; the others are logged.
+    void require_fitting_rules(const CallContext& context, const std::string& server, const ToolServer& offering,
+                               const Tool& tool) const;
+
     gate::Gate& gate_;
     RunningServers& servers_;
 };

@@ -1,0 +1,133 @@
+#include "rule_check.hpp"
+
+#include "base/json_value.hpp"
+#include "server_errors.hpp"
+#include "suggest.hpp"
+#include "tools/argument_check.hpp"
+#include "tools/config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace cellgate::tools {
+
+namespace {
+
+using Type = JsonValue::Type;
+
+constexpr std::size_t max_schema_bytes = std::size_t{256} << 10; // larger ones pass
+
+// The names in a JSON pointer.
+std::vector<std::string> names_in(std::string_view pointer) {
+    std::vector<std::string> names;
+    for (std::size_t at = 0; at < pointer.size(); ++at) {
+        if (pointer[at] == '/') {
+            names.emplace_back();
+        } else if (pointer[at] == '~') {
+            names.back() += pointer[++at] == '1' ? '/' : '~';
+        } else {
+            names.back() += pointer[at];
+        }
+    }
+    return names;
+}
+
+// Whether an object that fits may have members beyond those of `properties`. A tool that lists its arguments and says
+// nothing of others takes no others.
+bool is_open(const JsonValue& schema) {
+    for (const std::string_view elsewhere :
+         {"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties"}) {
+        if (schema.find(elsewhere) != nullptr) {
+            return true;
+        }
+    }
+    if (const JsonValue* others = schema.find("additionalProperties")) {
+        return others->text != "false";
+    }
+    const JsonValue* properties = schema.find("properties");
+    return properties == nullptr || properties->members.empty();
+}
+
+bool takes_text(const JsonValue& schema) {
+    const JsonValue* type = schema.find("type");
+    if (type == nullptr) {
+        return true;
+    }
+    const auto is_text = [](const JsonValue& name) { return name.string == "string"; };
+    return is_text(*type) || std::any_of(type->elements.begin(), type->elements.end(), is_text);
+}
+
+std::optional<RuleProblem> check_condition(const JsonValue& root, const std::string& pointer,
+                                           const protocol::Matcher& matcher) {
+    if (!is_pointer(pointer)) {
+        return std::nullopt; // which the gate refuses
+    }
+    const JsonValue* schema = &root;
+    std::string path = "arguments";
+    for (const std::string& name : names_in(pointer)) {
+        const JsonValue* properties = schema->find("properties");
+        const JsonValue* property = properties == nullptr ? nullptr : properties->find(name);
+        path += fmt::format(".{}", shortened(name, 60));
+        if (property == nullptr && is_open(*schema)) {
+            return std::nullopt;
+        }
+        if (property == nullptr) {
+            std::vector<std::string> names;
+            if (properties != nullptr) {
+                for (const JsonValue::Member& each : properties->members) {
+                    names.push_back(each.name);
+                }
+            }
+            return RuleProblem{fmt::format("expected an argument that the tool has, found {}", path),
+                               did_you_mean(name, names)};
+        }
+        schema = property;
+    }
+    if (matcher.equals) {
+        std::optional<std::string> problem = check_value(root, *schema, parse_json_value(matcher.equals->text()), path);
+        return problem ? std::optional(RuleProblem{std::move(*problem), {}}) : std::nullopt;
+    }
+    if (!takes_text(*schema)) {
+        return RuleProblem{fmt::format("{}: the tool takes no text there, and glob and under compare texts", path),
+                           "Use equals."};
+    }
+    return std::nullopt;
+}
+
+std::optional<RuleProblem> check_tool(const protocol::RuleSpec& rule, const Tool& tool) {
+    if (tool.spec.input_schema.text().size() > max_schema_bytes) {
+        return std::nullopt;
+    }
+    const JsonValue schema = parse_json_value(tool.spec.input_schema.text());
+    for (const auto& [pointer, matcher] : *rule.arguments) {
+        if (std::optional<RuleProblem> problem = check_condition(schema, pointer, matcher)) {
+            problem->what += fmt::format(" (the tool {})", in_quotes(tool.spec.name));
+            return problem;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<RuleProblem> check_rule(const protocol::RuleSpec& rule, const std::string& server,
+                                      const std::vector<ToolPtr>& tools) {
+    const bool is_host = !rule.server && rule.kind == protocol::ActionKind::host && server == host_server_name;
+    if (!rule.arguments || (rule.server != server && !is_host)) {
+        return std::nullopt;
+    }
+    std::optional<RuleProblem> problem;
+    for (const ToolPtr& tool : tools) {
+        if (!rule.tool || *rule.tool == tool->spec.name) {
+            problem = check_tool(rule, *tool);
+            if (!problem) {
+                return std::nullopt;
+            }
+        }
+    }
+    return problem;
+}
+
+} // namespace cellgate::tools

@@ -1,14 +1,16 @@
 """Makes the types of the protocol's messages from schemas/.
 
-    python3 schemas/generate.py clients      TypeScript and Lua, which are committed
-    python3 schemas/generate.py cpp FOLDER   C++, by CMake, into the build
+    python3 schemas/generate.py clients              TypeScript and Lua, which are committed
+    python3 schemas/generate.py messages FOLDER      C++ of the messages, into the build
+    python3 schemas/generate.py error-codes FOLDER   C++ of the error codes, into the build
 
-A file that is as it should be is not written, so nothing that depends on it is built again."""
+CMake does the last two. A file that is as it should be is not written, so nothing that depends on it is built again."""
 
 import sys
 from pathlib import Path
 
-from generator import lua, typescript
+from generator import cpp, lua, typescript
+from generator.cpp_model import NoType
 from generator.schema import Contract, UnknownConstruct
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -28,12 +30,18 @@ def write(folder, files):
 
 def main(arguments):
     try:
-        if arguments == ["clients"]:
-            write(REPOSITORY, client_files(Contract()))
-            return None
-    except UnknownConstruct as problem:
+        match arguments:
+            case ["clients"]:
+                write(REPOSITORY, client_files(Contract()))
+            case ["messages", folder]:
+                write(Path(folder), cpp.message_files(Contract()))
+            case ["error-codes", folder]:
+                write(Path(folder), cpp.error_files(Contract()))
+            case _:
+                return __doc__
+    except (NoType, UnknownConstruct) as problem:
         return f"schemas/{problem}"
-    return __doc__
+    return None
 
 
 if __name__ == "__main__":

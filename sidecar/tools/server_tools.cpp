@@ -1,9 +1,9 @@
 // The tools of the registry's servers: what they offer, and calls of them.
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
+#include "base/suggest.hpp"
 #include "server_errors.hpp"
 #include "server_instance.hpp"
-#include "suggest.hpp"
 
 #include <fmt/format.h>
 

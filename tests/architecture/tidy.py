@@ -14,15 +14,15 @@ ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
 
-def include_roots():
-    return [path for path in ROOT.glob("sidecar/*/include")] + [ROOT / "protocol" / "include"]
+def include_roots(build):
+    """Those of the modules, and those of what the build makes for them."""
+    return [path for top in (ROOT, build) for path in [*top.glob("sidecar/*/include"), top / "protocol" / "include"]]
 
 
-def digest(source, settings):
+def digest(source, settings, roots):
     """Of all that the outcome depends on, but for the system's headers."""
     sums = {}
     waiting = [source]
-    roots = include_roots()
     while waiting:
         path = waiting.pop()
         if path in sums:
@@ -42,11 +42,12 @@ def main(build, clang_tidy):
     passed = build / "tidy"
     passed.mkdir(exist_ok=True)
     waiting = []
+    roots = include_roots(build)
     commands = json.loads((build / "compile_commands.json").read_text())
     for entry in commands:
         source = Path(entry["file"])
         if source.is_relative_to(ROOT / "sidecar") or source.is_relative_to(ROOT / "protocol"):
-            mark = passed / digest(source, [version, checks, entry["command"]])
+            mark = passed / digest(source, [version, checks, entry["command"]], roots)
             if not mark.exists():
                 waiting.append((source, mark))
 

@@ -10,7 +10,8 @@ from pathlib import Path
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
 sys.path.insert(0, str(SCHEMAS))
 import generate
-from generator import lua, typescript
+from generator import cpp, lua, typescript
+from generator.cpp_model import NoType
 from generator.schema import Contract, UnknownConstruct
 
 NAME = {"description": "A name.", "type": "string", "minLength": 1}
@@ -115,6 +116,103 @@ class Methods(unittest.TestCase):
         made = typescript.methods(contract_of(params_of(a=REFERENCE), ["thing/do"]))
         self.assertIn('    /** Does it. */\n    "thing/do": { params: Params; result: Params };\n', made)
         self.assertIn('import type {\n    Params,\n} from "./messages";\n', made)
+
+
+class Cpp(unittest.TestCase):
+    @staticmethod
+    def made(definitions):
+        """The header and the source of the messages of session/do, whose params are `Params`."""
+        files = cpp.message_files(contract_of(definitions, ["session/do"]))
+        return files["include/protocol/messages/sessions.hpp"], files["messages/sessions.cpp"]
+
+    # A schema of an optional member `a`, its type, and the checks with which it is read.
+    MEMBERS = [
+        ({"type": "boolean"}, "bool", ""),
+        ({"type": "string"}, "std::string", ""),
+        (REFERENCE, "std::string", ", check_name"),
+        ({"type": "integer", "minimum": 1, "maximum": 9}, "std::int64_t",
+         ', [](std::int64_t value) -> const char* {\n'
+         '        return value >= 1 && value <= 9 ? nullptr : "1 to 9";\n    }'),
+        ({"type": "number", "exclusiveMinimum": 0}, "double",
+         ', [](double value) -> const char* {\n        return value > 0 ? nullptr : "more than 0";\n    }'),
+        ({"type": ["integer", "null"]}, "std::int64_t", ""),
+        ({"type": "string", "maxLength": 3}, "std::string",
+         ', [](const std::string& value) -> const char* {\n'
+         '        return has_at_most(value, 3) ? nullptr : "at most 3 characters";\n    }'),
+        ({"enum": ["x", "y"]}, "std::string",
+         ', [](const std::string& value) -> const char* {\n'
+         '        return value == "x" || value == "y" ? nullptr : "\\"x\\" or \\"y\\"";\n    }'),
+        ({"type": "array", "items": REFERENCE, "maxItems": 2}, "std::vector<std::string>",
+         ', [](const std::vector<std::string>& value) -> const char* {\n'
+         '        return value.size() <= 2 ? nullptr : "at most 2";\n    }, codec::each(check_name)'),
+        ({"type": "object", "additionalProperties": {"type": "string"}}, "std::map<std::string, std::string>", ""),
+        ({"type": "object", "additionalProperties": False}, "Empty", ""),
+        ({}, "RawJson", ""),
+    ]
+
+    def test_members_have_their_types_and_their_checks(self):
+        for schema, kind, checks in self.MEMBERS:
+            with self.subTest(schema=schema):
+                header, source = self.made(params_of(a=schema))
+                self.assertIn(f"struct Params {{\n    std::optional<{kind}> a;\n}};\n", header)
+                self.assertIn(f'    field("a", out.a{checks});\n', source)
+                self.assertIn('    field("a", value.a);\n', source)
+
+    def test_a_needed_member_begins_with_the_least_that_it_can_be(self):
+        effect = {"description": "What a rule does.", "enum": ["allow", "ask", "deny"]}
+        properties = {"count": {"type": "integer", "minimum": 1}, "flag": {"type": "boolean"},
+                      "effect": {"$ref": "#/$defs/Effect"}, "by": {"const": "code"},
+                      "id": {"type": ["integer", "null"]}}
+        params = {**params_of(**properties)["Params"], "required": list(properties)}
+        header, _ = self.made({"Params": params, "Effect": effect})
+        self.assertIn("enum class Effect { allow, ask, deny };\n", header)
+        self.assertIn('    std::int64_t count = 1;\n    bool flag = false;\n    Effect effect = Effect::ask;\n'
+                      '    std::string by = "code";\n    Nullable<std::int64_t> id;\n', header)
+
+    def test_an_object_is_checked_as_a_whole(self):
+        [params] = params_of(a=REFERENCE, b=REFERENCE).values()
+        for limits, statement in [
+            ({"additionalProperties": False}, "field.require_all_known();"),
+            ({"minProperties": 1}, "field.require_any();"),
+            ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, 'field.require_one_of({{"a"}, {"b"}});'),
+        ]:
+            with self.subTest(limits=limits):
+                self.assertIn(f"    {statement}\n}}\n", self.made({"Params": {**params, **limits}})[1])
+                self.assertNotIn(statement, self.made({"Params": params})[1])
+
+    def test_a_limit_that_becomes_no_check_is_an_error(self):
+        for limits in ({"type": "string", "pattern": "^a$"}, {"type": "string", "minLength": 2},
+                       {"type": "object", "additionalProperties": REFERENCE},
+                       {"type": "object", "additionalProperties": {"type": "string"}, "propertyNames": REFERENCE},
+                       {"allOf": [REFERENCE, {"maxLength": 1}]}):
+            with self.subTest(limits=limits), self.assertRaises(UnknownConstruct):
+                self.made(params_of(a=limits))
+        for limits in ({"maxProperties": 1}, {"if": {}, "then": {}}, {"dependentSchemas": {}}):
+            [params] = params_of(a=REFERENCE).values()
+            with self.subTest(limits=limits), self.assertRaises(UnknownConstruct):
+                self.made({"Params": {**params, **limits}})
+
+    def test_what_has_no_name_has_no_type(self):
+        for schema in ({"type": "object", "properties": {"b": REFERENCE}}, {"type": ["integer", "string"]}):
+            with self.subTest(schema=schema), self.assertRaises(NoType):
+                self.made(params_of(a=schema))
+
+    def test_a_method_of_an_unknown_family_is_an_error(self):
+        with self.assertRaises(NoType):
+            cpp.message_files(contract_of(params_of(a=REFERENCE), ["thing/do"]))
+
+    def test_methods_have_their_params_and_results(self):
+        header, _ = self.made(params_of(a=REFERENCE))
+        self.assertIn("// Does it.\nstruct SessionDo : Request<Params, Params> {\n"
+                      '    static constexpr std::string_view name = "session/do";\n};\n', header)
+        files = cpp.message_files(contract_of(params_of(a=REFERENCE), ["session/do"]))
+        self.assertIn("using Methods = std::tuple<SessionDo>;\nusing ChannelMethods = std::tuple<>;\n",
+                      files["include/protocol/messages/all.hpp"])
+
+    def test_error_codes_have_their_kinds(self):
+        files = cpp.error_files(contract_of({}))
+        self.assertIn("    invalid_params = -32602,\n", files["include/base/error_code.hpp"])
+        self.assertIn('    case ErrorCode::invalid_params:\n        return "invalidParams";\n', files["error_code.cpp"])
 
 
 if __name__ == "__main__":

@@ -45,6 +45,16 @@ function(cellgate_module name)
   set_property(GLOBAL APPEND_STRING PROPERTY CELLGATE_MODULES "${table}")
 endfunction()
 
+# cellgate_generate(WHAT): C++ from schemas/, into the current folder of the build, each time that they change.
+function(cellgate_generate what)
+  file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/schemas/*.json ${PROJECT_SOURCE_DIR}/schemas/*.py
+    ${PROJECT_SOURCE_DIR}/schemas/generator/*.py)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${schemas})
+  execute_process(
+    COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/schemas/generate.py ${what} ${CMAKE_CURRENT_BINARY_DIR}
+    COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
 # cellgate_add_modules(): the modules of all layers, in order; their list goes to modules.txt, for
 # tests/architecture/test_modules.py.
 function(cellgate_add_modules)

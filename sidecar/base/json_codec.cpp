@@ -1,6 +1,7 @@
 #include "base/json_codec.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "base/suggest.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -30,6 +31,13 @@ void fail_type(const std::string& path, std::string_view expected, std::string_v
     throw Error(ErrorCode::invalid_params,
                 fmt::format("{}: expected {}, found {}", path, expected,
                             type == "number" ? fmt::format("{}", text.substr(0, 40)) : std::string(type)));
+}
+
+void fail_check(const std::string& path, std::string_view expected, std::string_view text) {
+    constexpr std::size_t max_shown = 60;
+    throw Error(ErrorCode::invalid_params,
+                fmt::format("{}: expected {}, found {}{}", path, expected,
+                            escape_unprintable(text.substr(0, max_shown)), text.size() > max_shown ? "…" : ""));
 }
 
 void fail_missing(const std::string& path, std::string_view name) {
@@ -75,6 +83,13 @@ void read(std::string_view text, const std::string&, Json& out) {
     out = Json::parse(text);
 }
 
+FieldReader::FieldReader(std::string_view text, const std::string& path) : path_(path) {
+    if (json_type(text) != "object") {
+        fail_type(path, "an object", text);
+    }
+    members_ = json_members(text);
+}
+
 const std::string_view* FieldReader::find(std::string_view name) {
     asked_.push_back(name);
     for (const auto& [key, text] : members_) {
@@ -89,12 +104,41 @@ std::string FieldReader::path_of(std::string_view name) const {
     return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
 }
 
+bool FieldReader::has(std::string_view name) const {
+    return std::any_of(members_.begin(), members_.end(),
+                       [name](const auto& member) { return member.first == name && member.second != "null"; });
+}
+
 void FieldReader::require_all_known() const {
     for (const auto& [key, text] : members_) {
         if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) {
+            const std::vector<std::string> names(asked_.begin(), asked_.end());
             throw Error(ErrorCode::invalid_params,
-                        fmt::format("{}: expected only known members, found \"{}\"", path_, escape_unprintable(key)));
+                        fmt::format("{}: expected only known members, found \"{}\"", path_,
+                                    escape_unprintable(std::string_view(key).substr(0, 60))),
+                        did_you_mean(key, names));
         }
+    }
+}
+
+void FieldReader::require_any() const {
+    if (std::none_of(asked_.begin(), asked_.end(), [this](std::string_view name) { return has(name); })) {
+        throw Error(ErrorCode::invalid_params,
+                    fmt::format("{}: expected at least one of {}, found none", path_, fmt::join(asked_, ", ")));
+    }
+}
+
+void FieldReader::require_one_of(const std::vector<std::vector<std::string_view>>& choices) const {
+    std::size_t complete = 0;
+    std::string known;
+    for (const std::vector<std::string_view>& names : choices) {
+        const bool all = std::all_of(names.begin(), names.end(), [this](std::string_view name) { return has(name); });
+        complete += all ? 1 : 0;
+        known += fmt::format("{}{}", known.empty() ? "" : " or ", fmt::join(names, " and "));
+    }
+    if (complete != 1) {
+        throw Error(ErrorCode::invalid_params, fmt::format("{}: expected {}, found {}", path_, known,
+                                                           complete == 0 ? "neither" : "more than one"));
     }
 }
 

@@ -12,11 +12,20 @@
 
 namespace cellgate {
 
-void require_identifier(std::string_view name, std::string_view what) {
+namespace {
+
+constexpr std::size_t max_bytes = 64;
+
+} // namespace
+
+bool is_identifier(std::string_view name) {
     constexpr std::string_view alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    constexpr std::size_t max_bytes = 64;
-    if (name.empty() || name.size() > max_bytes || name.front() == '-' || name.front() == '.' ||
-        name.find_first_not_of(alphanumeric) != std::string_view::npos) {
+    return !name.empty() && name.size() <= max_bytes && name.front() != '-' && name.front() != '.' &&
+           name.find_first_not_of(alphanumeric) == std::string_view::npos;
+}
+
+void require_identifier(std::string_view name, std::string_view what) {
+    if (!is_identifier(name)) {
         throw Error(ErrorCode::invalid_params,
                     fmt::format("expected a {} of 1 to {} letters, digits, \"_\", \"-\" and \".\", found \"{}\"", what,
                                 max_bytes, escape_unprintable(name.substr(0, 100))));

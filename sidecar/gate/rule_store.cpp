@@ -23,16 +23,11 @@ namespace {
 
 constexpr std::size_t max_file_bytes = std::size_t{4} << 20;
 
-// A rule in a file: a field that we do not know would be a condition that is ignored.
-struct StoredRule : protocol::Rule {
-    static constexpr bool closed = true;
-};
-
 struct StoredRules {
     static constexpr bool closed = true;
     std::int64_t version = 1;
     std::optional<std::string> about;
-    std::vector<StoredRule> rules;
+    std::vector<protocol::Rule> rules;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("version", self.version);
@@ -165,7 +160,7 @@ std::vector<protocol::Rule> RuleStore::read_file() const {
     }
     std::vector<protocol::Rule> rules;
     std::set<std::string> ids;
-    for (StoredRule& rule : stored.rules) {
+    for (protocol::Rule& rule : stored.rules) {
         check_rule(rule);
         if (rule.source != source_ || rule.session_id || rule.execution_id || rule.id.empty() ||
             !ids.insert(rule.id).second) {

@@ -3,7 +3,6 @@
 #include "base/host.hpp"
 #include "egress/public_address_policy.hpp"
 #include "handlers.hpp"
-#include "require.hpp"
 
 namespace cellgate::service {
 
@@ -17,7 +16,6 @@ struct GateMethods {
         co_return Empty{};
     }
     Task<protocol::ApprovalListResult> list_approvals(protocol::ApprovalListParams params) {
-        require(params.from_seq.value_or(0) >= 0, "params.fromSeq: expected 0 or more");
         co_return sidecar.gate.list(params);
     }
     Task<protocol::PolicyListResult> list_rules(Empty) { co_return sidecar.gate.policy_list(); }
@@ -34,8 +32,6 @@ struct GateMethods {
         co_return Empty{};
     }
     Task<protocol::PolicyExplainResult> explain(protocol::PolicyExplainParams params) {
-        const std::int64_t port = params.action.port.value_or(1);
-        require(port >= 1 && port <= 65535, "params.action.port: expected 1 to 65535");
         const std::optional<Host> host = params.action.kind == protocol::ActionKind::network
                                              ? parse_host(params.action.host.value_or(""))
                                              : std::nullopt;

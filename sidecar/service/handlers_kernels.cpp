@@ -4,7 +4,6 @@
 #include "jupyter/kernel_choice.hpp"
 #include "jupyter/kernel_query.hpp"
 #include "protocol/messages/kernels.hpp"
-#include "require.hpp"
 
 #include <algorithm>
 
@@ -12,16 +11,8 @@ namespace cellgate::service {
 
 namespace {
 
-constexpr std::size_t max_code_bytes = std::size_t{1} << 20;
-
-void require_short(const std::string& code) {
-    require(code.size() <= max_code_bytes, "params.code: expected at most 1048576 bytes");
-}
-
 // ipykernel has no answer for a place beyond the end.
 std::int64_t place_in(const std::string& code, std::int64_t cursor) {
-    require_short(code);
-    require(cursor >= 0, "params.cursorPos: expected 0 or more");
     const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
     return std::min<std::int64_t>(cursor, std::count_if(code.begin(), code.end(), begins));
 }
@@ -69,7 +60,6 @@ struct Kernels {
     Task<protocol::KernelInspectResult> inspect(protocol::KernelInspectParams params) {
         const std::int64_t cursor = place_in(params.code, params.cursor_pos);
         const std::int64_t level = params.detail_level.value_or(0);
-        require(level == 0 || level == 1, "params.detailLevel: expected 0 or 1");
         const std::shared_ptr<session::Session> session = find(params.session_id);
         jupyter::KernelQuery query = jupyter::inspection_query(params.code, cursor, level);
         const std::string reply = co_await session->ask(std::move(query));
@@ -79,7 +69,6 @@ struct Kernels {
     }
 
     Task<protocol::KernelIsCompleteResult> is_complete(protocol::KernelIsCompleteParams params) {
-        require_short(params.code);
         const std::shared_ptr<session::Session> session = find(params.session_id);
         jupyter::KernelQuery query = jupyter::completeness_query(params.code);
         const std::string reply = co_await session->ask(std::move(query));

@@ -2,7 +2,6 @@
 
 #include "base/log.hpp"
 #include "handlers.hpp"
-#include "require.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -10,8 +9,6 @@
 namespace cellgate::service {
 
 namespace {
-
-constexpr std::uint64_t least_output_limit = std::uint64_t{1} << 20;
 
 constexpr Duration look_for_client_every = std::chrono::seconds(2);
 
@@ -37,11 +34,6 @@ struct Lifecycle {
             throw Error(ErrorCode::invalid_request, "expected initialize once, found it again");
         }
         if (params.initialization_options) {
-            require(params.initialization_options->output_limit_bytes.value_or(least_output_limit) >=
-                        least_output_limit,
-                    "params.initializationOptions.outputLimitBytes: expected 1048576 or more");
-        }
-        if (params.initialization_options) {
             configure(std::move(*params.initialization_options));
         }
         client.set_identity(params.client_info, params.capabilities);
@@ -55,8 +47,7 @@ struct Lifecycle {
             client.tasks.spawn(close_after(&sidecar.loop.clock(), *pid, &client));
         }
         protocol::InitializeResult result;
-        result.server_info = {"cellgate", CELLGATE_VERSION};
-        result.protocol_version = "1";
+        result.server_info.version = CELLGATE_VERSION;
         result.role = client.role;
         if (client.role == protocol::Role::user && sidecar.outlives_clients) {
             std::vector<protocol::LostWork> lost = co_await sidecar.crash_recovery.lost();

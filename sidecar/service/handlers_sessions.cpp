@@ -1,17 +1,13 @@
 // session/*.
 
-#include "base/escape_unprintable.hpp"
 #include "base/names.hpp"
 #include "handlers.hpp"
 #include "progress.hpp"
-#include "require.hpp"
 #include "sandbox/home.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace cellgate::service {
@@ -19,41 +15,6 @@ namespace cellgate::service {
 namespace {
 
 constexpr std::string_view agent_prefix = "agent-";
-constexpr double max_seconds = 365.0 * 24 * 3600;
-
-constexpr std::int64_t least_open_files = 64; // a kernel has about 50
-constexpr std::int64_t max_open_files = std::int64_t{1} << 20;
-constexpr std::int64_t least_file_bytes = std::int64_t{1} << 20; // a kernel writes a few itself
-constexpr double max_cores = 1024;
-constexpr std::array limit_names = {"memoryBytes", "processCount",  "cpuCores",  "cpuSeconds",
-                                    "openFiles",   "fileSizeBytes", "diskBytes", "wallSeconds"};
-
-// Throws Error{invalid_params}, also for a limit that is not known: it would not hold.
-protocol::Limits read_limits(const RawJson& limits) {
-    for (const auto& [name, value] : json_members(limits.text())) {
-        if (std::find(limit_names.begin(), limit_names.end(), name) == limit_names.end()) {
-            throw Error(ErrorCode::invalid_params,
-                        fmt::format("params.limits: expected {}, found {}", fmt::join(limit_names, ", "),
-                                    escape_unprintable(name.substr(0, 60))));
-        }
-    }
-    const auto asked = from_json<protocol::Limits>(limits, "params.limits");
-    require(asked.memory_bytes.value_or(1) > 0, "params.limits.memoryBytes: expected 1 or more");
-    require(asked.process_count.value_or(1) > 0, "params.limits.processCount: expected 1 or more");
-    require(asked.cpu_seconds.value_or(1) > 0 && asked.cpu_seconds.value_or(1) <= max_seconds,
-            "params.limits.cpuSeconds: expected more than 0, and at most a year");
-    const std::int64_t files = asked.open_files.value_or(least_open_files);
-    require(files >= least_open_files && files <= max_open_files, "params.limits.openFiles: expected 64 to 1048576");
-    require(asked.file_size_bytes.value_or(least_file_bytes) >= least_file_bytes,
-            "params.limits.fileSizeBytes: expected 1048576 or more");
-    require(asked.disk_bytes.value_or(least_file_bytes) >= least_file_bytes,
-            "params.limits.diskBytes: expected 1048576 or more");
-    require(asked.cpu_cores.value_or(1) > 0 && asked.cpu_cores.value_or(1) <= max_cores,
-            "params.limits.cpuCores: expected more than 0, and at most 1024");
-    require(asked.wall_seconds.value_or(1) > 0 && asked.wall_seconds.value_or(1) <= max_seconds,
-            "params.limits.wallSeconds: expected more than 0, and at most a year");
-    return asked;
-}
 
 sandbox::Limits for_sandbox(const protocol::Limits& asked) {
     sandbox::Limits limits;
@@ -78,13 +39,14 @@ sandbox::Isolation isolation_of(protocol::SandboxLauncher launcher) {
 
 void add_paths(std::vector<std::string>& paths, const std::optional<std::vector<std::string>>& more, const char* name) {
     for (const std::string& path : more.value_or(std::vector<std::string>{})) {
-        require(!path.empty(), fmt::format("params.sandbox.{}: expected paths, found an empty text", name));
         if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
             paths.push_back(path);
         }
     }
-    require(paths.size() <= max_added_paths,
-            fmt::format("params.sandbox.{}: expected at most {} paths, found {}", name, max_added_paths, paths.size()));
+    if (paths.size() > max_added_paths) { // with those that were added before
+        throw Error(ErrorCode::invalid_params, fmt::format("params.sandbox.{}: expected at most {} paths, found {}",
+                                                           name, max_added_paths, paths.size()));
+    }
 }
 
 void add(sandbox::Additions& additions, const protocol::SandboxAdditions& more) {
@@ -121,13 +83,9 @@ struct Sessions {
     Task<protocol::SessionInfo> create(protocol::SessionCreateParams params) {
         session::SessionOptions options = sidecar.workspace.default_session();
         options.id = params.session_id.value_or(new_id());
-        require_identifier(options.id, "session id");
         require_agent_prefix(options.id);
         options.language = params.language;
         if (params.kernel) {
-            if (params.kernel->name.has_value() == params.kernel->interpreter.has_value()) {
-                throw Error(ErrorCode::invalid_params, "params.kernel: expected either a name or an interpreter");
-            }
             options.kernel = *params.kernel;
         }
         if (params.cwd) {
@@ -152,9 +110,8 @@ struct Sessions {
             options.settings = co_await read_settings(sidecar.loop, std::move(file));
         }
         if (params.limits) {
-            const protocol::Limits asked = read_limits(*params.limits);
-            options.limits = for_sandbox(asked);
-            options.wall_seconds = asked.wall_seconds;
+            options.limits = for_sandbox(*params.limits);
+            options.wall_seconds = params.limits->wall_seconds;
         }
         if (client.role != protocol::Role::user) {
             options.limits = sidecar.agent_limits.limits_of(options.limits);
@@ -207,7 +164,6 @@ struct Sessions {
             if (!sandbox::traits_of(session->options().isolation).isolates) {
                 throw Error(ErrorCode::config_invalid, "the session has no sandbox that could be added to");
             }
-            require(!params.sandbox->empty(), "params.sandbox: expected allowRead, allowWrite or gpu");
             add(additions, *params.sandbox);
         }
         co_await session->restart(std::move(settings), std::move(additions)); // goes on without this client too

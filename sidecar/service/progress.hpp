@@ -3,6 +3,7 @@
 // token, nothing is sent. Reports are dropped while the client does not read.
 
 #include "protocol/messages/lifecycle.hpp"
+#include "protocol/peer.hpp"
 
 #include <optional>
 #include <string>

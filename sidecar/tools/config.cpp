@@ -136,7 +136,7 @@ Form form_of(const ServerSpec& spec) {
     form.config = spec.config;
     form.config.sandbox.reset();
     if (spec.config.sandbox) {
-        if (spec.config.sandbox->launcher || !spec.config.sandbox->additions.empty()) {
+        if (spec.config.sandbox->launcher || !is_empty(spec.config.sandbox->additions)) {
             throw invalid_config(spec.name,
                                  "expected \"sandbox\" to be true, false or an object with a configFile alone",
                                  "What more it may see is allowed by the file's filesystem.allowRead and allowWrite.");

@@ -1,8 +1,8 @@
 #include "rule_check.hpp"
 
 #include "base/json_value.hpp"
+#include "base/suggest.hpp"
 #include "server_errors.hpp"
-#include "suggest.hpp"
 #include "tools/argument_check.hpp"
 #include "tools/config.hpp"
 

@@ -1,7 +1,7 @@
 #include "server_errors.hpp"
 
 #include "base/escape_unprintable.hpp"
-#include "suggest.hpp"
+#include "base/suggest.hpp"
 
 #include <fmt/format.h>
 

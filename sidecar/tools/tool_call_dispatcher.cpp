@@ -1,11 +1,11 @@
 #include "tools/tool_call_dispatcher.hpp"
 
 #include "base/log.hpp"
+#include "base/suggest.hpp"
 #include "gate/gate.hpp"
 #include "rule_check.hpp"
 #include "running_servers.hpp"
 #include "server_errors.hpp"
-#include "suggest.hpp"
 #include "tools/argument_check.hpp"
 
 #include <fmt/format.h>

@@ -9,6 +9,7 @@
 #include "base/task.hpp"
 #include "protocol/connection.hpp"
 #include "protocol/message.hpp"
+#include "protocol/method.hpp"
 
 #include <functional>
 #include <map>
@@ -17,17 +18,6 @@
 #include <string>
 
 namespace cellgate::protocol {
-
-// A method names itself and its types: struct Execute : Request<ExecuteParams, ExecuteResult> { name = "execute"; }.
-template <class P, class R>
-struct Request {
-    using Params = P;
-    using Result = R;
-};
-template <class P>
-struct Notification {
-    using Params = P;
-};
 
 enum class Dialect {
     editor, // $/cancelRequest {id}

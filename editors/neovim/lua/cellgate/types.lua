@@ -1,5 +1,5 @@
 ---@meta
--- Made from schemas/protocol.json by tests/e2e/neovim/protocol_types.py; do not edit.
+-- Made from schemas/ by `schemas/generate.py clients`; a change belongs there.
 
 --- Id of a JSON-RPC request. An integer and a string are never the same id.
 ---@alias RequestId integer|string
@@ -107,40 +107,60 @@
 
 --- The first request of every client.
 ---@class InitializeParams
----@field clientInfo table<string, any> Who the client is; shown, never trusted.
+---@field clientInfo ClientInfo
 ---@field processId integer|nil Process to watch: when it ends, this client has ended. null: none.
 ---@field rootUri Uri|nil file: URI of the workspace folder; null: the directory in which cellgate was started.
 ---@field capabilities ClientCapabilities
 ---@field initializationOptions? InitializationOptions
 ---@field trace? TraceValue
 
+--- Who the client is; shown, never trusted.
+---@class ClientInfo
+---@field name string
+---@field version? string
+
 --- What the client can do. What is not named it cannot.
 ---@class ClientCapabilities
 ---@field approvals? boolean It can show approvals and answer them. Default false.
 ---@field input? boolean It answers input/request. Default false.
 ---@field elicitation? boolean
----@field images? "inline"|"file" How it takes large display data: in the message, or as a file's path. Default inline.
+---@field images? ImageTransport Default inline.
+
+--- How a client takes large display data: in the message, or as a file's path.
+---@alias ImageTransport "inline"|"file"
 
 --- Settings that only the user makes: none of them comes from the workspace.
 ---@class InitializationOptions
 ---@field lingerSeconds? Seconds
 ---@field mcpServers? table<string, McpServerConfig>
 ---@field rules? RuleSpec[] Rules with source `user`.
----@field outputLimitBytes? integer
+---@field outputLimitBytes? Bytes
 
 --- Who answers, in which version, and what the client may do.
 ---@class InitializeResult
----@field serverInfo table<string, any>
+---@field serverInfo ServerInfo
 ---@field protocolVersion "1"
 ---@field role Role
 ---@field capabilities table<string, any>
 ---@field lost? LostWork[]
 
+--- cellgate and its version.
+---@class ServerInfo
+---@field name "cellgate"
+---@field version string
+
 --- What one sidecar was doing when it ended.
 ---@class LostWork
 ---@field endedAt Time The last sign of life.
 ---@field sessions ChosenId[] Their kernels have ended, and their variables are gone.
----@field executions table<string, any>[] That had not finished. Of those that were running, any part may have happened.
+---@field executions LostExecution[] That had not finished. Of those that were running, any part may have happened.
+
+--- An execution that will not finish any more.
+---@class LostExecution
+---@field executionId ChosenId
+---@field sessionId ChosenId
+---@field state "queued"|"running" At that time.
+---@field cell? CellPosition
 
 --- The request to give up. It is still answered: with its result, or with -32800.
 ---@class CancelRequestParams
@@ -149,7 +169,10 @@
 --- Progress of a request that carried `workDoneToken`.
 ---@class ProgressParams
 ---@field token RequestId
----@field value ProgressBegin|ProgressReport|ProgressEnd
+---@field value ProgressValue
+
+--- A step of the work.
+---@alias ProgressValue ProgressBegin|ProgressReport|ProgressEnd
 
 --- Work begins.
 ---@class ProgressBegin
@@ -195,11 +218,19 @@
 --- true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's
 --- format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a user's to choose.
 ---@class SandboxChoice
----@field launcher? "bwrap"|"landlock"
+---@field launcher? SandboxLauncher
 ---@field configFile? Path
 ---@field allowRead? SandboxPaths
 ---@field allowWrite? SandboxPaths
 ---@field gpu? SandboxGpu
+
+--- bwrap: the default. landlock: where user namespaces are refused, a weaker sandbox by Landlock and filters of
+--- system calls, without a network; sandboxNotices says what it lacks. It is never taken unasked, and agents run no
+--- code in such a session.
+---@alias SandboxLauncher "bwrap"|"landlock"
+
+--- What isolates a kernel or a tool server.
+---@alias SandboxKind "bwrap"|"landlock"|"none"
 
 --- true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format.
 ---@class ServerSandboxChoice
@@ -249,9 +280,9 @@
 ---@class SessionInfo
 ---@field sessionId ChosenId
 ---@field status SessionStatus
----@field kernel table<string, any>
+---@field kernel SessionKernel
 ---@field cwd Path Where the kernel was started; absolute.
----@field sandbox "bwrap"|"landlock"|"none" The launcher.
+---@field sandbox SandboxKind
 ---@field layers LayerNames
 ---@field sandboxConfig? Path The settings file that the sandbox follows; absolute.
 ---@field sandboxAdditions? SandboxAdditions
@@ -260,6 +291,13 @@
 ---@field queueLength integer Executions that wait, without the running one.
 ---@field createdAt Time
 ---@field agent? AgentName
+
+--- What runs in a session.
+---@class SessionKernel
+---@field name string The kernelspec's name, or the interpreter's file name.
+---@field interpreter? Path Absent for kernels that no interpreter runs.
+---@field language string
+---@field version? string The language's version, once the kernel has told it.
 
 --- All sessions of the workspace, oldest first.
 ---@class SessionListResult
@@ -304,12 +342,16 @@
 ---@field code string At most 4 MiB, without U+0000.
 ---@field cell? CellPosition Where the code is in the editor.
 ---@field timeoutSeconds? number
----@field approvals? "ask"|"deny"|"allow"
+---@field approvals? ApprovalMode Default ask.
 ---@field allowedDomains? HostPattern[]
 ---@field silent? boolean Jupyter's: no count, no history, no execute_result. Default false.
 ---@field storeHistory? boolean Jupyter's. Default true, false when silent.
 ---@field stopOnError? boolean
 ---@field workDoneToken? RequestId Tells the start of a kernel, where one is started.
+
+--- ask: a user decides where no rule does. deny: denied where no rule allows. allow: a recorded grant for this
+--- execution, which deny rules still beat; refused to agents.
+---@alias ApprovalMode "ask"|"deny"|"allow"
 
 --- A document, and the line in it at which the code starts.
 ---@class CellPosition
@@ -319,7 +361,7 @@
 --- How an execution ended. Its output was sent before, or announced as skipped.
 ---@class ExecuteResult
 ---@field executionId ChosenId
----@field status "ok"|"error"|"timeout"|"cancelled"|"killed"|"oom"
+---@field status ExecutionStatus
 ---@field reason? string Why it ended so, where status and error do not say it, such as how the kernel died.
 ---@field executionCount integer|nil The kernel's number for it; null when it has none.
 ---@field error? ExecutionError
@@ -330,6 +372,10 @@
 ---@field waitedSeconds Seconds Of that, the time in which an approval was pending.
 ---@field layers LayerNames
 ---@field notes? Note[] What the sandbox refused. For the user; the code does not see them.
+
+--- timeout: interrupted because its time was over. cancelled: interrupted or removed on request. killed: its kernel
+--- was ended or died. oom: it ran out of memory.
+---@alias ExecutionStatus "ok"|"error"|"timeout"|"cancelled"|"killed"|"oom"
 
 --- What was refused to an execution, by what, and what would allow it.
 ---@class Note
@@ -381,7 +427,13 @@
 --- Display data over 256 KiB, kept in files for clients that asked for that, and over 16 MiB for all. The files are
 --- removed with the journal. This field is outside the output, which the kernel wrote and could forge; `data` then
 --- lacks these types.
----@alias LargeData table<string, any>[]
+---@alias LargeData LargeDatum[]
+
+--- Display data of one type, in a file.
+---@class LargeDatum
+---@field mime string
+---@field bytes Bytes
+---@field path Path
 
 --- An output as nbformat 4 writes it, or one of Jupyter's two messages that change earlier ones.
 ---@alias Output StreamOutput|DisplayDataOutput|ExecuteResultOutput|ErrorOutput|UpdateDisplayDataOutput|ClearOutput
@@ -456,7 +508,7 @@
 ---@class OutputReadParams
 ---@field executionId ChosenId
 ---@field fromSeq? integer First record. Default 0.
----@field maxBytes? integer
+---@field maxBytes? Bytes
 
 --- Records in order. `nextSeq` is the `fromSeq` of the next call.
 ---@class OutputReadResult
@@ -516,6 +568,9 @@
 
 --- What a rule does, or a decision says.
 ---@alias Effect "allow"|"ask"|"deny"
+
+--- How an action was decided.
+---@alias Verdict "allow"|"deny"
 
 --- How long an answer holds: this call; while this execution runs; while this session lives; in this workspace;
 --- always.
@@ -612,7 +667,7 @@
 --- An answer to one or more approvals: all of them are answered, or none.
 ---@class ApprovalRespondParams
 ---@field approvalIds GivenId[]
----@field decision "allow"|"deny"
+---@field decision Verdict
 ---@field scope? Scope Default once.
 ---@field rule? RuleSpec
 ---@field arguments? JsonObject Edited arguments; run in place of those that were shown. Only for one approval.
@@ -624,7 +679,7 @@
 --- An approval was decided, by whomever. By a rule: one that an answer to another approval made.
 ---@class ApprovalResolvedParams
 ---@field approvalId GivenId
----@field decision "allow"|"deny"
+---@field decision Verdict
 ---@field by DecidedBy
 ---@field ruleId? GivenId The rule that decided, or that the answer made.
 ---@field reason? string
@@ -636,7 +691,7 @@
 
 --- The answer; it makes no rule.
 ---@class ApprovalElicitResult
----@field decision "allow"|"deny"
+---@field decision Verdict
 
 --- Which of those that wait.
 ---@class ApprovalListParams
@@ -665,7 +720,7 @@
 ---@class PastDecision
 ---@field number integer Counts all decisions since cellgate began.
 ---@field decidedAt Time
----@field decision "allow"|"deny"
+---@field decision Verdict
 ---@field by DecidedBy
 ---@field rule? Rule The rule that decided, or that the answer made, as it was then.
 ---@field reason VisibleLine
@@ -736,8 +791,8 @@
 --- A tool server as it is now.
 ---@class ToolServerInfo
 ---@field name ServerName
----@field state "pending"|"stopped"|"starting"|"running"|"failed"
----@field source "builtIn"|"user"|"commandLine"|"workspaceFile"|"agent"
+---@field state ToolServerState
+---@field source ToolServerSource
 ---@field file? Path The file that names it.
 ---@field identity Identity
 ---@field command? Argv Told to users only: its arguments may hold a secret.
@@ -748,6 +803,13 @@
 ---@field sandboxConfig? Path The settings file that its sandbox follows. Told to users only.
 ---@field layers? string[] Of one that runs in the sandbox: the layers that hold.
 ---@field sandboxNotices? VisibleText[]
+
+--- pending: a user has to agree to start it. stopped: starts on the next call.
+---@alias ToolServerState "pending"|"stopped"|"starting"|"running"|"failed"
+
+--- Who named a tool server. builtIn: part of cellgate. user: initializationOptions or toolServers/add. commandLine.
+--- workspaceFile: a file in the workspace, see `file`. agent: wrappers/generate of an agent.
+---@alias ToolServerSource "builtIn"|"user"|"commandLine"|"workspaceFile"|"agent"
 
 --- A tool as its server describes it.
 ---@class ToolInfo
@@ -767,8 +829,19 @@
 --- What was written, and which tools were left out and why.
 ---@class WrappersGenerateResult
 ---@field package ModuleName Dotted name to import, such as mcptools.filesystem.
----@field modules table<string, any>[]
----@field skipped table<string, any>[]
+---@field modules WrapperModule[]
+---@field skipped SkippedTool[]
+
+--- A tool, and the module that calls it.
+---@class WrapperModule
+---@field tool ToolName
+---@field module ModuleName
+---@field path Path Absolute.
+
+--- A tool that has no wrapper, and why.
+---@class SkippedTool
+---@field tool string
+---@field reason string
 
 --- A dotted Python name.
 ---@alias ModuleName string
@@ -790,11 +863,14 @@
 
 --- How pip ended. `failed`: nothing was installed, and what was there before is as it was.
 ---@class PackagesInstallResult
----@field status "ok"|"failed"
+---@field status InstallStatus
 ---@field reason? string Of a failure, in one line.
 ---@field installed InstalledPackage[] With what they need, in the order of their names.
 ---@field output string The end of what pip printed, its errors last.
 ---@field layers LayerNames Of the build sandbox. Its network is the machine's.
+
+--- How an install ended.
+---@alias InstallStatus "ok"|"failed"
 
 --- As its metadata names it.
 ---@class InstalledPackage

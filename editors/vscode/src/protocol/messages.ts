@@ -1,177 +1,9 @@
-// Every message between cellgate and its clients. Made from schemas/ by `npm run protocol`; a change belongs there.
+// Every message between cellgate and its clients. Made from schemas/ by `schemas/generate.py clients`; a change belongs there.
 
 /**
  * Id of a JSON-RPC request. An integer and a string are never the same id.
  */
 export type RequestId = number | string;
-/**
- * The result of `shutdown`, as in LSP.
- */
-export type Null = null;
-/**
- * A URI as the editor writes it, such as file:///home/ada/plan.py.
- */
-export type Uri = string;
-/**
- * A file system path. A relative one is taken from the workspace.
- */
-export type Path = string;
-/**
- * A time, RFC 3339 in UTC.
- */
-export type Time = string;
-/**
- * A duration in seconds.
- */
-export type Seconds = number;
-/**
- * A size in bytes.
- */
-export type Bytes = number;
-/**
- * A line number, counted from 0.
- */
-export type Line = number;
-/**
- * An id of a session or an execution; a client may choose it. Letters, digits, dot, dash and underscore, not starting with a dot or a dash, at most 64.
- */
-export type ChosenId = string;
-/**
- * An id that cellgate made (approvals, rules).
- */
-export type GivenId = string;
-/**
- * Name of a tool server, as its configuration spells it.
- */
-export type ServerName = string;
-/**
- * Name of a tool, exactly as its server spells it.
- */
-export type ToolName = string;
-/**
- * A hash that stands for what something is. For a tool server: of its resolved command, arguments, working directory and names of variables, or of its URL. For a tool: of its definition.
- */
-export type Identity = string;
-/**
- * One line of text that is safe to show as it is: control, bidirectional and zero-width characters are escaped.
- */
-export type VisibleLine = string;
-/**
- * Like VisibleLine, over several lines: line feeds and tabs stay.
- */
-export type VisibleText = string;
-/**
- * What a client may do. It follows from how the client connected, never from what it says.
- */
-export type Role = "user" | "agent";
-/**
- * The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges, landlock, protected-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is starting, and of what an earlier sidecar did not finish.
- */
-export type LayerNames = string[];
-/**
- * How to reach an MCP server, in the form that `mcpServers` of MCP clients and `servers` of VS Code share: a command to start, or a URL. Never both.
- */
-export type McpServerConfig = StdioServerConfig | HttpServerConfig;
-/**
- * What a rule does, or a decision says.
- */
-export type Effect = "allow" | "ask" | "deny";
-/**
- * What kind of thing needs permission.
- */
-export type ActionKind = "tool" | "host" | "server" | "network" | "shell" | "install";
-/**
- * A host of the network: a name (example.org), the names below one (*.example.org), or an address (192.0.2.1, [2001:db8::1]); with :443, at this port alone. In ASCII; case does not matter. No pattern covers a whole top-level domain.
- */
-export type HostPattern = string;
-/**
- * How much cellgate tells in window/logMessage, as in LSP.
- */
-export type TraceValue = "off" | "messages" | "verbose";
-/**
- * true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a user's to choose.
- */
-export type SandboxChoice =
-    | boolean
-    | {
-          /**
-           * bwrap: the default. landlock: where user namespaces are refused, a weaker sandbox by Landlock and filters of system calls, without a network; sandboxNotices says what it lacks. It is never taken unasked, and agents run no code in such a session.
-           */
-          launcher?: "bwrap" | "landlock";
-          /**
-           * Read once for each start that a user asks for (session/create, session/restart). From the workspace, if it is relative; ~ is the home directory.
-           */
-          configFile?: Path;
-          allowRead?: SandboxPaths;
-          allowWrite?: SandboxPaths;
-          gpu?: SandboxGpu;
-      };
-/**
- * Files and folders: without wildcards, from the workspace if they are relative, `~` is the home. What the settings file denies stays denied.
- */
-export type SandboxPaths = Path[];
-/**
- * The devices of graphics cards, for computing. An error where there is none.
- */
-export type SandboxGpu = boolean;
-/**
- * true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format.
- */
-export type ServerSandboxChoice =
-    | boolean
-    | {
-          configFile: Path;
-      };
-/**
- * What the kernel of a session does.
- */
-export type SessionStatus = "starting" | "idle" | "busy" | "restarting" | "dead";
-/**
- * What an agent calls itself: at most 40 characters, escaped. Not to be believed.
- */
-export type AgentName = VisibleLine;
-/**
- * Where an execution stands.
- */
-export type ExecutionState = "queued" | "running" | "finished";
-/**
- * An output as nbformat 4 writes it, or one of Jupyter's two messages that change earlier ones.
- */
-export type Output =
-    StreamOutput | DisplayDataOutput | ExecuteResultOutput | ErrorOutput | UpdateDisplayDataOutput | ClearOutput;
-/**
- * Display data over 256 KiB, kept in files for clients that asked for that, and over 16 MiB for all. The files are removed with the journal. This field is outside the output, which the kernel wrote and could forge; `data` then lacks these types.
- */
-export type LargeData = {
-    mime: string;
-    bytes: Bytes;
-    path: Path;
-}[];
-/**
- * A program and its arguments, resolved; no shell reads it.
- */
-export type Argv = string[];
-/**
- * How long an answer holds: this call; while this execution runs; while this session lives; in this workspace; always.
- */
-export type Scope = "once" | "execution" | "session" | "workspace" | "always";
-/**
- * Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this workspace. userStore: kept for every workspace.
- */
-export type RuleSource = "default" | "user" | "commandLine" | "execution" | "session" | "workspaceStore" | "userStore";
-/**
- * Who decided. elicitation: the user of the agent's own program, while no user was attached.
- */
-export type DecidedBy = "user" | "rule" | "expired" | "cancelled" | "noClient" | "elicitation";
-/**
- * A dotted Python name.
- */
-export type ModuleName = string;
-/**
- * A place in code: how many Unicode code points come before it, as in Jupyter. More than there are: the end.
- */
-export type CodePoints = number;
-
 /**
  * Nothing to say. `params` may be left out altogether.
  */
@@ -182,6 +14,10 @@ export interface NoParams {
  * Done; there is nothing to report.
  */
 export interface Empty {}
+/**
+ * The result of `shutdown`, as in LSP.
+ */
+export type Null = null;
 /**
  * A JSON-RPC request. Params are always an object.
  */
@@ -253,6 +89,58 @@ export interface ClientError {
     data?: unknown;
 }
 /**
+ * A URI as the editor writes it, such as file:///home/ada/plan.py.
+ */
+export type Uri = string;
+/**
+ * A file system path. A relative one is taken from the workspace.
+ */
+export type Path = string;
+/**
+ * A time, RFC 3339 in UTC.
+ */
+export type Time = string;
+/**
+ * A duration in seconds.
+ */
+export type Seconds = number;
+/**
+ * A size in bytes.
+ */
+export type Bytes = number;
+/**
+ * A line number, counted from 0.
+ */
+export type Line = number;
+/**
+ * An id of a session or an execution; a client may choose it. Letters, digits, dot, dash and underscore, not starting with a dot or a dash, at most 64.
+ */
+export type ChosenId = string;
+/**
+ * An id that cellgate made (approvals, rules).
+ */
+export type GivenId = string;
+/**
+ * Name of a tool server, as its configuration spells it.
+ */
+export type ServerName = string;
+/**
+ * Name of a tool, exactly as its server spells it.
+ */
+export type ToolName = string;
+/**
+ * A hash that stands for what something is. For a tool server: of its resolved command, arguments, working directory and names of variables, or of its URL. For a tool: of its definition.
+ */
+export type Identity = string;
+/**
+ * One line of text that is safe to show as it is: control, bidirectional and zero-width characters are escaped.
+ */
+export type VisibleLine = string;
+/**
+ * Like VisibleLine, over several lines: line feeds and tabs stay.
+ */
+export type VisibleText = string;
+/**
  * Names to strings.
  */
 export interface StringMap {
@@ -265,16 +153,18 @@ export interface JsonObject {
     [k: string]: unknown;
 }
 /**
+ * What a client may do. It follows from how the client connected, never from what it says.
+ */
+export type Role = "user" | "agent";
+/**
+ * The isolation layers that really hold, such as bwrap, user-namespace, network-namespace, no-new-privileges, landlock, protected-files; exactly ["none"] when none does, and ["unknown"] of a session whose first kernel is starting, and of what an earlier sidecar did not finish.
+ */
+export type LayerNames = string[];
+/**
  * The first request of every client.
  */
 export interface InitializeParams {
-    /**
-     * Who the client is; shown, never trusted.
-     */
-    clientInfo: {
-        name: string;
-        version?: string;
-    };
+    clientInfo: ClientInfo;
     /**
      * Process to watch: when it ends, this client has ended. null: none.
      */
@@ -286,6 +176,13 @@ export interface InitializeParams {
     capabilities: ClientCapabilities;
     initializationOptions?: InitializationOptions;
     trace?: TraceValue;
+}
+/**
+ * Who the client is; shown, never trusted.
+ */
+export interface ClientInfo {
+    name: string;
+    version?: string;
 }
 /**
  * What the client can do. What is not named it cannot.
@@ -304,10 +201,14 @@ export interface ClientCapabilities {
      */
     elicitation?: boolean;
     /**
-     * How it takes large display data: in the message, or as a file's path. Default inline.
+     * Default inline.
      */
-    images?: "inline" | "file";
+    images?: ImageTransport;
 }
+/**
+ * How a client takes large display data: in the message, or as a file's path.
+ */
+export type ImageTransport = "inline" | "file";
 /**
  * Settings that only the user makes: none of them comes from the workspace.
  */
@@ -329,68 +230,13 @@ export interface InitializationOptions {
     /**
      * How much of an execution's output is kept: beyond it, its first and its latest half of that. For executions from now on. Default 1 GiB.
      */
-    outputLimitBytes?: number;
-}
-/**
- * A program that speaks MCP on stdio. ${VAR}, ${VAR:-default} and ${workspaceFolder} expand after the yes.
- */
-export interface StdioServerConfig {
-    type?: "stdio";
-    command: string;
-    args?: string[];
-    env?: StringMap;
-    /**
-     * Default: the workspace.
-     */
-    cwd?: Path;
-    /**
-     * Runs it as kernels run. Default: false. `configFile` may hold variables; it is read at each start, and not for an agent. A command of srt's (srt [-s FILE] PROGRAM …, also by npx -y @anthropic-ai/sandbox-runtime) says the same, and needs no `sandbox`.
-     */
-    sandbox?: ServerSandboxChoice;
-}
-/**
- * A server at a URL.
- */
-export interface HttpServerConfig {
-    type?: "http" | "sse" | "streamable-http" | "streamableHttp";
-    url: string;
-    headers?: StringMap;
-    sandbox?: never;
-}
-/**
- * A rule as one is written. An absent field matches all. Unknown fields are refused: a condition that is ignored would widen the rule. An allow rule names at least a kind.
- */
-export interface RuleSpec {
-    effect: Effect;
-    kind?: ActionKind;
-    server?: ServerName;
-    tool?: ToolName;
-    arguments?: ArgumentMatchers;
-    host?: HostPattern;
-    expiresAt?: Time;
-}
-/**
- * JSON pointers into the arguments, to what each has to match. All have to. A value that is not there matches nothing; "" is the whole.
- */
-export interface ArgumentMatchers {
-    [k: string]: Matcher;
-}
-/**
- * What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the workspace.
- */
-export interface Matcher {
-    equals?: unknown;
-    glob?: string;
-    under?: Path;
+    outputLimitBytes?: Bytes;
 }
 /**
  * Who answers, in which version, and what the client may do.
  */
 export interface InitializeResult {
-    serverInfo: {
-        name: "cellgate";
-        version: string;
-    };
+    serverInfo: ServerInfo;
     protocolVersion: "1";
     role: Role;
     /**
@@ -401,6 +247,13 @@ export interface InitializeResult {
      * What was lost with earlier sidecars of this workspace that ended without a goodbye (a crash, a kill), the latest first. Every user of this sidecar receives it, and none of the next sidecar. For about a week execution/get and output/read still know what they ran.
      */
     lost?: LostWork[];
+}
+/**
+ * cellgate and its version.
+ */
+export interface ServerInfo {
+    name: "cellgate";
+    version: string;
 }
 /**
  * What one sidecar was doing when it ended.
@@ -417,22 +270,19 @@ export interface LostWork {
     /**
      * That had not finished. Of those that were running, any part may have happened.
      */
-    executions: {
-        executionId: ChosenId;
-        sessionId: ChosenId;
-        state: "queued" | "running";
-        cell?: CellPosition;
-    }[];
+    executions: LostExecution[];
 }
 /**
- * A document, and the line in it at which the code starts.
+ * An execution that will not finish any more.
  */
-export interface CellPosition {
+export interface LostExecution {
+    executionId: ChosenId;
+    sessionId: ChosenId;
     /**
-     * A URI as the editor writes it, such as file:///home/ada/plan.py.
+     * At that time.
      */
-    uri: string;
-    line: Line;
+    state: "queued" | "running";
+    cell?: CellPosition;
 }
 /**
  * The request to give up. It is still answered: with its result, or with -32800.
@@ -445,8 +295,12 @@ export interface CancelRequestParams {
  */
 export interface ProgressParams {
     token: RequestId;
-    value: ProgressBegin | ProgressReport | ProgressEnd;
+    value: ProgressValue;
 }
+/**
+ * A step of the work.
+ */
+export type ProgressValue = ProgressBegin | ProgressReport | ProgressEnd;
 /**
  * Work begins.
  */
@@ -469,6 +323,10 @@ export interface ProgressEnd {
     kind: "end";
     message?: string;
 }
+/**
+ * How much cellgate tells in window/logMessage, as in LSP.
+ */
+export type TraceValue = "off" | "messages" | "verbose";
 /**
  * Changes what `trace` of initialize set.
  */
@@ -519,6 +377,59 @@ export interface SessionCreateParams {
     workDoneToken?: RequestId;
 }
 /**
+ * true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a user's to choose.
+ */
+export type SandboxChoice =
+    | boolean
+    | {
+          launcher?: SandboxLauncher;
+          /**
+           * Read once for each start that a user asks for (session/create, session/restart). From the workspace, if it is relative; ~ is the home directory.
+           */
+          configFile?: Path;
+          allowRead?: SandboxPaths;
+          allowWrite?: SandboxPaths;
+          gpu?: SandboxGpu;
+      };
+/**
+ * bwrap: the default. landlock: where user namespaces are refused, a weaker sandbox by Landlock and filters of system calls, without a network; sandboxNotices says what it lacks. It is never taken unasked, and agents run no code in such a session.
+ */
+export type SandboxLauncher = "bwrap" | "landlock";
+/**
+ * What isolates a kernel or a tool server.
+ */
+export type SandboxKind = "bwrap" | "landlock" | "none";
+/**
+ * true: the sandbox. false: no isolation. An object: the sandbox with a settings file in srt's format.
+ */
+export type ServerSandboxChoice =
+    | boolean
+    | {
+          configFile: Path;
+      };
+/**
+ * What a user adds to what a sandbox shows.
+ */
+export interface SandboxAdditions {
+    /**
+     * Shown, read-only.
+     */
+    allowRead?: SandboxPaths;
+    /**
+     * Shown, and writable but for what is guarded.
+     */
+    allowWrite?: SandboxPaths;
+    gpu?: SandboxGpu;
+}
+/**
+ * Files and folders: without wildcards, from the workspace if they are relative, `~` is the home. What the settings file denies stays denied.
+ */
+export type SandboxPaths = Path[];
+/**
+ * The devices of graphics cards, for computing. An error where there is none.
+ */
+export type SandboxGpu = boolean;
+/**
  * A kernelspec by name, or an interpreter by path.
  */
 export interface KernelChoice {
@@ -563,48 +474,25 @@ export interface Limits {
     wallSeconds?: number;
 }
 /**
- * What a user adds to what a sandbox shows.
+ * What the kernel of a session does.
  */
-export interface SandboxAdditions {
-    /**
-     * Shown, read-only.
-     */
-    allowRead?: SandboxPaths;
-    /**
-     * Shown, and writable but for what is guarded.
-     */
-    allowWrite?: SandboxPaths;
-    gpu?: SandboxGpu;
-}
+export type SessionStatus = "starting" | "idle" | "busy" | "restarting" | "dead";
+/**
+ * What an agent calls itself: at most 40 characters, escaped. Not to be believed.
+ */
+export type AgentName = VisibleLine;
 /**
  * A session as it is now.
  */
 export interface SessionInfo {
     sessionId: ChosenId;
     status: SessionStatus;
-    kernel: {
-        /**
-         * The kernelspec's name, or the interpreter's file name.
-         */
-        name: string;
-        /**
-         * Absent for kernels that no interpreter runs.
-         */
-        interpreter?: Path;
-        language: string;
-        /**
-         * The language's version, once the kernel has told it.
-         */
-        version?: string;
-    };
+    kernel: SessionKernel;
     /**
      * Where the kernel was started; absolute.
      */
     cwd: Path;
-    /**
-     * The launcher.
-     */
-    sandbox: "bwrap" | "landlock" | "none";
+    sandbox: SandboxKind;
     layers: LayerNames;
     /**
      * The settings file that the sandbox follows; absolute.
@@ -628,6 +516,24 @@ export interface SessionInfo {
      * The agent that created it, as it calls itself. It may restart it, and the session ends with its connection.
      */
     agent?: AgentName;
+}
+/**
+ * What runs in a session.
+ */
+export interface SessionKernel {
+    /**
+     * The kernelspec's name, or the interpreter's file name.
+     */
+    name: string;
+    /**
+     * Absent for kernels that no interpreter runs.
+     */
+    interpreter?: Path;
+    language: string;
+    /**
+     * The language's version, once the kernel has told it.
+     */
+    version?: string;
 }
 /**
  * All sessions of the workspace, oldest first.
@@ -718,9 +624,9 @@ export interface ExecuteParams {
      */
     timeoutSeconds?: number;
     /**
-     * ask: a user decides where no rule does. deny: denied where no rule allows. allow: a recorded grant for this execution, which deny rules still beat; refused to agents. Default ask.
+     * Default ask.
      */
-    approvals?: "ask" | "deny" | "allow";
+    approvals?: ApprovalMode;
     /**
      * Hosts that this execution may connect to without asking: recorded grants, which deny rules still beat; refused to agents.
      */
@@ -743,14 +649,22 @@ export interface ExecuteParams {
     workDoneToken?: RequestId;
 }
 /**
+ * ask: a user decides where no rule does. deny: denied where no rule allows. allow: a recorded grant for this execution, which deny rules still beat; refused to agents.
+ */
+export type ApprovalMode = "ask" | "deny" | "allow";
+/**
+ * A document, and the line in it at which the code starts.
+ */
+export interface CellPosition {
+    uri: Uri;
+    line: Line;
+}
+/**
  * How an execution ended. Its output was sent before, or announced as skipped.
  */
 export interface ExecuteResult {
     executionId: ChosenId;
-    /**
-     * timeout: interrupted because its time was over. cancelled: interrupted or removed on request. killed: its kernel was ended or died. oom: it ran out of memory.
-     */
-    status: "ok" | "error" | "timeout" | "cancelled" | "killed" | "oom";
+    status: ExecutionStatus;
     /**
      * Why it ended so, where status and error do not say it, such as how the kernel died.
      */
@@ -787,6 +701,28 @@ export interface ExecuteResult {
     notes?: Note[];
 }
 /**
+ * timeout: interrupted because its time was over. cancelled: interrupted or removed on request. killed: its kernel was ended or died. oom: it ran out of memory.
+ */
+export type ExecutionStatus = "ok" | "error" | "timeout" | "cancelled" | "killed" | "oom";
+/**
+ * What was refused to an execution, by what, and what would allow it.
+ */
+export interface Note {
+    text: VisibleLine;
+    /**
+     * What a user can do, in words.
+     */
+    remedy: VisibleLine;
+    /**
+     * The rule that would allow it, for policy/add.
+     */
+    rule?: RuleSpec;
+    /**
+     * What would show it, for session/restart.
+     */
+    sandbox?: SandboxAdditions;
+}
+/**
  * The exception that ended an execution.
  */
 export interface ExecutionError {
@@ -810,23 +746,9 @@ export interface Frame {
     function: string;
 }
 /**
- * What was refused to an execution, by what, and what would allow it.
+ * Where an execution stands.
  */
-export interface Note {
-    text: VisibleLine;
-    /**
-     * What a user can do, in words.
-     */
-    remedy: VisibleLine;
-    /**
-     * The rule that would allow it, for policy/add.
-     */
-    rule?: RuleSpec;
-    /**
-     * What would show it, for session/restart.
-     */
-    sandbox?: SandboxAdditions;
-}
+export type ExecutionState = "queued" | "running" | "finished";
 /**
  * An execution changed its state. `position` counts the executions of the session that come before it, with the running one. It is sent once, when the execution is queued; execution/get has the present one. The message goes to the client that asked for the execution and to those attached to its session; every user receives what an agent runs, with the agent's name, and its output.
  */
@@ -865,12 +787,35 @@ export interface ExecuteOutputParams {
     late?: true;
 }
 /**
+ * Display data over 256 KiB, kept in files for clients that asked for that, and over 16 MiB for all. The files are removed with the journal. This field is outside the output, which the kernel wrote and could forge; `data` then lacks these types.
+ */
+export type LargeData = LargeDatum[];
+/**
+ * Display data of one type, in a file.
+ */
+export interface LargeDatum {
+    mime: string;
+    bytes: Bytes;
+    path: Path;
+}
+/**
+ * An output as nbformat 4 writes it, or one of Jupyter's two messages that change earlier ones.
+ */
+export type Output =
+    StreamOutput | DisplayDataOutput | ExecuteResultOutput | ErrorOutput | UpdateDisplayDataOutput | ClearOutput;
+/**
  * Text that was printed; one record holds at most 256 KiB.
  */
 export interface StreamOutput {
     output_type: "stream";
     name: "stdout" | "stderr";
     text: string;
+}
+/**
+ * MIME types to content: text, base64 for binary types, any JSON for JSON types.
+ */
+export interface MimeBundle {
+    [k: string]: unknown;
 }
 /**
  * Something to show. With `transient.display_id`, later updates may replace it.
@@ -880,12 +825,6 @@ export interface DisplayDataOutput {
     data: MimeBundle;
     metadata: JsonObject;
     transient?: JsonObject;
-}
-/**
- * MIME types to content: text, base64 for binary types, any JSON for JSON types.
- */
-export interface MimeBundle {
-    [k: string]: unknown;
 }
 /**
  * The value of the last expression.
@@ -983,7 +922,7 @@ export interface OutputReadParams {
     /**
      * About how much to return; at least one record comes if there is one. Default 1 MiB, at most 8 MiB.
      */
-    maxBytes?: number;
+    maxBytes?: Bytes;
 }
 /**
  * Records in order. `nextSeq` is the `fromSeq` of the next call.
@@ -1096,6 +1035,60 @@ export interface Action {
     toolIdentity?: Identity;
 }
 /**
+ * What kind of thing needs permission.
+ */
+export type ActionKind = "tool" | "host" | "server" | "network" | "shell" | "install";
+/**
+ * A program and its arguments, resolved; no shell reads it.
+ */
+export type Argv = string[];
+/**
+ * What a rule does, or a decision says.
+ */
+export type Effect = "allow" | "ask" | "deny";
+/**
+ * How an action was decided.
+ */
+export type Verdict = "allow" | "deny";
+/**
+ * How long an answer holds: this call; while this execution runs; while this session lives; in this workspace; always.
+ */
+export type Scope = "once" | "execution" | "session" | "workspace" | "always";
+/**
+ * What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the workspace.
+ */
+export interface Matcher {
+    equals?: unknown;
+    glob?: string;
+    under?: Path;
+}
+/**
+ * JSON pointers into the arguments, to what each has to match. All have to. A value that is not there matches nothing; "" is the whole.
+ */
+export interface ArgumentMatchers {
+    [k: string]: Matcher;
+}
+/**
+ * A rule as one is written. An absent field matches all. Unknown fields are refused: a condition that is ignored would widen the rule. An allow rule names at least a kind.
+ */
+export interface RuleSpec {
+    effect: Effect;
+    kind?: ActionKind;
+    server?: ServerName;
+    tool?: ToolName;
+    arguments?: ArgumentMatchers;
+    host?: HostPattern;
+    expiresAt?: Time;
+}
+/**
+ * A host of the network: a name (example.org), the names below one (*.example.org), or an address (192.0.2.1, [2001:db8::1]); with :443, at this port alone. In ASCII; case does not matter. No pattern covers a whole top-level domain.
+ */
+export type HostPattern = string;
+/**
+ * Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this workspace. userStore: kept for every workspace.
+ */
+export type RuleSource = "default" | "user" | "commandLine" | "execution" | "session" | "workspaceStore" | "userStore";
+/**
  * A rule in force: what was written, and where it comes from.
  */
 export interface Rule {
@@ -1197,7 +1190,7 @@ export interface Approval {
  */
 export interface ApprovalRespondParams {
     approvalIds: GivenId[];
-    decision: "allow" | "deny";
+    decision: Verdict;
     /**
      * Default once.
      */
@@ -1216,11 +1209,15 @@ export interface ApprovalRespondParams {
     reason?: string;
 }
 /**
+ * Who decided. elicitation: the user of the agent's own program, while no user was attached.
+ */
+export type DecidedBy = "user" | "rule" | "expired" | "cancelled" | "noClient" | "elicitation";
+/**
  * An approval was decided, by whomever. By a rule: one that an answer to another approval made.
  */
 export interface ApprovalResolvedParams {
     approvalId: GivenId;
-    decision: "allow" | "deny";
+    decision: Verdict;
     by: DecidedBy;
     /**
      * The rule that decided, or that the answer made.
@@ -1242,7 +1239,7 @@ export interface ApprovalElicitParams {
  * The answer; it makes no rule.
  */
 export interface ApprovalElicitResult {
-    decision: "allow" | "deny";
+    decision: Verdict;
 }
 /**
  * Which of those that wait.
@@ -1292,7 +1289,7 @@ export interface PastDecision {
      */
     number: number;
     decidedAt: Time;
-    decision: "allow" | "deny";
+    decision: Verdict;
     by: DecidedBy;
     /**
      * The rule that decided, or that the answer made, as it was then.
@@ -1353,6 +1350,36 @@ export interface PolicyExplainResult {
     reason: string;
 }
 /**
+ * How to reach an MCP server, in the form that `mcpServers` of MCP clients and `servers` of VS Code share: a command to start, or a URL. Never both.
+ */
+export type McpServerConfig = StdioServerConfig | HttpServerConfig;
+/**
+ * A program that speaks MCP on stdio. ${VAR}, ${VAR:-default} and ${workspaceFolder} expand after the yes.
+ */
+export interface StdioServerConfig {
+    type?: "stdio";
+    command: string;
+    args?: string[];
+    env?: StringMap;
+    /**
+     * Default: the workspace.
+     */
+    cwd?: Path;
+    /**
+     * Runs it as kernels run. Default: false. `configFile` may hold variables; it is read at each start, and not for an agent. A command of srt's (srt [-s FILE] PROGRAM …, also by npx -y @anthropic-ai/sandbox-runtime) says the same, and needs no `sandbox`.
+     */
+    sandbox?: ServerSandboxChoice;
+}
+/**
+ * A server at a URL.
+ */
+export interface HttpServerConfig {
+    type?: "http" | "sse" | "streamable-http" | "streamableHttp";
+    url: string;
+    headers?: StringMap;
+    sandbox?: never;
+}
+/**
  * The tool server that is meant.
  */
 export interface ToolServerParams {
@@ -1372,18 +1399,18 @@ export interface ToolServersListResult {
     servers: ToolServerInfo[];
 }
 /**
+ * What a tool server wrote to stderr since it was last started: the last 64 KiB. Empty when it never was.
+ */
+export interface ToolServersLogResult {
+    text: VisibleText;
+}
+/**
  * A tool server as it is now.
  */
 export interface ToolServerInfo {
     name: ServerName;
-    /**
-     * pending: a user has to agree to start it. stopped: starts on the next call.
-     */
-    state: "pending" | "stopped" | "starting" | "running" | "failed";
-    /**
-     * Who named it. builtIn: part of cellgate. user: initializationOptions or toolServers/add. commandLine. workspaceFile: a file in the workspace, see `file`. agent: wrappers/generate of an agent.
-     */
-    source: "builtIn" | "user" | "commandLine" | "workspaceFile" | "agent";
+    state: ToolServerState;
+    source: ToolServerSource;
     /**
      * The file that names it.
      */
@@ -1423,6 +1450,14 @@ export interface ToolServerInfo {
     sandboxNotices?: VisibleText[];
 }
 /**
+ * pending: a user has to agree to start it. stopped: starts on the next call.
+ */
+export type ToolServerState = "pending" | "stopped" | "starting" | "running" | "failed";
+/**
+ * Who named a tool server. builtIn: part of cellgate. user: initializationOptions or toolServers/add. commandLine. workspaceFile: a file in the workspace, see `file`. agent: wrappers/generate of an agent.
+ */
+export type ToolServerSource = "builtIn" | "user" | "commandLine" | "workspaceFile" | "agent";
+/**
  * A tool as its server describes it.
  */
 export interface ToolInfo {
@@ -1430,12 +1465,6 @@ export interface ToolInfo {
     inputSchema: JsonObject;
     outputSchema?: JsonObject;
     hints: Hints;
-}
-/**
- * What a tool server wrote to stderr since it was last started: the last 64 KiB. Empty when it never was.
- */
-export interface ToolServersLogResult {
-    text: VisibleText;
 }
 /**
  * Writes the Python package of a tool server. With `config`: adds the server first, which for an agent is an action that a user has to allow.
@@ -1457,19 +1486,31 @@ export interface WrappersGenerateResult {
      * Dotted name to import, such as mcptools.filesystem.
      */
     package: ModuleName;
-    modules: {
-        tool: ToolName;
-        module: ModuleName;
-        /**
-         * Absolute.
-         */
-        path: Path;
-    }[];
-    skipped: {
-        tool: string;
-        reason: string;
-    }[];
+    modules: WrapperModule[];
+    skipped: SkippedTool[];
 }
+/**
+ * A tool, and the module that calls it.
+ */
+export interface WrapperModule {
+    tool: ToolName;
+    module: ModuleName;
+    /**
+     * Absolute.
+     */
+    path: Path;
+}
+/**
+ * A tool that has no wrapper, and why.
+ */
+export interface SkippedTool {
+    tool: string;
+    reason: string;
+}
+/**
+ * A dotted Python name.
+ */
+export type ModuleName = string;
 /**
  * Installs Python packages for the kernels of the workspace that have the session's interpreter; they can be imported at once. An action of kind `install`, whose command is pip's. Wheels only, unless `allowSourceBuilds`.
  */
@@ -1488,20 +1529,16 @@ export interface PackagesInstallParams {
 /**
  * A package as pip names it: a name, extras, versions. No option, marker, path, URL, or name that pip takes for a file.
  */
-export interface Requirement {
-    [k: string]: unknown;
-}
+export type Requirement = string;
 /**
  * A package and where it lies: `name @ https://…` or `name @ git+https://…`.
  */
-export interface DirectRequirement {
-    [k: string]: unknown;
-}
+export type DirectRequirement = string;
 /**
  * How pip ended. `failed`: nothing was installed, and what was there before is as it was.
  */
 export interface PackagesInstallResult {
-    status: "ok" | "failed";
+    status: InstallStatus;
     /**
      * Of a failure, in one line.
      */
@@ -1519,6 +1556,10 @@ export interface PackagesInstallResult {
      */
     layers: LayerNames;
 }
+/**
+ * How an install ended.
+ */
+export type InstallStatus = "ok" | "failed";
 /**
  * As its metadata names it.
  */
@@ -1549,9 +1590,7 @@ export interface CallToolResult {
     /**
      * Any JSON value.
      */
-    structuredContent?: {
-        [k: string]: unknown;
-    };
+    structuredContent?: unknown;
     isError?: boolean;
 }
 /**
@@ -1592,6 +1631,10 @@ export interface KernelCompleteParams {
     code: string;
     cursorPos: CodePoints;
 }
+/**
+ * A place in code: how many Unicode code points come before it, as in Jupyter. More than there are: the end.
+ */
+export type CodePoints = number;
 /**
  * Each match would replace the text from cursorStart to cursorEnd. What could not be shown safely on one line is left out.
  */

@@ -1,4 +1,4 @@
-// Every method of the protocol. Made from schemas/ by `npm run protocol`; a change belongs there.
+// Every method of the protocol. Made from schemas/ by `schemas/generate.py clients`; a change belongs there.
 
 import type {
     Approval,

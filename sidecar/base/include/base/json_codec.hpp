@@ -12,6 +12,9 @@
 // std::optional field may be absent (null reads as absent, save for RawJson; nothing is written); every other field
 // must be present. Unknown members are ignored, unless the struct has `static constexpr bool closed = true`. Reading
 // throws Error{invalid_params} with the JSON path: "params.cell.line: expected an integer, found a string".
+//
+// The protocol's messages have functions `read` and `write` beside them instead, made from schemas/, which also check
+// what the schemas limit.
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -25,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -49,6 +53,7 @@ struct Nullable {
 namespace codec {
 
 [[noreturn]] void fail_type(const std::string& path, std::string_view expected, std::string_view text);
+[[noreturn]] void fail_check(const std::string& path, std::string_view expected, std::string_view text);
 [[noreturn]] void fail_missing(const std::string& path, std::string_view name);
 
 void read(std::string_view text, const std::string& path, bool& out);
@@ -95,28 +100,60 @@ template <class T>
     requires std::is_class_v<T>
 void write(std::string& out, const T& value);
 
+// A check takes a value and returns what was expected instead ("1 or more"), or nullptr. Each applies checks to the
+// elements of a list.
+template <class... Checks>
+struct Each {
+    std::tuple<Checks...> checks;
+};
+template <class... Checks>
+Each<Checks...> each(Checks... checks) {
+    return {{checks...}};
+}
+
+template <class T, class Check>
+void verify(std::string_view text, const std::string& path, const T& value, const Check& check);
+template <class T, class Check>
+void verify(std::string_view text, const std::string& path, const std::optional<T>& value, const Check& check);
+template <class T, class Check>
+void verify(std::string_view text, const std::string& path, const Nullable<T>& value, const Check& check);
+template <class T, class... Checks>
+void verify(std::string_view text, const std::string& path, const std::vector<T>& values, const Each<Checks...>& each);
+
 class FieldReader {
   public:
-    FieldReader(std::string_view object, const std::string& path) : members_(json_members(object)), path_(path) {}
+    // Throws when `text` is no object.
+    FieldReader(std::string_view text, const std::string& path);
 
-    template <class T>
-    void operator()(std::string_view name, T& out) {
+    template <class T, class... Checks>
+    void operator()(std::string_view name, T& out, const Checks&... checks) {
         const std::string_view* text = find(name);
         if (text == nullptr) {
             fail_missing(path_, name);
         }
-        read(*text, path_of(name), out);
+        read_member(*text, name, out, checks...);
     }
-    template <class T>
-    void operator()(std::string_view name, std::optional<T>& out) {
+    template <class T, class... Checks>
+    void operator()(std::string_view name, std::optional<T>& out, const Checks&... checks) {
         if (const std::string_view* text = find(name)) {
-            read(*text, path_of(name), out);
+            read_member(*text, name, out, checks...);
         }
     }
-    // Throws when the object has a member that is not a field.
+    // Throws when the object has a member that is not a field that was read.
     void require_all_known() const;
+    // Throws unless the object has one member that is not null.
+    void require_any() const;
+    // Throws unless the object has all members of one of the choices, and of no other one.
+    void require_one_of(const std::vector<std::vector<std::string_view>>& choices) const;
 
   private:
+    template <class T, class... Checks>
+    void read_member(std::string_view text, std::string_view name, T& out, const Checks&... checks) {
+        const std::string path = path_of(name);
+        read(text, path, out);
+        (verify(text, path, out, checks), ...);
+    }
+    bool has(std::string_view name) const;
     const std::string_view* find(std::string_view name);
     std::string path_of(std::string_view name) const;
 
@@ -199,13 +236,39 @@ void read(std::string_view text, const std::string& path, std::map<std::string, 
 template <class T>
     requires std::is_class_v<T>
 void read(std::string_view text, const std::string& path, T& out) {
-    if (json_type(text) != "object") {
-        fail_type(path, "an object", text);
-    }
     FieldReader reader(text, path);
     T::fields(out, reader);
     if constexpr (requires { T::closed; }) {
         reader.require_all_known();
+    }
+}
+
+template <class T, class Check>
+void verify(std::string_view text, const std::string& path, const T& value, const Check& check) {
+    if (const char* expected = check(value)) {
+        fail_check(path, expected, text);
+    }
+}
+
+template <class T, class Check>
+void verify(std::string_view text, const std::string& path, const std::optional<T>& value, const Check& check) {
+    if (value) {
+        verify(text, path, *value, check);
+    }
+}
+
+template <class T, class Check>
+void verify(std::string_view text, const std::string& path, const Nullable<T>& value, const Check& check) {
+    verify(text, path, value.value, check);
+}
+
+template <class T, class... Checks>
+void verify(std::string_view text, const std::string& path, const std::vector<T>& values, const Each<Checks...>& each) {
+    const std::vector<std::string_view> texts = json_elements(text);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::string element_path = fmt::format("{}[{}]", path, i);
+        std::apply([&](const auto&... checks) { (verify(texts[i], element_path, values[i], checks), ...); },
+                   each.checks);
     }
 }
 
@@ -267,8 +330,9 @@ void write(std::string& out, const T& value) {
 // `text` must be valid JSON (RawJson, or part of one); `path` names the value in errors ("params").
 template <class T>
 T from_json(std::string_view text, const std::string& path) {
+    using codec::read;
     T value{};
-    codec::read(trim_json(text), path, value);
+    read(trim_json(text), path, value);
     return value;
 }
 template <class T>
@@ -279,7 +343,8 @@ T from_json(const RawJson& raw, const std::string& path) {
 // On one line.
 template <class T>
 void append_json(std::string& out, const T& value) {
-    codec::write(out, value);
+    using codec::write;
+    write(out, value);
 }
 template <class T>
 std::string to_json(const T& value) {

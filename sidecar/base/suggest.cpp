@@ -1,4 +1,4 @@
-#include "suggest.hpp"
+#include "base/suggest.hpp"
 
 #include "base/escape_unprintable.hpp"
 
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace cellgate::tools {
+namespace cellgate {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
                        names.size() > max_names ? fmt::format(", and {} more", names.size() - max_names) : "");
 }
 
-} // namespace cellgate::tools
+} // namespace cellgate

@@ -1,8 +1,8 @@
-#include "suggest.hpp"
+#include "base/suggest.hpp"
 
 #include <doctest/doctest.h>
 
-using namespace cellgate::tools;
+using namespace cellgate;
 
 TEST_CASE("the nearest name is offered, and all are listed") {
     CHECK(did_you_mean("tool_1", {"tool-1", "tool_2", "fail"}) ==

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-namespace cellgate::tools {
+namespace cellgate {
 
 // "Did you mean tool-1? There are: tool-1, tool_2, and 7 more." Names come from outside: they are escaped. Nothing
 // when there are none.
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& names);
 
-} // namespace cellgate::tools
+} // namespace cellgate

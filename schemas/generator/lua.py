@@ -1,30 +1,24 @@
-"""The protocol's messages as LuaCATS annotations, from schemas/protocol.json. Without arguments they are written to
-editors/neovim/lua/cellgate/types.lua; `test_types.py` fails when that file is not what this makes."""
+"""The protocol's messages as annotations of LuaCATS."""
 
 import json
 import textwrap
-from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[3]
-TYPES = REPOSITORY / "editors/neovim/lua/cellgate/types.lua"
+from generator.schema import name_of
+
 SIMPLE = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean", "null": "nil",
           "object": "table<string, any>", "array": "any[]"}
 
 
-def name_of(reference):
-    return reference.rsplit("/", 1)[1]
-
-
 def type_of(schema):
     """A schema as a type of LuaCATS; any where Lua has no word for it."""
-    if schema is True or schema is False:
+    if isinstance(schema, bool):
         return "any"
-    if "$ref" in schema:
-        return name_of(schema["$ref"])
     if "const" in schema:
         return json.dumps(schema["const"])
     if "enum" in schema:
         return "|".join(json.dumps(value) for value in schema["enum"])
+    if "$ref" in schema:
+        return name_of(schema["$ref"])
     for key in ("oneOf", "anyOf"):
         if key in schema:
             return "|".join(dict.fromkeys(type_of(each) for each in schema[key]))
@@ -42,7 +36,7 @@ def type_of(schema):
 
 
 def comment(text):
-    return [f"--- {line}" for line in textwrap.wrap(text, 114, break_on_hyphens=False)] if text else []
+    return [f"--- {line}" for line in textwrap.wrap(text, 114, break_on_hyphens=False)]
 
 
 def fields_of(schema):
@@ -60,27 +54,22 @@ def fields_of(schema):
     return fields, needed
 
 
-def make():
-    definitions = json.loads((REPOSITORY / "schemas/protocol.json").read_text())["$defs"]
-    out = ["---@meta", "-- Made from schemas/protocol.json by tests/e2e/neovim/protocol_types.py; do not edit.", ""]
-    for name, schema in definitions.items():
-        out += comment(schema.get("description", ""))
+def field_line(name, schema, needed):
+    line = f"---@field {name}{'' if name in needed else '?'} {type_of(schema)}"
+    words = schema.get("description", "").split("\n")[0] if isinstance(schema, dict) else ""
+    return f"{line} {words}" if words and len(line) + len(words) + 1 <= 120 else line
+
+
+def files(contract):
+    """File names below the repository to their texts."""
+    out = ["---@meta", "-- Made from schemas/ by `schemas/generate.py clients`; a change belongs there.", ""]
+    for name, schema in contract.protocol.items():
+        out += comment(schema["description"])
         fields, needed = fields_of(schema)
         if fields:
             out.append(f"---@class {name}")
-            for field, what in fields.items():
-                optional = "" if field in needed else "?"
-                what_type = "any" if what is False else type_of(what)
-                words = what.get("description", "").split("\n")[0] if isinstance(what, dict) else ""
-                line = f"---@field {field}{optional} {what_type}"
-                if words and len(line) + len(words) + 1 <= 120:
-                    line += f" {words}"
-                out.append(line)
+            out += [field_line(field, part, needed) for field, part in fields.items()]
         else:
             out.append(f"---@alias {name} {type_of(schema)}")
         out.append("")
-    return "\n".join(out).rstrip("\n") + "\n"
-
-
-if __name__ == "__main__":
-    TYPES.write_text(make())
+    return {"editors/neovim/lua/cellgate/types.lua": "\n".join(out).rstrip("\n") + "\n"}

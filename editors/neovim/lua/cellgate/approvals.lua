@@ -252,16 +252,11 @@ local function respond(items, answer, done)
     return item.approval.approvalId
   end, items)
   local params = vim.tbl_extend("force", { approvalIds = ids }, answer)
-  items[1].session:request(
-    "approval/respond",
-    params,
-    done
-      or function(problem)
-        if problem then
-          notify.show(rpc.describe(problem), vim.log.levels.WARN)
-        end
-      end
-  )
+  items[1].session:request("approval/respond", params, done or function(problem)
+    if problem then
+      notify.show(rpc.describe(problem), vim.log.levels.WARN)
+    end
+  end)
 end
 
 -- The call that was shown, and no rule: its label adds nothing that has to be read.

@@ -190,8 +190,7 @@ end
 
 Session["on approval/requested"] = function(self, params)
   local known = self.waiting[params.approvalId]
-  self.waiting[params.approvalId] =
-    { tag = known and known.tag or new_tag(), approval = params, session = self }
+  self.waiting[params.approvalId] = { tag = known and known.tag or new_tag(), approval = params, session = self }
   self:emit("CellgateApproval", { waiting = vim.tbl_count(self.waiting), approval = params.approvalId })
 end
 

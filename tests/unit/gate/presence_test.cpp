@@ -79,7 +79,7 @@ TEST_CASE("a client that has said goodbye leaves nothing waiting") {
     CHECK(fixture.user.resolved.empty());
 }
 
-TEST_CASE("who comes is told of what is pending, oldest first") {
+TEST_CASE("a client that comes is notified of what is pending, oldest first") {
     Fixture fixture;
     for (const char* path : {"a", "b", "c"}) {
         fixture.ask(tool(std::string(R"({"path":")") + path + "\"}"));

@@ -1,5 +1,5 @@
 """`schemas/transcript.md`, held against the program: the editor's messages are sent to a real cellgate, and what it says
-is what stands there, no message more and none less.
+is exactly what the transcript has: no message more, and none less.
 
 The kernel's messages are the work of the kernel that runs the transcript's cells. `npx` is a stand-in that offers the
 tools of the real server. What differs from one run to the next is compared by its shape: see `Shapes`."""
@@ -17,6 +17,8 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "integration"))
 from cellgate_client import Sidecar  # noqa: E402
 from workspaces import SYSTEM_PATH, TestWorkspace  # noqa: E402
+
+TEXT = (SCHEMAS / "transcript.md").read_text(encoding="utf-8")
 
 # Of the machine that it runs on.
 MACHINES = {"layers", "version"}
@@ -126,8 +128,14 @@ class Transcript(unittest.TestCase):
             self.assertEqual(sidecar.wait_end(), 0)
             play.end()
 
-    def test_cellgate_says_what_stands_in_the_transcript(self):
-        self.replay((SCHEMAS / "transcript.md").read_text(encoding="utf-8"))
+    def test_cellgate_says_what_the_transcript_has(self):
+        self.replay(TEXT)
+
+    def test_a_word_that_differs_and_a_message_that_is_left_out_are_found(self):
+        (left_out,) = (match[0] for match in SPEECH.finditer(TEXT) if '"run-2", "state": "queued"' in match[0])
+        for change in (('"scope": "workspace"', '"scope": "always"'), (left_out, "")):
+            with self.subTest(change), self.assertRaisesRegex(AssertionError, "of the transcript"):
+                self.replay(TEXT.replace(*change, 1))
 
 
 if __name__ == "__main__":

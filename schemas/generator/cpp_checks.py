@@ -19,6 +19,7 @@ NAMED = {
     "HostPattern": ("is_host_pattern", "a host such as example.org, *.example.org or 192.0.2.1:8080"),
     "RequestId": ("is_request_id", "an integer or a string"),
     "JsonObject": ("is_object", "an object"),
+    "JsonText": ("is_object", "an object, as text"),
 }
 # Definitions of which nothing is checked where they are read.
 CHECKED_ELSEWHERE = {
@@ -38,7 +39,7 @@ FIELDS_CHECKED_ELSEWHERE = {
     ("InitializationOptions", "mcpServers"),  # with their configurations
     ("PackagesInstallParams", "packages"),  # with their grammar
     # tools/argument_check.cpp says argumentsInvalid, gate/answers.cpp editInvalid.
-    ("ToolsCallParams", "arguments"), ("ChannelCallParams", "arguments"), ("ApprovalRespondParams", "arguments"),
+    ("ToolsCallParams", "arguments"), ("ChannelCallParams", "arguments"), ("ApprovalRespondParams", "argumentsText"),
 }
 
 

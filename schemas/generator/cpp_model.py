@@ -16,7 +16,7 @@ HEADERS = {
     "packages": ["packages"],
     "kernels": ["kernel"],
     "network": ["network"],
-    "lifecycle": ["initialize", "initialized", "shutdown", "exit", "$", "window"],
+    "lifecycle": ["initialize", "initialized", "shutdown", "exit", "$"],
 }
 # Definitions that are in a header although no method of it has them.
 PLACED = {
@@ -40,6 +40,7 @@ SPECIAL_TYPES = {
     # The bytes that were received are what is hashed, matched, shown and sent.
     "RequestId": "RawJson",
     "JsonObject": "RawJson",
+    "JsonText": "JsonText",
     "Output": "RawJson",
     # One value for a boolean and an object.
     "SandboxChoice": "SandboxChoice",
@@ -50,6 +51,7 @@ SPECIAL_HEADERS = {"SandboxChoice": "protocol/sandbox_choice.hpp"}
 DERIVED = {"SandboxObject": "SandboxChoice"}
 SPECIAL_FIELDS = {
     ("CallToolResult", "content"): "RawJson",  # as MCP's server wrote it
+    ("ApprovalRespondParams", "argumentsText"): "std::string",  # a user's slip in it has an error code of its own
 }
 # The enum of a field that is another constant in each of the alternatives that are joined.
 JOINED_ENUMS = {("ProgressValue", "kind"): "ProgressKind"}

@@ -28,7 +28,7 @@ std::string render(const protocol::Approval& approval, std::size_t columns) {
         text += prompt_lines(fmt::format("{}  {}", i + 1, approval.choices[i].label), columns);
     }
     text += "  d  deny, and say why\n";
-    if (approval.action.arguments) {
+    if (approval.action.arguments_text) {
         text += "  e  change the arguments, then allow that one call\n";
     }
     return text;
@@ -108,9 +108,9 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
         co_return co_await respond(std::move(approval), sidecar, std::move(params));
     }
     params.decision = protocol::Verdict::allow;
-    if (*typed == "e" && approval.action.arguments) {
+    if (*typed == "e" && approval.action.arguments_text) {
         std::string edit =
-            prompt_lines("now:  " + escape_unprintable(approval.action.arguments->text()), terminal_.columns());
+            prompt_lines("now:  " + escape_unprintable(approval.action.arguments_text->text()), terminal_.columns());
         edit += "  new arguments, as JSON on one line: ";
         const std::optional<std::string> arguments = co_await terminal_.ask(std::move(edit));
         if (!arguments || check_json(*arguments)) {
@@ -121,7 +121,7 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
                                      : "  that is not JSON\n");
             co_return false;
         }
-        params.arguments = RawJson::checked(*arguments);
+        params.arguments_text = *arguments;
         co_return co_await respond(std::move(approval), sidecar, std::move(params));
     }
     std::size_t number = 0;
@@ -129,7 +129,7 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
     if (status != std::errc() || end != typed->data() + typed->size() || number == 0 ||
         number > approval.choices.size()) {
         terminal_.write(fmt::format("  expected a number from 1 to {}, d{}\n", approval.choices.size(),
-                                    approval.action.arguments ? " or e" : ""));
+                                    approval.action.arguments_text ? " or e" : ""));
         co_return false;
     }
     params.scope = approval.choices[number - 1].scope;

@@ -18,7 +18,7 @@ constexpr std::size_t max_rule_bytes = 400;
 constexpr std::size_t max_arguments_bytes = 4000; // white space, which a rule leaves out, included
 
 std::string option_for_call(const protocol::Action& action, bool exactly) {
-    if (action.arguments->text().size() <= max_arguments_bytes) {
+    if (action.arguments_text->text().size() <= max_arguments_bytes) {
         const std::string narrow = allow_rule_for(*action.server, *action.tool, *action.arguments, exactly);
         if (narrow.size() <= max_rule_bytes) {
             return "--allow " + shell_word(narrow);
@@ -54,7 +54,7 @@ Task<void> NonInteractiveClient::deny(protocol::Approval approval, LocalSidecar*
 
 Task<std::string> NonInteractiveClient::option_for(protocol::Approval approval, LocalSidecar* sidecar) {
     const protocol::Action& action = approval.action;
-    if (action.tool && action.arguments) {
+    if (action.tool && action.arguments_text) {
         // Where no rule is among the choices, nothing but this very payload can be allowed.
         const bool exactly = std::none_of(approval.choices.begin(), approval.choices.end(),
                                           [](const protocol::Choice& choice) { return choice.rule.has_value(); });

@@ -17,7 +17,7 @@ struct ToProtocol {
     }
     void operator()(field::SandboxSettings, const SandboxSettings& settings) const {
         out.sandbox_config = settings.file;
-        out.sandbox_settings = settings.text;
+        out.sandbox_settings_text = settings.text;
     }
 };
 
@@ -35,8 +35,8 @@ struct FromProtocol {
         }
     }
     void operator()(const BoundField<field::SandboxSettings, std::optional<SandboxSettings>>& bound) const {
-        if (in.sandbox_settings) {
-            bound.value = SandboxSettings{in.sandbox_config.value_or(""), *in.sandbox_settings};
+        if (in.sandbox_settings_text) {
+            bound.value = SandboxSettings{in.sandbox_config.value_or(""), *in.sandbox_settings_text};
         }
     }
     template <class Tag>
@@ -75,10 +75,8 @@ Action from_protocol(const protocol::Action& action) {
         return read<Connection>(action);
     case ActionKind::install:
         return read<Install>(action);
-    case ActionKind::shell:
-        break;
     }
-    throw Error(ErrorCode::invalid_params, "params.action.kind: expected a kind that something asks for, found shell");
+    throw Error(ErrorCode::internal_error, "expected a kind of action, found none");
 }
 
 } // namespace cellgate::gate

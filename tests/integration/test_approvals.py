@@ -2,7 +2,7 @@
 
 import unittest
 
-from cellgate_client import SharedSidecarTest
+from cellgate_client import SharedSidecarTest, arguments_of
 from executions import RpcError
 from processes import wait_until
 from tools_testing import ECHO, ToolsTest, fixture_server, text_of
@@ -20,7 +20,7 @@ class Asking(ToolsTest):
         approval = self.cellgate.approval()
         self.assertFalse(execution.pending.done)
         action = approval["action"]
-        self.assertEqual((action["kind"], action["server"], action["tool"], action["arguments"]),
+        self.assertEqual((action["kind"], action["server"], action["tool"], arguments_of(approval)),
                          ("tool", "fix", "tool-1", {"s": "hello"}))
         self.assertTrue(action["serverIdentity"] and action["toolIdentity"])
         self.assertEqual((approval["sessionId"], approval["executionId"]), ("default", execution.id))
@@ -31,7 +31,7 @@ class Asking(ToolsTest):
             self.assertIn(word, shown)
         self.assertEqual(approval["choices"][0]["scope"], "once")
         self.assertNotIn("rule", approval["choices"][0])
-        self.assertEqual(self.cellgate.request("approval/list"), {"approvals": [approval]})
+        self.assertEqual(self.cellgate.waiting(), [approval])
 
         self.assertEqual(self.cellgate.allow(approval), {})
         result = execution.result()
@@ -66,7 +66,7 @@ class Asking(ToolsTest):
                                           "r = run(Params(name='ab', level=2))\n"
                                           "print(r.status, r.count, r.inner.code)")
         approval = self.cellgate.approval()
-        self.assertEqual(approval["action"]["arguments"], {"name": "ab", "level": 2})
+        self.assertEqual(arguments_of(approval), {"name": "ab", "level": 2})
         self.cellgate.allow(approval)
         execution.result()
         self.assertEqual(execution.text(), "completed_ab 2 200\n", execution.outputs())
@@ -107,7 +107,7 @@ class Asking(ToolsTest):
         shown = "".join(approval["display"])
         for hidden in ("202e", "200b", "1b"):
             self.assertIn(hidden, shown.lower())
-        self.assertEqual(approval["action"]["arguments"], {"s": text})
+        self.assertEqual(arguments_of(approval), {"s": text})
         self.cellgate.allow(approval)
         self.assertEqual(execution.result()["status"], "ok")
         self.assertIn(text, execution.text())
@@ -206,10 +206,10 @@ class Answers(ToolsTest):
             "with ThreadPoolExecutor(4) as pool:\n    print(*pool.map(lambda i: tool_1.run(s=str(i)), range(4)))")
         approvals = self.cellgate.approvals(4)
         ids = [approval["approvalId"] for approval in approvals]
-        self.assertEqual(sorted(a["action"]["arguments"]["s"] for a in approvals), ["0", "1", "2", "3"])
+        self.assertEqual(sorted(arguments_of(a)["s"] for a in approvals), ["0", "1", "2", "3"])
         self.assert_error(1011, self.cellgate.request, "approval/respond",
                           {"approvalIds": [*ids, "nobody"], "decision": "allow"})
-        self.assertEqual(len(self.cellgate.request("approval/list")["approvals"]), 4)
+        self.assertEqual(len(self.cellgate.waiting()), 4)
         self.assertFalse(execution.pending.done)
         self.cellgate.request("approval/respond", {"approvalIds": ids, "decision": "allow"})
         self.assertEqual(execution.result()["status"], "ok")
@@ -237,7 +237,7 @@ class Answers(ToolsTest):
         approval = self.cellgate.approval()
         error = self.assert_error(1012, self.cellgate.allow, approval, arguments={"s": 7})
         self.assertIn("s", error.message)
-        self.assertEqual(len(self.cellgate.request("approval/list")["approvals"]), 1)
+        self.assertEqual(len(self.cellgate.waiting()), 1)
         self.cellgate.allow(approval, arguments={"s": "yours"})
         execution.result()
         self.assertIn("You passed to tool 1: yours", execution.text())
@@ -258,7 +258,7 @@ class Answers(ToolsTest):
                      {"effect": "allow", "kind": "tool", "server": "fix", "arguments": {"/s": {"equals": "y"}}}):
             with self.subTest(rule):
                 self.assert_error(1015, self.cellgate.allow, approval, rule=rule, scope="session")
-        self.assertEqual(len(self.cellgate.request("approval/list")["approvals"]), 1)
+        self.assertEqual(len(self.cellgate.waiting()), 1)
         self.cellgate.allow(approval)
         self.assertEqual(execution.result()["status"], "ok")
 
@@ -305,7 +305,7 @@ class Coverage(ToolsTest):
         seen = []
         for _ in range(3):
             approval = self.cellgate.approval()
-            seen.append((approval["action"]["tool"], approval["action"]["arguments"]["s"]))
+            seen.append((approval["action"]["tool"], arguments_of(approval)["s"]))
             self.cellgate.allow(approval, scope="execution")
         self.assertEqual(execution.result()["status"], "ok")
         self.assertEqual(seen, [("tool-1", "same"), ("tool-1", "same "), ("tool_2", "same")])
@@ -374,10 +374,10 @@ f = s.makefile('rb')
 
     def honest_call_works(self):
         execution = self.cellgate.execute(ECHO + "print(tool_1.run(s='honest'))")
-        self.cellgate.wait(lambda: any(each["action"].get("arguments") == {"s": "honest"} for each in
+        self.cellgate.wait(lambda: any(arguments_of(each) == {"s": "honest"} for each in
                                        self.cellgate.notifications["approval/requested"][self.before:]), "the question")
         [approval] = [each for each in self.cellgate.notifications["approval/requested"][self.before:]
-                      if each["action"].get("arguments") == {"s": "honest"}]
+                      if arguments_of(each) == {"s": "honest"}]
         self.cellgate.allow(approval)
         execution.result()
         self.assertIn("honest", execution.text())
@@ -392,7 +392,7 @@ f = s.makefile('rb')
             "print(sum(json.loads(f.readline())['error']['code'] == 1024 for _ in range(10_000 - 4096)))\n"
             "f.close()\ns.close()", timeoutSeconds=60)
         self.assertEqual(execution.text(), "5904\n")
-        self.cellgate.wait(lambda: self.cellgate.request("approval/list") == {"approvals": []}, "the calls to end")
+        self.cellgate.wait(lambda: not self.cellgate.waiting(), "the calls to end")
         self.assertEqual(self.cellgate.asked() - self.before, 64)
         self.honest_call_works()
 
@@ -458,18 +458,17 @@ class Ends(ToolsTest):
 
 class NobodyToAsk(SharedSidecarTest):
     capabilities = {"approvals": False}
-    options = {"mcpServers": {"fix": fixture_server()},
-               "rules": [{"effect": "allow", "kind": "tool", "server": "fix", "tool": "tool_2"}]}
+    options = {"mcpServers": {"fix": fixture_server()}}
 
     def test_it_is_denied_at_once_with_the_reason_and_rules_still_hold(self):
         self.cellgate.request("wrappers/generate", {"server": "fix"})
         result = self.cellgate.run(ECHO + "tool_1.run(s='x')").result()
         self.assertEqual(result["error"]["ename"], "ApprovalDenied")
         self.assertTrue(result["error"]["evalue"])
+        rule = {"effect": "allow", "kind": "tool", "server": "fix", "tool": "tool_2"}
+        self.cellgate.request("policy/add", {"rule": rule, "scope": "session", "sessionId": "default"})
         self.run_ok("from mcptools.fix import tool_2\ntool_2.run(s='x')")
         self.assertEqual(self.cellgate.asked(), 0)
-        [rule] = [r for r in self.cellgate.request("policy/list")["rules"] if r.get("tool") == "tool_2"]
-        self.assertEqual(rule["source"], "user")
 
 
 if __name__ == "__main__":

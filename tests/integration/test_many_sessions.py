@@ -11,7 +11,7 @@ import statistics
 import time
 import unittest
 
-from cellgate_client import FIXTURES, WorkspaceTest
+from cellgate_client import FIXTURES, WorkspaceTest, arguments_of
 from measuring import memory, sanitized
 
 SESSIONS = int(os.environ.get("CELLGATE_SESSIONS", 100))
@@ -76,11 +76,11 @@ class ManySessions(WorkspaceTest):
         # While a thousand wait, a cell of another session runs as before. A generous bound: the bench has the figures.
         latency = self.latency(cellgate, "sidle")
         self.assertLess(latency, max(20 * latency_at_few, 0.5))
-        self.assertEqual(len(cellgate.request("approval/list")["approvals"]), SESSIONS * CALLS)
+        self.assertEqual(len(cellgate.waiting()), SESSIONS * CALLS)
         self.assertEqual({a["sessionId"] for a in approvals}, {f"s{i}" for i in range(SESSIONS)})
 
         # One answer for all of them; each call hears its own.
-        denied = [a["approvalId"] for a in approvals if a["action"]["arguments"]["path"].endswith(".0")]
+        denied = [a["approvalId"] for a in approvals if arguments_of(a)["path"].endswith(".0")]
         allowed = [a["approvalId"] for a in approvals if a["approvalId"] not in set(denied)]
         cellgate.request("approval/respond", {"approvalIds": denied, "decision": "deny", "reason": "no"})
         cellgate.request("approval/respond", {"approvalIds": allowed, "decision": "allow", "scope": "once"})
@@ -88,7 +88,7 @@ class ManySessions(WorkspaceTest):
             self.assertEqual(execution.result()["status"], "ok")
             self.assertEqual(execution.text().split(), ["error"] + ["result"] * (CALLS - 1))
         self.assertEqual(len(self.workspace.files()), SESSIONS * (CALLS - 1))
-        self.assertEqual(cellgate.request("approval/list"), {"approvals": []})
+        self.assertEqual(cellgate.waiting(), [])
 
         closing = [cellgate.start("session/close", {"sessionId": f"s{i}"}) for i in range(SESSIONS)]
         for each in closing:

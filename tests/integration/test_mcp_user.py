@@ -6,6 +6,7 @@ import threading
 import unittest
 
 import attaching
+from cellgate_client import arguments_of
 from executions import RpcError
 from mcp_testing import McpTest, accept, decline, text_of
 from processes import TIMEOUT, wait_until
@@ -26,7 +27,7 @@ class TheUser(McpTest):
         self.assertEqual(asked["agent"], "claude-code")
         self.assertEqual(asked["display"][-1], "by agent claude-code")
         self.assertEqual(asked["origin"]["text"], "print(tool_2.run(s='hello'))")
-        self.assertEqual(asked["action"]["arguments"], {"s": "hello"})
+        self.assertEqual(arguments_of(asked), {"s": "hello"})
         editor.allow(asked)
         self.assertIn("hello", text_of(self.assert_ok(agent.answer(call))))
         call = agent.start_call("execute", code=CALL)
@@ -179,7 +180,7 @@ class AtTheAgentsProgram(McpTest):
         call = agent.start_call("generate_wrappers", server="fix")
         agent.wait(lambda: agent.questions, "a question")
         editor = self.editor()
-        (asked,) = editor.request("approval/list")["approvals"]
+        asked = editor.approval()
         editor.deny(asked, reason="too late for you")
         self.assert_failed(agent.answer(call), "too late for you")
         agent.wait(lambda: any(m.get("method") == "notifications/cancelled" for m in agent.heard), "its withdrawal")
@@ -242,7 +243,7 @@ class Attempts(McpTest):
         with self.assertRaises(RpcError):  # nor is it a user by saying so later
             agent.request("initialize", {"clientInfo": {"name": "editor"}, "processId": None, "rootUri": None,
                                          "capabilities": {"approvals": True}, "role": "user"})
-        (waiting,) = editor.request("approval/list")["approvals"]
+        (waiting,) = editor.waiting()
         self.assertEqual(waiting["approvalId"], approval["approvalId"])
         self.assertFalse(execution.pending.done)
         self.assertEqual(agent.received("approval/requested"), [])

@@ -67,21 +67,23 @@ std::vector<Examples> all_examples() {
 
 // Whether cellgate reads this part; the rest it writes, and only our own client reads it.
 bool is_read(const std::string& method, const std::string& part) {
-    static const std::set<std::string> from_us{"$.progress",        "session.changed",   "execute.changed",
-                                               "execute.output",    "input.request",     "approval.requested",
-                                               "approval.resolved", "window.logMessage", "approval.elicit"};
+    static const std::set<std::string> from_us{"$.progress",        "session.changed", "execute.changed",
+                                               "execute.output",    "input.request",   "approval.requested",
+                                               "approval.resolved", "approval.elicit"};
     return from_us.contains(method) ? part == "result" : part == "params";
 }
 
-// Without what a client may say and cellgate has no use for: fields it does not know, as the examples mark them; null
-// where that means nothing.
+// Without what a client may say and cellgate has no use for: fields it does not know, as the examples mark them, and
+// one that it knows; null where that means nothing.
 Json as_read(const std::string& method, const Json& example) {
     if (!example.is_object()) {
         return example;
     }
     Json left = Json::object();
     for (const auto& [name, value] : example.items()) {
-        if (value != "is ignored" && !(method.starts_with("channel/") && value.is_null())) {
+        const bool useless = (method == "channel/tools.call" && name == "execution") ||
+                             (method.starts_with("channel/") && value.is_null());
+        if (!useless && value != "is ignored") {
             left[name] = value;
         }
     }
@@ -90,6 +92,7 @@ Json as_read(const std::string& method, const Json& example) {
 
 // The examples that the contract refuses and the codec reads.
 const std::set<std::string> known{
+    "approval.elicit: a scope",
     "approval.respond: an edit of two at once",
     "approval.respond: edited arguments are a list",
     "initialize: a server has a command and a URL, so it is open which one is used",

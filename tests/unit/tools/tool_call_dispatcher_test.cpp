@@ -24,7 +24,7 @@ Task<void> nothing_passes_unseen(Fixture* fixture) {
     REQUIRE(fixture->user->requested.size() == 1);
     const protocol::Approval& approval = fixture->user->requested[0];
     CHECK(approval.action.kind == protocol::ActionKind::tool);
-    CHECK(approval.action.arguments->text() == R"({"s":"x"})");
+    CHECK(approval.action.arguments_text->text() == R"({"s":"x"})");
     CHECK(approval.action.server_identity == fixture->registry->info("s").identity);
     CHECK(approval.action.tool_identity);
     CHECK(has(approval.hints.description.value(), "Echoes its text."));

@@ -147,6 +147,10 @@ export interface StringMap {
     [k: string]: string;
 }
 /**
+ * A JSON object as it was written: every digit, name and blank, so that no client has to read JSON exactly.
+ */
+export type JsonText = string;
+/**
  * Any JSON object.
  */
 export interface JsonObject {
@@ -175,7 +179,6 @@ export interface InitializeParams {
     rootUri: Uri | null;
     capabilities: ClientCapabilities;
     initializationOptions?: InitializationOptions;
-    trace?: TraceValue;
 }
 /**
  * Who the client is; shown, never trusted.
@@ -223,10 +226,6 @@ export interface InitializationOptions {
     mcpServers?: {
         [k: string]: McpServerConfig;
     };
-    /**
-     * Rules with source `user`.
-     */
-    rules?: RuleSpec[];
     /**
      * How much of an execution's output is kept: beyond it, its first and its latest half of that. For executions from now on. Default 1 GiB.
      */
@@ -322,23 +321,6 @@ export interface ProgressReport {
 export interface ProgressEnd {
     kind: "end";
     message?: string;
-}
-/**
- * How much cellgate tells in window/logMessage, as in LSP.
- */
-export type TraceValue = "off" | "messages" | "verbose";
-/**
- * Changes what `trace` of initialize set.
- */
-export interface SetTraceParams {
-    value: TraceValue;
-}
-/**
- * A line for the client's log. `type` as in LSP: 1 error, 2 warning, 3 info, 4 log, 5 debug.
- */
-export interface LogMessageParams {
-    type: number;
-    message: string;
 }
 /**
  * Starts a kernel in its sandbox. Without `kernel`: the first of kernel/list that speaks `language`.
@@ -500,7 +482,7 @@ export interface SessionInfo {
     sandboxConfig?: Path;
     sandboxAdditions?: SandboxAdditions;
     /**
-     * With a settings file: what it asks for and does not get, and why. With the launcher landlock: also what that lacks.
+     * With a settings file: what it asks for and does not get, and why. With the launcher landlock: also what that lacks. Also repositories of the workspace that make git run or obey what has no protected name.
      */
     sandboxNotices?: VisibleLine[];
     /**
@@ -975,7 +957,7 @@ export interface InputRequestResult {
     value: string;
 }
 /**
- * One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the built-in server. `server`: starting a tool server. network: a connection, of a cell's or of the tool server `server`. shell, install: as they say.
+ * One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the built-in server. `server`: starting a tool server. network: a connection, of a cell's or of the tool server `server`. install: of packages.
  */
 export interface Action {
     kind: ActionKind;
@@ -984,7 +966,7 @@ export interface Action {
     /**
      * As the code sent them.
      */
-    arguments?: JsonObject;
+    argumentsText?: JsonText;
     command?: Argv;
     /**
      * Where the command starts.
@@ -1011,7 +993,7 @@ export interface Action {
     /**
      * What that file says, as it is written.
      */
-    sandboxSettings?: JsonObject;
+    sandboxSettingsText?: JsonText;
     /**
      * Of what starts in the sandbox: what it can read there for its program, besides the workspace and the system.
      */
@@ -1037,7 +1019,7 @@ export interface Action {
 /**
  * What kind of thing needs permission.
  */
-export type ActionKind = "tool" | "host" | "server" | "network" | "shell" | "install";
+export type ActionKind = "tool" | "host" | "server" | "network" | "install";
 /**
  * A program and its arguments, resolved; no shell reads it.
  */
@@ -1085,7 +1067,7 @@ export interface RuleSpec {
  */
 export type HostPattern = string;
 /**
- * Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this workspace. userStore: kept for every workspace.
+ * Where a rule comes from. default: built in. user: a tool server that a user gave may start. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this workspace. userStore: kept for every workspace.
  */
 export type RuleSource = "default" | "user" | "commandLine" | "execution" | "session" | "workspaceStore" | "userStore";
 /**
@@ -1178,12 +1160,12 @@ export interface Approval {
     origin?: Origin;
     hints: Hints;
     display: VisibleLine[];
+    /**
+     * The arguments laid out for a user who edits them, a line for each member, every number and name as it was sent. Absent: they cannot be edited, or take more than 8 MiB.
+     */
+    editText?: VisibleText;
     choices: Choice[];
     createdAt: Time;
-    /**
-     * Denied by then. Absent: it waits.
-     */
-    expiresAt?: Time;
 }
 /**
  * An answer to one or more approvals: all of them are answered, or none.
@@ -1202,7 +1184,7 @@ export interface ApprovalRespondParams {
     /**
      * Edited arguments; run in place of those that were shown. Only for one approval.
      */
-    arguments?: JsonObject;
+    argumentsText?: JsonText;
     /**
      * Told to the code when it is denied.
      */
@@ -1211,7 +1193,7 @@ export interface ApprovalRespondParams {
 /**
  * Who decided. elicitation: the user of the agent's own program, while no user was attached.
  */
-export type DecidedBy = "user" | "rule" | "expired" | "cancelled" | "noClient" | "elicitation";
+export type DecidedBy = "user" | "rule" | "cancelled" | "noClient" | "elicitation";
 /**
  * An approval was decided, by whomever. By a rule: one that an answer to another approval made.
  */
@@ -1240,25 +1222,6 @@ export interface ApprovalElicitParams {
  */
 export interface ApprovalElicitResult {
     decision: Verdict;
-}
-/**
- * Which of those that wait.
- */
-export interface ApprovalListParams {
-    /**
-     * `nextSeq` of the list before. Default 0: from the oldest on.
-     */
-    fromSeq?: number;
-}
-/**
- * What waits, oldest first.
- */
-export interface ApprovalListResult {
-    approvals: Approval[];
-    /**
-     * More wait than fit in this message: ask again from here.
-     */
-    nextSeq?: number;
 }
 /**
  * All rules and grants in force.
@@ -1671,26 +1634,6 @@ export interface KernelInspectResult {
      * Signature, documentation and the like, without colours, at most 64 KiB.
      */
     text?: VisibleText;
-}
-/**
- * Code as it was typed so far. No sessionId: the default session, which is not started for it.
- */
-export interface KernelIsCompleteParams {
-    sessionId?: ChosenId;
-    /**
-     * At most 1 MiB.
-     */
-    code: string;
-}
-/**
- * As Jupyter says it.
- */
-export interface KernelIsCompleteResult {
-    status: "complete" | "incomplete" | "invalid" | "unknown";
-    /**
-     * Where it is incomplete: spaces with which the next line might begin.
-     */
-    indent?: string;
 }
 /**
  * No sessionId: the default session, which is not started for it.

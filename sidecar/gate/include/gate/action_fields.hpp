@@ -34,7 +34,7 @@ namespace field {
 
 using Server = Field<&protocol::Action::server, FieldRole::name>;
 using Tool = Field<&protocol::Action::tool, FieldRole::name>;
-using Arguments = Field<&protocol::Action::arguments, FieldRole::payload>;
+using Arguments = Field<&protocol::Action::arguments_text, FieldRole::payload>;
 using Command = Field<&protocol::Action::command, FieldRole::payload>;
 using Cwd = Field<&protocol::Action::cwd, FieldRole::payload>;
 using EnvironmentNames = Field<&protocol::Action::environment_names, FieldRole::payload>;

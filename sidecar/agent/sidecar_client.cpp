@@ -102,7 +102,8 @@ Task<std::string> SidecarClient::own_session(std::shared_ptr<mcp::ToolCall> on_b
     }
     // Its start may need an approval: the kernel can be the workspace's own.
     const Mutex::Lock turn = co_await asking_turn_.lock();
-    const ScopeExit asked = ask_for(on_behalf);
+    asking_ = on_behalf;
+    const ScopeExit asked([this] { asking_ = nullptr; });
     if (!has_session_) { // unless the previous turn created it
         protocol::SessionCreateParams params;
         params.session_id = session_id_;

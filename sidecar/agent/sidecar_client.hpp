@@ -48,7 +48,8 @@ class SidecarClient {
     Task<typename Method::Result> call_with_approval(typename Method::Params params,
                                                      std::shared_ptr<mcp::ToolCall> on_behalf) {
         const Mutex::Lock turn = co_await asking_turn_.lock();
-        const ScopeExit asked = ask_for(on_behalf);
+        asking_ = on_behalf;
+        const ScopeExit asked([this] { asking_ = nullptr; });
         co_return co_await call<Method>(std::move(params), std::move(on_behalf));
     }
     // Installs packages. `on_line` receives pip's lines while it runs.
@@ -72,11 +73,6 @@ class SidecarClient {
         OnOutput on_output;
     };
 
-    // Until the result ends, `call` is the one whose user is asked about an approval outside of an execution.
-    auto ask_for(std::shared_ptr<mcp::ToolCall> call) {
-        asking_ = std::move(call);
-        return ScopeExit([this] { asking_ = nullptr; });
-    }
     Task<std::shared_ptr<protocol::Peer>> connected(std::shared_ptr<mcp::ToolCall> on_behalf);
     Task<std::shared_ptr<protocol::Peer>> connect();
     Task<void> serve(std::shared_ptr<protocol::Peer> peer);
@@ -94,7 +90,7 @@ class SidecarClient {
     bool lost_ = false;
     std::map<std::string, Running> running_;   // by the execution's id
     std::map<std::string, OnLine> installing_; // by the token of the progress, as JSON
-    std::shared_ptr<mcp::ToolCall> asking_;
+    std::shared_ptr<mcp::ToolCall> asking_;    // whose user is asked about an approval outside of an execution
     Mutex asking_turn_;
     TaskScope tasks_;
 };

@@ -30,7 +30,6 @@ void ApprovalQueue::show(const PendingRequestPtr& entry) {
     session.waiting.erase(entry->position);
     ++session.shown;
     session.shown_bytes += entry->bytes;
-    entry->seq = next_seq_++;
     entry->shown = true;
     entry->position = shown_.insert(shown_.end(), entry);
     by_id_.emplace(entry->approval.approval_id, entry);
@@ -88,8 +87,7 @@ std::vector<PendingRequestPtr> ApprovalQueue::find(const std::vector<std::string
         if (entry == by_id_.end()) {
             throw Error(ErrorCode::approval_not_found,
                         fmt::format("expected the id of a pending approval, found {}; nothing was answered",
-                                    in_quotes(std::string_view(id).substr(0, 64))),
-                        "approval/list names those that wait");
+                                    in_quotes(std::string_view(id).substr(0, 64))));
         }
         found.push_back(entry->second);
     }

@@ -41,14 +41,12 @@ struct PendingRequest {
     Payload payload;
     protocol::Approval approval;
     std::size_t bytes = 0; // of the approval in a message; known when its turn has come
-    std::int64_t seq = 0;  // of the shown approvals
     bool shown = false;
     bool announced = false;            // its notification was sent
     std::optional<PathSnapshot> paths; // while it is judged
     bool resolving = false;            // its paths are being resolved off the loop
     std::shared_ptr<Event> answered;   // while an answer is being checked and stored: others wait for it
     std::list<std::shared_ptr<PendingRequest>>::iterator position; // in the ApprovalQueue
-    std::shared_ptr<CancelState> expiry;
     std::shared_ptr<CancelState> elicitation;
     std::optional<Decision> decision;
     Event settled;
@@ -85,7 +83,6 @@ class ApprovalQueue {
     std::map<std::string, Session> sessions_; // with requests
     std::list<PendingRequestPtr> shown_;
     std::unordered_map<std::string, PendingRequestPtr> by_id_;
-    std::int64_t next_seq_ = 0;
     // Ids that were resolved: an answer to one is late, an answer to any other unknown id is wrong.
     std::unordered_set<std::string> resolved_;
     std::deque<std::string> resolved_order_;

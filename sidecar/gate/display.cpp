@@ -251,8 +251,6 @@ std::string title(const protocol::Action& action) {
         return fmt::format("connect to {}{}{}", name(action.host),
                            action.port ? fmt::format(" port {}", *action.port) : std::string(),
                            action.server ? ", for the tool server " + name(action.server) : std::string());
-    case protocol::ActionKind::shell:
-        return "run a shell command";
     case protocol::ActionKind::install:
         return "install packages";
     }

@@ -5,11 +5,7 @@
 
 namespace cellgate::gate {
 
-namespace {
-
-constexpr std::size_t max_list_bytes = std::size_t{32} << 20;
-
-} // namespace
+namespace {} // namespace
 
 Gate::Gate(Clock& clock, GateOptions options) : impl_(std::make_shared<Impl>(clock, std::move(options))) {}
 
@@ -68,29 +64,8 @@ void Gate::detach(ApprovalClient& client, Duration linger) {
     }
 }
 
-protocol::ApprovalListResult Gate::list(const protocol::ApprovalListParams& params) const {
-    protocol::ApprovalListResult result;
-    std::size_t bytes = 0;
-    for (const PendingRequestPtr& entry : impl_->approvals.shown()) {
-        if (entry->seq < params.from_seq.value_or(0)) {
-            continue;
-        }
-        if (!result.approvals.empty() && bytes + entry->bytes > max_list_bytes) {
-            result.next_seq = entry->seq;
-            break;
-        }
-        bytes += entry->bytes;
-        result.approvals.push_back(entry->approval);
-    }
-    return result;
-}
-
 Task<void> Gate::respond(protocol::ApprovalRespondParams params) {
     return Impl::respond(impl_, std::move(params));
-}
-
-void Gate::check(protocol::RuleSpec spec, RuleSource source) const {
-    check_new_rule(make_rule(std::move(spec), source, impl_->policy.rules().now()), impl_->policy.rules().now());
 }
 
 void Gate::withdraw(const std::string& rule_id) {

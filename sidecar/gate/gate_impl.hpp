@@ -95,7 +95,6 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     static Task<protocol::PolicyExplainResult> policy_explain(std::shared_ptr<Impl> self,
                                                               protocol::PolicyExplainParams params);
 
-    static Task<void> expire(std::shared_ptr<Impl> self, PendingRequestPtr entry);
     bool can_elicit(const Request& request) const {
         return request.agent && options.elicitor != nullptr && options.elicitor->can_elicit(*request.agent);
     }

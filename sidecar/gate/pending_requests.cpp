@@ -216,11 +216,6 @@ void Gate::Impl::show(const PendingRequestPtr& entry) {
     protocol::Approval& approval = entry->approval;
     approval.approval_id = random_id();
     approval.created_at = to_rfc3339(clock.wall());
-    if (options.approval_timeout) {
-        const auto timeout = std::chrono::duration_cast<WallTime::duration>(*options.approval_timeout);
-        approval.expires_at = to_rfc3339(clock.wall() + timeout);
-        entry->expiry = scope.spawn(expire(shared_from_this(), entry));
-    }
     approvals.show(entry);
     outbox.push_back([self = shared_from_this(), entry] {
         entry->announced = true;
@@ -250,10 +245,8 @@ void Gate::Impl::settle(const PendingRequestPtr& kept, Decision decision) {
             self->notify([&params](ApprovalClient& client) { client.on_resolved(params); });
         });
     }
-    for (const std::shared_ptr<CancelState>& task : {entry->expiry, entry->elicitation}) {
-        if (task) {
-            outbox.push_back([task] { task->cancel(); });
-        }
+    if (entry->elicitation) {
+        outbox.push_back([task = entry->elicitation] { task->cancel(); });
     }
     changed_queues.insert(entry->queue());
     count(entry, false);
@@ -338,14 +331,6 @@ void Gate::Impl::settle_all(ResolvedBy by, const std::string& reason, const std:
         if (!session_id || entry->request.session_id == session_id) {
             settle(entry, denied(entry->request.action, by, reason));
         }
-    }
-}
-
-Task<void> Gate::Impl::expire(std::shared_ptr<Impl> self, PendingRequestPtr entry) {
-    co_await sleep_for(self->clock, *self->options.approval_timeout);
-    if (!entry->decision) {
-        self->settle(entry, denied(entry->request.action, ResolvedBy::expired, "no user answered in time"));
-        self->pump();
     }
 }
 

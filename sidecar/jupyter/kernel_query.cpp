@@ -5,7 +5,6 @@
 #include "truncate_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 namespace cellgate::jupyter {
@@ -15,7 +14,6 @@ namespace {
 constexpr std::size_t max_matches = 1000;
 constexpr std::size_t max_match_bytes = 1000;
 constexpr std::size_t max_inspection_bytes = std::size_t{64} << 10;
-constexpr std::size_t max_indent = 200;
 constexpr std::size_t max_variables = 1000;
 constexpr std::size_t max_variable_bytes = 500;
 
@@ -29,15 +27,6 @@ struct PlaceContent {
         visit("code", self.code);
         visit("cursor_pos", self.cursor);
         visit("detail_level", self.detail_level);
-    }
-};
-
-struct CodeContent {
-    const std::string& code;
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("code", self.code);
     }
 };
 
@@ -85,17 +74,6 @@ struct InspectionContent {
     static void fields(Self& self, Visit& visit) {
         visit("found", self.found);
         visit("data", self.data);
-    }
-};
-
-struct CompletenessContent {
-    std::string status;
-    std::optional<std::string> indent;
-
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("status", self.status);
-        visit("indent", self.indent);
     }
 };
 
@@ -200,25 +178,6 @@ std::optional<std::string> read_inspection(std::string_view reply) {
     // An escape is at most seven times as long as its character.
     std::string visible = escape_unprintable(truncate_text(without_colours(text), max_inspection_bytes), true);
     return truncate_text(visible, max_inspection_bytes);
-}
-
-KernelQuery completeness_query(const std::string& code) {
-    return {"is_complete", to_json(CodeContent{code})};
-}
-
-Completeness read_completeness(std::string_view reply) {
-    constexpr std::array<std::string_view, 4> known{"complete", "incomplete", "invalid", "unknown"};
-    const auto content = from_json<CompletenessContent>(reply, "is_complete_reply");
-    if (std::find(known.begin(), known.end(), content.status) == known.end()) {
-        throw Error(ErrorCode::parse_error, "is_complete_reply.status: expected one of Jupyter's four, found " +
-                                                escape_unprintable(content.status.substr(0, max_variable_bytes)));
-    }
-    Completeness completeness{content.status, content.indent};
-    const std::string indent = content.indent.value_or("");
-    if (indent.size() > max_indent || indent.find_first_not_of(" \t") != std::string::npos) {
-        completeness.indent.reset(); // it would be inserted into code
-    }
-    return completeness;
 }
 
 KernelQuery variables_query() {

@@ -16,10 +16,6 @@ struct GateMethods {
         co_await sidecar.gate.respond(std::move(params));
         co_return Empty{};
     }
-    Task<protocol::ApprovalListResult> list_approvals(protocol::ApprovalListParams params) {
-        require(params.from_seq.value_or(0) >= 0, "params.fromSeq: expected 0 or more");
-        co_return sidecar.gate.list(params);
-    }
     Task<protocol::PolicyListResult> list_rules(Empty) { co_return sidecar.gate.policy_list(); }
     Task<protocol::PolicyDecisionsResult> list_decisions(Empty) { co_return sidecar.gate.policy_decisions(); }
     Task<protocol::Rule> add(protocol::PolicyAddParams params) {
@@ -49,8 +45,6 @@ void add_gate_handlers(Sidecar::Impl& sidecar, Client& client) {
     const auto handlers = std::make_shared<GateMethods>(sidecar);
     client.peer.on_request<protocol::ApprovalRespond>(
         [handlers](protocol::ApprovalRespondParams params) { return handlers->respond(std::move(params)); });
-    client.peer.on_request<protocol::ApprovalList>(
-        [handlers](protocol::ApprovalListParams params) { return handlers->list_approvals(params); });
     client.peer.on_request<protocol::PolicyList>([handlers](Empty params) { return handlers->list_rules(params); });
     client.peer.on_request<protocol::PolicyDecisions>(
         [handlers](Empty params) { return handlers->list_decisions(params); });

@@ -78,15 +78,6 @@ struct Kernels {
         co_return protocol::KernelInspectResult{found, std::move(text)};
     }
 
-    Task<protocol::KernelIsCompleteResult> is_complete(protocol::KernelIsCompleteParams params) {
-        require_short(params.code);
-        const std::shared_ptr<session::Session> session = find(params.session_id);
-        jupyter::KernelQuery query = jupyter::completeness_query(params.code);
-        const std::string reply = co_await session->ask(std::move(query));
-        jupyter::Completeness completeness = jupyter::read_completeness(reply);
-        co_return protocol::KernelIsCompleteResult{std::move(completeness.status), std::move(completeness.indent)};
-    }
-
     Task<protocol::KernelVariablesResult> variables(protocol::KernelVariablesParams params) {
         const std::shared_ptr<session::Session> session = find(params.session_id);
         jupyter::KernelQuery query = jupyter::variables_query();
@@ -115,8 +106,6 @@ void add_kernel_handlers(Sidecar::Impl& sidecar, Client& client) {
         [handlers](protocol::KernelCompleteParams params) { return handlers->complete(std::move(params)); });
     client.peer.on_request<protocol::KernelInspect>(
         [handlers](protocol::KernelInspectParams params) { return handlers->inspect(std::move(params)); });
-    client.peer.on_request<protocol::KernelIsComplete>(
-        [handlers](protocol::KernelIsCompleteParams params) { return handlers->is_complete(std::move(params)); });
     client.peer.on_request<protocol::KernelVariables>(
         [handlers](protocol::KernelVariablesParams params) { return handlers->variables(std::move(params)); });
 }

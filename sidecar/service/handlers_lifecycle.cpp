@@ -76,15 +76,8 @@ struct Lifecycle {
 
     // All of it, or nothing.
     void configure(protocol::InitializationOptions given) {
-        const std::vector<protocol::RuleSpec> rules = given.rules.value_or(std::vector<protocol::RuleSpec>{});
-        for (const protocol::RuleSpec& rule : rules) {
-            sidecar.gate.check(rule, protocol::RuleSource::user);
-        }
         if (given.mcp_servers) {
             sidecar.add_trusted_servers(*given.mcp_servers, protocol::ToolServerSource::user);
-        }
-        for (const protocol::RuleSpec& rule : rules) {
-            sidecar.gate.configure(rule, protocol::RuleSource::user);
         }
         if (given.linger_seconds) {
             client.linger = from_seconds(*given.linger_seconds);

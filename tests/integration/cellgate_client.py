@@ -256,6 +256,13 @@ class Sidecar:
         """How many approvals were requested so far."""
         return len(self.received("approval/requested"))
 
+    def waiting(self):
+        """The approvals that wait, oldest first. An answer that came before this call counts."""
+        self.request("session/list")  # what was said before its answer has been heard
+        with self.changed:
+            resolved = {each["approvalId"] for each in self.notifications["approval/resolved"]}
+            return [a for a in self.notifications["approval/requested"] if a["approvalId"] not in resolved]
+
     def respond(self, approval, decision, **more):
         return self.request("approval/respond", {"approvalIds": [approval["approvalId"]], "decision": decision, **more})
 

@@ -31,7 +31,7 @@ class Asking(ToolsTest):
             self.assertIn(word, shown)
         self.assertEqual(approval["choices"][0]["scope"], "once")
         self.assertNotIn("rule", approval["choices"][0])
-        self.assertEqual(self.cellgate.request("approval/list"), {"approvals": [approval]})
+        self.assertEqual(self.cellgate.waiting(), [approval])
 
         self.assertEqual(self.cellgate.allow(approval), {})
         result = execution.result()
@@ -209,7 +209,7 @@ class Answers(ToolsTest):
         self.assertEqual(sorted(a["action"]["arguments"]["s"] for a in approvals), ["0", "1", "2", "3"])
         self.assert_error(1011, self.cellgate.request, "approval/respond",
                           {"approvalIds": [*ids, "nobody"], "decision": "allow"})
-        self.assertEqual(len(self.cellgate.request("approval/list")["approvals"]), 4)
+        self.assertEqual(len(self.cellgate.waiting()), 4)
         self.assertFalse(execution.pending.done)
         self.cellgate.request("approval/respond", {"approvalIds": ids, "decision": "allow"})
         self.assertEqual(execution.result()["status"], "ok")
@@ -237,7 +237,7 @@ class Answers(ToolsTest):
         approval = self.cellgate.approval()
         error = self.assert_error(1012, self.cellgate.allow, approval, arguments={"s": 7})
         self.assertIn("s", error.message)
-        self.assertEqual(len(self.cellgate.request("approval/list")["approvals"]), 1)
+        self.assertEqual(len(self.cellgate.waiting()), 1)
         self.cellgate.allow(approval, arguments={"s": "yours"})
         execution.result()
         self.assertIn("You passed to tool 1: yours", execution.text())
@@ -258,7 +258,7 @@ class Answers(ToolsTest):
                      {"effect": "allow", "kind": "tool", "server": "fix", "arguments": {"/s": {"equals": "y"}}}):
             with self.subTest(rule):
                 self.assert_error(1015, self.cellgate.allow, approval, rule=rule, scope="session")
-        self.assertEqual(len(self.cellgate.request("approval/list")["approvals"]), 1)
+        self.assertEqual(len(self.cellgate.waiting()), 1)
         self.cellgate.allow(approval)
         self.assertEqual(execution.result()["status"], "ok")
 
@@ -392,7 +392,7 @@ f = s.makefile('rb')
             "print(sum(json.loads(f.readline())['error']['code'] == 1024 for _ in range(10_000 - 4096)))\n"
             "f.close()\ns.close()", timeoutSeconds=60)
         self.assertEqual(execution.text(), "5904\n")
-        self.cellgate.wait(lambda: self.cellgate.request("approval/list") == {"approvals": []}, "the calls to end")
+        self.cellgate.wait(lambda: not self.cellgate.waiting(), "the calls to end")
         self.assertEqual(self.cellgate.asked() - self.before, 64)
         self.honest_call_works()
 
@@ -458,18 +458,17 @@ class Ends(ToolsTest):
 
 class NobodyToAsk(SharedSidecarTest):
     capabilities = {"approvals": False}
-    options = {"mcpServers": {"fix": fixture_server()},
-               "rules": [{"effect": "allow", "kind": "tool", "server": "fix", "tool": "tool_2"}]}
+    options = {"mcpServers": {"fix": fixture_server()}}
 
     def test_it_is_denied_at_once_with_the_reason_and_rules_still_hold(self):
         self.cellgate.request("wrappers/generate", {"server": "fix"})
         result = self.cellgate.run(ECHO + "tool_1.run(s='x')").result()
         self.assertEqual(result["error"]["ename"], "ApprovalDenied")
         self.assertTrue(result["error"]["evalue"])
+        rule = {"effect": "allow", "kind": "tool", "server": "fix", "tool": "tool_2"}
+        self.cellgate.request("policy/add", {"rule": rule, "scope": "session", "sessionId": "default"})
         self.run_ok("from mcptools.fix import tool_2\ntool_2.run(s='x')")
         self.assertEqual(self.cellgate.asked(), 0)
-        [rule] = [r for r in self.cellgate.request("policy/list")["rules"] if r.get("tool") == "tool_2"]
-        self.assertEqual(rule["source"], "user")
 
 
 if __name__ == "__main__":

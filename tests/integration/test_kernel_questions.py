@@ -38,11 +38,6 @@ class Questions(SharedSidecarTest):
         self.assertIn("def plan", self.ask("inspect", code="plan", cursorPos=4, detailLevel=1)["text"])
         self.assertEqual(self.ask("inspect", code="nothing_here", cursorPos=5), {"found": False})
 
-    def test_whether_code_is_complete(self):
-        self.assertEqual(self.ask("isComplete", code="1 + 1"), {"status": "complete"})
-        self.assertEqual(self.ask("isComplete", code="for x in y:"), {"status": "incomplete", "indent": "    "})
-        self.assertEqual(self.ask("isComplete", code="1 +* 1")["status"], "invalid")
-
     def test_asking_leaves_no_trace_in_the_session(self):
         before = self.cellgate.run("1")
         for _ in range(3):
@@ -54,9 +49,9 @@ class Questions(SharedSidecarTest):
                          [f"(1, {after.result()['executionCount'] + 1})"])
 
     def test_each_question_is_bounded(self):
-        for what, more in (("complete", {"cursorPos": 0}), ("inspect", {"cursorPos": 0}), ("isComplete", {})):
+        for what in ("complete", "inspect"):
             with self.subTest(what), self.assertRaises(RpcError) as caught:
-                self.ask(what, code="x" * (2**20 + 1), **more)
+                self.ask(what, code="x" * (2**20 + 1), cursorPos=0)
             self.assertEqual(caught.exception.code, -32602)
 
 
@@ -118,7 +113,7 @@ class Busy(SharedSidecarTest):
         cell = self.cellgate.execute("input()")
         cell.wait_running()
         for what, params in (("complete", {"code": "x", "cursorPos": 1}), ("inspect", {"code": "x", "cursorPos": 1}),
-                             ("isComplete", {"code": "x"}), ("variables", {})):
+                             ("variables", {})):
             with self.subTest(what), self.assertRaises(RpcError) as caught:
                 self.cellgate.request(f"kernel/{what}", params)
             self.assertEqual(caught.exception.code, 1009)

@@ -49,14 +49,10 @@ class Beginning(WorkspaceTest):
     def test_an_initialize_that_fails_leaves_nothing_behind_and_can_be_made_again(self):
         cellgate = self.sidecar(initialize=False)
         server = {"command": "/usr/bin/python3", "args": ["-c", "pass"]}
-        rule = {"effect": "allow", "kind": "tool", "server": "good"}
-        for options in ({"rules": [rule, {"effect": "allow"}], "mcpServers": {"good": server}},
-                        {"rules": [rule], "mcpServers": {"good": server, "bad": {"command": ""}}},
-                        {"rules": [rule], "mcpServers": {"good": server, "a b": server, "a-b": server}},
-                        {"rules": [rule], "mcpServers": {"good": server, "host": server}}):
-            with self.subTest(options), self.assertRaises(RpcError) as caught:
-                cellgate.initialize(options=options)
-            self.assertIn(caught.exception.code, (1015, 1021))
+        for bad in ({"bad": {"command": ""}}, {"a b": server, "a-b": server}, {"host": server}):
+            with self.subTest(bad), self.assertRaises(RpcError) as caught:
+                cellgate.initialize(options={"mcpServers": {"good": server, **bad}})
+            self.assertEqual(caught.exception.code, 1021)
         cellgate.initialize()
         self.assertEqual(cellgate.request("policy/list"), {"rules": []})
         self.assertEqual([each["name"] for each in cellgate.request("toolServers/list")["servers"]], ["host"])
@@ -306,10 +302,6 @@ class Refusals(SharedSidecarTest):
         self.assertEqual(self.cellgate.errors_without_id[0]["error"]["code"], -32600)
         self.assertEqual(pending.result()["status"], "error")  # this client does not answer
 
-    def test_trace_levels_are_taken(self):
-        self.cellgate.notify("$/setTrace", {"value": "verbose"})
-        self.cellgate.notify("$/setTrace", {"value": "off"})
-        self.cellgate.request("session/list")
 
 
 if __name__ == "__main__":

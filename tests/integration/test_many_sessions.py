@@ -76,7 +76,7 @@ class ManySessions(WorkspaceTest):
         # While a thousand wait, a cell of another session runs as before. A generous bound: the bench has the figures.
         latency = self.latency(cellgate, "sidle")
         self.assertLess(latency, max(20 * latency_at_few, 0.5))
-        self.assertEqual(len(cellgate.request("approval/list")["approvals"]), SESSIONS * CALLS)
+        self.assertEqual(len(cellgate.waiting()), SESSIONS * CALLS)
         self.assertEqual({a["sessionId"] for a in approvals}, {f"s{i}" for i in range(SESSIONS)})
 
         # One answer for all of them; each call hears its own.
@@ -88,7 +88,7 @@ class ManySessions(WorkspaceTest):
             self.assertEqual(execution.result()["status"], "ok")
             self.assertEqual(execution.text().split(), ["error"] + ["result"] * (CALLS - 1))
         self.assertEqual(len(self.workspace.files()), SESSIONS * (CALLS - 1))
-        self.assertEqual(cellgate.request("approval/list"), {"approvals": []})
+        self.assertEqual(cellgate.waiting(), [])
 
         closing = [cellgate.start("session/close", {"sessionId": f"s{i}"}) for i in range(SESSIONS)]
         for each in closing:

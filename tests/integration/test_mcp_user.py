@@ -179,7 +179,7 @@ class AtTheAgentsProgram(McpTest):
         call = agent.start_call("generate_wrappers", server="fix")
         agent.wait(lambda: agent.questions, "a question")
         editor = self.editor()
-        (asked,) = editor.request("approval/list")["approvals"]
+        asked = editor.approval()
         editor.deny(asked, reason="too late for you")
         self.assert_failed(agent.answer(call), "too late for you")
         agent.wait(lambda: any(m.get("method") == "notifications/cancelled" for m in agent.heard), "its withdrawal")
@@ -242,7 +242,7 @@ class Attempts(McpTest):
         with self.assertRaises(RpcError):  # nor is it a user by saying so later
             agent.request("initialize", {"clientInfo": {"name": "editor"}, "processId": None, "rootUri": None,
                                          "capabilities": {"approvals": True}, "role": "user"})
-        (waiting,) = editor.request("approval/list")["approvals"]
+        (waiting,) = editor.waiting()
         self.assertEqual(waiting["approvalId"], approval["approvalId"])
         self.assertFalse(execution.pending.done)
         self.assertEqual(agent.received("approval/requested"), [])

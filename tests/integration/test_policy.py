@@ -143,7 +143,7 @@ class Rules(ToolsTest):
             "import os, socket, json\n"
             "path = os.environ.get('CELLGATE_TOOLS') or next(v for v in os.environ.values() if v.endswith('.sock'))\n"
             "s = socket.socket(socket.AF_UNIX)\ns.connect(path)\nf = s.makefile('rw')\n"
-            "for i, method in enumerate(('approval/list', 'approval/respond', 'policy/add', 'policy/list', 'execute',\n"
+            "for i, method in enumerate(('approval/respond', 'policy/add', 'policy/list', 'execute',\n"
             "                            'session/create', 'initialize')):\n"
             "    print(json.dumps({'jsonrpc': '2.0', 'id': i, 'method': method, 'params': {}}), file=f, flush=True)\n"
             "    print(method, json.loads(f.readline())['error']['code'])")

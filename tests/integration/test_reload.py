@@ -112,10 +112,11 @@ class Approvals(WorkspaceSidecarTest):
     def test_a_question_that_comes_while_the_editor_reloads_waits_for_it(self):
         one = self.editor()
         one.request("wrappers/generate", {"server": "host"})
-        cell = one.execute("import time; time.sleep(1)\n" + CALL).wait_running()
+        cell = one.execute("import time; time.sleep(1)\nprint('calling', flush=True)\n" + CALL).wait_running()
         one.vanish()
         onlooker = self.editor(capabilities={}, linger=0)  # who cannot answer
-        wait_until(lambda: onlooker.request("approval/list")["approvals"], "the question")
+        Attaching(onlooker)
+        onlooker.wait_for("execute/output", lambda o: "calling" in o["output"].get("text", ""))
         two = self.editor()
         two.allow(two.approval())
         self.assertEqual(Attaching(two).wait_finished(cell.id)["status"], "ok")

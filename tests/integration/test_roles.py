@@ -80,8 +80,7 @@ class Roles(WorkspaceSidecarTest):
     def test_settings_come_from_users_only(self):
         agent = self.agent(initialize=False)
         with self.assertRaises(RpcError) as caught:
-            rule = {"effect": "allow", "kind": "tool", "server": "host"}
-            agent.initialize(capabilities={}, options={"rules": [rule]})
+            agent.initialize(capabilities={}, options={"mcpServers": {"mine": {"command": "/bin/true"}}})
         self.assertEqual(caught.exception.code, 1013)
         agent.initialize(capabilities={"approvals": True, "input": True})
         user = self.editor()
@@ -96,7 +95,6 @@ class Roles(WorkspaceSidecarTest):
         cell = agent.execute("from mcptools.host import write_file\nwrite_file.run(path='a.txt', content='x')")
         approval = user.approval()
         for method, params in (
-            ("approval/list", {}),
             ("approval/respond", {"approvalIds": [approval["approvalId"]], "decision": "allow"}),
             ("policy/add", {"rule": {"effect": "allow", "kind": "tool", "server": "host"}, "scope": "session"}),
             ("policy/decisions", {}),

@@ -268,7 +268,7 @@ class Given(ToolsTest):
         self.cellgate.session("few", toolServers=["host"])
         result = self.cellgate.run("from mcptools.fix import tool_1\ntool_1.run(s='x')", sessionId="few").result()
         self.assertEqual(result["status"], "error")
-        self.assertEqual(self.cellgate.request("approval/list")["approvals"], [])
+        self.assertEqual(self.cellgate.waiting(), [])
         self.cellgate.request("session/close", {"sessionId": "few"})
 
     def test_what_reads_variables_that_are_not_set_does_not_start(self):

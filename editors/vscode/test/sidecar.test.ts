@@ -214,7 +214,7 @@ test("what comes goes to all who listen; what is asked to who answers, or is ref
     incoming().notification("session/changed", { sessionId: "s", status: "idle" });
     listening.dispose();
     incoming().notification("session/changed", { sessionId: "s", status: "busy" });
-    incoming().notification("window/logMessage", { type: 3, message: "no handler" });
+    incoming().notification("execute/changed", { executionId: "e", state: "running" }); // without a listener
     assert.deepEqual(heard, ["a idle", "b idle", "b busy"]);
 
     const params = { executionId: "e", prompt: "name?", password: false };

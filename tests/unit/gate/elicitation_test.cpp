@@ -98,9 +98,8 @@ TEST_CASE("a user who comes meanwhile can answer, and the question in the progra
     const auto call = alone.ask();
     REQUIRE(alone.user.asked.size() == 1);
     alone.fixture.gate->attach(alone.fixture.user);
-    const auto pending = alone.fixture.gate->list({}).approvals;
-    REQUIRE(pending.size() == 1);
-    alone.fixture.answer(pending[0].approval_id, Verdict::deny);
+    REQUIRE(alone.fixture.user.requested.size() == 1);
+    alone.fixture.deny();
     REQUIRE(call->denied());
     CHECK(call->decision->by == ResolvedBy::user);
     CHECK(alone.user.withdrawn == 1);

@@ -47,6 +47,15 @@ struct User final : gate::ApprovalClient {
         heard.push_back("resolved " + params.approval_id);
     }
     const std::string& last_id() const { return requested.back().approval_id; }
+    // Oldest first.
+    std::vector<protocol::Approval> pending() const {
+        std::vector<protocol::Approval> left;
+        std::copy_if(requested.begin(), requested.end(), std::back_inserter(left), [this](const auto& approval) {
+            return std::none_of(resolved.begin(), resolved.end(),
+                                [&approval](const auto& params) { return params.approval_id == approval.approval_id; });
+        });
+        return left;
+    }
 };
 
 struct Outcome {
@@ -124,7 +133,7 @@ inline std::filesystem::path fast_parent() {
 }
 
 struct Fixture {
-    explicit Fixture(std::optional<Duration> approval_timeout = std::nullopt) : timeout(approval_timeout) {
+    Fixture() {
         root = base / "root";
         policy = base / "policy";
         std::filesystem::create_directory(root);
@@ -139,7 +148,6 @@ struct Fixture {
         gate::GateOptions options;
         options.root = root.string();
         options.policy_directory = policy.string();
-        options.approval_timeout = timeout;
         options.run_blocking = worker.run_blocking();
         options.elicitor = elicitor;
         gate = std::make_unique<gate::Gate>(clock, options);
@@ -229,7 +237,6 @@ struct Fixture {
         return now(gate->policy_explain(std::move(params)));
     }
 
-    std::optional<Duration> timeout;
     TempFolder folder{fast_parent()};
     const std::filesystem::path base = folder.path;
     std::filesystem::path root;

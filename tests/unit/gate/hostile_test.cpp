@@ -147,7 +147,7 @@ TEST_CASE("large calls that wait are shown as far as a message holds them, in or
     CHECK(at_first < 4);
     for (std::size_t next = 0; next < fixture.user.requested.size(); ++next) {
         std::size_t bytes = 0;
-        for (const protocol::Approval& approval : fixture.gate->list({}).approvals) {
+        for (const protocol::Approval& approval : fixture.user.pending()) {
             bytes += to_json(approval).size();
         }
         CHECK(bytes <= gate::Gate::max_pending_bytes_per_session);
@@ -181,29 +181,6 @@ TEST_CASE("calls that are cancelled together are not asked about one after the o
     CHECK(fixture.user.resolved.size() == 64);
     CHECK(fixture.ask(tool("{}"))->waits());
     CHECK(fixture.user.requested.size() == 65);
-}
-
-TEST_CASE("a list that does not fit in a message goes on in the next one") {
-    Fixture fixture;
-    const std::string large(7'000'000, 'x');
-    for (int i = 0; i < 6; ++i) {
-        fixture.ask(tool(R"({"a":")" + large + "\"}"), "", "session " + std::to_string(i));
-    }
-    CHECK(fixture.user.requested.size() == 6); // a full session does not hold up another
-    std::vector<std::string> listed;
-    protocol::ApprovalListParams params;
-    do {
-        const protocol::ApprovalListResult page = fixture.gate->list(params);
-        CHECK(to_json(page).size() < (std::size_t{34} << 20));
-        for (const protocol::Approval& approval : page.approvals) {
-            listed.push_back(approval.approval_id);
-        }
-        params.from_seq = page.next_seq;
-    } while (params.from_seq);
-    REQUIRE(listed.size() == 6);
-    for (std::size_t i = 0; i < 6; ++i) {
-        CHECK(listed[i] == fixture.user.requested[i].approval_id);
-    }
 }
 
 TEST_CASE("a thread that asks for ever keeps neither its execution's end nor other calls waiting") {

@@ -197,11 +197,11 @@ TEST_CASE("writes and commands on the host are covered by exact payload alone") 
         CHECK(fixture.ask(action)->allowed());
         CHECK(fixture.ask(host(R"({"path":"b"})", name))->waits());
     }
-    Action shell;
-    shell.kind = ActionKind::shell;
-    shell.command = std::vector<std::string>{"sh", "-c", "ls"};
-    CHECK(error_of([&] { fixture.add(rule(Effect::allow, ActionKind::shell)); }) == ErrorCode::rule_invalid);
-    CHECK(fixture.ask(shell)->waits());
+    Action install;
+    install.kind = ActionKind::install;
+    install.command = std::vector<std::string>{"pip", "install", "six"};
+    CHECK(error_of([&] { fixture.add(rule(Effect::allow, ActionKind::install)); }) == ErrorCode::rule_invalid);
+    CHECK(fixture.ask(install)->waits());
 
     // A rule that names the whole of the arguments is exact.
     fixture.add(with(rule(Effect::allow, ActionKind::host, "host", "write_file"), "", equals(R"({"path":"c"})")));
@@ -273,7 +273,7 @@ TEST_CASE("rules end when they say so") {
 TEST_CASE("policy/remove revokes, and what is built in stays") {
     Fixture fixture;
     const Rule built_in =
-        fixture.gate->configure(rule(Effect::ask, ActionKind::shell), protocol::RuleSource::default_rule);
+        fixture.gate->configure(rule(Effect::ask, ActionKind::install), protocol::RuleSource::default_rule);
     CHECK(error_of([&] { fixture.remove(built_in.id); }) == ErrorCode::rule_invalid);
     CHECK(error_of([&] { fixture.remove("nothing"); }) == ErrorCode::rule_invalid);
     fixture.run_execution("e");

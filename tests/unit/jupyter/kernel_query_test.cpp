@@ -19,7 +19,6 @@ TEST_CASE("questions are asked as Jupyter's protocol says") {
     CHECK(completion_query("α.x", 3).type == "complete");
     CHECK(content_of(completion_query("α.x", 3)) == Json({{"code", "α.x"}, {"cursor_pos", 3}}));
     CHECK(content_of(inspection_query("len", 3, 1)) == Json({{"code", "len"}, {"cursor_pos", 3}, {"detail_level", 1}}));
-    CHECK(content_of(completeness_query("if x:")) == Json({{"code", "if x:"}}));
     const Json variables = content_of(variables_query());
     CHECK(variables["code"] == "");
     CHECK(variables["silent"] == true);
@@ -91,14 +90,6 @@ TEST_CASE("an inspection is text without colours, and safe to show") {
         bells += "\\u0007";
     }
     CHECK(read_inspection(R"({"found":true,"data":{"text/plain":")" + bells + "\"}}")->size() <= 65536);
-}
-
-TEST_CASE("completeness is one of Jupyter's four, and its indent no code") {
-    CHECK(read_completeness(R"({"status":"incomplete","indent":"    "})").indent == "    ");
-    CHECK(!read_completeness(R"({"status":"incomplete","indent":"import os"})").indent);
-    CHECK(read_completeness(R"({"status":"complete"})").status == "complete");
-    CHECK_THROWS_AS(read_completeness(R"({"status":"maybe"})"), Error);
-    CHECK_THROWS_AS(read_completeness("[]"), Error);
 }
 
 TEST_CASE("a kernel that cannot tell of its variables says so by having none to tell of") {

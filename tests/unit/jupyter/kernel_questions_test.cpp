@@ -13,7 +13,7 @@ namespace {
 Task<void> ask_into(KernelClient* client, Instant deadline, std::optional<std::string>* reply,
                     std::optional<Error>* failure, Event* ended) {
     try {
-        KernelQuery query = completeness_query("1");
+        KernelQuery query = inspection_query("1", 1, 0);
         *reply = co_await client->ask(std::move(query), deadline);
     } catch (const Error& error) {
         *failure = error;
@@ -36,20 +36,20 @@ Task<void> question_and_answer(Stage* stage, TaskScope* scope) {
     const Instant never = stage->loop.clock().now() + 1h;
     scope->spawn(asking.start(stage, never));
     const FakeRequest request = co_await FakeKernel::next_execute(stage->kernel.get());
-    CHECK(request.message.header.msg_type == "is_complete_request");
+    CHECK(request.message.header.msg_type == "inspect_request");
     CHECK(stage->client->unanswered() == 1);
     const std::uint64_t before = stage->client->received();
-    stage->kernel->reply(request, "inspect_reply", R"({"status":"another"})");
+    stage->kernel->reply(request, "complete_reply", R"({"found":"another"})");
     co_await taken(stage, before, 1);
     CHECK_FALSE(asking.ended.is_set());
-    stage->kernel->reply(request, "is_complete_reply", R"({"status":"complete"})");
+    stage->kernel->reply(request, "inspect_reply", R"({"found":true})");
     co_await asking.ended.wait();
-    CHECK(asking.reply == R"({"status":"complete"})");
+    CHECK(asking.reply == R"({"found":true})");
     CHECK(stage->client->unanswered() == 0);
     const std::uint64_t then = stage->client->received();
-    stage->kernel->reply(request, "is_complete_reply", R"({"status":"invalid"})");
+    stage->kernel->reply(request, "inspect_reply", R"({"found":false})");
     co_await taken(stage, then, 1);
-    CHECK(asking.reply == R"({"status":"complete"})");
+    CHECK(asking.reply == R"({"found":true})");
 }
 
 Task<void> question_without_answer(Stage* stage, TaskScope* scope) {

@@ -166,9 +166,6 @@ local function lines_of(approval)
     local where = origin.uri and file_of(origin.uri) .. " " or ""
     lines[#lines + 1] = ("%sline %d (reported by the code): %s"):format(where, origin.line + 1, origin.text)
   end
-  if approval.expiresAt then
-    lines[#lines + 1] = "denied by itself at " .. approval.expiresAt
-  end
   return lines
 end
 

@@ -82,7 +82,6 @@ local function decided_by(past)
   local by = {
     rule = past.rule and past.rule.effect == past.decision and "by a rule" or "without a question",
     user = "by a user" .. (past.rule and ", with a rule" or ""),
-    expired = "as no answer came in time",
     cancelled = "as the call was given up",
     noClient = "as no user was there to answer",
     elicitation = "at the agent's own program",

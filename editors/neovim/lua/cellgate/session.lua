@@ -214,11 +214,4 @@ Session["on $/progress"] = function(_, params)
   notify.show(value.message or value.title or "done")
 end
 
-Session["on window/logMessage"] = function(_, params)
-  require("cellgate.log").write(
-    params.type == 1 and "error" or params.type == 2 and "warning" or "info",
-    params.message
-  )
-end
-
 return M

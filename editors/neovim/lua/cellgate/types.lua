@@ -112,7 +112,6 @@
 ---@field rootUri Uri|nil file: URI of the workspace folder; null: the directory in which cellgate was started.
 ---@field capabilities ClientCapabilities
 ---@field initializationOptions? InitializationOptions
----@field trace? TraceValue
 
 --- What the client can do. What is not named it cannot.
 ---@class ClientCapabilities
@@ -125,7 +124,6 @@
 ---@class InitializationOptions
 ---@field lingerSeconds? Seconds
 ---@field mcpServers? table<string, McpServerConfig>
----@field rules? RuleSpec[] Rules with source `user`.
 ---@field outputLimitBytes? integer
 
 --- Who answers, in which version, and what the client may do.
@@ -166,18 +164,6 @@
 ---@class ProgressEnd
 ---@field kind "end"
 ---@field message? string
-
---- How much cellgate tells in window/logMessage, as in LSP.
----@alias TraceValue "off"|"messages"|"verbose"
-
---- Changes what `trace` of initialize set.
----@class SetTraceParams
----@field value TraceValue
-
---- A line for the client's log. `type` as in LSP: 1 error, 2 warning, 3 info, 4 log, 5 debug.
----@class LogMessageParams
----@field type integer
----@field message string
 
 --- Starts a kernel in its sandbox. Without `kernel`: the first of kernel/list that speaks `language`.
 ---@class SessionCreateParams
@@ -488,7 +474,7 @@
 
 --- One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the
 --- built-in server. `server`: starting a tool server. network: a connection, of a cell's or of the tool server
---- `server`. shell, install: as they say.
+--- `server`. install: of packages.
 ---@class Action
 ---@field kind ActionKind
 ---@field server? ServerName
@@ -509,7 +495,7 @@
 ---@field toolIdentity? Identity Which definition of the tool exactly; a grant binds it.
 
 --- What kind of thing needs permission.
----@alias ActionKind "tool"|"host"|"server"|"network"|"shell"|"install"
+---@alias ActionKind "tool"|"host"|"server"|"network"|"install"
 
 --- A program and its arguments, resolved; no shell reads it.
 ---@alias Argv string[]
@@ -548,7 +534,7 @@
 --- domain.
 ---@alias HostPattern string
 
---- Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow.
+--- Where a rule comes from. default: built in. user: a tool server that a user gave may start. commandLine: --allow.
 --- execution, session: answers that live in memory. workspaceStore: kept for this workspace. userStore: kept for
 --- every workspace.
 ---@alias RuleSource "default"|"user"|"commandLine"|"execution"|"session"|"workspaceStore"|"userStore"
@@ -607,7 +593,6 @@
 ---@field display VisibleLine[]
 ---@field choices Choice[]
 ---@field createdAt Time
----@field expiresAt? Time Denied by then. Absent: it waits.
 
 --- An answer to one or more approvals: all of them are answered, or none.
 ---@class ApprovalRespondParams
@@ -619,7 +604,7 @@
 ---@field reason? string Told to the code when it is denied.
 
 --- Who decided. elicitation: the user of the agent's own program, while no user was attached.
----@alias DecidedBy "user"|"rule"|"expired"|"cancelled"|"noClient"|"elicitation"
+---@alias DecidedBy "user"|"rule"|"cancelled"|"noClient"|"elicitation"
 
 --- An approval was decided, by whomever. By a rule: one that an answer to another approval made.
 ---@class ApprovalResolvedParams
@@ -637,15 +622,6 @@
 --- The answer; it makes no rule.
 ---@class ApprovalElicitResult
 ---@field decision "allow"|"deny"
-
---- Which of those that wait.
----@class ApprovalListParams
----@field fromSeq? integer `nextSeq` of the list before. Default 0: from the oldest on.
-
---- What waits, oldest first.
----@class ApprovalListResult
----@field approvals Approval[]
----@field nextSeq? integer More wait than fit in this message: ask again from here.
 
 --- All rules and grants in force.
 ---@class PolicyListResult
@@ -856,16 +832,6 @@
 ---@class KernelInspectResult
 ---@field found boolean
 ---@field text? VisibleText Signature, documentation and the like, without colours, at most 64 KiB.
-
---- Code as it was typed so far. No sessionId: the default session, which is not started for it.
----@class KernelIsCompleteParams
----@field sessionId? ChosenId
----@field code string At most 1 MiB.
-
---- As Jupyter says it.
----@class KernelIsCompleteResult
----@field status "complete"|"incomplete"|"invalid"|"unknown"
----@field indent? string Where it is incomplete: spaces with which the next line might begin.
 
 --- No sessionId: the default session, which is not started for it.
 ---@class KernelVariablesParams

@@ -83,8 +83,6 @@ export function decisionText({ how, here }: { how: Pick<ApprovalResolvedParams, 
             return here ? `${verdict} here` : `${verdict} by a user in another window or editor`;
         case "rule":
             return `${verdict} by a rule that an answer made`;
-        case "expired":
-            return "denied: no user answered in time";
         case "cancelled":
             return "withdrawn: the call was given up";
         case "noClient":

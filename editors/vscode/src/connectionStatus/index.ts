@@ -5,10 +5,10 @@ import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
 import type { SidecarState } from "../client/sidecar";
 import { warn } from "../notices";
-import { label, escapeLines } from "../text";
+import { label } from "../text";
 import { lostText } from "./lost";
 
-export function connectionStatus({ sidecar, sessions, log }: Cellgate): vscode.Disposable {
+export function connectionStatus({ sidecar, sessions }: Cellgate): vscode.Disposable {
     const showLog = "Show Log";
     async function notify(message: string, ...actions: string[]): Promise<string | undefined> {
         const chosen = await warn(message, ...actions, showLog);
@@ -27,12 +27,6 @@ export function connectionStatus({ sidecar, sessions, log }: Cellgate): vscode.D
             if (session.agent !== undefined) return;
             const why = label(reason.split("\n")[0] ?? "", 300);
             void notify(`The kernel of ${session.sessionId} has ended, and its variables are gone: ${why}`);
-        }),
-        sidecar.onNotification("window/logMessage", ({ type, message }) => {
-            // As in LSP: 1 error, 2 warning, 3 info, 4 log, 5 debug.
-            const levels = ["error", "error", "warn", "info", "debug", "trace"] as const;
-            // The message may contain a tool server's text: its further lines are indented, so that they cannot pass for lines of the log.
-            log[levels[type] ?? "info"](escapeLines(message).replaceAll("\n", "\n    "));
         }),
         sidecar.onDidChangeState((state) => {
             if (state.kind === "failed") void failed(state);

@@ -73,22 +73,6 @@ export type LayerNames = string[];
  */
 export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 /**
- * What a rule does, or a decision says.
- */
-export type Effect = "allow" | "ask" | "deny";
-/**
- * What kind of thing needs permission.
- */
-export type ActionKind = "tool" | "host" | "server" | "network" | "shell" | "install";
-/**
- * A host of the network: a name (example.org), the names below one (*.example.org), or an address (192.0.2.1, [2001:db8::1]); with :443, at this port alone. In ASCII; case does not matter. No pattern covers a whole top-level domain.
- */
-export type HostPattern = string;
-/**
- * How much cellgate tells in window/logMessage, as in LSP.
- */
-export type TraceValue = "off" | "messages" | "verbose";
-/**
  * true: the sandbox. false: no isolation. An object: the sandbox by another launcher, with a settings file in srt's format, which adds to what is shown, and hides, or with SandboxAdditions. The last two are a user's to choose.
  */
 export type SandboxChoice =
@@ -135,6 +119,10 @@ export type AgentName = VisibleLine;
  */
 export type ExecutionState = "queued" | "running" | "finished";
 /**
+ * A host of the network: a name (example.org), the names below one (*.example.org), or an address (192.0.2.1, [2001:db8::1]); with :443, at this port alone. In ASCII; case does not matter. No pattern covers a whole top-level domain.
+ */
+export type HostPattern = string;
+/**
  * An output as nbformat 4 writes it, or one of Jupyter's two messages that change earlier ones.
  */
 export type Output =
@@ -148,21 +136,29 @@ export type LargeData = {
     path: Path;
 }[];
 /**
+ * What kind of thing needs permission.
+ */
+export type ActionKind = "tool" | "host" | "server" | "network" | "install";
+/**
  * A program and its arguments, resolved; no shell reads it.
  */
 export type Argv = string[];
+/**
+ * What a rule does, or a decision says.
+ */
+export type Effect = "allow" | "ask" | "deny";
 /**
  * How long an answer holds: this call; while this execution runs; while this session lives; in this workspace; always.
  */
 export type Scope = "once" | "execution" | "session" | "workspace" | "always";
 /**
- * Where a rule comes from. default: built in. user: a client's initializationOptions. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this workspace. userStore: kept for every workspace.
+ * Where a rule comes from. default: built in. user: a tool server that a user gave may start. commandLine: --allow. execution, session: answers that live in memory. workspaceStore: kept for this workspace. userStore: kept for every workspace.
  */
 export type RuleSource = "default" | "user" | "commandLine" | "execution" | "session" | "workspaceStore" | "userStore";
 /**
  * Who decided. elicitation: the user of the agent's own program, while no user was attached.
  */
-export type DecidedBy = "user" | "rule" | "expired" | "cancelled" | "noClient" | "elicitation";
+export type DecidedBy = "user" | "rule" | "cancelled" | "noClient" | "elicitation";
 /**
  * A dotted Python name.
  */
@@ -285,7 +281,6 @@ export interface InitializeParams {
     rootUri: Uri | null;
     capabilities: ClientCapabilities;
     initializationOptions?: InitializationOptions;
-    trace?: TraceValue;
 }
 /**
  * What the client can do. What is not named it cannot.
@@ -323,10 +318,6 @@ export interface InitializationOptions {
         [k: string]: McpServerConfig;
     };
     /**
-     * Rules with source `user`.
-     */
-    rules?: RuleSpec[];
-    /**
      * How much of an execution's output is kept: beyond it, its first and its latest half of that. For executions from now on. Default 1 GiB.
      */
     outputLimitBytes?: number;
@@ -356,32 +347,6 @@ export interface HttpServerConfig {
     url: string;
     headers?: StringMap;
     sandbox?: never;
-}
-/**
- * A rule as one is written. An absent field matches all. Unknown fields are refused: a condition that is ignored would widen the rule. An allow rule names at least a kind.
- */
-export interface RuleSpec {
-    effect: Effect;
-    kind?: ActionKind;
-    server?: ServerName;
-    tool?: ToolName;
-    arguments?: ArgumentMatchers;
-    host?: HostPattern;
-    expiresAt?: Time;
-}
-/**
- * JSON pointers into the arguments, to what each has to match. All have to. A value that is not there matches nothing; "" is the whole.
- */
-export interface ArgumentMatchers {
-    [k: string]: Matcher;
-}
-/**
- * What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the workspace.
- */
-export interface Matcher {
-    equals?: unknown;
-    glob?: string;
-    under?: Path;
 }
 /**
  * Who answers, in which version, and what the client may do.
@@ -468,19 +433,6 @@ export interface ProgressReport {
 export interface ProgressEnd {
     kind: "end";
     message?: string;
-}
-/**
- * Changes what `trace` of initialize set.
- */
-export interface SetTraceParams {
-    value: TraceValue;
-}
-/**
- * A line for the client's log. `type` as in LSP: 1 error, 2 warning, 3 info, 4 log, 5 debug.
- */
-export interface LogMessageParams {
-    type: number;
-    message: string;
 }
 /**
  * Starts a kernel in its sandbox. Without `kernel`: the first of kernel/list that speaks `language`.
@@ -1036,7 +988,7 @@ export interface InputRequestResult {
     value: string;
 }
 /**
- * One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the built-in server. `server`: starting a tool server. network: a connection, of a cell's or of the tool server `server`. shell, install: as they say.
+ * One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the built-in server. `server`: starting a tool server. network: a connection, of a cell's or of the tool server `server`. install: of packages.
  */
 export interface Action {
     kind: ActionKind;
@@ -1094,6 +1046,32 @@ export interface Action {
      * Which definition of the tool exactly; a grant binds it.
      */
     toolIdentity?: Identity;
+}
+/**
+ * What an argument has to be. equals: this JSON value. glob: a string that the pattern covers; * stops at /, ** does not. under: a path in this folder, after resolving . and .. and links; a relative one is taken from the workspace.
+ */
+export interface Matcher {
+    equals?: unknown;
+    glob?: string;
+    under?: Path;
+}
+/**
+ * JSON pointers into the arguments, to what each has to match. All have to. A value that is not there matches nothing; "" is the whole.
+ */
+export interface ArgumentMatchers {
+    [k: string]: Matcher;
+}
+/**
+ * A rule as one is written. An absent field matches all. Unknown fields are refused: a condition that is ignored would widen the rule. An allow rule names at least a kind.
+ */
+export interface RuleSpec {
+    effect: Effect;
+    kind?: ActionKind;
+    server?: ServerName;
+    tool?: ToolName;
+    arguments?: ArgumentMatchers;
+    host?: HostPattern;
+    expiresAt?: Time;
 }
 /**
  * A rule in force: what was written, and where it comes from.
@@ -1187,10 +1165,6 @@ export interface Approval {
     display: VisibleLine[];
     choices: Choice[];
     createdAt: Time;
-    /**
-     * Denied by then. Absent: it waits.
-     */
-    expiresAt?: Time;
 }
 /**
  * An answer to one or more approvals: all of them are answered, or none.
@@ -1243,25 +1217,6 @@ export interface ApprovalElicitParams {
  */
 export interface ApprovalElicitResult {
     decision: "allow" | "deny";
-}
-/**
- * Which of those that wait.
- */
-export interface ApprovalListParams {
-    /**
-     * `nextSeq` of the list before. Default 0: from the oldest on.
-     */
-    fromSeq?: number;
-}
-/**
- * What waits, oldest first.
- */
-export interface ApprovalListResult {
-    approvals: Approval[];
-    /**
-     * More wait than fit in this message: ask again from here.
-     */
-    nextSeq?: number;
 }
 /**
  * All rules and grants in force.
@@ -1628,26 +1583,6 @@ export interface KernelInspectResult {
      * Signature, documentation and the like, without colours, at most 64 KiB.
      */
     text?: VisibleText;
-}
-/**
- * Code as it was typed so far. No sessionId: the default session, which is not started for it.
- */
-export interface KernelIsCompleteParams {
-    sessionId?: ChosenId;
-    /**
-     * At most 1 MiB.
-     */
-    code: string;
-}
-/**
- * As Jupyter says it.
- */
-export interface KernelIsCompleteResult {
-    status: "complete" | "incomplete" | "invalid" | "unknown";
-    /**
-     * Where it is incomplete: spaces with which the next line might begin.
-     */
-    indent?: string;
 }
 /**
  * No sessionId: the default session, which is not started for it.

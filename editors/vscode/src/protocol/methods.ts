@@ -4,8 +4,6 @@ import type {
     Approval,
     ApprovalElicitParams,
     ApprovalElicitResult,
-    ApprovalListParams,
-    ApprovalListResult,
     ApprovalResolvedParams,
     ApprovalRespondParams,
     CallToolResult,
@@ -27,12 +25,9 @@ import type {
     KernelCompleteResult,
     KernelInspectParams,
     KernelInspectResult,
-    KernelIsCompleteParams,
-    KernelIsCompleteResult,
     KernelListResult,
     KernelVariablesParams,
     KernelVariablesResult,
-    LogMessageParams,
     NoParams,
     Null,
     OutputReadParams,
@@ -54,7 +49,6 @@ import type {
     SessionListResult,
     SessionParams,
     SessionRestartParams,
-    SetTraceParams,
     ToolServerInfo,
     ToolServerParams,
     ToolServersAddParams,
@@ -93,8 +87,6 @@ export interface Requests {
     "output/read": { params: OutputReadParams; result: OutputReadResult };
     /** Answers approvals. The first answer wins. */
     "approval/respond": { params: ApprovalRespondParams; result: Empty };
-    /** What waits; as much as fits in a message. */
-    "approval/list": { params: ApprovalListParams; result: ApprovalListResult };
     /** All rules and grants in force, with their source. */
     "policy/list": { params: NoParams; result: PolicyListResult };
     /** Adds a rule. */
@@ -127,8 +119,6 @@ export interface Requests {
     "kernel/complete": { params: KernelCompleteParams; result: KernelCompleteResult };
     /** What the kernel knows of the name at a place in code. As kernel/complete. */
     "kernel/inspect": { params: KernelInspectParams; result: KernelInspectResult };
-    /** Whether code could run as it is. As kernel/complete. */
-    "kernel/isComplete": { params: KernelIsCompleteParams; result: KernelIsCompleteResult };
     /** The variables of a session's code. As kernel/complete. */
     "kernel/variables": { params: KernelVariablesParams; result: KernelVariablesResult };
 }
@@ -141,8 +131,6 @@ export interface Notifications {
     "exit": NoParams;
     /** Gives up a request, which is still answered. */
     "$/cancelRequest": CancelRequestParams;
-    /** Changes how much is logged to this client. */
-    "$/setTrace": SetTraceParams;
 }
 
 /** What cellgate asks a client. */
@@ -159,8 +147,6 @@ export interface ServerNotifications {
     "$/cancelRequest": CancelRequestParams;
     /** Progress of a request that carried a workDoneToken. */
     "$/progress": ProgressParams;
-    /** A line for the client's log. */
-    "window/logMessage": LogMessageParams;
     /** A session has a new status. */
     "session/changed": SessionChangedParams;
     /** An execution was queued, started or finished. */

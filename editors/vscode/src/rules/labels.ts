@@ -30,8 +30,6 @@ export function ruleText(rule: RuleSpec & Pick<Rule, "payloadHash">): string {
             return `connect to ${host === undefined ? "any host" : escapeUnprintable(host)}${server === undefined ? "" : ` for ${escapeUnprintable(server)}`}${exact}`;
         case "install":
             return `install packages${exact}`;
-        case "shell":
-            return `run a shell command${exact}`;
         case "tool":
         case "host":
             return `${tool === undefined ? "any tool" : escapeUnprintable(tool)}${of}${args}${exact}`;

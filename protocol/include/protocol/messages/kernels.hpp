@@ -89,26 +89,6 @@ struct KernelInspectResult {
     }
 };
 
-struct KernelIsCompleteParams {
-    std::optional<std::string> session_id;
-    std::string code;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("sessionId", self.session_id);
-        visit("code", self.code);
-    }
-};
-
-struct KernelIsCompleteResult {
-    std::string status; // complete, incomplete, invalid or unknown
-    std::optional<std::string> indent;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("status", self.status);
-        visit("indent", self.indent);
-    }
-};
-
 struct KernelVariablesParams {
     std::optional<std::string> session_id;
     template <class Self, class Visit>
@@ -149,9 +129,6 @@ struct KernelComplete : Request<KernelCompleteParams, KernelCompleteResult> {
 };
 struct KernelInspect : Request<KernelInspectParams, KernelInspectResult> {
     static constexpr std::string_view name = "kernel/inspect";
-};
-struct KernelIsComplete : Request<KernelIsCompleteParams, KernelIsCompleteResult> {
-    static constexpr std::string_view name = "kernel/isComplete";
 };
 struct KernelVariables : Request<KernelVariablesParams, KernelVariablesResult> {
     static constexpr std::string_view name = "kernel/variables";

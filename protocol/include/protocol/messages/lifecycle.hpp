@@ -3,7 +3,6 @@
 
 #include "base/json_codec.hpp"
 #include "protocol/messages/executions.hpp"
-#include "protocol/messages/policy.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "protocol/peer.hpp"
 
@@ -51,13 +50,11 @@ struct ClientCapabilities {
 struct InitializationOptions {
     std::optional<double> linger_seconds;
     std::optional<std::map<std::string, McpServerConfig>> mcp_servers;
-    std::optional<std::vector<RuleSpec>> rules;
     std::optional<std::uint64_t> output_limit_bytes;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("lingerSeconds", self.linger_seconds);
         visit("mcpServers", self.mcp_servers);
-        visit("rules", self.rules);
         visit("outputLimitBytes", self.output_limit_bytes);
     }
 };

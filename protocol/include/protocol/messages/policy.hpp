@@ -12,13 +12,12 @@
 
 namespace cellgate::protocol {
 
-enum class ActionKind { tool, host, server, network, shell, install };
-inline constexpr EnumNames<ActionKind, 6> enum_names(ActionKind) {
+enum class ActionKind { tool, host, server, network, install };
+inline constexpr EnumNames<ActionKind, 5> enum_names(ActionKind) {
     return {{{ActionKind::tool, "tool"},
              {ActionKind::host, "host"},
              {ActionKind::server, "server"},
              {ActionKind::network, "network"},
-             {ActionKind::shell, "shell"},
              {ActionKind::install, "install"}}};
 }
 
@@ -41,11 +40,10 @@ inline constexpr EnumNames<Verdict, 2> enum_names(Verdict) {
     return {{{Verdict::allow, "allow"}, {Verdict::deny, "deny"}}};
 }
 
-enum class ResolvedBy { user, rule, expired, cancelled, no_client, elicitation };
-inline constexpr EnumNames<ResolvedBy, 6> enum_names(ResolvedBy) {
+enum class ResolvedBy { user, rule, cancelled, no_client, elicitation };
+inline constexpr EnumNames<ResolvedBy, 5> enum_names(ResolvedBy) {
     return {{{ResolvedBy::user, "user"},
              {ResolvedBy::rule, "rule"},
-             {ResolvedBy::expired, "expired"},
              {ResolvedBy::cancelled, "cancelled"},
              {ResolvedBy::no_client, "noClient"},
              {ResolvedBy::elicitation, "elicitation"}}};
@@ -233,7 +231,6 @@ struct Approval {
     std::vector<std::string> display;
     std::vector<Choice> choices;
     std::string created_at;
-    std::optional<std::string> expires_at;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("approvalId", self.approval_id);
@@ -246,7 +243,6 @@ struct Approval {
         visit("display", self.display);
         visit("choices", self.choices);
         visit("createdAt", self.created_at);
-        visit("expiresAt", self.expires_at);
     }
 };
 
@@ -300,24 +296,6 @@ struct ApprovalElicitResult {
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("decision", self.decision);
-    }
-};
-
-struct ApprovalListParams {
-    std::optional<std::int64_t> from_seq;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("fromSeq", self.from_seq);
-    }
-};
-
-struct ApprovalListResult {
-    std::vector<Approval> approvals;
-    std::optional<std::int64_t> next_seq; // where those begin that did not fit in this message
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("approvals", self.approvals);
-        visit("nextSeq", self.next_seq);
     }
 };
 
@@ -429,9 +407,6 @@ struct ApprovalResolved : Notification<ApprovalResolvedParams> {
 };
 struct ApprovalElicit : Request<ApprovalElicitParams, ApprovalElicitResult> {
     static constexpr std::string_view name = "approval/elicit";
-};
-struct ApprovalList : Request<ApprovalListParams, ApprovalListResult> {
-    static constexpr std::string_view name = "approval/list";
 };
 struct PolicyList : Request<Empty, PolicyListResult> {
     static constexpr std::string_view name = "policy/list";

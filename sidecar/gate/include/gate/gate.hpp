@@ -6,7 +6,7 @@
 //   - the order: deny rule > grant of this execution or session > ask rule > allow rule or stored grant > ask;
 //   - an answer without a rule covers exactly the payload that was shown; an answer with a rule covers what the rule
 //     covers, bound to the identities of the tool server and of the tool's definition: a change voids it;
-//   - starting a program, shell, installs, network connections, and what writes or runs something on the host are
+//   - starting a program, installs, network connections, and what writes or runs something on the host are
 //     covered by exact payload alone (requires_exact_payload()); for a connection, naming the host is enough;
 //   - an action that no rule decides is denied immediately when no user is attached or expected back; everything is
 //     denied while a stored policy cannot be read;
@@ -100,7 +100,6 @@ struct ExecutionGrants {
 struct GateOptions {
     std::string root;             // the workspace, for paths in rules
     std::string policy_directory; // outside `root`; made when something is first stored
-    std::optional<Duration> approval_timeout;
     Elicitor* elicitor = nullptr; // stays as long as the gate
     RunBlocking run_blocking;
 };
@@ -135,19 +134,15 @@ class Gate {
     // After the last client, pending approvals and calls that arrive meanwhile wait for `linger`, and are then denied.
     void detach(ApprovalClient& client, Duration linger);
 
-    // The pending approvals, oldest first, as many as a message holds.
-    protocol::ApprovalListResult list(const protocol::ApprovalListParams& params) const;
     // Returns when the answer is in force; a stored rule is on the disk then. Throws Error: approval_resolved,
     // approval_not_found, edit_invalid, rule_invalid, policy_unreadable, store_failed, invalid_params; then no approval
     // was answered.
     Task<void> respond(protocol::ApprovalRespondParams params);
 
-    // Adds a rule that the sidecar starts with: built in, from a user's initializationOptions, or from the command
-    // line. A tool server that a user gave is allowed to start by a rule of kind `server` with its identity. Throws
-    // Error{rule_invalid}; check() does the same without adding the rule.
+    // Adds a rule that the sidecar starts with: built in, or from the command line. A tool server that a user gave is
+    // allowed to start by a rule of kind `server` with its identity. Throws Error{rule_invalid}.
     protocol::Rule configure(protocol::RuleSpec spec, protocol::RuleSource source,
                              std::optional<std::string> server_identity = std::nullopt);
-    void check(protocol::RuleSpec spec, protocol::RuleSource source) const;
     // Removes what configure() added, if it is still there.
     void withdraw(const std::string& rule_id);
 

@@ -30,13 +30,6 @@ Completion read_completion(std::string_view reply, std::int64_t cursor);
 KernelQuery inspection_query(const std::string& code, std::int64_t cursor, std::int64_t detail_level);
 std::optional<std::string> read_inspection(std::string_view reply);
 
-struct Completeness {
-    std::string status; // complete, incomplete, invalid or unknown
-    std::optional<std::string> indent;
-};
-KernelQuery completeness_query(const std::string& code);
-Completeness read_completeness(std::string_view reply);
-
 struct Variable {
     std::string name;
     std::string type;

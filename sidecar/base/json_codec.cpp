@@ -71,6 +71,15 @@ void read(std::string_view text, const std::string& path, std::string& out) {
 void read(std::string_view text, const std::string&, RawJson& out) {
     out = RawJson::checked(std::string(text));
 }
+void read(std::string_view text, const std::string& path, JsonText& out) {
+    std::string json;
+    read(text, path, json);
+    if (const std::optional<JsonProblem> problem = check_json(json)) {
+        throw Error(ErrorCode::invalid_params, fmt::format("{}: expected JSON as text, found {} at byte {}", path,
+                                                           problem->what, problem->offset));
+    }
+    out = RawJson::checked(std::move(json));
+}
 void read(std::string_view text, const std::string&, Json& out) {
     out = Json::parse(text);
 }
@@ -136,6 +145,9 @@ void write(std::string& out, const RawJson& value) {
         out.reserve(out.size() + value.text().size() + what_follows);
     }
     out += value.text();
+}
+void write(std::string& out, const JsonText& value) {
+    append_json_string(out, value.text());
 }
 void write(std::string& out, const Json& value) {
     out += RawJson::of(value).text();

@@ -121,7 +121,7 @@ Task<bool> ApprovalPrompt::answer(protocol::Approval approval, LocalSidecar* sid
                                      : "  that is not JSON\n");
             co_return false;
         }
-        params.arguments = RawJson::checked(*arguments);
+        params.arguments_text = *arguments;
         co_return co_await respond(std::move(approval), sidecar, std::move(params));
     }
     std::size_t number = 0;

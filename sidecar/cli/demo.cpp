@@ -227,8 +227,8 @@ class Demo final : public ClientEvents {
                 said = "deny: " + *params.reason;
             } else if (write.path == "summary.txt") {
                 write.content = "All is well, says the user who read this.\n";
-                params.arguments = to_raw_json(write);
-                said = "allow, with these arguments instead: " + params.arguments->text();
+                params.arguments_text = to_json(write);
+                said = "allow, with these arguments instead: " + *params.arguments_text;
             }
         }
         say("  the demo answers: " + said);
@@ -242,10 +242,11 @@ class Demo final : public ClientEvents {
         all_allowed_ = all_allowed_ && allowed;
         if (approval.action.tool == "write_file") {
             const auto shown = from_json<WriteArguments>(*approval.action.arguments, "arguments");
-            const auto final =
-                from_json<WriteArguments>(answer.arguments.value_or(*approval.action.arguments), "arguments");
+            const std::string text = answer.arguments_text.value_or(approval.action.arguments->text());
+            const auto final = from_json<WriteArguments>(text, "arguments");
             expected_.push_back({allowed ? final.path : shown.path,
-                                 allowed ? std::optional(final.content) : std::nullopt, answer.arguments.has_value()});
+                                 allowed ? std::optional(final.content) : std::nullopt,
+                                 answer.arguments_text.has_value()});
         }
     }
 

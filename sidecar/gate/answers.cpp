@@ -94,6 +94,19 @@ void require_not_too_wide(const Rule& rule, const Action& action, bool edited) {
     }
 }
 
+// A user wrote it: what is wrong is in a line.
+RawJson parse_edited(const std::string& text) {
+    JsonLimits limits;
+    limits.max_bytes = max_argument_bytes;
+    if (const std::optional<JsonProblem> problem = check_json(text, limits)) {
+        const std::string_view before = std::string_view(text).substr(0, problem->offset);
+        throw Error(ErrorCode::edit_invalid,
+                    fmt::format("line {}: expected JSON, found {}", 1 + std::count(before.begin(), before.end(), '\n'),
+                                problem->what));
+    }
+    return RawJson::checked(text);
+}
+
 } // namespace
 
 Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::ApprovalRespondParams& params,
@@ -101,7 +114,8 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
     const Action& asked = entry.request.action;
     const auto refuse = [](const std::string& why) { throw Error(ErrorCode::edit_invalid, why); };
     if (params.approval_ids.size() > 1) {
-        throw Error(ErrorCode::invalid_params, "params.arguments: edited arguments answer one approval, found several");
+        throw Error(ErrorCode::invalid_params,
+                    "params.argumentsText: edited arguments answer one approval, found several");
     }
     if (params.decision != Verdict::allow) {
         refuse("edited arguments were sent with a denial");
@@ -109,11 +123,10 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
     if (!asked.arguments || !entry.request.edit) {
         refuse("this action has no arguments that can be edited");
     }
+    const RawJson arguments = parse_edited(*params.arguments_text);
     Action edited;
     try {
-        JsonLimits limits;
-        limits.max_bytes = max_argument_bytes;
-        edited = entry.request.edit(RawJson::parse(params.arguments->text(), limits));
+        edited = entry.request.edit(arguments);
         require_complete(edited);
     } catch (const Error& error) {
         throw Error(ErrorCode::edit_invalid, fmt::format("the edited arguments do not fit: {}", error.message),
@@ -121,7 +134,7 @@ Action Gate::Impl::edited_action(const PendingRequest& entry, const protocol::Ap
     }
     if (edited.kind != asked.kind || edited.server != asked.server || edited.tool != asked.tool ||
         edited.server_identity != asked.server_identity || edited.tool_identity != asked.tool_identity ||
-        edited.arguments != params.arguments) {
+        edited.arguments != arguments) {
         throw Error(ErrorCode::internal_error, "expected an edit to change arguments only, found another action");
     }
     const PolicyResult result = policy.rules().evaluate(Payload(edited), entry.context(), paths);
@@ -153,7 +166,7 @@ Rule Gate::Impl::grant(const PendingRequest& entry, const Action& action, const 
     }
     if (params.rule) {
         if (rule.effect == Effect::allow) {
-            require_not_too_wide(rule, action, params.arguments.has_value());
+            require_not_too_wide(rule, action, params.arguments_text.has_value());
         }
         check_new_rule(rule, policy.rules().now());
         if (!applies(rule, payload, paths) && paths.is_resolved()) {
@@ -172,7 +185,7 @@ Answer Gate::Impl::check(const protocol::ApprovalRespondParams& params, PathSnap
     for (const PendingRequestPtr& entry : asked) {
         Answer::One one;
         one.entry = entry;
-        if (params.arguments) {
+        if (params.arguments_text) {
             one.edited = edited_action(*entry, params, paths);
         }
         if (params.scope != Scope::once || params.rule) {

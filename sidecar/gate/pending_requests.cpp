@@ -4,6 +4,7 @@
 #include "choices.hpp"
 #include "columns.hpp"
 #include "display.hpp"
+#include "edit_text.hpp"
 #include "gate_impl.hpp"
 #include "visible_name.hpp"
 
@@ -202,6 +203,7 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
         approval.display.push_back("by agent " + request.agent->name);
     }
     approval.action = request.action;
+    approval.edit_text = request.edit ? edit_text(request.action.arguments->text()) : std::nullopt;
     approval.session_id = request.session_id;
     approval.execution_id = request.execution_id;
     approval.origin = request.origin;

@@ -43,7 +43,7 @@ protocol::Rule PolicyEngine::make_added_rule(protocol::PolicyAddParams params) c
 Task<protocol::PolicyExplainResult> PolicyEngine::explain(protocol::PolicyExplainParams params) {
     rules_.require_readable();
     if (params.action.arguments && !params.action.arguments->is_object()) {
-        throw Error(ErrorCode::invalid_params, fmt::format("params.action.arguments: expected an object, found {}",
+        throw Error(ErrorCode::invalid_params, fmt::format("params.action.argumentsText: expected an object, found {}",
                                                            params.action.arguments->type()));
     }
     const RequestContext context{params.session_id, params.execution_id, true};

@@ -35,6 +35,11 @@ CONTRACT = contract.Contract()
 ABSENT = object()  # params that are left out, which is something else than null
 
 
+def arguments_of(asked):
+    """Those of an approval's or a past decision's call."""
+    return json.loads(asked["action"].get("argumentsText", "null"))
+
+
 def whole_lines(trace):
     lines = trace.read_text(encoding="utf-8").splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
@@ -263,7 +268,10 @@ class Sidecar:
             resolved = {each["approvalId"] for each in self.notifications["approval/resolved"]}
             return [a for a in self.notifications["approval/requested"] if a["approvalId"] not in resolved]
 
-    def respond(self, approval, decision, **more):
+    def respond(self, approval, decision, arguments=None, **more):
+        """`arguments`: in place of those that were asked about."""
+        if arguments is not None:
+            more["argumentsText"] = json.dumps(arguments)
         return self.request("approval/respond", {"approvalIds": [approval["approvalId"]], "decision": decision, **more})
 
     def allow(self, approval, **more):

@@ -2,7 +2,7 @@
 
 import unittest
 
-from cellgate_client import SharedSidecarTest
+from cellgate_client import SharedSidecarTest, arguments_of
 from executions import RpcError
 from processes import wait_until
 from tools_testing import ECHO, ToolsTest, fixture_server, text_of
@@ -20,7 +20,7 @@ class Asking(ToolsTest):
         approval = self.cellgate.approval()
         self.assertFalse(execution.pending.done)
         action = approval["action"]
-        self.assertEqual((action["kind"], action["server"], action["tool"], action["arguments"]),
+        self.assertEqual((action["kind"], action["server"], action["tool"], arguments_of(approval)),
                          ("tool", "fix", "tool-1", {"s": "hello"}))
         self.assertTrue(action["serverIdentity"] and action["toolIdentity"])
         self.assertEqual((approval["sessionId"], approval["executionId"]), ("default", execution.id))
@@ -66,7 +66,7 @@ class Asking(ToolsTest):
                                           "r = run(Params(name='ab', level=2))\n"
                                           "print(r.status, r.count, r.inner.code)")
         approval = self.cellgate.approval()
-        self.assertEqual(approval["action"]["arguments"], {"name": "ab", "level": 2})
+        self.assertEqual(arguments_of(approval), {"name": "ab", "level": 2})
         self.cellgate.allow(approval)
         execution.result()
         self.assertEqual(execution.text(), "completed_ab 2 200\n", execution.outputs())
@@ -107,7 +107,7 @@ class Asking(ToolsTest):
         shown = "".join(approval["display"])
         for hidden in ("202e", "200b", "1b"):
             self.assertIn(hidden, shown.lower())
-        self.assertEqual(approval["action"]["arguments"], {"s": text})
+        self.assertEqual(arguments_of(approval), {"s": text})
         self.cellgate.allow(approval)
         self.assertEqual(execution.result()["status"], "ok")
         self.assertIn(text, execution.text())
@@ -206,7 +206,7 @@ class Answers(ToolsTest):
             "with ThreadPoolExecutor(4) as pool:\n    print(*pool.map(lambda i: tool_1.run(s=str(i)), range(4)))")
         approvals = self.cellgate.approvals(4)
         ids = [approval["approvalId"] for approval in approvals]
-        self.assertEqual(sorted(a["action"]["arguments"]["s"] for a in approvals), ["0", "1", "2", "3"])
+        self.assertEqual(sorted(arguments_of(a)["s"] for a in approvals), ["0", "1", "2", "3"])
         self.assert_error(1011, self.cellgate.request, "approval/respond",
                           {"approvalIds": [*ids, "nobody"], "decision": "allow"})
         self.assertEqual(len(self.cellgate.waiting()), 4)
@@ -305,7 +305,7 @@ class Coverage(ToolsTest):
         seen = []
         for _ in range(3):
             approval = self.cellgate.approval()
-            seen.append((approval["action"]["tool"], approval["action"]["arguments"]["s"]))
+            seen.append((approval["action"]["tool"], arguments_of(approval)["s"]))
             self.cellgate.allow(approval, scope="execution")
         self.assertEqual(execution.result()["status"], "ok")
         self.assertEqual(seen, [("tool-1", "same"), ("tool-1", "same "), ("tool_2", "same")])
@@ -374,10 +374,10 @@ f = s.makefile('rb')
 
     def honest_call_works(self):
         execution = self.cellgate.execute(ECHO + "print(tool_1.run(s='honest'))")
-        self.cellgate.wait(lambda: any(each["action"].get("arguments") == {"s": "honest"} for each in
+        self.cellgate.wait(lambda: any(arguments_of(each) == {"s": "honest"} for each in
                                        self.cellgate.notifications["approval/requested"][self.before:]), "the question")
         [approval] = [each for each in self.cellgate.notifications["approval/requested"][self.before:]
-                      if each["action"].get("arguments") == {"s": "honest"}]
+                      if arguments_of(each) == {"s": "honest"}]
         self.cellgate.allow(approval)
         execution.result()
         self.assertIn("honest", execution.text())

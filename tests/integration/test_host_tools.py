@@ -5,6 +5,7 @@ import os
 import stat
 import unittest
 
+from cellgate_client import arguments_of
 from executions import RpcError
 from processes import processes_with, wait_until
 from tools_testing import ToolsTest, text_of
@@ -82,7 +83,7 @@ class Host(ToolsTest):
         content = "line one\n\tline two \u202e\x1b[2J é\r\n\u200bend"
         _, written = self.write("new.txt", content)
         self.assertEqual(written, content.encode())
-        self.assertEqual(self.approval["action"]["arguments"], {"path": "new.txt", "content": content})
+        self.assertEqual(arguments_of(self.approval), {"path": "new.txt", "content": content})
         shown = "\n".join(self.approval["display"])
         for part in ("new.txt", "line one", "line two", "202e", "1b", "200b", "end"):
             self.assertIn(part, shown)

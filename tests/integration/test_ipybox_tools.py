@@ -3,6 +3,7 @@
 import json
 import unittest
 
+from cellgate_client import arguments_of
 from processes import TIMEOUT, wait_until
 from tools_testing import ToolsTest, fixture_server, text_of
 
@@ -33,7 +34,8 @@ class Calls(ToolsTest):
         for tool, text in (("tool-1", "one"), ("tool_2", "two")):
             approval = self.cellgate.approval()
             action = approval["action"]
-            self.assertEqual((action["server"], action["tool"], action["arguments"]), ("fix", tool, {"s": text}))
+            self.assertEqual((action["server"], action["tool"], arguments_of(approval)),
+                             ("fix", tool, {"s": text}))
             self.cellgate.allow(approval)
         self.assertEqual(execution.result()["status"], "ok")
         self.assertEqual(execution.text(), "You passed to tool 1: one\nYou passed to tool 2: two\n")
@@ -58,7 +60,7 @@ class Calls(ToolsTest):
             "print(*await asyncio.gather(*(tool_1.run_async(s=str(i)) for i in range(8)), return_exceptions=True),"
             " sep='\\n')")
         for approval in reversed(self.cellgate.approvals(8)):
-            number = int(approval["action"]["arguments"]["s"])
+            number = int(arguments_of(approval)["s"])
             if number % 2:
                 self.cellgate.deny(approval, reason=f"not {number}")
             else:

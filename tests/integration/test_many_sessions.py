@@ -11,7 +11,7 @@ import statistics
 import time
 import unittest
 
-from cellgate_client import FIXTURES, WorkspaceTest
+from cellgate_client import FIXTURES, WorkspaceTest, arguments_of
 from measuring import memory, sanitized
 
 SESSIONS = int(os.environ.get("CELLGATE_SESSIONS", 100))
@@ -80,7 +80,7 @@ class ManySessions(WorkspaceTest):
         self.assertEqual({a["sessionId"] for a in approvals}, {f"s{i}" for i in range(SESSIONS)})
 
         # One answer for all of them; each call hears its own.
-        denied = [a["approvalId"] for a in approvals if a["action"]["arguments"]["path"].endswith(".0")]
+        denied = [a["approvalId"] for a in approvals if arguments_of(a)["path"].endswith(".0")]
         allowed = [a["approvalId"] for a in approvals if a["approvalId"] not in set(denied)]
         cellgate.request("approval/respond", {"approvalIds": denied, "decision": "deny", "reason": "no"})
         cellgate.request("approval/respond", {"approvalIds": allowed, "decision": "allow", "scope": "once"})

@@ -6,6 +6,7 @@ import threading
 import unittest
 
 import attaching
+from cellgate_client import arguments_of
 from executions import RpcError
 from mcp_testing import McpTest, accept, decline, text_of
 from processes import TIMEOUT, wait_until
@@ -26,7 +27,7 @@ class TheUser(McpTest):
         self.assertEqual(asked["agent"], "claude-code")
         self.assertEqual(asked["display"][-1], "by agent claude-code")
         self.assertEqual(asked["origin"]["text"], "print(tool_2.run(s='hello'))")
-        self.assertEqual(asked["action"]["arguments"], {"s": "hello"})
+        self.assertEqual(arguments_of(asked), {"s": "hello"})
         editor.allow(asked)
         self.assertIn("hello", text_of(self.assert_ok(agent.answer(call))))
         call = agent.start_call("execute", code=CALL)

@@ -4,7 +4,7 @@ import os
 import shutil
 import unittest
 
-from cellgate_client import REPOSITORY
+from cellgate_client import REPOSITORY, arguments_of
 from tools_testing import ToolsTest
 from workspaces import SYSTEM_PATH
 
@@ -37,7 +37,7 @@ class Filesystem(ToolsTest):
                                           cell=self.CELL)
         approval = self.cellgate.approval()
         self.assertEqual(approval["action"]["tool"], "list_directory")
-        self.assertEqual(approval["action"]["arguments"], {"path": self.path("data")})
+        self.assertEqual(arguments_of(approval), {"path": self.path("data")})
         self.assertEqual(approval["origin"]["line"], 11)
         self.assertTrue(approval["hints"]["readOnlyHint"])
         self.cellgate.allow(approval)
@@ -64,7 +64,7 @@ class Filesystem(ToolsTest):
         third = self.cellgate.approval()
         self.cellgate.allow(third, scope="execution")
         self.assertEqual(execution.result()["status"], "ok", execution.outputs())
-        self.assertEqual([(a["action"]["tool"], a["action"]["arguments"]["path"]) for a in (first, second, third)],
+        self.assertEqual([(a["action"]["tool"], arguments_of(a)["path"]) for a in (first, second, third)],
                          [("list_directory", data), ("list_directory", other), ("get_file_info", data)])
         self.assertLessEqual(self.cellgate.asked() - asked, 3)
         execution = self.cellgate.execute(self.LIST + f"list_directory.run(path={data!r})")

@@ -2,7 +2,7 @@
 
 import unittest
 
-from cellgate_client import Sidecar, WorkspaceTest
+from cellgate_client import Sidecar, WorkspaceTest, arguments_of
 from executions import RpcError
 from tools_testing import ECHO, ToolsTest, fixture_server
 from workspaces import TestWorkspace
@@ -69,7 +69,7 @@ class Rules(ToolsTest):
         self.assert_error(1015, self.cellgate.request, "policy/remove", {"ruleId": rule["id"]})
 
     def test_explaining_decides_nothing_and_names_the_rule(self):
-        action = {"kind": "tool", "server": "fix", "tool": "tool-1", "arguments": {"s": "x"}}
+        action = {"kind": "tool", "server": "fix", "tool": "tool-1", "argumentsText": '{"s": "x"}'}
         asked = self.cellgate.asked()
         explained = self.cellgate.request("policy/explain", {"action": action})
         self.assertEqual(explained["effect"], "ask")
@@ -86,7 +86,7 @@ class Rules(ToolsTest):
         self.cellgate.request("policy/remove", {"ruleId": rule["id"]})
         past = self.cellgate.request("policy/decisions")["decisions"][0]
         self.assertEqual((past["decision"], past["by"], past["rule"]), ("allow", "rule", rule))
-        self.assertEqual(past["action"]["arguments"], {"s": "unseen"})
+        self.assertEqual(arguments_of(past), {"s": "unseen"})
         self.assertEqual((past["sessionId"], past["executionId"]), ("default", execution.id))
         self.assertIn("tool_1.run", past["origin"]["text"])
 

@@ -81,7 +81,7 @@ class Files(ServerTest):
         self.write_settings("changing.json", settings(allowRead=[str(self.outside)]))
         pending = self.cellgate.start("toolServers/restart", {"server": "changing"})
         approval = self.cellgate.approval()
-        self.assertEqual(approval["action"]["sandboxSettings"]["filesystem"]["allowRead"], [str(self.outside)])
+        self.assertEqual(json.loads(approval["action"]["sandboxSettingsText"])["filesystem"]["allowRead"], [str(self.outside)])
         self.cellgate.allow(approval)
         pending.result()
         self.assertEqual(self.run_in("changing", self.read(self.outside)), "nobody's business")
@@ -316,7 +316,7 @@ class FromTheWorkspace(WorkspaceTest):
             action, display = approval["action"], "\n".join(approval["display"])
             self.assertEqual((action["sandbox"], action["command"]), (True, [PYTHON, "server.py"]))
             self.assertIn("in the sandbox", approval["display"][0])
-            self.assertEqual("sandboxSettings" in action, config is second)
+            self.assertEqual("sandboxSettingsText" in action, config is second)
             if config is second:
                 self.assertEqual(action["sandboxConfig"], str(self.workspace.path / "sandbox.json"))
                 self.assertIn('allowRead: ["~/.ssh/id_rsa"]', display)

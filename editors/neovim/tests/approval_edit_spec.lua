@@ -5,7 +5,7 @@ local turn, display, pass, enter, window_of = asking.turn, asking.display, askin
 local footer = asking.footer
 
 local function open_edit(fake, more)
-  ask(fake, "a", vim.tbl_deep_extend("force", { action = { arguments = { path = "x" } } }, more or {}))
+  ask(fake, "a", more)
   enter()
   see(600)
   type_keys("e")
@@ -31,7 +31,7 @@ end)
 
 it("edit: :w answers only half a second after the arguments were opened", function()
   local fake = start()
-  ask(fake, "a", { action = { arguments = { path = "x" } } })
+  ask(fake, "a")
   enter()
   see(600)
   type_keys("e")
@@ -87,7 +87,7 @@ end)
 it("edit: a window that cannot be opened leaves nothing behind, and the question comes back", function()
   local fake = start()
   local open_win, count = vim.api.nvim_open_win, #vim.api.nvim_list_bufs()
-  ask(fake, "a", { action = { arguments = { path = "x" } } })
+  ask(fake, "a")
   enter()
   see(600)
   vim.api.nvim_open_win = function(buffer, entered, how) -- luacheck: ignore
@@ -103,21 +103,8 @@ it("edit: a window that cannot be opened leaves nothing behind, and the question
   equal(#vim.api.nvim_list_bufs(), count + 1)
 end)
 
-it("edit: what cannot be seen in the arguments is escaped as JSON does it", function()
-  local fake = start()
-  fake:ask("a", { action = { arguments = { path = "a\226\128\174b\243\160\129\129c\127 é" } } })
-  wait(function()
-    return #require("cellgate.session").waiting() == 1
-  end, "the approval")
-  turn()
-  enter()
-  see(600)
-  type_keys("e")
-  equal(vim.api.nvim_buf_get_lines(0, 1, 2, false), { '  "path": "a\\u202eb\\udb40\\udc41c\\u007f é"' })
-end)
-
 local function edited(fake)
-  ask(fake, "a", { action = { arguments = { path = "x", count = 1 } } })
+  ask(fake, "a")
   enter()
   see(600)
   type_keys("e")
@@ -136,40 +123,20 @@ it("edit: changed arguments are sent as they were typed, by :w", function()
     '"a": [], "o": {}, "a": "\\u00e9\\/é"}',
   }
   vim.api.nvim_buf_set_lines(0, 0, -1, false, typed)
-  local sent
-  local send = fake.peer.send
-  fake.peer.send = function(self, body)
-    sent = body
-    return send(self, body)
-  end
   type_keys(":w<CR>")
   equal(#answers(fake), 1)
-  assert(sent:find('"arguments":' .. table.concat(typed, "\n"), 1, true), sent)
+  equal(answers(fake)[1].argumentsText, table.concat(typed, "\n"))
 end)
 
-it("edit: the arguments to change are those that came, none of them out of sight", function()
+it("edit: the text to change is the one that cellgate laid out, none of it out of sight", function()
   local fake = start()
   vim.o.conceallevel, vim.o.foldmethod, vim.o.foldlevel = 2, "indent", 0
-  local arguments = '{"one":1.0,"large":9223372036854775809,"huge":1e400,"a":[],"o":{}}'
-  fake:ask("a", { action = { arguments = "HERE" } }, function(body)
-    return (body:gsub('"HERE"', arguments))
-  end)
-  wait(function()
-    return #require("cellgate.session").waiting() == 1
-  end, "the approval")
-  turn()
+  local lines = { "{", '  "one": 1.0,', '  "large": 9223372036854775809,', '  "huge": 1e400,', '  "a": [],', "}" }
+  ask(fake, "a", { editText = table.concat(lines, "\n") })
   enter()
   see(600)
   type_keys("e")
-  equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), {
-    "{",
-    '  "one": 1.0,',
-    '  "large": 9223372036854775809,',
-    '  "huge": 1e400,',
-    '  "a": [],',
-    '  "o": {}',
-    "}",
-  })
+  equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), lines)
   equal({ vim.wo.conceallevel, vim.fn.foldclosed(2) }, { 0, -1 })
   vim.cmd("set conceallevel& foldmethod& foldlevel&")
 end)
@@ -205,12 +172,25 @@ it("edit: what saves files by itself answers nothing", function()
   equal(#answers(fake), 1)
 end)
 
-it("edit: what is no JSON object is not sent", function()
+it("edit: what cellgate refuses stays, and can be corrected", function()
   local fake = start()
-  edited(fake)
-  for _, bad in ipairs({ "[1]", '{"a":1', '{"a":1},"decision":"allow"', '{"a":NaN}' }) do
-    vim.api.nvim_buf_set_lines(0, 0, -1, false, { bad })
-    type_keys(":w<CR>")
+  local buffer = edited(fake)
+  fake.errors["approval/respond"] = { code = 1012, message = "line 2: expected JSON, found no JSON value" }
+  local told
+  vim.notify = function(words)
+    told = words
   end
-  equal(answers(fake), {})
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, { "{", '"a":NaN}' })
+  type_keys(":w<CR>")
+  turn()
+  vim.notify = function() end
+  assert(told and told:find("line 2: expected JSON", 1, true), told)
+  equal(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), { "{", '"a":NaN}' })
+  fake.errors["approval/respond"] = nil
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, { '{"a":1}' })
+  see(600)
+  type_keys(":w<CR>")
+  equal(answers(fake)[2].argumentsText, '{"a":1}')
+  turn()
+  equal(vim.api.nvim_buf_is_valid(buffer), false)
 end)

@@ -237,5 +237,5 @@ it("approvals: the sidecar explains why something is asked, from the bytes that 
   ask(fake, "a")
   require("cellgate.approvals").explain(require("cellgate.session").waiting()[1])
   turn()
-  equal(fake:asked("policy/explain")[1].params.action.arguments, { path = "a" })
+  equal(fake:asked("policy/explain")[1].params.action.argumentsText, '{"path":"a"}')
 end)

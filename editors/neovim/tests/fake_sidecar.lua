@@ -62,11 +62,9 @@ function M.install()
   return fake
 end
 
---- Sends a message; `rewrite` puts in what an encoder would not write.
-function Fake:send(message, rewrite)
+function Fake:send(message)
   message.jsonrpc = "2.0"
   local body = vim.json.encode(message)
-  body = rewrite and rewrite(body) or body
   self.peer:feed(("Content-Length: %d\r\n\r\n%s"):format(#body, body))
 end
 
@@ -92,8 +90,8 @@ function Fake:hear(message)
   end
 end
 
-function Fake:notify(method, params, rewrite)
-  self:send({ method = method, params = params }, rewrite)
+function Fake:notify(method, params)
+  self:send({ method = method, params = params })
 end
 
 --- What was asked with a method.
@@ -117,9 +115,10 @@ end
 local function approval(id, more)
   return vim.tbl_deep_extend("force", {
     approvalId = id,
-    action = { kind = "tool", server = "fs", tool = "read", arguments = { path = id } },
+    action = { kind = "tool", server = "fs", tool = "read", argumentsText = vim.json.encode({ path = id }) },
     hints = vim.empty_dict(),
     display = { "tool read of fs", ('path: "%s"'):format(id) },
+    editText = ('{\n  "path": "%s"\n}'):format(id),
     choices = {
       { label = "this call", scope = "once" },
       { label = "any read of fs, this session", scope = "session", rule = { effect = "allow", kind = "tool" } },
@@ -128,8 +127,8 @@ local function approval(id, more)
   }, more or {})
 end
 
-function Fake:ask(id, more, rewrite)
-  self:notify("approval/requested", approval(id, more), rewrite)
+function Fake:ask(id, more)
+  self:notify("approval/requested", approval(id, more))
 end
 
 return M

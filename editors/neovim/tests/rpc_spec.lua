@@ -15,8 +15,8 @@ it("rpc: messages are the same wherever their bytes are cut", function()
   for cut = 1, #bytes - 1 do
     local heard = {}
     local peer = rpc.new(function() end, {
-      notified = function(method, _, body)
-        heard[#heard + 1] = method .. body
+      notified = function(method, params)
+        heard[#heard + 1] = method .. (params.text or "")
       end,
     })
     peer:feed(bytes:sub(1, cut))
@@ -24,7 +24,7 @@ it("rpc: messages are the same wherever their bytes are cut", function()
     wait(function()
       return #heard == 3
     end, "three messages, cut at " .. cut)
-    equal(heard, { "a" .. bodies[1], "b" .. bodies[2], "c" .. bodies[3] })
+    equal(heard, { "aone\r\n\r\n", "bünï", "c" })
   end
 end)
 
@@ -84,8 +84,37 @@ it("rpc: a program that does not start is a problem, not an error", function()
   assert(problem:find("does not start", 1, true), problem)
 end)
 
-it("rpc: with_member keeps bytes, and refuses what is more than one value", function()
+it("rpc: bytes that only look like UTF-8 are not sent", function()
   local rpc = require("cellgate.rpc")
-  assert(vim.startswith(rpc.with_member({ a = 1 }, "arguments", '{"x":1.0}'), '{"arguments":{"x":1.0},'))
-  equal(pcall(rpc.with_member, { a = 1 }, "arguments", '{"x":1},"decision":"allow"'), false)
+  local sent, problems = {}, {}
+  local peer = rpc.new(function(bytes)
+    sent[#sent + 1] = bytes
+  end, {})
+  local good = { "", "a", "é漢\240\159\140\178", "\194\128", "\237\159\191", "\244\143\191\191" }
+  for _, text in ipairs(good) do
+    peer:request("ask", { text = text })
+  end
+  equal(#sent, #good)
+  local bad = {
+    "\255",
+    "\128",
+    "\195",
+    "\195(",
+    "\192\175", -- a slash, overlong
+    "\224\159\191",
+    "\240\143\191\191",
+    "\237\160\128", -- half of a pair of UTF-16
+    "\244\144\128\128",
+    "\248\136\128\128\128",
+  }
+  for i, text in ipairs(bad) do
+    peer:request("ask", { text = "é" .. text .. "}" }, function(problem)
+      problems[i] = problem.message
+    end)
+  end
+  wait(function()
+    return #problems == #bad
+  end, "the problems")
+  equal(#sent, #good)
+  assert(problems[1]:find("not UTF-8", 1, true), problems[1])
 end)

@@ -12,12 +12,13 @@ export function approvalOf(id: string, path: string, more: Partial<Approval> = {
     const folder = path.startsWith("/") ? undefined : path.split("/")[0];
     return {
         approvalId: id,
-        action: { kind: "tool", server: "filesystem", tool: "read_text_file", arguments: { path } },
+        action: { kind: "tool", server: "filesystem", tool: "read_text_file", argumentsText: JSON.stringify({ path }) },
         sessionId: "plan",
         executionId: "run",
         origin: { uri: "file:///plan/plan.py", line: 4, text: "read(path)", reportedBy: "code" },
         hints: {},
         display: ["tool read_text_file of filesystem", `path: ${JSON.stringify(path)}`],
+        editText: JSON.stringify({ path }, null, 2),
         choices: [
             { label: "this call", scope: "once" },
             ...(folder === undefined ? [] : [{ label: `read_text_file with path under ${folder}/`, scope: "session" as const, rule: readUnder(folder) }]),

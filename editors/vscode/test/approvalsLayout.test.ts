@@ -72,7 +72,7 @@ test("values that look alike to JavaScript are told apart", () => {
 });
 
 test("calls are gathered by cell, then by tool, as they first came", () => {
-    const write = { action: { kind: "tool" as const, server: "filesystem", tool: "write_file", arguments: {} } };
+    const write = { action: { kind: "tool" as const, server: "filesystem", tool: "write_file", argumentsText: "{}" } };
     const blocks = arrange([
         itemFor("a", "x"),
         itemFor("b", "x", { executionId: "other" }),
@@ -83,7 +83,7 @@ test("calls are gathered by cell, then by tool, as they first came", () => {
 });
 
 test("a tool that is described otherwise now, or called for an agent, has a block of its own", () => {
-    const { action } = { action: { kind: "tool" as const, server: "filesystem", tool: "read_text_file", arguments: {} } };
+    const { action } = { action: { kind: "tool" as const, server: "filesystem", tool: "read_text_file", argumentsText: "{}" } };
     const blocks = arrange([
         itemFor("a", "x"),
         itemFor("b", "x", { action: { ...action, toolIdentity: "1" } }),

@@ -114,6 +114,20 @@ test("changes of one turn are one message, and a closed page gets none", async (
     assert.equal(view.received.length, 1);
 });
 
+test("what is edited is the text that cellgate laid out, and a call without one cannot be", async () => {
+    const { host, page, pending } = fixture();
+    const view = page();
+    const editText = '{\n  "one": 1.0,\n  "large": 12345678901234567890,\n  "huge": 1e400\n}';
+    const asked = [approvalOf("a", "a", { editText }), approvalOf("b", "b", { editText: undefined })];
+    pending.get = (id) => asked.find(({ approvalId }) => approvalId === id);
+    for (const { approvalId } of asked) await view.connection.take({ type: "edit", id: approvalId });
+    assert.deepEqual(view.received, [
+        { type: "editor", id: "a", text: editText, outline: [] },
+        { type: "refused", ids: ["b"], text: "there are no arguments to edit" },
+    ]);
+    assert.deepEqual(asked.map((each) => host.item(each).editable), [true, false]);
+});
+
 test("the button of the page asks for the editor tab, and answers nothing", async () => {
     const { ask, page, opened, answers } = fixture();
     const view = page();

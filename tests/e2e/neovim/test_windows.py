@@ -2,6 +2,7 @@
 command-line window, prompts to press Enter. The sidecar is the specs' fake one, which says what each test needs."""
 
 import contextlib
+import json
 import unittest
 
 from neovim_testing import PLUGIN, NeovimTest, wait_until
@@ -21,7 +22,7 @@ class Windows(NeovimTest):
                    "require('cellgate').start() Fake = fakes.install() fakes.connect(vim.fs.normalize(vim.uv.cwd())) "
                    "Fake.answers['approval/respond'] = function() end "
                    "Fake.answers['policy/list'] = function() return { rules = {} } end", str(PLUGIN))
-        neovim.lua(ASK, "a", {"action": {"arguments": {"path": "x"}}, **more})
+        neovim.lua(ASK, "a", {"editText": '{\n  "path": "x"\n}', **more})
         neovim.wait_screen(":Cellgate approvals to answer")
         return neovim
 
@@ -79,7 +80,7 @@ class Windows(NeovimTest):
         self.wait_half_a_second(neovim)
         neovim.keys(":w<CR>")
         neovim.wait_lua(f"return #(function() {ANSWERED} end)() == 1")
-        self.assertEqual(self.answered(neovim)[0]["arguments"], {"path": "m"})
+        self.assertEqual(json.loads(self.answered(neovim)[0]["argumentsText"]), {"path": "m"})
 
     def test_wq_answers(self):
         neovim = self.asking()

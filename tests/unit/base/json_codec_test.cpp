@@ -118,6 +118,33 @@ TEST_CASE("absent, null and empty are three things") {
     CHECK(refusal_with("count", "1") == "params.count: expected an integer, found string");
 }
 
+namespace {
+
+struct WithText {
+    std::optional<JsonText> sent;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("sent", self.sent);
+    }
+};
+
+} // namespace
+
+TEST_CASE("JSON as text keeps every byte of it, and is checked as strictly") {
+    const std::string text = R"({"b": 1.0, "a":[1e400,12345678901234567890, "\u00e9\""]})";
+    WithText out;
+    out.sent = RawJson::parse(text);
+    const std::string message = to_json(out);
+    CHECK(Json::parse(message)["sent"] == text);
+    CHECK(from_json<WithText>(message, "params").sent->text() == text);
+    CHECK_FALSE(from_json<WithText>("{}", "params").sent);
+    for (const char* bad :
+         {R"({"sent":"{\"a\":1,\"a\":2}"})", R"({"sent":""})", R"({"sent":"[1] 2"})", R"({"sent":{}})"}) {
+        CAPTURE(bad);
+        CHECK_THROWS_AS(from_json<WithText>(bad, "params"), Error);
+    }
+}
+
 TEST_CASE("a wrong type is refused with the path, what was expected and what was found") {
     CHECK(refusal_with("text", 1) == "params.text: expected a string, found 1");
     CHECK(refusal_with("flag", 0) == "params.flag: expected a boolean, found 0");

@@ -104,7 +104,7 @@ TEST_CASE("an edited call is listed as it ran") {
     protocol::ApprovalRespondParams edited;
     edited.approval_ids = {fixture.user.last_id()};
     edited.decision = Verdict::allow;
-    edited.arguments = RawJson::parse(R"({"path":"b"})");
+    edited.arguments_text = R"({"path":"b"})";
     fixture.respond(std::move(edited));
     REQUIRE(call->allowed());
     CHECK(decided(fixture).at(0).action.value().arguments == RawJson::parse(R"({"path":"b"})"));

@@ -30,7 +30,7 @@ std::optional<ErrorCode> edit(Fixture& fixture, const std::string& arguments, Sc
     params.decision = verdict;
     params.scope = scope;
     params.rule = std::move(spec);
-    params.arguments = RawJson::parse(arguments);
+    params.arguments_text = arguments;
     return error_of([&] { fixture.respond(params); });
 }
 
@@ -59,6 +59,65 @@ TEST_CASE("an edit that does not fit the tool is refused and the approval stays"
     CHECK(call->decision->action.arguments->text() == R"({"path":"a"})");
 }
 
+TEST_CASE("an edit that is not JSON is refused with the line") {
+    Fixture fixture;
+    const auto call = fixture.ask(editable(tool(R"({"path":"a"})")));
+    protocol::ApprovalRespondParams params;
+    params.approval_ids = {fixture.user.last_id()};
+    params.decision = Verdict::allow;
+    for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+             {"", "line 1: expected JSON, found the end of the text"},
+             {"{\n  \"path\": \"a\",\n  \"path\": \"b\"\n}", "line 4: expected JSON, found the key \"path\" twice"},
+             {"{\n  \"path\": \"a\"\n}\n\n}", "line 5: "}}) {
+        params.arguments_text = text;
+        try {
+            fixture.respond(params);
+            FAIL("it was taken: " << text);
+        } catch (const Error& error) {
+            CHECK(error.code == ErrorCode::edit_invalid);
+            CHECK(error.message.starts_with(expected));
+        }
+    }
+    CHECK(call->waits());
+}
+
+TEST_CASE("arguments are laid out for an editor with every digit, name and order as sent") {
+    Fixture fixture;
+    const auto text_of = [&fixture](const std::string& arguments) {
+        fixture.ask(editable(tool(arguments)));
+        return fixture.user.requested.back().edit_text;
+    };
+    CHECK(text_of("{}") == "{}");
+    CHECK(text_of(R"({ "b":1.0,"a":[1e400, 12345678901234567890,{}] , "":{"x": null} })") ==
+          "{\n  \"b\": 1.0,\n  \"a\": [\n    1e400,\n    12345678901234567890,\n    {}\n  ],\n  \"\": {\n    \"x\": "
+          "null\n  }\n}");
+    CHECK(text_of(R"({"a":"]}\",:{[ \\"})") == "{\n  \"a\": \"]}\\\",:{[ \\\\\"\n}");
+    // An escape of JSON, never a character that cannot be seen.
+    CHECK(text_of("{\"\u202e\":\"a\U000e0041\u00e9\\u202e\"}") ==
+          "{\n  \"\\u202e\": \"a\\udb40\\udc41\u00e9\\u202e\"\n}");
+    // It means what was sent, and is taken as an answer.
+    for (const char* arguments : {R"({"path":"a b"})", "{\"path\":\"\u200b\"}"}) {
+        const auto call = fixture.ask(editable(tool(arguments)));
+        CHECK_FALSE(edit(fixture, fixture.user.requested.back().edit_text.value()));
+        REQUIRE(call->allowed());
+        CHECK(call->decision->action.arguments->value() == RawJson::parse(arguments).value());
+    }
+}
+
+TEST_CASE("arguments too large to lay out, and other actions, are not offered for editing") {
+    Fixture fixture;
+    std::string deep = "[[[[[[[[[[[[[[[[[[[[";
+    for (int i = 0; i < 1'000'000; ++i) {
+        deep += "1,";
+    }
+    fixture.ask(editable(tool(R"({"a":)" + deep + "1" + std::string(20, ']') + "}")));
+    CHECK_FALSE(fixture.user.requested.back().edit_text);
+    fixture.ask(launch({"/usr/bin/npx"}));
+    CHECK_FALSE(fixture.user.requested.back().edit_text);
+    fixture.ask(tool(R"({"path":"a"})")); // that its enforcement point would not edit
+    CHECK_FALSE(fixture.user.requested.back().edit_text);
+}
+
 TEST_CASE("an action that cannot be edited says so") {
     Fixture fixture;
     const auto start = fixture.ask(launch({"/usr/bin/npx"}));
@@ -85,7 +144,7 @@ TEST_CASE("an edit answers one approval, and covers exactly itself") {
     protocol::ApprovalRespondParams both;
     both.approval_ids = {fixture.user.requested[0].approval_id, fixture.user.requested[1].approval_id};
     both.decision = Verdict::allow;
-    both.arguments = RawJson::parse(R"({"path":"b"})");
+    both.arguments_text = R"({"path":"b"})";
     CHECK(error_of([&] { fixture.respond(both); }) == ErrorCode::invalid_params);
     CHECK(edit(fixture, R"({"path":"b"})", Scope::session,
                rule(Effect::allow, ActionKind::tool, "files", "read_file")) == ErrorCode::rule_invalid);

@@ -1,11 +1,9 @@
 -- `approval_edit` is a buffer with the arguments of one call as JSON. A `:w` that is typed there allows the call with
 -- the arguments as they are then.
 local approvals = require("cellgate.approvals")
-local json_text = require("cellgate.json_text")
 local notify = require("cellgate.notify")
 local rpc = require("cellgate.rpc")
 local scratch = require("cellgate.scratch")
-local text = require("cellgate.text")
 
 local M = {}
 
@@ -44,22 +42,6 @@ local function record_typed_command()
       typed_write = false
     end)
   end
-end
-
--- A character that cannot be seen, as JSON escapes it: the same string to every reader.
-local function escaped(point)
-  if point < 0x10000 then
-    return ("\\u%04x"):format(point)
-  end
-  point = point - 0x10000
-  return ("\\u%04x\\u%04x"):format(0xd800 + math.floor(point / 0x400), 0xdc00 + point % 0x400)
-end
-
--- The arguments that came, to be read and changed.
-local function lines_of(arguments)
-  return vim.tbl_map(function(line)
-    return text.visible(line, escaped)
-  end, vim.split(json_text.pretty(arguments), "\n", { plain = true }))
 end
 
 local function lines_in(edit)
@@ -101,13 +83,7 @@ local function write(edit, name)
     refuse(edit, "only :w, typed here and without a name, answers")
     return
   end
-  local lines = lines_in(edit)
-  local fits, line, wrong = json_text.is_object(table.concat(lines, "\n"))
-  if not fits then
-    refuse(edit, ("line %d: %s"):format(line, wrong))
-    return
-  end
-  local problem = answer(edit, lines)
+  local problem = answer(edit, lines_in(edit))
   if problem then
     refuse(edit, problem)
   end
@@ -146,7 +122,7 @@ end
 ---@param written? string[] what the user wrote already; absent: the arguments that came
 ---@return string? problem
 function M.open(item, changed, written)
-  local arguments = json_text.at(item.body, { "params", "action", "arguments" })
+  local arguments = item.approval.editText
   if not arguments then
     return "this has no arguments to change"
   end
@@ -160,7 +136,7 @@ function M.open(item, changed, written)
     root = item.session.root,
     session = item.approval.sessionId,
     -- What was written there already stays.
-    lines = not is_known and (written or lines_of(arguments)) or nil,
+    lines = not is_known and (written or vim.split(arguments, "\n", { plain = true })) or nil,
   })
   if not buffer then
     return problem

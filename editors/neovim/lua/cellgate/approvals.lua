@@ -245,24 +245,18 @@ end
 -- --- answering
 
 ---@param items cellgate.PendingApproval[]
----@param answer { decision: "allow"|"deny", scope?: Scope, rule?: RuleSpec, reason?: string }
----@param arguments? string JSON text that runs in place of what was shown
+---@param answer { decision: "allow"|"deny", scope?: Scope, rule?: RuleSpec, reason?: string, argumentsText?: string }
 ---@param done? fun(problem: cellgate.RpcError?)
-local function respond(items, answer, arguments, done)
+local function respond(items, answer, done)
   local ids = vim.tbl_map(function(item)
     return item.approval.approvalId
   end, items)
   local params = vim.tbl_extend("force", { approvalIds = ids }, answer)
-  items[1].session:request(
-    "approval/respond",
-    arguments and rpc.with_member(params, "arguments", arguments) or params,
-    done
-      or function(problem)
-        if problem then
-          notify.show(rpc.describe(problem), vim.log.levels.WARN)
-        end
-      end
-  )
+  items[1].session:request("approval/respond", params, done or function(problem)
+    if problem then
+      notify.show(rpc.describe(problem), vim.log.levels.WARN)
+    end
+  end)
 end
 
 -- The call that was shown, and no rule: its label adds nothing that has to be read.
@@ -304,7 +298,7 @@ end
 function M.allow_edited(item, arguments, since, done)
   local problem = M.not_yet({ item }, "action", since)
   if not problem then
-    respond({ item }, { decision = "allow", scope = "once" }, arguments, done)
+    respond({ item }, { decision = "allow", scope = "once", argumentsText = arguments }, done)
   end
   return problem
 end
@@ -313,11 +307,7 @@ end
 ---@param item cellgate.PendingApproval
 function M.explain(item)
   local approval = item.approval
-  local json_text = require("cellgate.json_text")
-  -- The action as it came: its arguments are the bytes that are asked about.
-  local action = json_text.at(item.body, { "params", "action" }) --[[@as string]]
-  local more = { sessionId = approval.sessionId, executionId = approval.executionId }
-  local params = next(more) and rpc.with_member(more, "action", action) or ('{"action":%s}'):format(action)
+  local params = { action = approval.action, sessionId = approval.sessionId, executionId = approval.executionId }
   item.session:request("policy/explain", params, function(problem, result)
     notify.show(problem and rpc.describe(problem) or ("%s: %s"):format(result.effect, result.reason))
   end)

@@ -18,7 +18,7 @@ local M = {}
 ---@field changed fun(state: cellgate.ConnectionState)
 ---@field connected fun(peer: cellgate.Peer, result: InitializeResult, ready: fun()) others wait until it calls `ready`
 ---@field lost fun() what the sidecar reported is no longer true
----@field notified fun(peer: cellgate.Peer, method: string, params: table, body: string)
+---@field notified fun(peer: cellgate.Peer, method: string, params: table)
 ---@field requested fun(method: string, params: table, answer: fun(problem: cellgate.RpcError?, result: table?))
 
 ---@class cellgate.Connection

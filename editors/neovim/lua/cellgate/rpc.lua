@@ -1,7 +1,6 @@
 -- `rpc` is JSON-RPC 2.0 with Content-Length headers over the stdio of a process. `Peer` is the conversation, without
 -- any process: bytes in, bytes out. It guarantees that each request is answered exactly once, with an error when the
 -- other side ends, and that messages are handled on the main loop, in order, in turns short enough to type between.
-local json_text = require("cellgate.json_text")
 
 local M = {}
 
@@ -27,7 +26,7 @@ function M.describe(problem)
 end
 
 ---@class cellgate.RpcHandlers
----@field notified fun(method: string, params: table, body: string) body: the message as it came
+---@field notified fun(method: string, params: table)
 ---@field requested fun(method: string, params: table, answer: fun(problem: cellgate.RpcError?, result: table?))
 ---@field closed fun(reason: string)
 
@@ -74,16 +73,40 @@ function Peer:send(body)
   self.write(("Content-Length: %d\r\n\r\n"):format(#body) .. body)
 end
 
-local function params_text(params)
-  if type(params) == "string" then
-    return params
+-- By Unicode's table of well-formed sequences: nothing overlong, no surrogates.
+local characters = {
+  "^[\194-\223][\128-\191]()",
+  "^\224[\160-\191][\128-\191]()",
+  "^[\225-\236\238\239][\128-\191][\128-\191]()",
+  "^\237[\128-\159][\128-\191]()",
+  "^\240[\144-\191][\128-\191][\128-\191]()",
+  "^[\241-\243][\128-\191][\128-\191][\128-\191]()",
+  "^\244[\128-\143][\128-\191][\128-\191]()",
+}
+
+-- Whether a text is UTF-8, as JSON has to be. A buffer may hold anything, and vim.json passes it on.
+local function is_utf8(text)
+  local at = text:find("[\128-\255]")
+  while at do
+    local after
+    for _, pattern in ipairs(characters) do
+      after = after or text:match(pattern, at)
+    end
+    if not after then
+      return false
+    end
+    at = text:find("[\128-\255]", after)
   end
+  return true
+end
+
+local function params_text(params)
   return vim.json.encode(next(params) == nil and vim.empty_dict() or params)
 end
 
 --- Asks; `done` is called once, on the main loop.
 ---@param method string
----@param params table|string a table, or JSON text that is sent as it is
+---@param params table
 ---@param done? fun(problem: cellgate.RpcError?, result: any)
 ---@return integer id for `cancel`
 function Peer:request(method, params, done)
@@ -92,7 +115,7 @@ function Peer:request(method, params, done)
   done = done or function() end
   local body = params_text(params)
   -- Of a message that cannot be read, the other side cannot say whose request it was.
-  local problem = self.gone or not json_text.is_utf8(body) and "it holds bytes that are not UTF-8: nothing was sent"
+  local problem = self.gone or not is_utf8(body) and "it holds bytes that are not UTF-8: nothing was sent"
   if problem then
     vim.schedule(function()
       done({ code = 0, message = problem })
@@ -222,7 +245,7 @@ function Peer:handle(body)
       require("cellgate.log").write("warning", "an answer to no request: " .. body:sub(1, 300))
     end
   elseif message.id == nil then
-    self.handlers.notified(message.method, message.params or {}, body)
+    self.handlers.notified(message.method, message.params or {})
   else
     local answered = false
     self.handlers.requested(message.method, message.params or {}, function(problem, result)
@@ -369,16 +392,6 @@ function M.spawn(command, cwd, handlers)
     close_all({ stdin })
   end
   return peer
-end
-
---- Adds a member, as JSON text, to a JSON object that has others.
----@param object table
----@param name string
----@param text string one JSON value
----@return string
-function M.with_member(object, name, text)
-  assert(json_text.is_value(text))
-  return '{"' .. name .. '":' .. text .. "," .. vim.json.encode(object):sub(2)
 end
 
 return M

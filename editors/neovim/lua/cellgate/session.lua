@@ -10,7 +10,6 @@ local M = {}
 ---@class cellgate.PendingApproval an approval, with what the plugin knows of it
 ---@field tag string its name in commands; never given twice
 ---@field approval Approval
----@field body string the message that brought it, for the bytes of its arguments
 ---@field session cellgate.Session
 
 ---@class cellgate.Session
@@ -103,10 +102,10 @@ function Session:handlers()
     lost = function()
       self:on_lost()
     end,
-    notified = function(peer, method, params, body)
+    notified = function(peer, method, params)
       local handler = self["on " .. method]
       if handler then
-        handler(self, params, peer, body)
+        handler(self, params, peer)
       end
     end,
     requested = function(method, params, answer)
@@ -189,10 +188,9 @@ end
 
 -- --- approvals
 
-Session["on approval/requested"] = function(self, params, _, body)
+Session["on approval/requested"] = function(self, params)
   local known = self.waiting[params.approvalId]
-  self.waiting[params.approvalId] =
-    { tag = known and known.tag or new_tag(), approval = params, body = body, session = self }
+  self.waiting[params.approvalId] = { tag = known and known.tag or new_tag(), approval = params, session = self }
   self:emit("CellgateApproval", { waiting = vim.tbl_count(self.waiting), approval = params.approvalId })
 end
 

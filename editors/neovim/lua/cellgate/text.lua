@@ -174,7 +174,7 @@ end
 local first_of_invisible = "[\194\205\216\225-\227\238\239\240\243\244]"
 local first_of_unprintable = "[\194\205\216\226\239\240\243\244]"
 
-local function with_written_out(line, ranges, first_bytes, write)
+local function with_written_out(line, ranges, first_bytes)
   local function character(bytes)
     local first = bytes:byte()
     local length = first < 0xe0 and 2 or first < 0xf0 and 3 or 4
@@ -185,10 +185,10 @@ local function with_written_out(line, ranges, first_bytes, write)
     for i = 2, length do
       point = point * 64 + bytes:byte(i) % 64
     end
-    return is_one_of(ranges, point) and write(point) .. bytes:sub(length + 1) or nil
+    return is_one_of(ranges, point) and written_out(point) .. bytes:sub(length + 1) or nil
   end
   line = line:gsub("\t", "    "):gsub("[%z\1-\31\127]", function(control)
-    return write(control:byte())
+    return written_out(control:byte())
   end)
   if line:find(first_bytes) then
     line = line:gsub(first_bytes .. "[\128-\191]+", character)
@@ -198,17 +198,16 @@ end
 
 --- One line, with everything in it to be seen. Tabs become blanks.
 ---@param line string
----@param write? fun(point: integer): string how a character that cannot be seen is written; absent: as Neovim does
 ---@return string
-function M.visible(line, write)
-  return with_written_out(line, invisible, first_of_invisible, write or written_out)
+function M.visible(line)
+  return with_written_out(line, invisible, first_of_invisible)
 end
 
 --- One line of what a cell prints: unusual spaces, icons and emoji stay as they are. Tabs become blanks.
 ---@param line string
 ---@return string
 function M.printable(line)
-  return with_written_out(line, unprintable, first_of_unprintable, written_out)
+  return with_written_out(line, unprintable, first_of_unprintable)
 end
 
 -- Sequences that are taken out whole: other than colours they say nothing to a reader.

@@ -94,6 +94,9 @@
 --- Names to strings.
 ---@alias StringMap table<string, string>
 
+--- A JSON object as it was written: every digit, name and blank, so that no client has to read JSON exactly.
+---@alias JsonText string
+
 --- Any JSON object.
 ---@alias JsonObject table<string, any>
 
@@ -479,14 +482,14 @@
 ---@field kind ActionKind
 ---@field server? ServerName
 ---@field tool? ToolName
----@field arguments? JsonObject As the code sent them.
+---@field argumentsText? JsonText As the code sent them.
 ---@field command? Argv
 ---@field cwd? Path Where the command starts.
 ---@field environmentNames? string[]
 ---@field environment? table<string, string>
 ---@field sandbox? boolean
 ---@field sandboxConfig? Path Of a tool server in the sandbox: the settings file by which it runs there.
----@field sandboxSettings? JsonObject What that file says, as it is written.
+---@field sandboxSettingsText? JsonText What that file says, as it is written.
 ---@field folders? Path[]
 ---@field host? string Host name or address.
 ---@field port? integer
@@ -591,6 +594,7 @@
 ---@field origin? Origin
 ---@field hints Hints
 ---@field display VisibleLine[]
+---@field editText? VisibleText
 ---@field choices Choice[]
 ---@field createdAt Time
 
@@ -600,7 +604,7 @@
 ---@field decision "allow"|"deny"
 ---@field scope? Scope Default once.
 ---@field rule? RuleSpec
----@field arguments? JsonObject Edited arguments; run in place of those that were shown. Only for one approval.
+---@field argumentsText? JsonText Edited arguments; run in place of those that were shown. Only for one approval.
 ---@field reason? string Told to the code when it is denied.
 
 --- Who decided. elicitation: the user of the agent's own program, while no user was attached.

@@ -2,7 +2,6 @@
 // last items that the page was sent, for items among these, and with an option that each of them offers. There is no
 // other way to answer: no command and no other page knows the nonce.
 
-import { verbatim } from "../client/wire";
 import type { Approval, ApprovalRespondParams, Choice } from "../protocol/messages";
 import { checkEdited } from "./edit";
 import type { FromPage } from "./messages";
@@ -39,7 +38,7 @@ export function answerOf(claims: Claims, { nonce, approvals }: PageState): Appro
     if (typeof claims.arguments === "string") {
         if (asked.length !== 1) throw new Error("edited arguments answer one call");
         checkEdited(claims.arguments);
-        return { approvalIds: ids, decision, arguments: verbatim(claims.arguments) };
+        return { approvalIds: ids, decision, argumentsText: claims.arguments };
     }
     const choices = asked.map((approval) => approval.choices.find((choice) => keyOf(choice) === option));
     const choice = choices[0];

@@ -15,7 +15,7 @@ export interface Source {
 }
 
 export function itemOf(approval: Approval, execution: Execution | undefined, cell: string | undefined, source: Source | undefined): ApprovalItem {
-    const { approvalId, action, origin, hints, display, choices } = approval;
+    const { approvalId, origin, hints, display, editText, choices } = approval;
     return {
         id: approvalId,
         card: cardOf(approval, execution, cell),
@@ -29,7 +29,7 @@ export function itemOf(approval: Approval, execution: Execution | undefined, cel
         },
         hints: hintLines(hints),
         options: choices.map((choice) => ({ key: keyOf(choice), label: choice.label, wide: choice.rule !== undefined })),
-        editable: action.arguments !== undefined,
+        editable: editText !== undefined,
     };
 }
 
@@ -48,7 +48,7 @@ function cardOf({ approvalId, sessionId, executionId, agent }: Approval, executi
 /** Calls share a block when they are of the same definition of one tool, for the same agent or user. */
 function groupOf({ approvalId, action, agent }: Approval): string {
     const { kind, server, tool, serverIdentity, toolIdentity } = action;
-    if (action.arguments === undefined) return approvalId;
+    if (action.argumentsText === undefined) return approvalId;
     return JSON.stringify([kind, server, tool, serverIdentity, toolIdentity, agent]);
 }
 

@@ -4,10 +4,8 @@
 import { randomUUID } from "node:crypto";
 import type { Disposable } from "vscode-jsonrpc/node";
 import { textOf } from "../client/errors";
-import { exactParam } from "../client/wire";
 import type { Approval } from "../protocol/messages";
 import { answerOf, type PageState } from "./answer";
-import { editText } from "./edit";
 import type { FromPage, ToPage } from "./messages";
 import { outlineOf } from "./outline";
 import { decisionText } from "./pending";
@@ -91,10 +89,9 @@ export class PageConnection implements Disposable {
     }
 
     private async edit(approval: Approval): Promise<void> {
-        const args = exactParam(approval, "action", "arguments");
-        if (!args) throw new Error("there are no arguments to edit");
+        if (approval.editText === undefined) throw new Error("there are no arguments to edit");
         const schema = await this.host.schemaOf(approval);
-        this.post({ type: "editor", id: approval.approvalId, text: editText(args), outline: schema ? outlineOf(schema) : [] });
+        this.post({ type: "editor", id: approval.approvalId, text: approval.editText, outline: schema ? outlineOf(schema) : [] });
     }
 
     /** A disposed webview refuses every access. */

@@ -14,7 +14,6 @@ import {
     type MessageConnection,
 } from "vscode-jsonrpc/node";
 import { hintOf, isPeerError, Refused, textOf } from "./errors";
-import { decoder, encoder } from "./wire";
 import type { InitializeParams, InitializeResult } from "../protocol/messages";
 import type { Notifications, Requests, ServerNotifications, ServerRequests } from "../protocol/methods";
 
@@ -82,8 +81,8 @@ export class Connection {
             stdio: ["pipe", "pipe", "pipe"],
         });
         const rpc = createMessageConnection(
-            new StreamMessageReader(child.stdout, { contentTypeDecoder: decoder }),
-            new StreamMessageWriter(child.stdin, { contentTypeEncoder: encoder }),
+            new StreamMessageReader(child.stdout),
+            new StreamMessageWriter(child.stdin),
             { error: (m) => log.error(m), warn: (m) => log.warn(m), info: (m) => log.info(m), log: (m) => log.debug(m) },
         );
         const ended = endOf(child, log).then(async (reason) => {

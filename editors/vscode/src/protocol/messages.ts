@@ -61,6 +61,10 @@ export type VisibleLine = string;
  */
 export type VisibleText = string;
 /**
+ * A JSON object as it was written: every digit, name and blank, so that no client has to read JSON exactly.
+ */
+export type JsonText = string;
+/**
  * What a client may do. It follows from how the client connected, never from what it says.
  */
 export type Role = "user" | "agent";
@@ -997,7 +1001,7 @@ export interface Action {
     /**
      * As the code sent them.
      */
-    arguments?: JsonObject;
+    argumentsText?: JsonText;
     command?: Argv;
     /**
      * Where the command starts.
@@ -1024,7 +1028,7 @@ export interface Action {
     /**
      * What that file says, as it is written.
      */
-    sandboxSettings?: JsonObject;
+    sandboxSettingsText?: JsonText;
     /**
      * Of what starts in the sandbox: what it can read there for its program, besides the workspace and the system.
      */
@@ -1163,6 +1167,10 @@ export interface Approval {
     origin?: Origin;
     hints: Hints;
     display: VisibleLine[];
+    /**
+     * The arguments laid out for a user who edits them, a line for each member, every number and name as it was sent. Absent: they cannot be edited, or take more than 8 MiB.
+     */
+    editText?: VisibleText;
     choices: Choice[];
     createdAt: Time;
 }
@@ -1183,7 +1191,7 @@ export interface ApprovalRespondParams {
     /**
      * Edited arguments; run in place of those that were shown. Only for one approval.
      */
-    arguments?: JsonObject;
+    argumentsText?: JsonText;
     /**
      * Told to the code when it is denied.
      */

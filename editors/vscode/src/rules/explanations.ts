@@ -52,13 +52,12 @@ export class Explanations {
         const text = await vscode.window.showInputBox({
             title: `Whether ${chosen.label} ${chosen.description} would be allowed: with which arguments?`,
             value: "{}",
-            validateInput: (value) => (argumentsOf(value) ? undefined : "expected the arguments as a JSON object"),
+            validateInput: (value) => (isObject(value) ? undefined : "expected the arguments as a JSON object"),
         });
-        const args = text === undefined ? undefined : argumentsOf(text);
-        if (!args) return undefined;
+        if (text === undefined) return undefined;
         const { server, tool } = chosen;
         const kind = server.source === "builtIn" ? "host" : "tool";
-        return { kind, server: server.name, tool, arguments: args, serverIdentity: server.identity };
+        return { kind, server: server.name, tool, argumentsText: text, serverIdentity: server.identity };
     }
 
     private async report(text: string, rule: Rule | undefined): Promise<void> {
@@ -69,11 +68,11 @@ export class Explanations {
     }
 }
 
-function argumentsOf(text: string): Record<string, unknown> | undefined {
+function isObject(text: string): boolean {
     try {
         const value: unknown = JSON.parse(text);
-        return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+        return typeof value === "object" && value !== null && !Array.isArray(value);
     } catch {
-        return undefined;
+        return false;
     }
 }

@@ -138,14 +138,14 @@ struct Action {
     ActionKind kind = ActionKind::tool;
     std::optional<std::string> server;
     std::optional<std::string> tool;
-    std::optional<RawJson> arguments;
+    std::optional<JsonText> arguments;
     std::optional<std::vector<std::string>> command;
     std::optional<std::string> cwd;
     std::optional<std::vector<std::string>> environment_names;
     std::optional<std::map<std::string, std::string>> environment; // what a file of the workspace says, as written
     std::optional<bool> sandbox;
     std::optional<std::string> sandbox_config; // the settings file
-    std::optional<RawJson> sandbox_settings;   // what it says
+    std::optional<JsonText> sandbox_settings;  // what it says
     std::optional<std::vector<std::string>> folders;
     std::optional<std::string> host;
     std::optional<std::int64_t> port;
@@ -157,14 +157,14 @@ struct Action {
         visit("kind", self.kind);
         visit("server", self.server);
         visit("tool", self.tool);
-        visit("arguments", self.arguments);
+        visit("argumentsText", self.arguments);
         visit("command", self.command);
         visit("cwd", self.cwd);
         visit("environmentNames", self.environment_names);
         visit("environment", self.environment);
         visit("sandbox", self.sandbox);
         visit("sandboxConfig", self.sandbox_config);
-        visit("sandboxSettings", self.sandbox_settings);
+        visit("sandboxSettingsText", self.sandbox_settings);
         visit("folders", self.folders);
         visit("host", self.host);
         visit("port", self.port);
@@ -229,6 +229,7 @@ struct Approval {
     std::optional<Origin> origin;
     Hints hints;
     std::vector<std::string> display;
+    std::optional<std::string> edit_text; // the arguments, where they can be edited
     std::vector<Choice> choices;
     std::string created_at;
     template <class Self, class Visit>
@@ -241,6 +242,7 @@ struct Approval {
         visit("origin", self.origin);
         visit("hints", self.hints);
         visit("display", self.display);
+        visit("editText", self.edit_text);
         visit("choices", self.choices);
         visit("createdAt", self.created_at);
     }
@@ -251,7 +253,7 @@ struct ApprovalRespondParams {
     Verdict decision = Verdict::deny;
     std::optional<Scope> scope;
     std::optional<RuleSpec> rule;
-    std::optional<RawJson> arguments;
+    std::optional<std::string> arguments_text; // edited ones
     std::optional<std::string> reason;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
@@ -259,7 +261,7 @@ struct ApprovalRespondParams {
         visit("decision", self.decision);
         visit("scope", self.scope);
         visit("rule", self.rule);
-        visit("arguments", self.arguments);
+        visit("argumentsText", self.arguments_text);
         visit("reason", self.reason);
     }
 };

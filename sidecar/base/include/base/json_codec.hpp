@@ -58,6 +58,7 @@ void read(std::string_view text, const std::string& path, int& out);
 void read(std::string_view text, const std::string& path, double& out);
 void read(std::string_view text, const std::string& path, std::string& out);
 void read(std::string_view text, const std::string& path, RawJson& out);
+void read(std::string_view text, const std::string& path, JsonText& out);
 void read(std::string_view text, const std::string& path, Json& out);
 template <class E>
     requires std::is_enum_v<E>
@@ -81,6 +82,7 @@ void write(std::string& out, int value);
 void write(std::string& out, double value);
 void write(std::string& out, const std::string& value);
 void write(std::string& out, const RawJson& value);
+void write(std::string& out, const JsonText& value);
 void write(std::string& out, const Json& value);
 template <class E>
     requires std::is_enum_v<E>

@@ -39,4 +39,12 @@ class RawJson {
     std::shared_ptr<const std::string> text_;
 };
 
+// `JsonText` is a RawJson that messages carry as a string of its text: a client keeps its bytes without a JSON reader
+// of its own that knows exact numbers, orders and duplicates.
+class JsonText : public RawJson {
+  public:
+    JsonText() = default;
+    JsonText(RawJson json) : RawJson(std::move(json)) {}
+};
+
 } // namespace cellgate

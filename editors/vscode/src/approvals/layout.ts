@@ -108,7 +108,7 @@ export function contentsOf(items: readonly ApprovalItem[]): Contents {
 
 export const offers = (item: ApprovalItem, key: string) => item.options.some((option) => option.key === key);
 
-/** Which of these calls an option allows: those that were displayed in full, and are offered it. */
+/** Which of these calls an option allows: those that were shown to their ends, and are offered it. */
 export function allowed(items: readonly ApprovalItem[], option: string, isDisplayed: (id: string) => boolean): string[] {
     return items.filter((item) => offers(item, option) && isDisplayed(item.id)).map(({ id }) => id);
 }

@@ -61,11 +61,11 @@ export class Approvals {
             async () => {
                 if (await isDone()) return true;
                 await this.editor.page.mouse.wheel(0, 50);
-                // What a frame did not show was not looked at.
+                // What a frame did not show was not seen.
                 await this.#frames();
                 return false;
             },
-            async () => `everything to be looked through; the view says: ${await this.text()}`,
+            async () => `everything to be shown to its end; the view says: ${await this.text()}`,
         );
     }
 

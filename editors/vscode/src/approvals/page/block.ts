@@ -6,7 +6,7 @@ import { checkEdited } from "../edit";
 import { allowed, contentsOf, type Contents, type Row } from "../layout";
 import type { FromPage, Option, OutlineLine, ApprovalItem } from "../messages";
 import { escapeUnprintable } from "../../text";
-import { button, element, pieces } from "./elements";
+import { button, element, endsOf, piece } from "./elements";
 import type { Seen } from "./seen";
 
 export type Answer = Omit<Extract<FromPage, { type: "answer" }>, "type" | "nonce">;
@@ -23,7 +23,7 @@ export interface Actions {
 
 interface ShownRow {
     readonly root: HTMLElement;
-    readonly pieces: readonly Element[];
+    readonly ends: readonly Element[];
     readonly box: HTMLInputElement;
 }
 
@@ -42,7 +42,7 @@ interface Editing {
     /** Its answer was sent. */
     sent: boolean;
     readonly say: (problem: string | undefined) => void;
-    /** The call as it came was not looked through when this was last asked. */
+    /** The call as it came was not shown to its end when this was last asked. */
     unseen: boolean;
     /** Says whether it can be sent as it is now. */
     readonly check: () => void;
@@ -191,7 +191,7 @@ export class BlockView {
         const check = () => {
             // An edit of some arguments allows the others as they are.
             editing.unseen = !this.isDisplayed(id);
-            const problem = editing.unseen ? "Look through all of the call above first." : problemOf(area.value);
+            const problem = editing.unseen ? "Look at the call above to its end first." : problemOf(area.value);
             say(problem);
             allow.setAttribute("aria-disabled", String(problem !== undefined));
         };
@@ -244,27 +244,22 @@ export class BlockView {
     }
 
     private isDisplayed(id: string): boolean {
-        return this.seen.all(this.piecesOf(id));
+        return this.seen.all(this.endsOf(id));
     }
 
-    private piecesOf(id: string): Element[] {
-        return [...this.shared(), ...(this.rows.get(id)?.pieces ?? [])];
+    private endsOf(id: string): Element[] {
+        return [...this.shared(), ...(this.rows.get(id)?.ends ?? [])];
     }
 
-    /** Brings into view what of the chosen calls was not there yet. */
+    /** Brings into view the first end of the chosen calls that was not there yet. */
     private showRest(): void {
-        const missing = this.seen.firstMissing(this.chosen().flatMap(({ id }) => this.piecesOf(id)));
-        if (!missing) return;
-        const { piece, from } = missing;
-        piece.scrollIntoView({ block: "start" });
-        // Two lines that were seen already stay in view above the new ones.
-        if (from > 0) scrollerOf(piece)?.scrollBy(0, from - 2 * Number.parseFloat(getComputedStyle(piece).lineHeight));
+        this.seen.firstMissing(this.chosen().flatMap(({ id }) => this.endsOf(id)))?.scrollIntoView({ block: "end" });
         this.actions.changed();
     }
 
-    /** The pieces of what all calls here have in common. */
+    /** The end of what all calls here have in common. */
     private shared(): Element[] {
-        return [...this.title.children, ...this.common.children];
+        return endsOf([...this.title.children, ...this.common.children]).slice(-1);
     }
 
     private fill(contents: Contents): void {
@@ -273,11 +268,11 @@ export class BlockView {
         const shown = JSON.stringify([title, table, options, source, isTable, source === undefined && rows.map(({ item }) => item.source)]);
         if (shown !== this.shown) {
             this.shown = shown;
-            this.title.replaceChildren(...pieces([title]));
+            this.title.replaceChildren(piece([title]));
             this.fillSource(source);
             const parts = isTable ? table.common : (rows[0]?.display.parts ?? []);
             this.common.replaceChildren(
-                ...parts.flatMap(({ name, lines }) => pieces([name === "" ? (lines[0] ?? "") : `${name}: ${lines[0] ?? ""}`, ...lines.slice(1)])),
+                ...parts.map(({ name, lines }) => piece([name === "" ? (lines[0] ?? "") : `${name}: ${lines[0] ?? ""}`, ...lines.slice(1)])),
             );
             this.common.hidden = parts.length === 0;
             this.seen.watch(this.shared());
@@ -353,14 +348,13 @@ export class BlockView {
         box.type = "checkbox";
         box.addEventListener("change", () => this.choose((each) => (each === id ? box.checked : this.selection.has(each))));
         const values = cells.map(({ name, lines }) => {
-            const value = element("td", "value", ...pieces(lines ?? ["absent"]));
-            // Within what has to be seen, since a name may be all that differs.
+            const value = element("td", "value", piece(lines ?? ["absent"]));
             if (name !== "") value.firstElementChild?.prepend(element("span", "name", `${name}: `));
             value.classList.toggle("absent", !lines);
             value.id = newId();
             return value;
         });
-        const parts = values.flatMap((value) => [...value.children]);
+        const ends = endsOf(values);
         if (values.length === 0) values.push(element("td", "value absent", "the same call"));
         box.setAttribute("aria-label", `Call ${number}`);
         box.setAttribute("aria-describedby", values.map((value) => value.id).join(" "));
@@ -370,8 +364,8 @@ export class BlockView {
         values[0]?.append(element("span", "missing-options"));
         if (withSource) root.lastElementChild?.before(element("td", "from", ...(source ? this.sourceView(source, id) : [])));
         this.table.querySelector("tbody")?.append(root);
-        this.rows.set(id, { root, box, pieces: parts });
-        this.seen.watch(parts);
+        this.rows.set(id, { root, box, ends });
+        this.seen.watch(ends);
     }
 
     private mark(id: string, missingOptions: readonly string[]): void {
@@ -421,18 +415,12 @@ function answerButton(className: string, label: string, act: (ids: string[]) => 
     return made;
 }
 
-/** What an element scrolls in: a box of the block where one has a limited height, else the page. */
-function scrollerOf(piece: Element): Element | null {
-    const box = piece.closest(".payload, .scroll");
-    return box && box.scrollHeight > box.clientHeight ? box : document.scrollingElement;
-}
-
 /** What the user still has to do before the calls can be allowed; empty when nothing is left. */
 function coverageText(displayed: number, chosen: number, total: number): string {
     const calls = total === 1 ? "" : `${total} calls, ${chosen} chosen`;
     if (chosen === 0) return `${calls}: choose some to answer`;
     if (displayed === chosen) return calls;
-    if (displayed === 0) return `${calls}${calls && ": "}look through all of it to allow it.`;
+    if (displayed === 0) return `${calls}${calls && ": "}look at it to its end to allow it.`;
     return `${calls}, ${displayed} of them looked at.`;
 }
 

@@ -20,13 +20,10 @@ export function button(className: string, label: string, act: () => void): HTMLB
     return made;
 }
 
-const linesInPiece = 5;
-
-/** Lines of a payload in pieces, most of which are wholly in view at once. */
-export function pieces(lines: readonly string[]): HTMLElement[] {
-    const made: HTMLElement[] = [];
-    for (let i = 0; i < Math.max(lines.length, 1); i += linesInPiece) {
-        made.push(element("div", "piece", lines.slice(i, i + linesInPiece).join("\n")));
-    }
-    return made;
+/** Lines of a payload, and the mark at their end. */
+export function piece(lines: readonly string[]): HTMLElement {
+    return element("div", "piece", lines.join("\n"), element("i", "end"));
 }
+
+/** The marks at the ends of pieces. */
+export const endsOf = (pieces: Iterable<Element>) => [...pieces].flatMap((each) => each.querySelector(".end") ?? []);

@@ -1,39 +1,21 @@
-// `Seen` records which pieces of payload were in view since they were laid out, at once or in parts. A piece that is
-// cut off by the editor, a pane or a scrolling box is not in view, nor is one that no frame showed, such as lines that
-// a jump skipped.
-
-import { Coverage } from "../coverage";
-
-const steps = Array.from({ length: 21 }, (_, index) => index / 20);
+// `Seen` records which payloads were shown to their ends: the mark at the end was in view while the editor showed the
+// page. A mark that is cut off by the editor, a pane or a scrolling box is not in view.
 
 export class Seen {
-    private readonly coverages = new WeakMap<Element, Coverage>();
-    /** Watched, and not seen in full yet. */
+    private readonly seen = new WeakSet<Element>();
+    /** Watched, and not seen yet. */
     private readonly awaited = new Set<Element>();
-    private readonly inView = new Set<Element>();
-    private readonly observer = new IntersectionObserver((entries) => this.take(entries), { threshold: steps });
+    private readonly observer = new IntersectionObserver((entries) => this.take(entries));
     private visible = true;
 
-    constructor(private readonly changed: () => void) {
-        // An element that stays within its box while it scrolls crosses no threshold: observing it again reports it.
-        const lookAgain = () => {
-            if (!this.visible) return;
-            for (const piece of this.inView) {
-                this.observer.unobserve(piece);
-                this.observer.observe(piece);
-            }
-        };
-        addEventListener("scroll", lookAgain, { capture: true, passive: true });
-        addEventListener("resize", lookAgain);
-    }
+    constructor(private readonly changed: () => void) {}
 
-    watch(pieces: Iterable<Element>): void {
-        for (const piece of this.awaited) if (!piece.isConnected) this.drop(piece);
-        for (const piece of pieces) {
-            if (this.coverages.has(piece)) continue;
-            this.coverages.set(piece, new Coverage());
-            this.awaited.add(piece);
-            if (this.visible) this.observer.observe(piece);
+    watch(ends: Iterable<Element>): void {
+        for (const end of this.awaited) if (!end.isConnected) this.drop(end);
+        for (const end of ends) {
+            if (this.seen.has(end)) continue;
+            this.awaited.add(end);
+            if (this.visible) this.observer.observe(end);
         }
     }
 
@@ -41,46 +23,30 @@ export class Seen {
     show(visible: boolean): void {
         this.visible = visible;
         this.observer.disconnect();
-        this.inView.clear();
-        if (visible) for (const piece of this.awaited) this.observer.observe(piece);
+        if (visible) for (const end of this.awaited) this.observer.observe(end);
     }
 
-    all(pieces: Iterable<Element>): boolean {
-        return this.firstMissing(pieces) === undefined;
+    all(ends: readonly Element[]): boolean {
+        return ends.every((end) => this.seen.has(end));
     }
 
-    /** The first of the pieces that was not wholly in view, and from where on. */
-    firstMissing(pieces: Iterable<Element>): { piece: Element; from: number } | undefined {
-        for (const piece of pieces) {
-            const coverage = this.coverages.get(piece);
-            if (!coverage?.isWhole) return { piece, from: coverage?.gap ?? 0 };
-        }
-        return undefined;
+    /** The first of the ends that was not in view. */
+    firstMissing(ends: readonly Element[]): Element | undefined {
+        return ends.find((end) => !this.seen.has(end));
     }
 
     private take(entries: readonly IntersectionObserverEntry[]): void {
-        let more = false;
-        for (const { target, isIntersecting, boundingClientRect: box, intersectionRect: part } of entries) {
-            const coverage = this.coverages.get(target);
-            if (!this.visible || !coverage || !this.awaited.has(target)) continue;
-            if (isIntersecting) this.inView.add(target);
-            else this.inView.delete(target);
-            // Of what is cut off at its side no part counts.
-            if (!isIntersecting || part.height === 0 || part.width < box.width - 1) continue;
-            coverage.add({ width: box.width, height: box.height, from: part.top - box.top, to: part.bottom - box.top }, rowOf(target));
-            if (!coverage.isWhole) continue;
-            this.drop(target);
-            more = true;
+        const ends = entries.filter(({ intersectionRatio }) => intersectionRatio > 0).map(({ target }) => target);
+        const fresh = ends.filter((end) => this.visible && this.awaited.has(end));
+        for (const end of fresh) {
+            this.seen.add(end);
+            this.drop(end);
         }
-        if (more) this.changed();
+        if (fresh.length > 0) this.changed();
     }
 
-    private drop(piece: Element): void {
-        this.observer.unobserve(piece);
-        this.awaited.delete(piece);
-        this.inView.delete(piece);
+    private drop(end: Element): void {
+        this.observer.unobserve(end);
+        this.awaited.delete(end);
     }
 }
-
-/** The height of one line of text. */
-const rowOf = (piece: Element) => Number.parseFloat(getComputedStyle(piece).lineHeight) || 0;

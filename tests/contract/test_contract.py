@@ -181,7 +181,7 @@ class BrokenSchemas(unittest.TestCase):
 
     def test_a_transcript_that_breaks_the_contract(self):
         self.assertIn("/params/reason: 7 is not", self.found(
-            "transcript.md", ('"status": "starting"', '"status": "starting", "reason": 7')))
+            "transcript.md", ('"status": "busy"', '"status": "busy", "reason": 7')))
 
     def test_a_transcript_in_which_a_request_is_not_answered(self):
         answer = '{"jsonrpc": "2.0", "id": 8, "result": null}'

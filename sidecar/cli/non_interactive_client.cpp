@@ -19,7 +19,7 @@ constexpr std::size_t max_arguments_bytes = 4000; // white space, which a rule l
 
 std::string option_for_call(const protocol::Action& action, bool exactly) {
     if (action.arguments_text->text().size() <= max_arguments_bytes) {
-        const std::string narrow = allow_rule_for(*action.server, *action.tool, *action.arguments, exactly);
+        const std::string narrow = allow_rule_for(*action.server, *action.tool, *action.arguments_text, exactly);
         if (narrow.size() <= max_rule_bytes) {
             return "--allow " + shell_word(narrow);
         }

@@ -65,10 +65,10 @@ TEST_CASE("an edit that is not JSON is refused with the line") {
     protocol::ApprovalRespondParams params;
     params.approval_ids = {fixture.user.last_id()};
     params.decision = Verdict::allow;
-    for (const auto& [text, expected] :
-         std::vector<std::pair<std::string, std::string>>{{"", "line 1: expected JSON, found the end of the text"},
-                                                          {"{\n  \"path\": \"a\",\n  \"path\": \"b\"\n}", "line 3: "},
-                                                          {"{\n  \"path\": \"a\"\n}\n\n}", "line 5: "}}) {
+    for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+             {"", "line 1: expected JSON, found the end of the text"},
+             {"{\n  \"path\": \"a\",\n  \"path\": \"b\"\n}", "line 4: expected JSON, found the key \"path\" twice"},
+             {"{\n  \"path\": \"a\"\n}\n\n}", "line 5: "}}) {
         params.arguments_text = text;
         try {
             fixture.respond(params);

@@ -166,7 +166,7 @@ class Checks:
 
     def of_definition(self, name, kind):
         """The check of a definition, as the name of a function; a struct checks itself."""
-        if name in CHECKED_ELSEWHERE or kind in ("SandboxChoice", RENAMED.get(name, name)):
+        if name in CHECKED_ELSEWHERE or name not in NAMED and kind in ("SandboxChoice", RENAMED.get(name, name)):
             return []
         node = self.model.definitions[name]
         if name in NAMED:

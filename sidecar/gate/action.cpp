@@ -27,7 +27,7 @@ struct FromProtocol {
     template <class Tag, class Value>
     void operator()(const BoundField<Tag, Value>& bound) const {
         const auto& given = in.*Tag::member;
-        constexpr bool required = std::is_same_v<Value, std::remove_cvref_t<decltype(*given)>>;
+        constexpr bool required = !detail::is_optional<Value>;
         if (given) {
             bound.value = *given;
         } else if (required && Tag::role != FieldRole::identity) {

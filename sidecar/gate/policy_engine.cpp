@@ -2,8 +2,6 @@
 
 #include "rules.hpp"
 
-#include <fmt/format.h>
-
 namespace cellgate::gate {
 
 using protocol::RuleSource;
@@ -42,10 +40,6 @@ protocol::Rule PolicyEngine::make_added_rule(protocol::PolicyAddParams params) c
 
 Task<protocol::PolicyExplainResult> PolicyEngine::explain(protocol::PolicyExplainParams params) {
     rules_.require_readable();
-    if (params.action.arguments_text && !params.action.arguments_text->is_object()) {
-        throw Error(ErrorCode::invalid_params, fmt::format("params.action.argumentsText: expected an object, found {}",
-                                                           params.action.arguments_text->type()));
-    }
     const RequestContext context{params.session_id, params.execution_id, true};
     const Action action = from_protocol(params.action);
     const Payload payload(action);

@@ -45,7 +45,7 @@ def seen_by(module):
 def compile_command(module):
     """How the build compiles a source of this module, without the source and the output."""
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        if Path(entry["file"]).parent == module.folder:
+        if f"/cellgate_{module.name}.dir/" in entry["command"]:
             words = shlex.split(entry["command"])
             del words[words.index("-o") : words.index("-o") + 2]
             del words[words.index("-c") : words.index("-c") + 2]

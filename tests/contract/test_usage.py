@@ -12,11 +12,11 @@ ROOT = Path(__file__).resolve().parents[2]
 # The source of each side. The peer of `protocol/` belongs to both: it sends and takes `$/cancelRequest` for them.
 EDITOR_SIDES = {
     "sidecar": ["protocol", "sidecar/service"],
-    "client": ["protocol", "sidecar/cli", "editors/vscode/src", "editors/neovim/lua"],
+    "client": ["protocol", "sidecar/cli", "sidecar/agent", "editors/vscode/src", "editors/neovim/lua"],
 }
 CHANNEL_SIDES = {"sidecar": ["protocol", "sidecar/tools"], "client": ["protocol", "sidecar/kernel"]}
 # Made from the schemas: they name every method and use none.
-GENERATED = ("protocol/include/protocol/messages", "editors/vscode/src/protocol", "editors/neovim/lua/cellgate/types.lua")
+GENERATED = ("editors/vscode/src/protocol", "editors/neovim/lua/cellgate/types.lua")
 
 # C++ names a method by its struct, every other language by its name; the peer has the name of its own method.
 PEER = r'return dialect == Dialect::editor \? "{name}"'

@@ -176,13 +176,13 @@ TEST_CASE("clients see each kind of action as the protocol has it") {
     const auto json = [](const Action& action) { return to_json(gate::to_protocol(action)); };
     CHECK(
         json(tool_call()) ==
-        R"({"kind":"tool","server":"files","tool":"read_file","arguments":{ "path":"a" },"serverIdentity":"si","toolIdentity":"ti"})");
+        R"({"kind":"tool","server":"files","tool":"read_file","argumentsText":"{ \"path\":\"a\" }","serverIdentity":"si","toolIdentity":"ti"})");
     CHECK(
         json(host_call()) ==
-        R"({"kind":"host","server":"host","tool":"run_command","arguments":{"argv":["git","status"]},"command":["/usr/bin/git","status"],"serverIdentity":"si","toolIdentity":"ti"})");
+        R"({"kind":"host","server":"host","tool":"run_command","argumentsText":"{\"argv\":[\"git\",\"status\"]}","command":["/usr/bin/git","status"],"serverIdentity":"si","toolIdentity":"ti"})");
     CHECK(
         json(sandboxed_start()) ==
-        R"({"kind":"server","server":"files","command":["/usr/bin/npx","-y",""],"cwd":"/home/ada/plan","environmentNames":["HOME","PATH"],"environment":{"PATH":"./evil:$PATH"},"sandbox":true,"sandboxConfig":"/home/ada/plan/s.json","sandboxSettings":{"filesystem":{"allowRead":["~/x"]}},"folders":["/opt/node"],"serverIdentity":"si"})");
+        R"({"kind":"server","server":"files","command":["/usr/bin/npx","-y",""],"cwd":"/home/ada/plan","environmentNames":["HOME","PATH"],"environment":{"PATH":"./evil:$PATH"},"sandbox":true,"sandboxConfig":"/home/ada/plan/s.json","sandboxSettingsText":"{\"filesystem\":{\"allowRead\":[\"~/x\"]}}","folders":["/opt/node"],"serverIdentity":"si"})");
     CHECK(
         json(kernel_start()) ==
         R"({"kind":"server","server":"kernel","command":["/usr/bin/python3"],"cwd":"/home/ada/plan","environmentNames":[],"sandbox":true,"folders":[],"serverIdentity":"si"})");
@@ -238,9 +238,6 @@ TEST_CASE("an action that a client asks about is read as it was sent") {
     protocol::Action without_tool = gate::to_protocol(tool_call());
     without_tool.tool.reset();
     CHECK(error_of([&] { gate::from_protocol(without_tool); }) == ErrorCode::invalid_params);
-    protocol::Action shell = gate::to_protocol(install());
-    shell.kind = ActionKind::shell;
-    CHECK(error_of([&] { gate::from_protocol(shell); }) == ErrorCode::invalid_params);
 }
 
 TEST_CASE("an action without a text that its kind needs is not complete") {

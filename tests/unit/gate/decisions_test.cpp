@@ -32,7 +32,7 @@ TEST_CASE("an action that a rule allowed is listed, with the rule as it was") {
     CHECK(past[0].by == ResolvedBy::rule);
     CHECK(past[0].rule.value().id == allows.id);
     CHECK(past[0].rule->source == protocol::RuleSource::session);
-    CHECK(past[0].action.value().arguments == RawJson::parse(R"({"path":"a\u202e"})"));
+    CHECK(past[0].action.value().arguments_text == RawJson::parse(R"({"path":"a\u202e"})"));
     CHECK(past[0].display.front() == "tool read_file of files");
     CHECK_FALSE(past[0].approval_id);
     CHECK(past[0].session_id == "s");
@@ -107,7 +107,7 @@ TEST_CASE("an edited call is listed as it ran") {
     edited.arguments_text = R"({"path":"b"})";
     fixture.respond(std::move(edited));
     REQUIRE(call->allowed());
-    CHECK(decided(fixture).at(0).action.value().arguments == RawJson::parse(R"({"path":"b"})"));
+    CHECK(decided(fixture).at(0).action.value().arguments_text == RawJson::parse(R"({"path":"b"})"));
     CHECK(decided(fixture).at(0).edited == true);
 }
 
@@ -187,5 +187,5 @@ TEST_CASE("a payload that is too large to keep is left out, and what kind of act
     const auto past = decided(fixture);
     CHECK_FALSE(past.at(0).action);
     CHECK(past.at(0).display == std::vector<std::string>{"tool read_file of files"});
-    CHECK(past.at(1).action.value().arguments == RawJson::parse(path_of(8000)));
+    CHECK(past.at(1).action.value().arguments_text == RawJson::parse(path_of(8000)));
 }

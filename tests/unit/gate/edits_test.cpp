@@ -100,7 +100,7 @@ TEST_CASE("arguments are laid out for an editor with every digit, name and order
         const auto call = fixture.ask(editable(tool(arguments)));
         CHECK_FALSE(edit(fixture, fixture.user.requested.back().edit_text.value()));
         REQUIRE(call->allowed());
-        CHECK(call->decision->action.arguments->value() == RawJson::parse(arguments).value());
+        CHECK(std::get<gate::ToolCall>(call->decision->action).arguments.value() == RawJson::parse(arguments).value());
     }
 }
 

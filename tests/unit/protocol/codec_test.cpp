@@ -59,8 +59,8 @@ TEST_CASE("a value beyond a limit is refused with the path to it and the limit i
           "params.detailLevel: expected 0 or 1, found 2");
     CHECK(problem_with<CancelRequestParams>(R"({"id":1.5})") ==
           "params.id: expected an integer or a string, found 1.5");
-    CHECK(problem_with<PolicyExplainParams>(R"({"action":{"kind":"tool","arguments":"{}"}})") ==
-          R"(params.action.arguments: expected an object, found "{}")");
+    CHECK(problem_with<PolicyExplainParams>(R"({"action":{"kind":"tool","argumentsText":"[]"}})") ==
+          R"(params.action.argumentsText: expected an object, as text, found "[]")");
     CHECK(problem_with<PolicyAddParams>(R"({"rule":{"effect":"deny"},"scope":"once"})") ==
           R"(params.scope: expected "session" or "workspace" or "always", found "once")");
 }
@@ -82,8 +82,8 @@ TEST_CASE("lengths are counted in characters, as JSON Schema counts") {
     for (std::size_t i = 0; i < most; ++i) {
         code += "é";
     }
-    CHECK(problem_with<KernelIsCompleteParams>(R"({"code":")" + code + "\"}") == "none");
-    CHECK(problem_with<KernelIsCompleteParams>(R"({"code":"a)" + code + "\"}")
+    CHECK(problem_with<KernelCompleteParams>(R"({"cursorPos":0,"code":")" + code + "\"}") == "none");
+    CHECK(problem_with<KernelCompleteParams>(R"({"cursorPos":0,"code":"a)" + code + "\"}")
               .starts_with("params.code: expected at most 1048576 characters, found \"aé"));
 }
 

@@ -73,17 +73,15 @@ bool is_read(const std::string& method, const std::string& part) {
     return from_us.contains(method) ? part == "result" : part == "params";
 }
 
-// Without what a client may say and cellgate has no use for: fields it does not know, as the examples mark them, and
-// one that it knows; null where that means nothing.
+// Without what a client may say and cellgate has no use for: fields it does not know, as the examples mark them; null
+// where that means nothing.
 Json as_read(const std::string& method, const Json& example) {
     if (!example.is_object()) {
         return example;
     }
     Json left = Json::object();
     for (const auto& [name, value] : example.items()) {
-        const bool useless = (method == "channel/tools.call" && name == "execution") ||
-                             (method.starts_with("channel/") && value.is_null());
-        if (!useless && value != "is ignored") {
+        if (value != "is ignored" && !(method.starts_with("channel/") && value.is_null())) {
             left[name] = value;
         }
     }
@@ -92,7 +90,6 @@ Json as_read(const std::string& method, const Json& example) {
 
 // The examples that the contract refuses and the codec reads.
 const std::set<std::string> known{
-    "approval.elicit: a scope",
     "approval.respond: an edit of two at once",
     "approval.respond: edited arguments are a list",
     "initialize: a server has a command and a URL, so it is open which one is used",

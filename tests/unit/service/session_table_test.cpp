@@ -83,14 +83,13 @@ struct Fixture {
     gate::Gate gate{loop.clock(), gate_options()};
     tools::Registry registry{loop, loop.clock(), gate,
                              tools::RegistryOptions{workspace.path, workspace.environment, {"cellgate", "0"}, nullptr}};
-    tools::ToolCallDispatcher dispatcher{gate, registry};
     store::Journals journals{folder.path, run_inline};
     std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
     ClientHub clients;
     IdleTracker idle_tracker{loop.clock()};
     SessionEvents events{clients, idle_tracker, nullptr};
-    session::SessionServices services{loop,   loop.clock(), gate,     dispatcher,     *network,
-                                      events, directories,  journals, workspace.path, workspace.environment};
+    session::SessionServices services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
+                                      events, directories,  journals, workspace.path,        workspace.environment};
     SessionTable sessions{services, workspace, events};
     Texts outcomes;
     TaskScope tasks;

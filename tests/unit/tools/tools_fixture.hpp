@@ -55,12 +55,14 @@ struct User final : gate::ApprovalClient {
     void on_resolved(const protocol::ApprovalResolvedParams& params) override { resolved.push_back(params); }
 
     void respond(const protocol::Approval& approval, protocol::Verdict verdict,
-                 std::optional<RawJson> arguments = std::nullopt) {
+                 const std::optional<RawJson>& arguments = std::nullopt) {
         protocol::ApprovalRespondParams params;
         params.approval_ids = {approval.approval_id};
         params.decision = verdict;
         params.scope = protocol::Scope::once;
-        params.arguments = std::move(arguments);
+        if (arguments) {
+            params.arguments_text = arguments->text();
+        }
         if (verdict == protocol::Verdict::deny) {
             params.reason = "not today";
         }

@@ -89,6 +89,11 @@ void require_member_count(const T& value) {
 }
 
 template <class Value>
+inline constexpr bool is_optional = false;
+template <class Value>
+inline constexpr bool is_optional<std::optional<Value>> = true;
+
+template <class Value>
 const Value* present(const Value& value) {
     return &value;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// `Isolation` is the kind of a sandbox, by its launcher; `IsolationTraits` are what such sandboxes offer and lack. Other
-// modules ask the traits and never compare the kind, so that a launcher is added in this module alone. Only a user can
-// choose another kind than the default.
+// `Isolation` is the kind of a sandbox, by its launcher; `IsolationTraits` are what such sandboxes offer and lack.
+// Other modules ask the traits and never compare the kind, so that a launcher is added in this module alone. Only a
+// user can choose another kind than the default.
 
 #include <optional>
 #include <span>

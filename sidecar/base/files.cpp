@@ -16,7 +16,7 @@ std::optional<std::string> read_file(const std::string& path) {
     if (!file.valid()) {
         return std::nullopt;
     }
-    std::array<char, 65536> buffer;
+    std::array<char, 65536> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by read()
     std::string text;
     while (true) {
         const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());

@@ -327,8 +327,7 @@ Task<std::optional<protocol::CallToolResult>> HostTools::call(ToolPtr tool, gate
     try {
         if (tool->spec.name == "run_command") {
             auto params = from_json<RunCommandParams>(arguments, "arguments");
-            co_return co_await run(std::move(call.command.value()), params.cwd.value_or("."),
-                                   params.timeout_seconds);
+            co_return co_await run(std::move(call.command.value()), params.cwd.value_or("."), params.timeout_seconds);
         }
         std::function<protocol::CallToolResult()> work = [this, &tool, &arguments] {
             return work_on_file(tool->spec.name, arguments);

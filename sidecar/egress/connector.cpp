@@ -161,7 +161,9 @@ Task<std::vector<Host>> Connector::look_up(Host host) {
         co_return itself;
     }
     const auto has_turn = [this] { return lookups_ < max_lookups; };
-    co_await lookup_ended_.until(has_turn);
+    while (!has_turn()) { // another one that waited may have taken the turn
+        co_await lookup_ended_.until(has_turn);
+    }
     ++lookups_;
     const auto lookup = std::make_shared<Lookup>();
     tasks_.spawn(look_up_into(lookup, host));

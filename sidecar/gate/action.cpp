@@ -27,10 +27,11 @@ struct FromProtocol {
     template <class Tag, class Value>
     void operator()(const BoundField<Tag, Value>& bound) const {
         const auto& given = in.*Tag::member;
-        constexpr bool required = !detail::is_optional<Value>;
-        if (given) {
+        if constexpr (detail::is_optional<Value>) {
+            bound.value = given;
+        } else if (given) {
             bound.value = *given;
-        } else if (required && Tag::role != FieldRole::identity) {
+        } else if (Tag::role != FieldRole::identity) {
             throw Error(ErrorCode::invalid_params, "params.action: expected all fields of its kind, found one without");
         }
     }

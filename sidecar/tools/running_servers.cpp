@@ -42,8 +42,8 @@ protocol::ToolServerInfo configured_info(const ServerEntry& entry) {
 
 } // namespace
 
-RunningServers::RunningServers(ServerCatalog& catalog, ServerStarter starter)
-    : catalog_(catalog), starter_(std::move(starter)) {}
+RunningServers::RunningServers(ServerCatalog& catalog, const ServerStarter& starter)
+    : catalog_(catalog), starter_(starter) {}
 
 RunningServers::RecordPtr RunningServers::record_of(const ServerEntryPtr& entry) {
     RecordPtr& record = records_[entry];

@@ -14,7 +14,7 @@ namespace cellgate::tools {
 
 class RunningServers {
   public:
-    RunningServers(ServerCatalog& catalog, ServerStarter starter);
+    RunningServers(ServerCatalog& catalog, const ServerStarter& starter);
     RunningServers(const RunningServers&) = delete;
     RunningServers& operator=(const RunningServers&) = delete;
 

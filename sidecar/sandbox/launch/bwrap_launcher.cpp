@@ -137,7 +137,8 @@ Launch launch_in(const Bwrap& bwrap, const MountPlan& plan, async::Command comma
 
 } // namespace
 
-constexpr IsolationTraits BwrapLauncher::traits = {.name = "bwrap", .own_network = true, .agents = true};
+constexpr IsolationTraits BwrapLauncher::traits = {
+    .name = "bwrap", .isolates = true, .mounts = true, .own_network = true, .installs = true, .agents = true};
 
 void BwrapLauncher::check() {
     available_bwrap(environment_);

@@ -91,8 +91,7 @@ std::string why_no_landlock_launcher() {
     return why;
 }
 
-constexpr IsolationTraits LandlockLauncher::traits = {
-    .name = "landlock", .mounts = false, .installs = false, .limitations = limitations};
+constexpr IsolationTraits LandlockLauncher::traits = {.name = "landlock", .isolates = true, .limitations = limitations};
 
 void LandlockLauncher::check() {
     const std::string why = why_no_landlock_launcher();

@@ -30,6 +30,8 @@ constexpr std::array launchers = {
     LauncherEntry{Isolation::none, &NoneLauncher::traits, make<NoneLauncher>},
 };
 
+static_assert(launchers.size() == static_cast<std::size_t>(Isolation::none) + 1);
+
 const LauncherEntry& entry_of(Isolation isolation) {
     return *std::find_if(launchers.begin(), launchers.end(),
                          [isolation](const LauncherEntry& each) { return each.isolation == isolation; });

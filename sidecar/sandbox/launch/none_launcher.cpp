@@ -4,7 +4,7 @@
 
 namespace cellgate::sandbox {
 
-constexpr IsolationTraits NoneLauncher::traits = {.name = "none", .isolates = false, .mounts = false};
+constexpr IsolationTraits NoneLauncher::traits = {.name = "none", .installs = true};
 
 Launch NoneLauncher::wrap(async::Command command, const Profile& profile) {
     if (profile.limits.any()) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <sstream>
 #include <string_view>
 
 namespace cellgate::sandbox {
@@ -17,6 +16,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_bytes = 1 << 20; // of a file that is read
 constexpr int max_files = 32;              // that include each other
+
+struct Setting {
+    std::string section; // in lower case, without what follows in quotes
+    std::string name;    // in lower case
+    std::string value;
+};
 
 std::string content_of(const std::string& path) {
     return read_regular_file(path, max_bytes).bytes;
@@ -33,9 +38,62 @@ std::string without_space(std::string_view text) {
     return std::string(text.substr(begin, end == std::string_view::npos ? 0 : end + 1 - begin));
 }
 
+// The text of one line up to its end or a comment, with what it has in quotes, and with the lines that it goes on in.
+std::string take_value(std::string_view text, std::size_t& at) {
+    std::string value;
+    bool quoted = false;
+    for (; at < text.size() && (text[at] != '\n' || quoted); ++at) {
+        const char c = text[at];
+        if (c == '\\' && at + 1 < text.size()) {
+            const char next = text[++at];
+            value += next == '\n' ? "" : next == 'n' ? "\n" : next == 't' ? "\t" : std::string(1, next);
+        } else if (c == '"') {
+            quoted = !quoted;
+        } else if (!quoted && (c == '#' || c == ';')) {
+            at = std::min(text.find('\n', at), text.size());
+            break;
+        } else {
+            value += c;
+        }
+    }
+    return without_space(value);
+}
+
+std::vector<Setting> settings_in(const std::string& text) {
+    std::vector<Setting> settings;
+    std::string section;
+    for (std::size_t at = 0; at < text.size();) {
+        const char c = text[at];
+        if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+            ++at;
+        } else if (c == '#' || c == ';') {
+            at = std::min(text.find('\n', at), text.size());
+        } else if (c == '[') {
+            const std::size_t end = std::min(text.find_first_of(" \t\"]\n.", at), text.size());
+            section = in_lower_case(text.substr(at + 1, end - at - 1));
+            bool quoted = false;
+            for (at = end; at < text.size() && text[at] != '\n' && (text[at] != ']' || quoted); ++at) {
+                quoted = text[at] == '"' ? !quoted : quoted;
+                at += text[at] == '\\' ? 1 : 0;
+            }
+            ++at;
+        } else {
+            const std::size_t end = std::min(text.find_first_of("=\n", at), text.size());
+            const std::string name = in_lower_case(without_space(std::string_view(text).substr(at, end - at)));
+            at = end;
+            std::string value;
+            if (at < text.size() && text[at] == '=') {
+                value = take_value(text, ++at);
+            }
+            settings.push_back({section, name, std::move(value)});
+        }
+    }
+    return settings;
+}
+
 // The words of a command, each of which may be a file.
 std::vector<std::string> words_of(const std::string& command) {
-    constexpr std::string_view between = " \t\r;|&<>()'\"!=";
+    constexpr std::string_view between = " \t\r\n;|&<>()'\"!=";
     std::vector<std::string> words;
     for (std::size_t at = 0; at < command.size();) {
         const std::size_t begin = std::min(command.find_first_not_of(between, at), command.size());
@@ -45,20 +103,6 @@ std::vector<std::string> words_of(const std::string& command) {
         }
     }
     return words;
-}
-
-// Without its quotes, and without a comment behind it.
-std::string plain_value(const std::string& text) {
-    std::string value;
-    bool quoted = false;
-    for (const char c : text) {
-        if (!quoted && (c == '#' || c == ';')) {
-            break;
-        }
-        quoted = c == '"' ? !quoted : quoted;
-        value += c == '"' ? "" : std::string(1, c);
-    }
-    return without_space(value);
 }
 
 class Reading {
@@ -80,44 +124,32 @@ class Reading {
         }
     }
 
-    // Line by line. git runs what many keys name, and more with each version: so a file is a reference whatever the key
+    // git runs what many keys name, and more with each version: so what is in a value is a reference whatever the key
     // is.
     void configuration(const std::string& file) {
         if (++files_ > max_files) {
             return;
         }
         const std::string folder = fs::path(file).parent_path();
-        std::istringstream lines(content_of(file));
-        for (std::string line; std::getline(lines, line);) {
-            const std::size_t equals = line.find('=');
-            if (equals != std::string::npos) {
-                const std::string key = in_lower_case(line.substr(0, equals));
-                read_value(without_space(std::string_view(key).substr(key.rfind(']') + 1)), line.substr(equals + 1),
-                           folder);
-            } else if (line.find('[') == std::string::npos) {
-                read_value({}, line, folder); // it goes on with the value of the line before
+        for (Setting& setting : settings_in(content_of(file))) {
+            const bool includes = setting.section == "include" || setting.section == "includeif";
+            if (includes && setting.name == "path") {
+                references.push_back({folder, setting.value});
+                const std::string included = resolve_symlinks(folder, setting.value).end;
+                if (!included.empty()) {
+                    configuration(included);
+                }
+            } else if (setting.section == "core" && setting.name == "hookspath") {
+                references.push_back({worktree_, setting.value});
             }
+            for (std::string& word : words_of(setting.value)) {
+                references.push_back({worktree_, std::move(word), true});
+            }
+            references.push_back({worktree_, std::move(setting.value), true});
         }
     }
 
   private:
-    void read_value(const std::string& key, const std::string& text, const std::string& folder) {
-        const std::string value = plain_value(text);
-        if (key == "path" && !value.empty()) {
-            references.push_back({folder, value});
-            const std::string included = resolve_symlinks(folder, value).end;
-            if (!included.empty()) {
-                configuration(included);
-            }
-        } else if (key == "hookspath" && !value.empty()) {
-            references.push_back({worktree_, value});
-        }
-        references.push_back({worktree_, value, true});
-        for (std::string& word : words_of(text)) {
-            references.push_back({worktree_, std::move(word), true});
-        }
-    }
-
     std::string worktree_;
     int files_ = 0;
 };

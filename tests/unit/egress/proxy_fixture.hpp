@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -36,7 +37,10 @@ struct TestNetwork final : Network {
         }
         looked_up.push_back(host.name);
         if (host.name.ends_with(".stuck.example")) {
+            max_stuck = std::max(max_stuck, ++stuck);
             co_await nothing.wait();
+            co_await loop.yield();
+            --stuck;
         }
         std::vector<Host> found;
         for (const std::string& address : names[host.name]) {
@@ -68,6 +72,8 @@ struct TestNetwork final : Network {
     std::string deaf;
     Event nothing;
     Event* hold = nullptr; // connecting waits for it
+    int stuck = 0;         // lookups that wait for `nothing`
+    int max_stuck = 0;
     std::vector<std::string> looked_up;
     std::vector<std::string> connected;
 };

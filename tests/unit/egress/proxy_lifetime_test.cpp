@@ -115,6 +115,8 @@ TEST_CASE("few names that no resolver answers for are pending at a time, and the
         fixture.network.nothing.set(); // the resolver answers at last, that there is none
         co_await clients.join();
     });
+    CHECK(fixture.network.looked_up.size() == answers.size());
+    CHECK(fixture.network.max_stuck == 4); // also when several places are free at once
     for (const std::string& answer : answers) {
         CHECK(is_refused(answer, "502"));
     }

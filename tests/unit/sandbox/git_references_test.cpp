@@ -85,6 +85,11 @@ git clone -q --bare src store; git -C store worktree add -q ../far/away/main)sh"
     {"a script that the configuration names",
      "printf '#!/bin/sh\\n' > scripts/m; git config core.fsmonitor \"sh ./scripts/m\"",
      R"py(put("repo/scripts/m", EVIL))py", "cd repo; git status; test -e ../evil"},
+    {"one that it names in quotes", "printf '#!/bin/sh\\n' > scripts/m; git config core.fsmonitor 'sh \"./scripts/m\"'",
+     R"py(put("repo/scripts/m", EVIL))py", "cd repo; git status; test -e ../evil"},
+    {"one in a value that goes on in the next line", R"sh(printf '#!/bin/sh\n' > scripts/m; chmod +x scripts/m
+printf '[alias]\n x = "!true; \\\n [ -x scripts/m ] && scripts/m --a=b"\n' >> .git/config)sh",
+     R"py(put("repo/scripts/m", EVIL))py", "cd repo; git x; test -e ../evil"},
     {"the target of a link, which is not there", "ln -s shared/vscode .vscode",
      R"py(os.makedirs("repo/shared/vscode"); put("repo/shared/vscode/tasks.json"))py",
      "test -e repo/.vscode/tasks.json"},

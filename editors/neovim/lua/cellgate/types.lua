@@ -328,7 +328,7 @@
 ---@class ExecuteParams
 ---@field executionId? ChosenId Default: a new one.
 ---@field sessionId? ChosenId Default: the workspace's default session, which is started on demand.
----@field code string At most 4 MiB, without U+0000.
+---@field code string At most 4,194,304 characters, without U+0000.
 ---@field cell? CellPosition Where the code is in the editor.
 ---@field timeoutSeconds? number
 ---@field approvals? ApprovalMode Default ask.
@@ -887,7 +887,7 @@
 --- A place in code. No sessionId: the default session, which is not started for it.
 ---@class KernelCompleteParams
 ---@field sessionId? ChosenId
----@field code string At most 1 MiB.
+---@field code string At most 1,048,576 characters.
 ---@field cursorPos CodePoints
 
 --- A place in code: how many Unicode code points come before it, as in Jupyter. More than there are: the end.
@@ -904,7 +904,7 @@
 --- A place in code. No sessionId: the default session, which is not started for it.
 ---@class KernelInspectParams
 ---@field sessionId? ChosenId
----@field code string At most 1 MiB.
+---@field code string At most 1,048,576 characters.
 ---@field cursorPos CodePoints
 ---@field detailLevel? 0|1 1: with the source, where there is one. Default 0.
 

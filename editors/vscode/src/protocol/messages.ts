@@ -594,7 +594,7 @@ export interface ExecuteParams {
      */
     sessionId?: ChosenId;
     /**
-     * At most 4 MiB, without U+0000.
+     * At most 4,194,304 characters, without U+0000.
      */
     code: string;
     /**
@@ -1589,7 +1589,7 @@ export interface KernelInfo {
 export interface KernelCompleteParams {
     sessionId?: ChosenId;
     /**
-     * At most 1 MiB.
+     * At most 1,048,576 characters.
      */
     code: string;
     cursorPos: CodePoints;
@@ -1616,7 +1616,7 @@ export interface KernelCompleteResult {
 export interface KernelInspectParams {
     sessionId?: ChosenId;
     /**
-     * At most 1 MiB.
+     * At most 1,048,576 characters.
      */
     code: string;
     cursorPos: CodePoints;

@@ -51,7 +51,8 @@ class Mutex {
 // `Condition` wakes coroutines that wait for something to become true. notify() has each of them look again.
 class Condition {
   public:
-    // `holds` is a function object that the caller keeps alive, and is called at once and after each notify().
+    // `holds` is a function object that the caller keeps alive, and is called at once and after each notify(). Where
+    // several wait for a place that one of them takes, each looks again afterwards: it held when each was woken.
     template <class Predicate>
     Task<void> until(const Predicate& holds) {
         while (!holds()) {

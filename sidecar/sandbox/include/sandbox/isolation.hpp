@@ -21,10 +21,10 @@ inline constexpr Isolation default_isolation = Isolation::bwrap;
 
 struct IsolationTraits {
     std::string_view name;    // in the protocol and on the command line
-    bool isolates = true;     // false: code has all rights of the user
-    bool mounts = true;       // what is not shown is absent; false: a guard refuses it
+    bool isolates = false;    // false: code has all rights of the user
+    bool mounts = false;      // what is not shown is absent; false: a guard refuses it
     bool own_network = false; // one in which the way out, a proxy, can be reached
-    bool installs = true;     // packages that cellgate installs are seen in it
+    bool installs = false;    // packages that cellgate installs are seen in it
     bool agents = false;      // agents may run code in a user's session that has it
     // What it lacks compared with the default, for users to read before they choose it. SECURITY.md describes each.
     std::span<const std::string_view> limitations = {};

@@ -1,11 +1,12 @@
 // `Seen` records which payloads were shown to their ends: the mark at the end was in view while the editor showed the
 // page. A mark that is cut off by the editor, a pane or a scrolling box is not in view.
+// The browser reports one at the very edge as not in view, and without a second threshold never reports it again.
 
 export class Seen {
     private readonly seen = new WeakSet<Element>();
     /** Watched, and not seen yet. */
     private readonly awaited = new Set<Element>();
-    private readonly observer = new IntersectionObserver((entries) => this.take(entries));
+    private readonly observer = new IntersectionObserver((entries) => this.take(entries), { threshold: [0, 0.5] });
     private visible = true;
 
     constructor(private readonly changed: () => void) {}

@@ -236,11 +236,13 @@ void ServerCatalog::remove(const std::string& name, std::string reason) {
 
 std::vector<ServerEntryPtr> ServerCatalog::entries() const {
     std::vector<ServerEntryPtr> all;
-    for (const auto& [name, entry] : entries_) {
-        all.push_back(entry);
+    for (const bool built_in : {true, false}) {
+        for (const auto& [name, entry] : entries_) {
+            if ((entry->spec.source == ToolServerSource::built_in) == built_in) {
+                all.push_back(entry);
+            }
+        }
     }
-    std::stable_partition(all.begin(), all.end(),
-                          [](const ServerEntryPtr& entry) { return entry->spec.source == ToolServerSource::built_in; });
     return all;
 }
 

@@ -152,7 +152,6 @@ class BenchWorkspace:
             names["BENCH_OPTIONS"] = json.dumps({
                 "mcpServers": {"everything": {"command": "taskset",
                                               "args": ["-c", SERVER, "node", str(EVERYTHING), "stdio"]}},
-                "rules": [{"effect": "allow", "kind": "tool", "server": "everything", "tool": "echo"}],
             })
         if group in WATCHED and case in ("shipped", "stock", "fake"):
             names["LD_PRELOAD"] = str(self.programs / "turns.so")

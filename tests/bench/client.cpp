@@ -262,6 +262,8 @@ double unread(Cellgate& cellgate, const std::string& code, const std::string& ha
 // Samples that the cell takes itself.
 void serve_cell(Cellgate& cellgate, const std::string& code) {
     cellgate.request("wrappers/generate", R"({"server":"everything"})");
+    cellgate.request("policy/add", R"({"rule":{"effect":"allow","kind":"tool","server":"everything","tool":"echo"},)"
+                                   R"("scope":"always"})");
     cellgate.create_session("s", "default");
     cellgate.execute("s", code);
     std::cout << "ready" << std::endl;

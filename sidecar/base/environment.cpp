@@ -7,6 +7,18 @@
 
 namespace cellgate {
 
+Environment process_environment() {
+    Environment result;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        std::string_view text = *entry;
+        std::size_t equals = text.find('=');
+        if (equals != std::string_view::npos) {
+            result.emplace(text.substr(0, equals), text.substr(equals + 1));
+        }
+    }
+    return result;
+}
+
 std::vector<std::string> search_path(const Environment& environment) {
     std::vector<std::string> directories;
     const auto entry = environment.find("PATH");

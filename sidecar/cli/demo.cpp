@@ -3,6 +3,7 @@
 // answers.
 
 #include "approval_prompt.hpp"
+#include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/names.hpp"
 #include "base/shell_words.hpp"
@@ -13,7 +14,6 @@
 #include "local_sidecar.hpp"
 #include "output_printer.hpp"
 #include "protocol/messages/sessions.hpp"
-#include "sandbox/launcher.hpp"
 #include "store/directories.hpp"
 
 #include <filesystem>
@@ -62,7 +62,7 @@ class Demo final : public ClientEvents {
         }
         service::SidecarOptions options;
         options.workspace = workspace_;
-        options.environment = sandbox::process_environment();
+        options.environment = process_environment();
         directories_ = store::find_directories(options.environment);
         const auto home = options.environment.find("HOME");
         ssh_directory_ = (home == options.environment.end() ? std::string("/root") : home->second) + "/.ssh";

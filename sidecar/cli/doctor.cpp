@@ -81,7 +81,7 @@ void add_doctor(CLI::App& app, Invocation& invocation) {
         ->type_name("DIR");
     command->callback([workspace, &invocation] {
         invocation.run = [workspace] {
-            const Environment environment = sandbox::process_environment();
+            const Environment environment = process_environment();
             std::vector<sandbox::Finding> findings = sandbox::examine(environment);
             sandbox::Finding kernel{"kernel", false, {}, {}};
             std::vector<std::string> folders;

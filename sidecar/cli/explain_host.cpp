@@ -34,7 +34,7 @@ Task<void> ask_rules(async::Loop* loop, const std::string* workspace, const sand
                      const sandbox::Settings* settings, protocol::PolicyExplainResult* result) {
     gate::GateOptions options;
     options.root = *workspace;
-    options.policy_directory = store::find_directories(sandbox::process_environment()).config + "/policy";
+    options.policy_directory = store::find_directories(process_environment()).config + "/policy";
     options.run_blocking = [loop](std::function<void()> work) { return loop->run_blocking(std::move(work)); };
     gate::Gate gate(loop->clock(), std::move(options));
     Somebody somebody;

@@ -1,8 +1,8 @@
 // `cellgate install PACKAGE…`: packages for the workspace's kernels, after approval by the user at the terminal.
 
+#include "base/environment.hpp"
 #include "commands.hpp"
 #include "protocol/messages/packages.hpp"
-#include "sandbox/launcher.hpp"
 #include "terminal_client.hpp"
 
 namespace cellgate::cli {
@@ -19,7 +19,7 @@ struct InstallArguments {
     service::SidecarOptions options() const {
         service::SidecarOptions options;
         options.workspace = workspace;
-        options.environment = sandbox::process_environment();
+        options.environment = process_environment();
         if (!trace.empty()) {
             options.trace_file = trace;
         }

@@ -1,7 +1,7 @@
 #include "kernel_listing.hpp"
 
+#include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
-#include "sandbox/launcher.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ Task<void> list_into(async::Loop* loop, jupyter::KernelRequest request, std::vec
 std::vector<jupyter::KernelInfo> installed_kernels(const std::string& workspace) {
     jupyter::KernelRequest request;
     request.workspace = std::filesystem::canonical(workspace);
-    request.environment = sandbox::process_environment();
+    request.environment = process_environment();
     std::vector<jupyter::KernelInfo> kernels;
     async::Loop loop;
     loop.run(list_into(&loop, std::move(request), &kernels));

@@ -2,9 +2,9 @@
 
 #include "agent/client_config.hpp"
 #include "agent/serve_agent.hpp"
+#include "base/environment.hpp"
 #include "commands.hpp"
 #include "log_level_option.hpp"
-#include "sandbox/launcher.hpp"
 #include "service/sidecar.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ void add_mcp(CLI::App& app, Invocation& invocation) {
                 return 0;
             }
             async::Loop loop;
-            loop.run(agent::serve_agent(&loop, *options, sandbox::process_environment()));
+            loop.run(agent::serve_agent(&loop, *options, process_environment()));
             return 0;
         };
     });

@@ -76,7 +76,7 @@ Task<void> find_kernel(async::Loop* loop, jupyter::KernelRequest request,
 }
 
 int explain(const ExplainArguments& arguments) {
-    const Environment environment = sandbox::process_environment();
+    const Environment environment = process_environment();
     const std::string workspace = service::canonical_workspace(arguments.workspace);
     const std::shared_ptr<const sandbox::Settings> settings = arguments.sandbox.settings();
     if (const std::optional<sandbox::HostQuery> host = as_host(arguments.subject, workspace)) {

@@ -195,7 +195,7 @@ class SandboxChecker {
   public:
     SandboxChecker(async::Loop& loop, SandboxCheckOptions options, std::string folder)
         : loop_(loop), options_(std::move(options)), traits_(sandbox::traits_of(options_.isolation)),
-          folder_(std::move(folder)), python_(system_python()), environment_(sandbox::process_environment()),
+          folder_(std::move(folder)), python_(system_python()), environment_(process_environment()),
           hidden_(store::find_directories(environment_).all()), network_(egress::make_system_network(loop)),
           gate_(loop.clock(), gate_options(loop, folder_)) {
         environment_["CELLGATE_TEST_SECRET"] = "CANARY";

@@ -1,12 +1,12 @@
 // `cellgate serve --stdio`: a sidecar for the one client on stdin and stdout; it ends with it.
 
 #include "async/stream.hpp"
+#include "base/environment.hpp"
 #include "base/log.hpp"
 #include "base/sync.hpp"
 #include "commands.hpp"
 #include "daemon/stdio.hpp"
 #include "log_level_option.hpp"
-#include "sandbox/launcher.hpp"
 #include "sandbox_options.hpp"
 #include "service/sidecar.hpp"
 
@@ -70,7 +70,7 @@ void add_serve(CLI::App& app, Invocation& invocation) {
             set_log_level(arguments->log_level);
             service::SidecarOptions options;
             options.workspace = arguments->workspace;
-            options.environment = sandbox::process_environment();
+            options.environment = process_environment();
             if (!arguments->trace.empty()) {
                 options.trace_file = arguments->trace;
             }

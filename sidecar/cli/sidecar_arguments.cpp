@@ -1,8 +1,8 @@
 #include "sidecar_arguments.hpp"
 
+#include "base/environment.hpp"
 #include "mcp_config_file.hpp"
 #include "rule_argument.hpp"
-#include "sandbox/launcher.hpp"
 
 namespace cellgate::cli {
 
@@ -54,7 +54,7 @@ void SidecarArguments::take_server_command(Invocation& invocation) {
 service::SidecarOptions SidecarArguments::options() const {
     service::SidecarOptions options;
     options.workspace = workspace;
-    options.environment = sandbox::process_environment();
+    options.environment = process_environment();
     for (const std::string& rule : allow) {
         options.rules.push_back(parse_allow_rule(rule));
     }

@@ -1,13 +1,13 @@
 // `cellgate status` and `cellgate stop`: the workspace's sidecar, as a user at a shell sees it. Both come as an
 // agent: the sidecar does not wait for them to reconnect, and does not end because they are newer.
 
+#include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/sync.hpp"
 #include "commands.hpp"
 #include "daemon/connect.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "protocol/peer.hpp"
-#include "sandbox/launcher.hpp"
 
 #include <fmt/format.h>
 
@@ -154,7 +154,7 @@ void add_command(CLI::App& app, Invocation& invocation, const char* name, const 
         ->type_name("DIR");
     command->callback([workspace, action, &invocation] {
         invocation.run = [workspace, action] {
-            daemon::InstancePaths paths = daemon::find_instance_paths(*workspace, sandbox::process_environment());
+            daemon::InstancePaths paths = daemon::find_instance_paths(*workspace, process_environment());
             int exit_code = 1;
             async::Loop loop;
             loop.run(action(&loop, std::move(paths), &exit_code));

@@ -1,10 +1,10 @@
 #include "daemon/connect.hpp"
 
 #include "async/detached.hpp"
+#include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/shell_words.hpp"
 #include "protocol/message.hpp"
-#include "sandbox/launcher.hpp"
 
 #include <fmt/format.h>
 
@@ -145,7 +145,7 @@ Task<std::optional<SidecarConnection>> join_workspace(async::Loop& loop, Instanc
 }
 
 Task<std::unique_ptr<async::UnixStream>> connect_to_workspace(async::Loop& loop, WorkspaceSidecarOptions options) {
-    const InstancePaths paths = find_instance_paths(options.workspace, sandbox::process_environment());
+    const InstancePaths paths = find_instance_paths(options.workspace, process_environment());
     Clock& clock = loop.clock();
     const Instant deadline = clock.now() + options.timeout;
     std::optional<StartedSidecar> started;

@@ -1,12 +1,12 @@
 #include "daemon/relay.hpp"
 
+#include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/scope_exit.hpp"
 #include "base/sync.hpp"
 #include "daemon/stdio.hpp"
 #include "protocol/connection.hpp"
 #include "protocol/message.hpp"
-#include "sandbox/launcher.hpp"
 
 #include <fmt/format.h>
 
@@ -119,7 +119,7 @@ Task<void> relay_stdio(async::Loop* loop, WorkspaceSidecarOptions options, int* 
     std::unique_ptr<async::UnixStream> sidecar;
     std::optional<Error> problem;
     try {
-        paths = find_instance_paths(options.workspace, sandbox::process_environment());
+        paths = find_instance_paths(options.workspace, process_environment());
         sidecar = co_await connect_to_workspace(*loop, std::move(options));
     } catch (const Error& error) {
         problem = error;

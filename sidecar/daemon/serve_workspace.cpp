@@ -1,11 +1,11 @@
 #include "daemon/serve_workspace.hpp"
 
 #include "async/stream.hpp"
+#include "base/environment.hpp"
 #include "daemon/handshake.hpp"
 #include "daemon/instance_paths.hpp"
 #include "protocol/connection.hpp"
 #include "protocol/message.hpp"
-#include "sandbox/launcher.hpp"
 #include "service/sidecar.hpp"
 
 #include <cerrno>
@@ -190,7 +190,7 @@ Task<void> serve(async::Loop* loop, const InstancePaths* paths, InstanceLock* lo
 
 int serve_workspace(const ServeWorkspaceOptions& options) {
     service::SidecarOptions sidecar_options;
-    sidecar_options.environment = sandbox::process_environment();
+    sidecar_options.environment = process_environment();
     const InstancePaths paths = find_instance_paths(options.workspace, sidecar_options.environment);
     sidecar_options.workspace = paths.workspace;
     if (!options.trace_file.empty()) {

@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     sandbox::Profile profile;
     profile.workspace = argv[1];
     profile.session_dir = argv[2];
-    const auto launcher = sandbox::make_launcher(sandbox::default_isolation, sandbox::process_environment());
+    const auto launcher = sandbox::make_launcher(sandbox::default_isolation, process_environment());
     async::Loop loop;
     bench::serve([&] {
         const double start = bench::now();

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <unistd.h>
 
 namespace cellgate::sandbox {
 
@@ -61,18 +60,6 @@ std::optional<Isolation> find_isolation(std::string_view name) {
 
 std::unique_ptr<Launcher> make_launcher(Isolation isolation, Environment environment) {
     return entry_of(isolation).make(std::move(environment));
-}
-
-Environment process_environment() {
-    Environment result;
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-        std::string_view text = *entry;
-        std::size_t equals = text.find('=');
-        if (equals != std::string_view::npos) {
-            result.emplace(text.substr(0, equals), text.substr(equals + 1));
-        }
-    }
-    return result;
 }
 
 } // namespace cellgate::sandbox

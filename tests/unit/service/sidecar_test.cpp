@@ -1,10 +1,10 @@
 // A whole sidecar with its clients in memory.
 
+#include "base/environment.hpp"
 #include "base/sync.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/sessions.hpp"
 #include "protocol/peer.hpp"
-#include "sandbox/launcher.hpp"
 #include "service/sidecar.hpp"
 #include "service_fixture.hpp"
 #include "temp_folder.hpp"
@@ -33,7 +33,7 @@ struct Fixture {
         SidecarOptions options;
         options.workspace = folder.path / "workspace";
         std::filesystem::create_directory(options.workspace);
-        options.environment = sandbox::process_environment();
+        options.environment = process_environment();
         options.environment["XDG_STATE_HOME"] = folder.path / "state";
         options.environment["XDG_CONFIG_HOME"] = folder.path / "config";
         options.environment["XDG_RUNTIME_DIR"] = folder.path / "runtime";

@@ -157,7 +157,7 @@ struct Fixture {
     TempFolder temp_folder;
     std::string folder = temp_folder.path;
     std::string workspace = folder + "/workspace";
-    Environment environment = sandbox::process_environment();
+    Environment environment = process_environment();
     store::Directories directories{folder + "/state", folder + "/config", folder + "/runtime", folder + "/data"};
     async::Loop loop;
     gate::Gate gate{loop.clock(), gate_options()};

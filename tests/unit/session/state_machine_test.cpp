@@ -114,7 +114,7 @@ struct Fixture {
         outcomes.push_back(still_runs ? "still runs" : "ended");
     }
     Environment with_kernels() const {
-        Environment all = sandbox::process_environment();
+        Environment all = process_environment();
         all["JUPYTER_PATH"] = folder + "/jupyter";
         return all;
     }

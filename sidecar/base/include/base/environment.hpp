@@ -10,6 +10,9 @@ namespace cellgate {
 
 using Environment = std::map<std::string, std::string>;
 
+// Of this process.
+Environment process_environment();
+
 // The absolute entries of PATH, in order. Relative and empty ones are left out: they depend on the working directory.
 std::vector<std::string> search_path(const Environment& environment);
 

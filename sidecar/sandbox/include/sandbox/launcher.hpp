@@ -34,6 +34,4 @@ class Launcher {
 // `environment` is this process's own (process_environment()): PATH, HOME, language and time zone are taken from it.
 std::unique_ptr<Launcher> make_launcher(Isolation isolation, Environment environment);
 
-Environment process_environment();
-
 } // namespace cellgate::sandbox

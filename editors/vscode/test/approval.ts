@@ -21,7 +21,7 @@ export function approvalOf(id: string, path: string, more: Partial<Approval> = {
         editText: JSON.stringify({ path }, null, 2),
         choices: [
             { label: "this call", scope: "once" },
-            ...(folder === undefined ? [] : [{ label: `read_text_file with path under ${folder}/`, scope: "session" as const, rule: readUnder(folder) }]),
+            ...(folder === undefined ? [] : [{ label: `read_text_file under ${folder}/`, scope: "session" as const, rule: readUnder(folder) }]),
             { label: "any read_text_file, this session", scope: "session", rule: anyRead },
         ],
         createdAt: "2026-01-05T09:30:02.500Z",

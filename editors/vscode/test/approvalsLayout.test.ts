@@ -134,7 +134,7 @@ test("a call that is unlike the others stands out, and it says why", () => {
     const { rows } = contentsOf([...tens.slice(0, 5), outlier, ...tens.slice(5)]);
     assert.deepEqual(
         rows.filter(({ missingOptions }) => missingOptions.length > 0).map(({ item, missingOptions }) => [item.id, missingOptions]),
-        [["out", ["read_text_file with path under data/"]]],
+        [["out", ["read_text_file under data/"]]],
     );
 });
 

@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
+#include "base/sync.hpp"
 #include "wire.hpp"
 
 #include <fmt/format.h>
@@ -111,7 +112,6 @@ struct Client::Reply {
     Event done;
     RawJson result;
     std::exception_ptr error;
-    std::shared_ptr<CancelState> cancel;
 };
 
 Client::Client(std::shared_ptr<protocol::Connection> connection, Implementation ourselves, Clock& clock)
@@ -290,7 +290,7 @@ Task<void> Client::initialize(std::shared_ptr<Reply> probe, Instant deadline) {
 
 std::shared_ptr<Client::Reply> Client::start_request(std::string method, RawJson params) {
     auto reply = std::make_shared<Reply>();
-    reply->cancel = tasks_.spawn(request_into(reply, std::move(method), std::move(params)));
+    tasks_.spawn(request_into(reply, std::move(method), std::move(params)));
     return reply;
 }
 
@@ -342,27 +342,21 @@ RawJson Client::complete(const RawJson& result, std::string_view method) const {
 }
 
 Task<RawJson> Client::request(std::string method, RawJson params, Instant deadline) {
-    const std::shared_ptr<Reply> reply = start_request(method, std::move(params));
-    bool answered = false;
-    std::exception_ptr cancelled;
+    const Duration limit = deadline - clock_.now();
+    std::optional<RawJson> result;
+    std::exception_ptr error;
     try {
-        answered = co_await wait_until(clock_, reply->done, deadline);
-    } catch (const Cancelled&) {
-        cancelled = std::current_exception();
+        result = co_await with_timeout(clock_, limit, peer_.call_raw(method, std::move(params)));
+    } catch (const Error&) {
+        error = std::current_exception();
     }
-    if (!answered) {
-        reply->cancel->cancel();
+    if (error) {
+        rethrow(error, method);
     }
-    if (cancelled) {
-        std::rethrow_exception(cancelled);
-    }
-    if (!answered) {
+    if (!result) {
         throw failed(fmt::format("the server did not answer {} in time", method));
     }
-    if (reply->error) {
-        rethrow(reply->error, method);
-    }
-    co_return complete(reply->result, method);
+    co_return complete(*result, method);
 }
 
 Task<ToolList> Client::list_tools(Instant deadline) {

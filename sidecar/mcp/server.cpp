@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
+#include "base/sync.hpp"
 #include "mcp/content.hpp"
 #include "server_wire.hpp"
 #include "wire.hpp"
@@ -91,19 +92,12 @@ struct Server::Call final : ToolCall {
         const auto question = std::make_shared<Elicitation>();
         question->text = std::move(text);
         elicitations.push_back(question);
-        moved.set();
-        std::exception_ptr withdrawn;
-        bool yes = false;
-        try {
-            yes = co_await question->answer.get();
-        } catch (const Cancelled&) {
-            withdrawn = std::current_exception();
-        }
+        moved.notify();
+        co_return co_await finally(question->answer.get(), withdraw(question));
+    }
+    Task<void> withdraw(std::shared_ptr<Elicitation> question) {
         std::erase(elicitations, question);
-        if (withdrawn) {
-            std::rethrow_exception(withdrawn);
-        }
-        co_return yes;
+        co_return;
     }
 
     protocol::Peer& peer;
@@ -115,7 +109,7 @@ struct Server::Call final : ToolCall {
     std::optional<protocol::CallToolResult> result;
     std::exception_ptr error;
     bool ended = false;
-    Event moved; // has ended, or has a question
+    Condition moved; // has ended, or has a question
 };
 
 Server::Server(std::shared_ptr<protocol::Connection> connection, ServerDescription description, std::vector<Tool> tools,
@@ -138,17 +132,12 @@ Server::Server(std::shared_ptr<protocol::Connection> connection, ServerDescripti
 Server::~Server() = default;
 
 Task<void> Server::run() {
-    std::exception_ptr error;
-    try {
-        co_await peer_.run();
-    } catch (const Error&) {
-        error = std::current_exception();
-    }
+    co_await finally(peer_.run(), end_tasks());
+}
+
+Task<void> Server::end_tasks() {
     tasks_.cancel();
-    co_await shielded(tasks_.join());
-    if (error) {
-        std::rethrow_exception(error);
-    }
+    co_await tasks_.join();
 }
 
 // ---- Which era ------------------------------------------------------------------------------------------------------
@@ -246,10 +235,8 @@ Task<RawJson> Server::call_tool(RawJson params) {
 }
 
 Task<void> Server::end_of(std::shared_ptr<Call> call) {
-    while (!call->ended) {
-        call->moved.reset();
-        co_await call->moved.wait();
-    }
+    const auto has_ended = [&call] { return call->ended; };
+    co_await call->moved.until(has_ended);
 }
 
 std::shared_ptr<Server::Call> Server::start(const RawJson& params, Caller caller) {
@@ -277,21 +264,19 @@ Task<void> Server::run_tool(std::shared_ptr<Call> call, const Tool* tool, RawJso
         call->result = error_result(error.what());
     }
     call->ended = true;
-    call->moved.set();
+    call->moved.notify();
 }
 
 Task<RawJson> Server::follow(std::shared_ptr<Call> call) {
+    const auto has_moved = [&call] { return call->ended || !call->elicitations.empty(); };
+    co_await call->moved.until(has_moved);
     while (!call->ended) {
-        if (!call->elicitations.empty()) {
-            if (suspended_.size() < max_suspended) {
-                co_return suspend(std::move(call));
-            }
-            call->elicitations.front()->answer.resolve(false);
-            call->elicitations.pop_front();
-            continue;
+        if (suspended_.size() < max_suspended) {
+            co_return suspend(std::move(call));
         }
-        call->moved.reset();
-        co_await call->moved.wait();
+        call->elicitations.front()->answer.resolve(false);
+        call->elicitations.pop_front();
+        co_await call->moved.until(has_moved);
     }
     if (call->error) {
         std::rethrow_exception(call->error);

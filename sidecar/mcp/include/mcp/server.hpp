@@ -86,6 +86,7 @@ class Server {
     Task<RawJson> call_tool(RawJson params);
     std::shared_ptr<Call> start(const RawJson& params, Caller caller);
     std::shared_ptr<Call> resume(const RawJson& params, Caller caller, const std::string& state);
+    Task<void> end_tasks();
     Task<RawJson> follow(std::shared_ptr<Call> call);
     static Task<void> end_of(std::shared_ptr<Call> call);
     RawJson suspend(std::shared_ptr<Call> call);

@@ -34,7 +34,8 @@ struct Connector::PendingDecision {
     std::shared_ptr<CancelState> task;
     Event settled;
     std::optional<gate::Decision> decision;
-    bool taken = false; // the allow was used by one of the callers
+    gate::OutcomeReport outcome; // of an allow that no caller has taken
+    bool taken = false;          // the allow was used by one of the callers
     std::exception_ptr error;
 };
 
@@ -77,22 +78,28 @@ Task<Upstream> Connector::connect(Endpoint endpoint, ConnectionSource source) {
     Upstream upstream;
     upstream.execution_id = request.execution_id;
     request.needs_explicit_host_rule = needs_explicit_host_rule(endpoint.host, to_string(endpoint));
-    const gate::Decision decision = co_await ask(std::move(request));
+    Answer answer = co_await ask(std::move(request));
+    const gate::Decision& decision = answer.decision;
     require_allowed(endpoint, decision);
+    upstream.outcome = std::move(answer.outcome);
     const bool by_rule = decision.by == protocol::ResolvedBy::rule && decision.rule;
     if (by_rule && decision.rule->source != protocol::RuleSource::execution) {
         upstream.execution_id.reset();
     }
-    // Only now: a question to a resolver leaves this machine, and its name can carry what it likes.
+    upstream.server = co_await gate::reporting_failure(upstream.outcome, connect_allowed(std::move(endpoint)));
+    co_return std::move(upstream);
+}
+
+// A name is looked up only now: a question to a resolver leaves this machine, and the name can carry what it likes.
+Task<std::unique_ptr<async::SocketStream>> Connector::connect_allowed(Endpoint endpoint) {
     std::vector<Host> addresses = co_await look_up(endpoint.host);
     if (!endpoint.host.is_address) {
         co_await judge_addresses(endpoint, addresses);
     }
-    upstream.server = co_await connect_to(endpoint.port, std::move(addresses));
-    co_return std::move(upstream);
+    co_return co_await connect_to(endpoint.port, std::move(addresses));
 }
 
-Task<gate::Decision> Connector::ask(gate::Request request) {
+Task<Connector::Answer> Connector::ask(gate::Request request) {
     const std::string key = key_of(request);
     while (true) {
         std::shared_ptr<PendingDecision> pending = pending_[key];
@@ -103,19 +110,15 @@ Task<gate::Decision> Connector::ask(gate::Request request) {
             pending->task = tasks_.spawn(decide(pending, request));
         }
         ++pending->asking;
-        co_await finally(until_settled(pending), leave(pending));
+        co_await finally(until_set(pending->settled), leave(pending));
         if (pending->error) {
             std::rethrow_exception(pending->error);
         }
         // An allow covers one caller; the others ask again, and a rule may decide now. A denial covers all callers.
         if (!pending->decision->allowed || !std::exchange(pending->taken, true)) {
-            co_return *pending->decision;
+            co_return Answer{*pending->decision, std::move(pending->outcome)};
         }
     }
-}
-
-Task<void> Connector::until_settled(std::shared_ptr<PendingDecision> pending) {
-    co_await pending->settled.wait();
 }
 
 // The last caller that is cancelled withdraws the question.
@@ -131,6 +134,7 @@ Task<void> Connector::leave(std::shared_ptr<PendingDecision> pending) {
 Task<void> Connector::decide(std::shared_ptr<PendingDecision> pending, gate::Request request) {
     try {
         pending->decision = co_await gate_.decide(std::move(request));
+        pending->outcome = gate_.outcome_report(*pending->decision);
     } catch (const Error&) {
         pending->error = std::current_exception();
     }

@@ -20,6 +20,7 @@ struct Upstream {
     std::unique_ptr<async::SocketStream> server;
     // The execution with which the permission ends; nothing when a rule that outlives executions allows the host.
     std::optional<std::string> execution_id;
+    gate::OutcomeReport outcome;
 };
 
 class Connector {
@@ -44,13 +45,17 @@ class Connector {
     struct Lookup;
 
     gate::Request request_for(const Endpoint& endpoint, const ConnectionSource& source) const;
-    Task<gate::Decision> ask(gate::Request request);
+    struct Answer {
+        gate::Decision decision;
+        gate::OutcomeReport outcome;
+    };
+    Task<Answer> ask(gate::Request request);
     Task<void> decide(std::shared_ptr<PendingDecision> pending, gate::Request request);
-    static Task<void> until_settled(std::shared_ptr<PendingDecision> pending);
     Task<void> leave(std::shared_ptr<PendingDecision> pending);
     void forget(const PendingDecision& pending);
     // Throws Error{denied} unless `decision` allows it.
     void require_allowed(const Endpoint& endpoint, const gate::Decision& decision) const;
+    Task<std::unique_ptr<async::SocketStream>> connect_allowed(Endpoint endpoint);
     Task<std::vector<Host>> look_up(Host host);
     Task<void> judge_addresses(const Endpoint& endpoint, const std::vector<Host>& addresses);
     Task<std::unique_ptr<async::SocketStream>> connect_to(std::uint16_t port, std::vector<Host> addresses);

@@ -120,6 +120,12 @@ Task<void> ProxyConnection::serve_or_refuse(bool room) {
 }
 
 Task<void> ProxyConnection::end() {
+    outcome_.carried(sent_, received_);
+    if (refusal_) {
+        outcome_.failed(*refusal_);
+    } else {
+        outcome_.succeeded(); // either side may end it as it likes
+    }
     client_->abort();
     tasks_.cancel();
     co_await tasks_.join();
@@ -259,7 +265,9 @@ Task<void> ProxyConnection::serve_request(const RequestHead& head) {
     Inspector inspector(target->endpoint, RequestBody(head));
     const bool complete = inspector.ended();
     std::unique_ptr<async::SocketStream> server = co_await upstream(target->endpoint, complete);
-    server->write(head_for_server(head, target->path, authority(target->endpoint)));
+    std::string own_head = head_for_server(head, target->path, authority(target->endpoint));
+    sent_ += static_cast<std::int64_t>(own_head.size());
+    server->write(std::move(own_head));
     one_request_ = true;
     co_await carry(std::move(server), std::move(inspector));
 }
@@ -272,6 +280,7 @@ Task<std::unique_ptr<async::SocketStream>> ProxyConnection::upstream(Endpoint en
     const std::shared_ptr<CancelState> watching = tasks_.spawn(watch_client(connecting, complete));
     Upstream upstream = co_await finally(outcome->get(), stop_watching(watching));
     execution_id_ = std::move(upstream.execution_id);
+    outcome_ = std::move(upstream.outcome);
     co_return std::move(upstream.server);
 }
 
@@ -352,6 +361,7 @@ Task<void> ProxyConnection::carry_up(async::SocketStream& server, Inspector& ins
             limit_->cancel();
         }
         if (!passed.empty()) {
+            sent_ += static_cast<std::int64_t>(passed.size());
             server.write(std::move(passed));
             co_await server.drained(max_unsent_bytes);
         }
@@ -367,6 +377,7 @@ Task<void> ProxyConnection::carry_down(async::SocketStream& server, const Inspec
         std::string bytes = co_await server.read();
         while (!bytes.empty() && !client_->peer_gone()) {
             server_spoke_ = true;
+            received_ += static_cast<std::int64_t>(bytes.size());
             client_->write(inspector.speaks_http() ? mark.pass(bytes) : std::move(bytes));
             co_await client_->drained(max_unsent_bytes);
             bytes = co_await server.read();
@@ -398,6 +409,7 @@ Task<void> ProxyConnection::abort_when_silent(async::SocketStream* server) {
 void ProxyConnection::refuse(const Error& error) {
     const bool denied = error.code == ErrorCode::denied;
     std::string reason = error.message;
+    refusal_ = reason;
     if (denied && endpoint_) {
         connector_.log_refusal(*endpoint_, reason);
         if (!endpoint_->host.is_address && protocol_ != Protocol::tunnel) {

@@ -70,6 +70,10 @@ class ProxyConnection {
     bool refused_ = false; // what it says in the tunnel
     std::optional<Endpoint> endpoint_;
     std::optional<std::string> execution_id_;
+    gate::OutcomeReport outcome_;
+    std::optional<std::string> refusal_; // why it ended early
+    std::int64_t sent_ = 0;              // bytes to the server
+    std::int64_t received_ = 0;
     std::shared_ptr<CancelState> limit_;
     std::shared_ptr<CancelState> silence_; // once the client says nothing more
     bool server_spoke_ = false;

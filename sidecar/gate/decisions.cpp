@@ -23,8 +23,8 @@ std::size_t bytes_of(const std::vector<std::string>& lines) {
 
 } // namespace
 
-void Decisions::add(const Request& request, const Decision& decision, std::optional<std::string> approval_id,
-                    WallTime at) {
+void Decisions::on_decided(const Request& request, const Decision& decision,
+                           const std::optional<std::string>& approval_id, WallTime at) {
     const bool answered = decision.by == protocol::ResolvedBy::user || decision.by == protocol::ResolvedBy::elicitation;
     std::deque<Entry>& list = answered ? answered_ : others_;
     if (list.size() == (answered ? max_answered : max_others)) {
@@ -32,7 +32,8 @@ void Decisions::add(const Request& request, const Decision& decision, std::optio
     }
     Entry& entry = list.emplace_back();
     entry.at = at;
-    entry.said.number = ++count_;
+    entry.said.number = decision.action_id;
+    count_ = decision.action_id;
     entry.whole = payload_bytes(decision.action) <= max_payload_bytes;
     entry.action = entry.whole ? decision.action : without_payload(decision.action);
     entry.said.decision = decision.allowed ? protocol::Verdict::allow : protocol::Verdict::deny;
@@ -40,7 +41,7 @@ void Decisions::add(const Request& request, const Decision& decision, std::optio
     entry.said.edited = decision.edited ? std::optional(true) : std::nullopt;
     entry.said.rule = decision.rule;
     entry.said.reason = cut_to_line(decision.reason, max_reason_columns);
-    entry.said.approval_id = std::move(approval_id);
+    entry.said.approval_id = approval_id;
     entry.said.session_id = request.session_id;
     entry.said.execution_id = request.execution_id;
     entry.said.agent = name_of(request.agent);
@@ -48,6 +49,20 @@ void Decisions::add(const Request& request, const Decision& decision, std::optio
     if (entry.said.origin) {
         entry.said.origin->uri.reset(); // its length was chosen by the client that ran the cell
         entry.said.origin->text = cut_to_line(entry.said.origin->text, max_source_columns);
+    }
+}
+
+void Decisions::on_ended(ActionId action, const protocol::Outcome& outcome) {
+    for (std::deque<Entry>* list : {&answered_, &others_}) {
+        const auto found =
+            std::lower_bound(list->begin(), list->end(), action,
+                             [](const Entry& entry, ActionId number) { return entry.said.number < number; });
+        if (found != list->end() && found->said.number == action) {
+            found->said.outcome = outcome;
+            if (outcome.error) {
+                found->said.outcome->error = cut_to_line(*outcome.error, max_reason_columns);
+            }
+        }
     }
 }
 

@@ -3,10 +3,9 @@
 // which rule. Code can cause as many decisions without an answer as it likes (by calls that rules decide, or that it
 // withdraws); these are kept apart, so they cannot push users' answers out of the history.
 
-#include "gate/gate.hpp"
+#include "gate/record_sink.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -14,7 +13,7 @@
 
 namespace cellgate::gate {
 
-class Decisions {
+class Decisions final : public RecordSink {
   public:
     static constexpr std::size_t max_answered = 100;
     static constexpr std::size_t max_others = 200;
@@ -24,8 +23,9 @@ class Decisions {
     // Of a list as JSON: half for each kind. Decisions that do not fit count as forgotten.
     static constexpr std::size_t max_list_bytes = std::size_t{8} << 20;
 
-    // `approval_id`: set when the action was shown to users.
-    void add(const Request& request, const Decision& decision, std::optional<std::string> approval_id, WallTime at);
+    void on_decided(const Request& request, const Decision& decision, const std::optional<std::string>& approval_id,
+                    WallTime at) override;
+    void on_ended(ActionId action, const protocol::Outcome& outcome) override;
     protocol::PolicyDecisionsResult list() const;
 
   private:
@@ -38,8 +38,8 @@ class Decisions {
     static protocol::PastDecision shown(const Entry& entry);
     static void add_newest(const std::deque<Entry>& entries, std::vector<protocol::PastDecision>& list);
 
-    std::int64_t count_ = 0;
-    std::deque<Entry> answered_; // oldest first
+    ActionId count_ = 0;
+    std::deque<Entry> answered_; // oldest first, so by number
     std::deque<Entry> others_;
 };
 

@@ -5,14 +5,33 @@
 
 namespace cellgate::gate {
 
-namespace {} // namespace
-
 Gate::Gate(Clock& clock, GateOptions options) : impl_(std::make_shared<Impl>(clock, std::move(options))) {}
 
 Gate::~Gate() = default;
 
 Task<Decision> Gate::decide(Request request) {
     return Impl::decide(impl_, std::move(request));
+}
+
+OutcomeReport Gate::outcome_report(const Decision& decision) {
+    if (!decision.allowed || decision.action_id == 0) {
+        return {};
+    }
+    return OutcomeReport([impl = std::weak_ptr<Impl>(impl_), action = decision.action_id](protocol::Outcome outcome) {
+        if (const std::shared_ptr<Impl> gate = impl.lock()) {
+            gate->record_outcome(action, std::move(outcome));
+        }
+    });
+}
+
+void OutcomeReport::send(Status status, std::string error) {
+    if (const auto report = std::exchange(report_, nullptr)) {
+        outcome_.status = status;
+        if (!error.empty()) {
+            outcome_.error = std::move(error);
+        }
+        report(std::move(outcome_));
+    }
 }
 
 void Gate::set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules) {

@@ -47,11 +47,19 @@ Decision denied(const Action& action, ResolvedBy by, std::string reason);
 struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     Impl(Clock& clock_, GateOptions options_)
         : clock(clock_), options(std::move(options_)),
-          policy(clock, options.run_blocking, options.root, options.policy_directory) {}
+          policy(clock, options.run_blocking, options.root, options.policy_directory) {
+        if (options.record != nullptr) {
+            sinks.push_back(options.record);
+        }
+    }
 
     static Task<Decision> decide(std::shared_ptr<Impl> self, Request request);
-    // Records the decision of an action that needs no approval.
+    // Gives the decision its number, and the sinks the decision.
+    void record(const PendingRequest& entry, Decision& decision);
+    // The same for an action that needs no approval.
     Decision record_immediate(const PendingRequest& entry, Decision decision);
+    // The time of its end is now.
+    void record_outcome(ActionId action, protocol::Outcome outcome);
 
     // Notifications of clients and calls that go on must not run while this state is half changed. They are queued in
     // the outbox, and pump() sends them at the end of every operation, also of the operations that they cause.
@@ -105,6 +113,8 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     GateOptions options;
     PolicyEngine policy;
     Decisions decisions;
+    std::vector<RecordSink*> sinks{&decisions};
+    ActionId last_action = 0;
     std::vector<ApprovalClient*> clients;
     ApprovalQueue approvals;
     std::map<std::string, PendingCount> running;

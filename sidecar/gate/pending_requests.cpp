@@ -48,9 +48,25 @@ Decision denied(const Action& action, ResolvedBy by, std::string reason) {
     return decision;
 }
 
+void Gate::Impl::record(const PendingRequest& entry, Decision& decision) {
+    decision.action_id = ++last_action;
+    const std::optional<std::string> approval_id =
+        entry.shown ? std::optional(entry.approval.approval_id) : std::nullopt;
+    for (RecordSink* sink : sinks) {
+        sink->on_decided(entry.request, decision, approval_id, clock.wall());
+    }
+}
+
 Decision Gate::Impl::record_immediate(const PendingRequest& entry, Decision decision) {
-    decisions.add(entry.request, decision, std::nullopt, clock.wall());
+    record(entry, decision);
     return decision;
+}
+
+void Gate::Impl::record_outcome(ActionId action, protocol::Outcome outcome) {
+    outcome.ended_at = to_rfc3339(clock.wall());
+    for (RecordSink* sink : sinks) {
+        sink->on_ended(action, outcome);
+    }
 }
 
 Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
@@ -99,6 +115,10 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
         if (!entry->decision) {
             self->settle(entry, denied(entry->request.action, ResolvedBy::cancelled, "the call was cancelled"));
             self->schedule_flush();
+        } else if (entry->decision->allowed) { // its caller has gone, and does not run it
+            protocol::Outcome outcome;
+            outcome.status = protocol::OutcomeStatus::cancelled;
+            self->record_outcome(entry->decision->action_id, std::move(outcome));
         }
         throw Cancelled();
     }
@@ -233,8 +253,7 @@ void Gate::Impl::show(const PendingRequestPtr& entry) {
 void Gate::Impl::settle(const PendingRequestPtr& kept, Decision decision) {
     const PendingRequestPtr entry = kept; // the caller's may be a reference into a list
     entry->decision = std::move(decision);
-    decisions.add(entry->request, *entry->decision,
-                  entry->shown ? std::optional(entry->approval.approval_id) : std::nullopt, clock.wall());
+    record(*entry, *entry->decision);
     approvals.remove(entry);
     if (entry->shown) {
         outbox.push_back([self = shared_from_this(), entry] {

@@ -173,6 +173,14 @@ Task<void> Installs::read_output(std::shared_ptr<Running> running) {
     running->ended.set();
 }
 
+// Kills it unless it has ended.
+Task<void> Installs::end_program(std::shared_ptr<Running> running, TaskScope* reading) {
+    if (!running->ended.is_set()) {
+        running->process->kill();
+    }
+    co_await reading->join();
+}
+
 Task<Installs::Ran> Installs::run(async::Command command, sandbox::BuildProfile profile,
                                   std::function<void(const std::string& line)> on_line) {
     std::function<sandbox::Launch()> wrap = [this, &command, &profile] {
@@ -185,17 +193,7 @@ Task<Installs::Ran> Installs::run(async::Command command, sandbox::BuildProfile 
     running->process->close_stdin();
     TaskScope reading;
     reading.spawn(read_output(running));
-    std::exception_ptr cancelled;
-    try {
-        co_await running->ended.wait();
-    } catch (const Cancelled&) {
-        cancelled = std::current_exception();
-        running->process->kill();
-    }
-    co_await shielded(reading.join());
-    if (cancelled) {
-        std::rethrow_exception(cancelled);
-    }
+    co_await finally(until_set(running->ended), end_program(running, &reading));
     Ran ran;
     ran.status = co_await running->process->exited();
     ran.errors = running->process->stderr_tail();
@@ -285,7 +283,7 @@ Task<std::vector<std::string>> Installs::find_pip(Python python, bool source_bui
                     escape_unprintable(python.executable)));
 }
 
-Task<std::vector<std::string>> Installs::decide(const InstallRequest* request, std::vector<std::string> command) {
+Task<gate::Decision> Installs::decide(const InstallRequest* request, std::vector<std::string> command) {
     gate::Install install;
     install.command = std::move(command);
     std::vector<std::string> names;
@@ -304,8 +302,7 @@ Task<std::vector<std::string>> Installs::decide(const InstallRequest* request, s
         throw Error(ErrorCode::denied, denial(decision),
                     "asking again the same way will not change it; go on without the package, or talk to who said no");
     }
-    // What was matched, hashed and shown; nothing else runs.
-    co_return std::move(std::get<gate::Install>(decision.action).command);
+    co_return decision;
 }
 
 Task<protocol::PackagesInstallResult> Installs::build(InstallRequest request, std::vector<std::string> command,
@@ -352,26 +349,30 @@ Task<protocol::PackagesInstallResult> Installs::install(InstallRequest request) 
     std::vector<std::string> command = co_await find_pip(request.python, request.source_builds);
     const std::vector<std::string> arguments = pip_arguments(request);
     command.insert(command.end(), arguments.begin(), arguments.end());
-    command = co_await decide(&request, std::move(command));
+    gate::Decision decision = co_await decide(&request, std::move(command));
+    gate::OutcomeReport outcome = gate_.outcome_report(decision);
+    // What was matched, hashed and shown; nothing else runs.
+    command = std::move(std::get<gate::Install>(decision.action).command);
+    protocol::PackagesInstallResult result =
+        co_await gate::reporting_failure(outcome, install_allowed(std::move(request), std::move(command)));
+    if (result.status == protocol::InstallStatus::failed) {
+        outcome.failed(result.reason.value_or(""));
+    } else {
+        outcome.succeeded();
+    }
+    co_return result;
+}
 
+Task<protocol::PackagesInstallResult> Installs::install_allowed(InstallRequest request,
+                                                                std::vector<std::string> command) {
     require_short_queue(building_, "an install");
     const Mutex::Lock lock = co_await building_.lock();
     const Packages packages(directories_, root_, request.python);
     std::function<Packages::Build()> begin = [&packages] { return packages.begin(); };
     const Packages::Build made = co_await loop_.run_blocking(std::move(begin));
-    std::exception_ptr error;
-    protocol::PackagesInstallResult result;
-    try {
-        result = co_await build(std::move(request), std::move(command), &packages, &made);
-    } catch (...) {
-        error = std::current_exception();
-    }
     std::function<void()> discard = [&made] { Packages::discard(made); };
-    co_await shielded(loop_.run_blocking(std::move(discard)));
-    if (error) {
-        std::rethrow_exception(error);
-    }
-    co_return result;
+    co_return co_await finally(build(std::move(request), std::move(command), &packages, &made),
+                               loop_.run_blocking(std::move(discard)));
 }
 
 } // namespace cellgate::packages

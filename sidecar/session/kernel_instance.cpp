@@ -34,7 +34,8 @@ void write_new_file(const std::string& path, std::string_view text) {
 } // namespace
 
 Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext context) {
-    jupyter::KernelChoice choice = co_await select_kernel(context.services, context.options);
+    SelectedKernel selected = co_await select_kernel(context.services, context.options);
+    jupyter::KernelChoice& choice = selected.choice;
     LatestKernel& latest = context.latest;
     latest.kernel.name = choice.name;
     latest.kernel.language = choice.language;
@@ -45,7 +46,9 @@ Task<std::unique_ptr<KernelInstance>> KernelInstance::start(KernelContext contex
     instance->interrupt_by_signal = choice.interrupt_by_signal;
     instance->language = make_language_support(choice);
     latest.python = instance->language->python();
-    co_await on_failure(instance->launch(std::move(choice)), instance->end(Duration::zero()));
+    co_await gate::reporting_failure(selected.outcome,
+                                     on_failure(instance->launch(std::move(choice)), instance->end(Duration::zero())));
+    selected.outcome.succeeded();
     latest.kernel.version = instance->kernel->info().language_version;
     latest.execution_count = 0;
     co_return std::move(instance);

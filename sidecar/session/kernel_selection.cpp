@@ -56,8 +56,8 @@ std::string identity_of(const jupyter::KernelChoice& choice, const SessionOption
     return text.hash();
 }
 
-Task<void> allow_workspace_kernel(SessionServices& services, const SessionOptions& options,
-                                  jupyter::KernelChoice choice, std::string identity) {
+Task<gate::OutcomeReport> allow_workspace_kernel(SessionServices& services, const SessionOptions& options,
+                                                 jupyter::KernelChoice choice, std::string identity) {
     gate::KernelStart start;
     start.command = jupyter::launch_argv(choice, "<connection file>", "<bootstrap>");
     start.cwd = options.cwd;
@@ -80,17 +80,18 @@ Task<void> allow_workspace_kernel(SessionServices& services, const SessionOption
     request.action = std::move(start);
     request.session_id = options.id;
     request.agent = options.agent;
-    const gate::Decision decision = co_await services.gate.decide(std::move(request));
+    gate::Decision decision = co_await services.gate.decide(std::move(request));
     if (!decision.allowed) {
         throw Error(ErrorCode::denied,
                     fmt::format("the kernel of this workspace ({}) was not started: {}", choice.name, decision.reason),
                     options.agent ? std::string() : "name another kernel for the session: see `cellgate kernels`");
     }
+    co_return services.gate.outcome_report(decision);
 }
 
 } // namespace
 
-Task<jupyter::KernelChoice> select_kernel(SessionServices& services, const SessionOptions& options) {
+Task<SelectedKernel> select_kernel(SessionServices& services, const SessionOptions& options) {
     jupyter::KernelRequest request;
     request.name = options.kernel.name;
     request.interpreter = options.kernel.interpreter;
@@ -98,6 +99,7 @@ Task<jupyter::KernelChoice> select_kernel(SessionServices& services, const Sessi
     request.workspace = services.workspace;
     request.environment = services.environment;
     jupyter::KernelChoice choice;
+    gate::OutcomeReport outcome;
     std::optional<std::string> agreed;
     for (int looks = 0;; ++looks) {
         choice = co_await jupyter::find_kernel(services.loop, request);
@@ -119,7 +121,7 @@ Task<jupyter::KernelChoice> select_kernel(SessionServices& services, const Sessi
                 "something keeps writing it; name another kernel for the session: see `cellgate kernels`");
         }
         // A cell can change it while a user thinks about it: afterwards it is looked at again.
-        co_await allow_workspace_kernel(services, options, choice, identity);
+        outcome = co_await allow_workspace_kernel(services, options, choice, identity);
         agreed = identity;
     }
     choice = co_await jupyter::confirm_kernel(services.loop, std::move(choice));
@@ -129,7 +131,7 @@ Task<jupyter::KernelChoice> select_kernel(SessionServices& services, const Sessi
                                 choice.name, choice.language),
                     "see `cellgate kernels`, and name one as the session's kernel");
     }
-    co_return choice;
+    co_return SelectedKernel{std::move(choice), std::move(outcome)};
 }
 
 } // namespace cellgate::session

@@ -1,13 +1,19 @@
 #pragma once
 // `select_kernel` finds the kernel that a session starts, and asks the gate if the workspace decides which one that is.
 
+#include "gate/record_sink.hpp"
 #include "jupyter/kernel_choice.hpp"
 #include "session/session_options.hpp"
 
 namespace cellgate::session {
 
+struct SelectedKernel {
+    jupyter::KernelChoice choice;
+    gate::OutcomeReport outcome; // of its start, if that was asked about
+};
+
 // Throws Error{kernel_not_found}, and Error{denied} if a workspace's kernel is not allowed. The arguments must outlive
 // the task.
-Task<jupyter::KernelChoice> select_kernel(SessionServices& services, const SessionOptions& options);
+Task<SelectedKernel> select_kernel(SessionServices& services, const SessionOptions& options);
 
 } // namespace cellgate::session

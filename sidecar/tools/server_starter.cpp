@@ -59,17 +59,25 @@ Task<void> ServerStarter::require_approval(CallContext context, std::shared_ptr<
         if (!decision.allowed) {
             throw Error(ErrorCode::denied, decision.reason);
         }
+        gate::OutcomeReport outcome = gate_.outcome_report(decision);
         // A cell can change a program of the workspace while a user thinks about it.
         ServerDescription now = describe_now(launch->spec);
         if (now.identity == launch->described.identity) {
+            launch->outcome = std::move(outcome);
             co_return;
         }
+        outcome.failed("it changed while its start was decided about");
         launch->described = std::move(now);
     }
     throw changed_meanwhile(launch->spec.name);
 }
 
 Task<void> ServerStarter::start(std::shared_ptr<ServerLaunch> launch) {
+    co_await gate::reporting_failure(launch->outcome, start_allowed(launch));
+    launch->outcome.succeeded();
+}
+
+Task<void> ServerStarter::start_allowed(std::shared_ptr<ServerLaunch> launch) {
     launch->process = co_await ServerProcess::start(loop_, options_, launch->spec, launch->described);
     launch->server = co_await McpToolServer::connect(launch->process, options_.ourselves, clock_);
 }

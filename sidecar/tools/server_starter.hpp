@@ -15,6 +15,7 @@ namespace cellgate::tools {
 struct ServerLaunch {
     ServerSpec spec;
     ServerDescription described;
+    gate::OutcomeReport outcome;
     std::shared_ptr<CancelState> cancel; // of the start itself, once it was allowed
     std::shared_ptr<ServerProcess> process;
     std::shared_ptr<McpToolServer> server;
@@ -35,6 +36,8 @@ class ServerStarter {
     Task<void> start(std::shared_ptr<ServerLaunch> launch);
 
   private:
+    Task<void> start_allowed(std::shared_ptr<ServerLaunch> launch);
+
     async::Loop& loop_;
     Clock& clock_;
     gate::Gate& gate_;

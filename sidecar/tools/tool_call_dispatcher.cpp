@@ -73,6 +73,23 @@ std::vector<protocol::Rule> rules_in_force(gate::Gate& gate) {
     }
 }
 
+// A result that says that the tool failed has the reason in its first text.
+void report(const protocol::CallToolResult& result, gate::OutcomeReport& outcome) {
+    if (!result.is_error.value_or(false)) {
+        outcome.succeeded();
+        return;
+    }
+    for (const std::string_view block : json_elements(result.content.text())) {
+        for (const auto& [key, value] : json_members(block)) {
+            if (key == "text" && json_type(value) == "string") {
+                outcome.failed(decode_json_string(value));
+                return;
+            }
+        }
+    }
+    outcome.failed("the tool says that it failed");
+}
+
 std::optional<RuleProblem> problem_of(const protocol::Rule& rule, const std::string& server, const ToolServer& offering,
                                       const Tool& tool) {
     if (rule.tool && *rule.tool != tool.spec.name) {
@@ -118,6 +135,13 @@ void ToolCallDispatcher::require_fitting_rules(const CallContext& context, const
     }
 }
 
+Task<std::optional<protocol::CallToolResult>> ToolCallDispatcher::call_allowed(CallContext context, std::string server,
+                                                                               ToolPtr tool, gate::Action allowed) {
+    // It may have ended meanwhile. The bytes that were matched, hashed and shown are sent, and no others.
+    const std::shared_ptr<ToolServer> called = co_await servers_.running(std::move(context), std::move(server));
+    co_return co_await called->call(std::move(tool), std::move(allowed));
+}
+
 Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std::string server, std::string tool,
                                                         RawJson arguments) {
     for (int decisions = 0; decisions < max_decisions; ++decisions) {
@@ -132,12 +156,14 @@ Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std
         if (!decision.allowed) {
             throw Error(ErrorCode::denied, decision.reason);
         }
-        // It may have ended meanwhile. The bytes that were matched, hashed and shown are sent, and no others.
-        const std::shared_ptr<ToolServer> called = co_await servers_.running(context, server);
-        std::optional<protocol::CallToolResult> result = co_await called->call(found, std::move(decision.action));
+        gate::OutcomeReport outcome = gate_.outcome_report(decision);
+        std::optional<protocol::CallToolResult> result =
+            co_await gate::reporting_failure(outcome, call_allowed(context, server, found, std::move(decision.action)));
         if (result) {
+            report(*result, outcome);
             co_return std::move(*result);
         }
+        outcome.failed("the tool server changed the tool before it was called");
     }
     throw Error(
         ErrorCode::tool_server_failed,

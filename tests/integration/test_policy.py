@@ -89,6 +89,8 @@ class Rules(ToolsTest):
         self.assertEqual(arguments_of(past), {"s": "unseen"})
         self.assertEqual((past["sessionId"], past["executionId"]), ("default", execution.id))
         self.assertIn("tool_1.run", past["origin"]["text"])
+        self.assertEqual(past["outcome"]["status"], "succeeded")
+        self.assertGreaterEqual(past["outcome"]["endedAt"], past["decidedAt"])
 
     def test_a_loop_of_calls_does_not_push_out_what_a_user_answered(self):
         execution = self.cellgate.execute(ECHO + "tool_1.run(s='answered')")

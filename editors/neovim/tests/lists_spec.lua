@@ -81,6 +81,7 @@ it("lists: what was decided is shown with why, also what no user was asked about
           action = { kind = "tool", server = "fs", tool = "read_a", arguments = vim.empty_dict() },
           display = { "tool read_a of fs", 'path: "notes.txt"' },
           origin = { line = 3, text = "read_a()", reportedBy = "code" },
+          outcome = { status = "failed", endedAt = "2026-01-05T09:31:02Z", error = "no file" },
         },
         {
           number = 6,
@@ -101,7 +102,7 @@ it("lists: what was decided is shown with why, also what no user was asked about
     return (line:gsub("^%d+%-%d+%-%d+ %d+:%d+:00  ", "WHEN  "))
   end, lines())
   equal({ times[2], times[3] }, {
-    "WHEN  tool read_a of fs  allowed by a rule",
+    "WHEN  tool read_a of fs  allowed by a rule, it failed: no file",
     "WHEN  tool write_b of fs  denied by a user",
   })
   local list = vim.api.nvim_get_current_win()
@@ -113,6 +114,7 @@ it("lists: what was decided is shown with why, also what no user was asked about
     'path: "notes.txt"',
     "",
     "2026-01-05T09:31:00Z, allowed by a rule: a rule of the session",
+    "it failed: no file",
     "rule: allow fs/read_a   in session default",
     "line 4, reported by the code: read_a()",
   })

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PastDecision, Rule } from "../src/protocol/messages";
-import { actionText, explanationText, pastReason, pastText, ruleText } from "../src/rules/labels";
+import { actionText, explanationText, outcomeText, pastReason, pastText, ruleText } from "../src/rules/labels";
 
 const rule = (more: Partial<Rule>): Rule => ({ id: "r", effect: "allow", source: "session", ...more });
 
@@ -58,6 +58,13 @@ test("what was decided says by whom, and by which rule", () => {
         [{ by: "noClient", decision: "deny" }, "denied: no user was connected"],
     ];
     for (const [more, text] of texts) assert.equal(pastText(past(more)), text);
+    const endedAt = "2026-01-05T09:31:02Z";
+    assert.equal(outcomeText(past({ decision: "deny" })), undefined);
+    assert.equal(outcomeText(past({})), "it has not ended");
+    assert.equal(outcomeText(past({ outcome: { status: "cancelled", endedAt } })), "it was cancelled");
+    assert.equal(outcomeText(past({ outcome: { status: "succeeded", endedAt, bytesSent: 5, bytesReceived: 7 } })), "it succeeded, 5 bytes sent and 7 received");
+    const failed = past({ by: "user", reason: "yes", outcome: { status: "failed", endedAt, error: "no\u202efile" } });
+    assert.equal(pastReason(failed), "tool x of filesystem: allowed by a user: yes; it failed: no\\u{202e}file.");
     const allowed = "tool x of filesystem: allowed by the rule “allow any tool of filesystem” (In a session).";
     const now = { effect: "allow", reason: "a grant", rule: by } as const;
     assert.equal(pastReason(past({ rule: by })), allowed);

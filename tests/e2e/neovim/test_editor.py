@@ -206,7 +206,7 @@ class Lists(NeovimTest):
         neovim.wait_screen("outside the sandbox  allowed by a rule")
         neovim.command("wincmd b")
         neovim.keys("/allowed by a rule<CR><CR>")
-        neovim.wait_screen("cellgate://decision", 'path: "notes.txt"', "rule: allow host/read_file",
+        neovim.wait_screen("cellgate://decision", 'path: "notes.txt"', "it succeeded", "rule: allow host/read_file",
                            "line 3, reported by the code: print(read_file.run(path='notes.txt').content)")
 
     def test_a_server_of_the_workspaces_file_asks_for_agreement(self):

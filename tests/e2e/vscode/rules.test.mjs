@@ -45,7 +45,7 @@ scenario("a rule that an answer made is shown, decides, explains and goes", { se
     await row(rules, "Decision history").click();
     await row(rules, /read_text_file of filesystem.*allowed by a user, with a rule: In this workspace/).waitFor();
     await press(rules, "allowed by a rule: In this workspace", "Why?");
-    await editor.notification("read_text_file of filesystem: allowed by the rule “allow read_text_file of filesystem” (In this workspace).").waitFor();
+    await editor.notification("read_text_file of filesystem: allowed by the rule “allow read_text_file of filesystem” (In this workspace); it succeeded.").waitFor();
     await editor.screenshot("rules");
     await press(rules, "allow read_text_file of filesystem", "Revoke Rule");
     await row(rules, "allow read_text_file of filesystem").waitFor({ state: "detached" });
@@ -71,7 +71,7 @@ scenario("a server that a file of the workspace names waits for an agreement to 
     await row(servers, "outside the sandbox, with all your rights").waitFor();
     assert.equal(await row(servers, "sneaked").count(), 0);
     await editor.screenshot("pending");
-    await press(servers, "waits for your agreement", "Write Wrappers");
+    await press(servers, "waits for your agreement", "Generate Wrappers");
     const approvals = await Approvals.of(editor);
     await approvals.block("start the tool server filesystem, outside the sandbox").waitFor();
     assert.equal(workspace.has("mcptools/filesystem"), false);
@@ -116,7 +116,7 @@ scenario("a server of .vscode/mcp.json is asked about, and that its wrappers are
     await editor.page.locator(".activitybar .action-label[aria-label^=cellgate]").click();
     const servers = await unfold(editor, "Tool Servers");
     await row(servers, /slow.*waits for your agreement · from .vscode\/mcp.json/).waitFor();
-    await press(servers, "waits for your agreement", "Write Wrappers");
+    await press(servers, "waits for your agreement", "Generate Wrappers");
     const approvals = await Approvals.of(editor);
     await approvals.press(approvals.allow("start exactly this program, this workspace"));
     const progress = editor.notification("Writing the wrappers of slow");

@@ -19,6 +19,35 @@ TEST_CASE("an unknown host is asked for, with its port, and reached after the ye
     CHECK(fixture.received.at(0) == "GET /a?b HTTP/1.1\r\nhost: example.org\r\nconnection: close\r\n\r\n");
 }
 
+TEST_CASE("what became of a connection is reported, with the bytes that it carried") {
+    Fixture fixture;
+    const auto outcome = [&fixture] { return fixture.gate->policy_decisions().decisions.at(0).outcome.value(); };
+    SUBCASE("in a tunnel") {
+        fixture.awaited = "hello";
+        const std::string hello = client_hello("www.example.org") + "hello";
+        fixture.said(connect_to("www.example.org:443") + hello);
+        CHECK(outcome().status == protocol::OutcomeStatus::succeeded);
+        CHECK(outcome().bytes_sent == hello.size());
+        CHECK(outcome().bytes_received == std::string("the answer").size());
+    }
+    SUBCASE("of a request") {
+        fixture.said(get("http://example.org/", "example.org"));
+        CHECK(outcome().status == protocol::OutcomeStatus::succeeded);
+        CHECK(outcome().bytes_sent == fixture.received.at(0).size());
+    }
+    SUBCASE("that names another host than the one that was allowed") {
+        fixture.said(connect_to("www.example.org:443") + client_hello("elsewhere.example.org"));
+        CHECK(outcome().status == protocol::OutcomeStatus::failed);
+        CHECK(outcome().error.value().find("elsewhere.example.org") != std::string::npos);
+        CHECK(outcome().bytes_sent == 0);
+    }
+    SUBCASE("that could not be made") {
+        fixture.said(connect_to("nowhere.example:443"));
+        CHECK(outcome().status == protocol::OutcomeStatus::failed);
+        CHECK(outcome().error == "cannot look up nowhere.example");
+    }
+}
+
 TEST_CASE("after a denial no name is resolved, and the client receives the reason") {
     Fixture fixture;
     fixture.user->answer = Verdict::deny;

@@ -150,6 +150,7 @@ struct Fixture {
         options.policy_directory = policy.string();
         options.run_blocking = worker.run_blocking();
         options.elicitor = elicitor;
+        options.record = record;
         gate = std::make_unique<gate::Gate>(clock, options);
     }
     void stop() {
@@ -245,6 +246,7 @@ struct Fixture {
     Worker worker;
     User user;
     gate::Elicitor* elicitor = nullptr;
+    gate::RecordSink* record = nullptr;
     TaskScope calls;
     std::unique_ptr<gate::Gate> gate;
 };

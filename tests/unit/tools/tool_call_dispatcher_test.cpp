@@ -149,6 +149,9 @@ Task<void> changed_tool_is_decided_again(Fixture* fixture) {
     fixture->user->allow(fixture->user->requested[1]);
     co_await call->done.wait();
     CHECK(call->text() == "You passed to tool 1: x");
+    const auto past = fixture->gate->policy_decisions().decisions;
+    CHECK(past.at(0).outcome.value().status == protocol::OutcomeStatus::succeeded);
+    CHECK(past.at(1).outcome.value().error == "the tool server changed the tool before it was called");
 }
 
 Task<void> restless_server_is_given_up(Fixture* fixture) {
@@ -201,7 +204,53 @@ Task<void> refuse_input_required(Fixture* fixture) {
     CHECK(call->code() == ErrorCode::tool_server_failed);
 }
 
+// Of the calls of a server, newest first: "succeeded", "failed: REASON", "cancelled", "goes on".
+std::vector<std::string> outcomes(const Fixture& fixture) {
+    std::vector<std::string> all;
+    for (const protocol::PastDecision& past : fixture.gate->policy_decisions().decisions) {
+        if (!past.display.front().starts_with("tool ")) {
+            continue;
+        }
+        const std::optional<protocol::Outcome>& outcome = past.outcome;
+        if (!outcome) {
+            all.emplace_back(past.decision == protocol::Verdict::deny ? "denied" : "goes on");
+        } else if (outcome->status == protocol::OutcomeStatus::failed) {
+            all.push_back("failed: " + outcome->error.value());
+        } else {
+            all.emplace_back(outcome->status == protocol::OutcomeStatus::succeeded ? "succeeded" : "cancelled");
+        }
+    }
+    return all;
+}
+
+Task<void> outcomes_are_reported(Fixture* fixture) {
+    const fs::path log = fixture->folder.path / "log";
+    fixture->add(fixture->fixture("s", {"--log", log.string()}));
+    co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    co_await fixture->call("s", "fail", "{}");
+    const auto hangs = fixture->start_call("s", "hang", "{}");
+    CHECK(co_await fixture->until([&log] { return calls_in(log) == 3; }));
+    const std::vector<std::string> meanwhile = outcomes(*fixture);
+    CHECK(meanwhile == std::vector<std::string>{"goes on", "failed: it failed", "succeeded"});
+    hangs->cancel->cancel();
+    co_await hangs->done.wait();
+    const auto dead = co_await fixture->call("s", "die", "{}");
+    CHECK(dead->error);
+    fixture->user->answer = [fixture](const protocol::Approval& approval) { fixture->user->deny(approval); };
+    co_await fixture->call("s", "tool-1", R"({"s":"x"})");
+    const std::vector<std::string> all = outcomes(*fixture);
+    REQUIRE(all.size() == 5);
+    CHECK(all[0] == "denied");
+    CHECK_MESSAGE(all[1].starts_with("failed: the tool server \"s\" ended during the call: exit code 3"), all[1]);
+    CHECK(all[2] == "cancelled");
+}
+
 } // namespace
+
+TEST_CASE("what became of each call is reported to the gate") {
+    Fixture fixture;
+    fixture.run(outcomes_are_reported(&fixture));
+}
 
 TEST_CASE("no call reaches a tool server without a yes") {
     Fixture fixture;

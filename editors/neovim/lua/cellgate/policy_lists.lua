@@ -89,6 +89,27 @@ local function decided_by(past)
   return (past.decision == "allow" and "allowed " or "denied ") .. by[past.by]
 end
 
+-- What became of it; nothing of what was denied.
+---@param past PastDecision
+---@return string?
+local function outcome_words(past)
+  if past.decision == "deny" then
+    return nil
+  end
+  local outcome = past.outcome
+  if not outcome then
+    return "it has not ended"
+  end
+  local words = "it " .. (outcome.status == "cancelled" and "was cancelled" or outcome.status)
+  if outcome.error then
+    words = words .. ": " .. outcome.error
+  end
+  if outcome.bytesSent and outcome.bytesReceived then
+    words = ("%s, %d bytes sent and %d received"):format(words, outcome.bytesSent, outcome.bytesReceived)
+  end
+  return words
+end
+
 ---@param past PastDecision
 local function decision_words(past)
   local words = vim.list_extend({}, past.display)
@@ -99,6 +120,7 @@ local function decision_words(past)
     words[#words + 1] = "(its payload was too large to keep)"
   end
   vim.list_extend(words, { "", ("%s, %s: %s"):format(past.decidedAt, decided_by(past), past.reason) })
+  words[#words + 1] = outcome_words(past)
   if past.rule then
     words[#words + 1] = "rule: " .. rule_words(past.rule)
   end
@@ -122,8 +144,10 @@ function M.decisions(root)
     read = list_window.by_request(here, "policy/decisions", {}, function(result)
       local rows = {}
       for _, past in ipairs(result.decisions) do
+        local failed = past.outcome and past.outcome.status ~= "succeeded"
+        local by = decided_by(past) .. (failed and ", " .. outcome_words(past) or "")
         rows[#rows + 1] = {
-          text = ("%s  %s  %s"):format(clock_time(past.decidedAt), past.display[1], decided_by(past)),
+          text = ("%s  %s  %s"):format(clock_time(past.decidedAt), past.display[1], by),
           value = past,
           id = tostring(past.number),
           group = past.decision == "deny" and "DiagnosticError" or nil,

@@ -696,6 +696,17 @@
 ---@class PolicyRemoveParams
 ---@field ruleId GivenId
 
+--- How an action ended that was allowed. cancelled: it was given up, or never ran.
+---@alias OutcomeStatus "succeeded"|"failed"|"cancelled"
+
+--- What became of an action that was allowed.
+---@class Outcome
+---@field status OutcomeStatus
+---@field endedAt Time
+---@field error? VisibleLine Why it failed, in the words of what failed.
+---@field bytesSent? integer By a connection.
+---@field bytesReceived? integer By a connection.
+
 --- The gate's decision about an action, whether a user was asked or not.
 ---@class PastDecision
 ---@field number integer Counts all decisions since cellgate began.
@@ -712,6 +723,7 @@
 ---@field executionId? ChosenId
 ---@field agent? AgentName
 ---@field origin? Origin
+---@field outcome? Outcome Of an action that was allowed, once it has ended.
 
 --- The decision history, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB of
 --- them. They are kept as long as cellgate runs.

@@ -1244,6 +1244,29 @@ export interface PolicyRemoveParams {
     ruleId: GivenId;
 }
 /**
+ * How an action ended that was allowed. cancelled: it was given up, or never ran.
+ */
+export type OutcomeStatus = "succeeded" | "failed" | "cancelled";
+/**
+ * What became of an action that was allowed.
+ */
+export interface Outcome {
+    status: OutcomeStatus;
+    endedAt: Time;
+    /**
+     * Why it failed, in the words of what failed.
+     */
+    error?: VisibleLine;
+    /**
+     * By a connection.
+     */
+    bytesSent?: number;
+    /**
+     * By a connection.
+     */
+    bytesReceived?: number;
+}
+/**
  * The gate's decision about an action, whether a user was asked or not.
  */
 export interface PastDecision {
@@ -1279,6 +1302,10 @@ export interface PastDecision {
     executionId?: ChosenId;
     agent?: AgentName;
     origin?: Origin;
+    /**
+     * Of an action that was allowed, once it has ended.
+     */
+    outcome?: Outcome;
 }
 /**
  * The decision history, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB of them. They are kept as long as cellgate runs.

@@ -72,13 +72,24 @@ export function pastText({ decision, by, rule }: PastDecision): string {
     }
 }
 
-/** Why it was decided so, and what would happen `now`. */
+/** What became of it; nothing of what was denied. */
+export function outcomeText({ decision, outcome }: PastDecision): string | undefined {
+    if (decision === "deny") return undefined;
+    if (!outcome) return "it has not ended";
+    const { status, error, bytesSent, bytesReceived } = outcome;
+    const carried = bytesSent === undefined || bytesReceived === undefined ? "" : `, ${bytesSent} bytes sent and ${bytesReceived} received`;
+    return `it ${status === "cancelled" ? "was cancelled" : status}${error === undefined ? "" : `: ${escapeUnprintable(error)}`}${carried}`;
+}
+
+/** Why it was decided so, what became of it, and what would happen `now`. */
 export function pastReason(past: PastDecision, now?: PolicyExplainResult): string {
     const { decision, rule, by, reason } = past;
     const verdict = decision === "allow" ? "allowed" : "denied";
     const byRule = by === "rule" && rule?.effect === decision;
     const why = byRule ? `${verdict} by ${sourcedText(rule)}` : `${pastText(past)}: ${escapeUnprintable(reason)}`;
-    return `${escapeUnprintable(past.display[0] ?? "")}: ${why}.${now ? ` Now it ${explanationText(now)}.` : ""}`;
+    const outcome = outcomeText(past);
+    const ended = outcome && past.outcome ? `; ${outcome}` : "";
+    return `${escapeUnprintable(past.display[0] ?? "")}: ${why}${ended}.${now ? ` Now it ${explanationText(now)}.` : ""}`;
 }
 
 function titleOf({ source }: Rule): string {

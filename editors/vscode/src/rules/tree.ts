@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { PastDecision, PolicyDecisionsResult, Rule } from "../protocol/messages";
 import { label, plain, escapeUnprintable } from "../text";
-import { pastText, ruleText, sources } from "./labels";
+import { outcomeText, pastText, ruleText, sources } from "./labels";
 
 type Group = (typeof sources)[number];
 export interface RuleNode {
@@ -113,17 +113,19 @@ function pastItem({ forgotten }: PolicyDecisionsResult): vscode.TreeItem {
 }
 
 function decidedItem({ decided }: DecidedNode): vscode.TreeItem {
-    const { number, display, decision, reason, decidedAt, agent, origin, edited } = decided;
+    const { number, display, decision, reason, decidedAt, agent, origin, edited, outcome } = decided;
+    const became = outcomeText(decided);
     const item = new vscode.TreeItem(label(display[0] ?? ""));
     const [icon, color] = icons[decision];
     item.id = `decided ${number}`;
-    item.description = label(`${pastText(decided)} · ${new Date(decidedAt).toLocaleString()}`);
+    item.description = label(`${pastText(decided)}${outcome && outcome.status !== "succeeded" ? `, ${became}` : ""} · ${new Date(decidedAt).toLocaleString()}`);
     item.iconPath = new vscode.ThemeIcon(icon, new vscode.ThemeColor(color));
     item.contextValue = "decided";
     item.tooltip = [
         ...display.map(plain),
         "",
         plain(`${pastText(decided)}: ${reason}`),
+        ...(became === undefined ? [] : [plain(became)]),
         ...(agent === undefined ? [] : [`by agent ${plain(agent)}`]),
         ...(edited ? ["A user changed the arguments."] : []),
         ...(origin ? [`line ${origin.line + 1}, reported by the code: ${plain(origin.text)}`] : []),

@@ -66,6 +66,11 @@ class Condition {
     Event changed_;
 };
 
+// Event::wait() as a task. The event must outlive it.
+inline Task<void> until_set(Event& event) {
+    co_await event.wait();
+}
+
 // Awaits `body`, then `cleanup`, whichever way `body` ended; the cleanup does not see a cancellation. Returns or throws
 // what `body` did, unless the cleanup throws.
 template <class T>

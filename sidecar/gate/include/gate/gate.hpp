@@ -11,7 +11,8 @@
 //   - an action that no rule decides is denied immediately when no user is attached or expected back; everything is
 //     denied while a stored policy cannot be read;
 //   - the first answer wins, an answer to several approvals answers all or none, and every client is notified;
-//   - the decision history is readable, also of actions that were decided without an approval;
+//   - the decision history is readable, also of actions that were decided without an approval, with what became of
+//   each;
 //   - work that may block (paths that code chose, the disk) runs off the loop, and delays no other action.
 //
 // The gate never calls up: enforcement points and users are given by interface. It runs on one thread. The composition
@@ -21,8 +22,8 @@
 #include "base/clock.hpp"
 #include "base/run_blocking.hpp"
 #include "base/task.hpp"
-#include "gate/action.hpp"
-#include "gate/agent.hpp"
+#include "gate/decision.hpp"
+#include "gate/record_sink.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/policy.hpp"
 
@@ -35,37 +36,6 @@
 #include <vector>
 
 namespace cellgate::gate {
-
-// An action that an enforcement point asks about, and its origin.
-struct Request {
-    Action action;
-    std::optional<std::string> session_id;
-    // What runs in that session by the sidecar's own record; none when nothing does.
-    std::optional<std::string> execution_id;
-    // Code in the session's kernel makes it. While nothing runs, it raises no prompt if the execution that began last
-    // ran with approvals "deny".
-    bool from_code = false;
-    std::optional<Agent> agent; // on whose behalf it is made; none: a user's
-    std::optional<protocol::Origin> origin;
-    protocol::Hints hints; // as the tool server sent them; the gate makes them safe to show
-    // Set where only a rule that names the host can allow the action: no user is asked, no wider grant counts, and this
-    // is the reason of the denial.
-    std::optional<std::string> needs_explicit_host_rule;
-    // Only a deny rule can stop it, since it is a part of an action that was allowed already. No user is asked.
-    bool deny_rules_only = false;
-    // Makes the action with other arguments: checks these against the tool's schema, resolves what depends on them.
-    // Throws Error when they do not fit. Empty: the action cannot be edited.
-    std::function<Action(const RawJson& arguments)> edit;
-};
-
-struct Decision {
-    bool allowed = false;
-    Action action; // the one that may run: as it was requested, or as a user edited it
-    bool edited = false;
-    std::string reason; // in words; the code sees it when it is denied
-    protocol::ResolvedBy by = protocol::ResolvedBy::rule;
-    std::optional<protocol::Rule> rule; // the rule that decided, or that the answer made
-};
 
 // A user's client that can answer. Called from inside the gate, in order; may call back into it.
 struct ApprovalClient {
@@ -102,6 +72,7 @@ struct GateOptions {
     std::string root;             // the workspace, for paths in rules
     std::string policy_directory; // outside `root`; made when something is first stored
     Elicitor* elicitor = nullptr; // stays as long as the gate
+    RecordSink* record = nullptr; // likewise; receives what the gate's own history receives
     RunBlocking run_blocking;
 };
 
@@ -121,6 +92,10 @@ class Gate {
     // loop. Cancelling the awaiting task withdraws the approval. Throws Error{limit_exceeded} for arguments over 8 MiB,
     // Error{internal_error} for an action that is not complete.
     Task<Decision> decide(Request request);
+
+    // Of an action that was allowed: the enforcement point holds it while the action goes on. Of any other, it reports
+    // nothing.
+    OutcomeReport outcome_report(const Decision& decision);
 
     // Replaces the session's rules that come from a user's settings. Throws Error{rule_invalid}.
     void set_session_rules(const std::string& session_id, const std::vector<protocol::RuleSpec>& rules);

@@ -8,7 +8,7 @@
 #include "async/loop.hpp"
 #include "base/environment.hpp"
 #include "base/sync.hpp"
-#include "gate/agent.hpp"
+#include "gate/decision.hpp"
 #include "packages/packages.hpp"
 #include "packages/python.hpp"
 #include "protocol/messages/packages.hpp"
@@ -57,12 +57,15 @@ class Installs {
     // The file that starts an interpreter's pip in another one; nothing when it has no pip.
     Task<std::optional<std::string>> find_runner(Python python);
     Task<std::optional<std::string>> ask_for_runner(Python python);
-    Task<std::vector<std::string>> decide(const InstallRequest* request, std::vector<std::string> command);
+    // Throws Error{denied}.
+    Task<gate::Decision> decide(const InstallRequest* request, std::vector<std::string> command);
+    Task<protocol::PackagesInstallResult> install_allowed(InstallRequest request, std::vector<std::string> command);
     Task<protocol::PackagesInstallResult> build(InstallRequest request, std::vector<std::string> command,
                                                 const Packages* packages, const Packages::Build* build);
     Task<Ran> run(async::Command command, sandbox::BuildProfile profile,
                   std::function<void(const std::string& line)> on_line);
     static Task<void> read_output(std::shared_ptr<Running> running);
+    static Task<void> end_program(std::shared_ptr<Running> running, TaskScope* reading);
 
     async::Loop& loop_;
     gate::Gate& gate_;

@@ -4,9 +4,12 @@
 // that can be called to nothing else.
 
 #include "base/task.hpp"
+#include "gate/action.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "tools/call_context.hpp"
 
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace cellgate::gate {
@@ -33,6 +36,9 @@ class ToolCallDispatcher {
     // the one that it was written for; the others are logged.
     void require_fitting_rules(const CallContext& context, const std::string& server, const ToolServer& offering,
                                const Tool& tool) const;
+    // Nothing when the tool is another one by now.
+    Task<std::optional<protocol::CallToolResult>> call_allowed(CallContext context, std::string server,
+                                                               std::shared_ptr<const Tool> tool, gate::Action allowed);
 
     gate::Gate& gate_;
     RunningServers& servers_;

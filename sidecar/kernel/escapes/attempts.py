@@ -18,15 +18,17 @@ place = {}
 # The layer of the weaker sandbox that replaces one that needs namespaces. It has no limit of scratch space.
 WITHOUT_NAMESPACES = {"mount-namespace": "landlock", "pid-namespace": "landlock", "network-namespace": "no-network",
                       "network-proxy": "no-network", "no-nested-namespaces": "seccomp", "no-capabilities": "capabilities",
-                      "ipc-namespace": None}
+                      "ipc-namespace": None}  # None: nothing holds it then
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def attempt(name, layer, title, control=True, limits=None, left=None, ends=False):
-    """`layer` should stop it. `left` checks its effects from outside. `ends`: it is held by ending with a signal."""
+def attempt(name, layer, title, control=True, limits=None, left=None, ends=False, seen_without=False):
+    """`layer` should stop it. `left` checks its effects from outside. `ends`: it is held by ending with a signal.
+    `seen_without`: without namespaces it sees that something is there, which it can neither read nor change."""
     def add(function):
-        attempts[name] = {"layer": layer, "weakerLayer": WITHOUT_NAMESPACES.get(layer, layer), "title": title,
+        weaker = None if seen_without else WITHOUT_NAMESPACES.get(layer, layer)
+        attempts[name] = {"layer": layer, "weakerLayer": weaker, "title": title,
                           "control": control, "limits": limits or {}, "left": left, "ends": ends, "function": function}
         return function
     return add
@@ -111,3 +113,19 @@ def moved(old, new, made):
     os.rename(old, new)
     os.makedirs(made)
     return True
+
+
+def opened(paths):
+    """Those that can be opened for writing; nothing is written."""
+    found = []
+    for path in paths:
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+            found.append(path)
+        except OSError:
+            pass
+    return found[:3]
+
+
+def below(folder):
+    return [os.path.join(each, name) for each, _, names in os.walk(folder) for name in names]

@@ -5,7 +5,8 @@ import os
 import socket
 import sys
 
-from attempts import SECRET, any_of, attempt, call, home, libc, moved, moved_to, place, read, succeeds, work, write
+from attempts import (SECRET, any_of, attempt, below, call, home, libc, moved, moved_to, opened, place, read, succeeds,
+                      work, write)
 
 
 @attempt("fs-read-ssh", "private-home", "read ~/.ssh/id_rsa")
@@ -13,9 +14,10 @@ def read_ssh():
     return read(home(".ssh/id_rsa"))
 
 
-@attempt("fs-read-env", "protected-files", "read .env of the workspace")
+@attempt("fs-read-env", "protected-files", "read .env of the workspace, or what one links to")
 def read_env():
-    return any_of([lambda: read(work(".env")), lambda: read(work("deploy/.env.production"))])
+    names = (".env", ".envrc", "deploy/.env.production", "deploy/.env", "deploy/secrets/prod")
+    return any_of([lambda name=name: read(work(name)) for name in names])
 
 
 @attempt("fs-read-env-rename", "protected-files", "rename .env, or link to it, and read it")
@@ -63,6 +65,43 @@ def read_environment():
         return SECRET.encode() in file.read()
 
 
+@attempt("fs-read-etc", "mount-namespace", "see the names and tokens in /etc", seen_without=True)
+def see_names():
+    def names():
+        with open("/etc/passwd") as file:
+            return "daemon" in file.read()
+    return any_of([lambda: os.path.exists("/etc/hostname"), lambda: os.path.exists("/etc/machine-id"), names])
+
+
+@attempt("fs-proc-root", "mount-namespace", "read what the kernel shows to root only")
+def read_proc():
+    found = []
+    for name in os.listdir("/proc"):
+        path = "/proc/" + name
+        if not name.isdigit() and os.path.isfile(path) and not os.stat(path).st_mode & 0o004:
+            try:
+                os.close(os.open(path, os.O_RDONLY))
+                found.append(name)
+            except OSError:
+                pass
+    return found
+
+
+@attempt("fs-proc-write", "mount-namespace", "change a setting of the kernel, or anything in /proc but processes")
+def write_proc():
+    tops = [name for name in os.listdir("/proc") if not name.isdigit() and not os.path.islink("/proc/" + name)]
+    return opened([path for name in tops for path in ["/proc/" + name, *below("/proc/" + name)]])
+
+
+@attempt("fs-write-root", "mount-namespace", "write to the root directory, or into /dev")
+def write_root():
+    def make(path):
+        os.mkdir(path)
+        os.rmdir(path)
+        return path
+    return any_of([lambda: make("/cellgate-test"), lambda: make("/dev/cellgate-test")])
+
+
 @attempt("fs-open-by-handle", "seccomp", "open a file outside by its handle")
 def open_by_handle():
     kind, data = place["handle"]
@@ -81,9 +120,21 @@ def find_device():
     return sorted(set(os.listdir("/dev")) - harmless)[:3]
 
 
-@attempt("fs-write-githook", "protected-files", "write a hook of git's")
+@attempt("fs-write-githook", "protected-files", "write a hook of git's, or its configuration")
 def write_hook():
-    return write(work(".git/hooks/pre-commit"))
+    return any_of([lambda name=name: write(work(".git/" + name), "a")
+                   for name in ("hooks/pre-commit", "config", "commondir")])
+
+
+@attempt("fs-mv-parent", "protected-files", "move or exchange a folder above a protected file, and plant another")
+def move_parent():
+    def exchange():
+        os.makedirs(work("evil/.vscode"))
+        return call(libc.renameat2(-100, work("part").encode(), -100, work("evil").encode(), 2))
+    return any_of([lambda: write(work("part/.vscode/tasks.json")), exchange,
+                   lambda: moved(work("part"), work("moved"), work("part/.vscode")),
+                   lambda: moved(work("deploy/secrets"), work("secrets"), work("deploy/secrets")),
+                   lambda: moved(work("deploy"), work("deployed"), work("deploy/secrets"))])
 
 
 @attempt("fs-mv-git", "protected-files", "move .git away and plant another")
@@ -144,12 +195,13 @@ def replace_wrappers():
                    lambda: moved(work("mcptools"), work("old"), work("mcptools"))])
 
 
-@attempt("fs-write-pth", "mount-namespace", "write where every Python starts", control=False)
+@attempt("fs-write-pth", "mount-namespace", "write where every Python starts")
 def write_pth():
     import site
 
     def plant(folder):
-        path = write(os.path.join(folder, "cellgate-test.pth"), "x")
+        path = os.path.join(folder, "cellgate-test.pth")
+        open(path, "x").close()
         os.unlink(path)
         return path
     return any_of([lambda folder=folder: plant(folder) for folder in site.getsitepackages()])

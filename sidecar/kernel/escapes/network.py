@@ -16,6 +16,11 @@ def connect_session():
     return connect(socket.AF_UNIX, place["socket"])
 
 
+@attempt("ipc-session-folder", "mount-namespace", "see the folder of another session")
+def see_session():
+    return os.listdir(os.path.dirname(place["session"])) != ["1"]
+
+
 @attempt("ipc-workspace", "protected-names", "connect to a socket in the workspace of a program outside")
 def connect_workspace():
     return connect(socket.AF_UNIX, work("socket"))
@@ -68,6 +73,16 @@ def make_vsock():
 def make_rare():
     return any_of([lambda family=family, kind=kind: bool(socket.socket(family, kind))
                    for family in (38, 30, 31, 29, 21, 44) for kind in (5, 3, 1, 2)])
+
+
+@attempt("net-netlink", "seccomp", "make a socket of netlink to the kernel's events")
+def make_netlink():
+    return bool(socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 15))
+
+
+@attempt("net-interfaces", "mount-namespace", "see the interfaces of this machine's network", seen_without=True)
+def see_interfaces():
+    return os.path.exists("/sys/class/net")
 
 
 @attempt("net-proxy-ip", "network-proxy", "reach this machine by the proxy, in every spelling", control=False)

@@ -14,16 +14,25 @@ def enter_network():
     return call(libc.setns(os.open(f"/proc/{place['process']}/ns/net", os.O_RDONLY), 0))
 
 
+@attempt("ns-user", "no-nested-namespaces", "have a user namespace")
+def have_namespace():
+    return succeeds("unshare", "-U", "true")
+
+
+@attempt("ns-see-processes", "pid-namespace", "see a process outside", seen_without=True)
+def see_process():
+    return os.path.exists(f"/proc/{place['process']}")
+
+
 @attempt("ns-chroot", "no-capabilities", "change the root directory")
 def change_root():
     os.chroot(place["workspace"])
     return True
 
 
-@attempt("priv-sudo", "no-new-privileges", "become root by programs that lend its rights", control=False)
+@attempt("priv-sudo", "no-new-privileges", "become root by programs that lend its rights")
 def become_root():
-    return any_of([lambda command=command: succeeds(*command) for command in
-                   (("su", "-c", "true"), ("sudo", "-n", "true"), ("mount", "-t", "tmpfs", "x", "/tmp"))])
+    return any_of([lambda command=command: succeeds(*command) for command in (("su", "-c", "true"), ("sudo", "-n", "true"))])
 
 
 @attempt("priv-setuid0", "no-capabilities", "change one's user")
@@ -32,10 +41,14 @@ def change_user():
     return True
 
 
+def status():
+    with open("/proc/self/status") as file:
+        return file.read()
+
+
 @attempt("priv-nnp", "no-new-privileges", "keep capabilities, or gain privileges")
 def keep_privileges():
-    with open("/proc/self/status") as file:
-        status = file.read()
+    found = status()
     none = "0000000000000000"
     wanted = ["NoNewPrivs:\t1", "Seccomp:\t2", f"CapEff:\t{none}", f"CapPrm:\t{none}", f"CapAmb:\t{none}"]
     with open("/proc/self/uid_map") as file:
@@ -43,7 +56,13 @@ def keep_privileges():
     # An ordinary user cannot give up the bound of what programs bring along; by NoNewPrivs they bring nothing.
     if in_a_namespace or os.getuid() == 0:
         wanted.append(f"CapBnd:\t{none}")
-    return [line for line in wanted if line not in status]
+    return [line for line in wanted if line not in found]
+
+
+@attempt("priv-signal", "pid-namespace", "signal a process outside")
+def send_signal():
+    os.kill(place["process"], 0)
+    return True
 
 
 @attempt("priv-kill-all", "pid-namespace", "kill all that one can", control=False, left="process")
@@ -67,6 +86,12 @@ def load_program():
                    lambda: system_call(323, 282, 1),
                    lambda: system_call(425, 425, 1, ctypes.create_string_buffer(120)),
                    lambda: system_call(248, 217, b"user", b"cellgate-test", b"x", 1, -2)])
+
+
+@attempt("priv-x32", "seccomp", "call the kernel by the second numbers of x86")
+def call_x32():
+    ctypes.set_errno(0)
+    return libc.syscall(0x40000000 + 39) > 0 or ctypes.get_errno() != 38 or "Seccomp:\t2" not in status()
 
 
 @attempt("priv-tiocsti", "seccomp", "type into a terminal")

@@ -48,9 +48,11 @@ class Stage:
         self.base = os.path.join(self.folder, str(self.places))
         self.places += 1
         self.put("home/.ssh/id_rsa", SECRET)
-        for name in (".env", "deploy/.env.production"):
+        for name in (".env", ".envrc", "deploy/.env.production", "deploy/secrets/prod"):
             self.put("home/work/" + name, SECRET)
-        for name in (".git/HEAD", ".git/hooks/sample", ".mcp.json", ".vscode/tasks.json", "mcptools/__init__.py"):
+        os.symlink("secrets/prod", os.path.join(self.base, "home/work/deploy/.env"))
+        for name in (".git/HEAD", ".git/hooks/sample", ".mcp.json", ".git/config", ".vscode/tasks.json",
+                     "part/.vscode/tasks.json", "mcptools/__init__.py"):
             self.put("home/work/" + name)
         os.link(os.path.join(self.base, "home/work/.env"), os.path.join(self.base, "home/work/notes.txt"))
         os.link(os.path.join(self.base, "home/.ssh/id_rsa"), os.path.join(self.base, "home/work/key.txt"))

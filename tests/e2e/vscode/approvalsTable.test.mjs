@@ -52,7 +52,7 @@ scenario("gathered_calls_one_outlier", { ...common, files: { "plan.py": gathers,
     await outlier.waitFor({ state: "detached" });
     await shown(64);
     await approvals.frame.getByRole("button", { name: "Choose all" }).click();
-    await approvals.press(approvals.allow("read_text_file under data/"));
+    await approvals.press(approvals.allow("read_text_file under data/, until the cell ends"));
     await arrived(workspace, "all.txt");
     await editor.lens(/\[1\]/).waitFor();
     const lines = (await workspace.read("all.txt")).split("\n");
@@ -186,7 +186,7 @@ scenario("many waiting calls are offered as an editor tab, which never opens by 
     await shown(page, 11);
     await shown(view, 11);
     await view.frame.getByRole("button", { name: "Choose all" }).click();
-    await view.press(view.allow("read_text_file under data/"));
+    await view.press(view.allow("read_text_file under data/, until the cell ends"));
     await arrived(workspace, "all.txt");
     await view.empty();
     await page.empty();

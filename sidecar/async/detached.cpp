@@ -1,9 +1,8 @@
 #include "async/detached.hpp"
 
 #include "base/error.hpp"
-#include "base/unique_fd.hpp"
+#include "base/files.hpp"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -46,19 +45,6 @@ namespace {
     report_and_end(report);
 }
 
-struct Pipe {
-    UniqueFd from;
-    UniqueFd to;
-};
-
-Pipe make_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw system_error(ErrorCode::internal_error, "cannot make a pipe", errno);
-    }
-    return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
-
 } // namespace
 
 int start_detached(const std::vector<std::string>& words) {
@@ -73,23 +59,23 @@ int start_detached(const std::vector<std::string>& words) {
     Pipe its_stderr = make_pipe();
     const pid_t first = ::fork();
     if (first == 0) {
-        become_detached(argv.data(), its_stderr.to.get(), report.to.get());
+        become_detached(argv.data(), its_stderr.write.get(), report.write.get());
     }
     int error = first < 0 ? errno : 0;
-    ::close(report.to.release());
+    ::close(report.write.release());
     if (first > 0) {
         while (::waitpid(first, nullptr, 0) < 0 && errno == EINTR) {
         }
         // The pipe ends when exec() has closed it.
-        if (::read(report.from.get(), &error, sizeof error) == 0) {
+        if (::read(report.read.get(), &error, sizeof error) == 0) {
             error = 0;
         }
     }
     if (error != 0) {
         throw system_error(ErrorCode::internal_error, "cannot start a detached process", error);
     }
-    ::fcntl(its_stderr.from.get(), F_SETFL, O_NONBLOCK);
-    return its_stderr.from.release();
+    ::fcntl(its_stderr.read.get(), F_SETFL, O_NONBLOCK);
+    return its_stderr.read.release();
 }
 
 } // namespace cellgate::async

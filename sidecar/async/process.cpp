@@ -2,8 +2,8 @@
 
 #include "async/helper_program.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/files.hpp"
 #include "base/sync.hpp"
-#include "base/unique_fd.hpp"
 #include "system_stream.hpp"
 #include "uv_handle.hpp"
 
@@ -116,30 +116,6 @@ void require_executable(const Command& command) {
     }
 }
 
-// Both ends close when the program is replaced; what a child gets, it gets by number.
-struct Pipe {
-    std::array<int, 2> ends{-1, -1};
-
-    Pipe() {
-        if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-            throw system_error(ErrorCode::internal_error, "cannot make a pipe", errno);
-        }
-    }
-    Pipe(const Pipe&) = delete;
-    Pipe& operator=(const Pipe&) = delete;
-    ~Pipe() {
-        for (const int fd : ends) {
-            if (fd >= 0) {
-                ::close(fd);
-            }
-        }
-    }
-    int read_end() const { return ends[0]; }
-    int write_end() const { return ends[1]; }
-    int take_read_end() { return std::exchange(ends[0], -1); }
-    int take_write_end() { return std::exchange(ends[1], -1); }
-};
-
 // `control_number` is the number of the control pipe in the supervisor.
 std::vector<std::string> supervise_arguments(const Command& command, int control_number) {
     std::vector<std::string> arguments{"cellgate", "supervise", std::to_string(control_number)};
@@ -232,20 +208,20 @@ struct Process::Impl {
 void Process::Impl::start(const std::shared_ptr<Impl>& self, const Command& command) {
     require_valid(command);
     require_executable(command);
-    Pipe control;
-    Pipe input;
-    Pipe output;
-    Pipe errors;
+    Pipe control = make_pipe();
+    Pipe input = make_pipe();
+    Pipe output = make_pipe();
+    Pipe errors = make_pipe();
 
     int control_number = STDERR_FILENO + 1;
     while (command.descriptors.contains(control_number) || command.lifeline_fd == control_number) {
         ++control_number;
     }
     std::map<int, int> given = command.descriptors;
-    given[STDIN_FILENO] = input.read_end();
-    given[STDOUT_FILENO] = output.write_end();
-    given[STDERR_FILENO] = errors.write_end();
-    given[control_number] = control.read_end();
+    given[STDIN_FILENO] = input.read.get();
+    given[STDOUT_FILENO] = output.write.get();
+    given[STDERR_FILENO] = errors.write.get();
+    given[control_number] = control.read.get();
     std::vector<uv_stdio_container_t> containers(static_cast<std::size_t>(given.rbegin()->first) + 1);
     for (const auto& [number, fd] : given) {
         containers[static_cast<std::size_t>(number)] = inherit(fd);
@@ -279,11 +255,11 @@ void Process::Impl::start(const std::shared_ptr<Impl>& self, const Command& comm
         close_handle<Impl>(self->process);
         throw cannot_start(command, std::strerror(-status));
     }
-    self->control_fd = control.take_write_end();
-    self->stdio = std::make_unique<SystemStream>(self->loop, output.take_read_end(), input.take_write_end());
+    self->control_fd = control.write.release();
+    self->stdio = std::make_unique<SystemStream>(self->loop, output.read.release(), input.write.release());
     uv_pipe_init(self->loop.raw(), &self->errors, 0);
     adopt(self->errors, self);
-    uv_pipe_open(&self->errors, errors.take_read_end());
+    uv_pipe_open(&self->errors, errors.read.release());
     self->read_errors();
 }
 

@@ -42,6 +42,14 @@ bool write_all(int fd, std::string_view bytes) {
     return true;
 }
 
+Pipe make_pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        throw system_error(ErrorCode::internal_error, "cannot make a pipe", errno);
+    }
+    return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
 UniqueFd anonymous_file(std::string_view bytes) {
     UniqueFd file(::memfd_create("cellgate", MFD_CLOEXEC));
     if (!file.valid() || !write_all(file.get(), bytes) || ::lseek(file.get(), 0, SEEK_SET) != 0) {

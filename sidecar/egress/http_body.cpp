@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t max_line_bytes = 4096;
 constexpr std::size_t max_size_digits = 15;
 
-[[noreturn]] void refuse(const char* what) {
+[[noreturn]] void refuse_body(const char* what) {
     throw Error(ErrorCode::invalid_request, what);
 }
 
@@ -21,7 +21,7 @@ std::uint64_t number(std::string_view digits, int base) {
     std::uint64_t value = 0;
     const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
     if (status != std::errc() || end != digits.data() + digits.size() || digits.size() > max_size_digits) {
-        refuse("expected the length of a body, found something else");
+        refuse_body("expected the length of a body, found something else");
     }
     return value;
 }
@@ -32,7 +32,7 @@ RequestBody::RequestBody(const RequestHead& head) {
     const std::optional<std::string> length = head.single("content-length");
     const std::optional<std::string> coding = head.single("transfer-encoding");
     if (coding && (length || *coding != "chunked" || head.minor_version == 0)) {
-        refuse("expected a body with one length: Content-Length, or Transfer-Encoding: chunked");
+        refuse_body("expected a body with one length: Content-Length, or Transfer-Encoding: chunked");
     }
     if (coding) {
         state_ = State::size_line;
@@ -65,7 +65,7 @@ std::size_t RequestBody::take_line(std::string_view bytes) {
     const std::size_t count = end == std::string_view::npos ? bytes.size() : end + 1;
     line_ += bytes.substr(0, count);
     if (line_.size() > max_line_bytes) {
-        refuse("expected a short line between the chunks of a body, found a long one");
+        refuse_body("expected a short line between the chunks of a body, found a long one");
     }
     if (end != std::string_view::npos) {
         end_of_line();
@@ -76,12 +76,12 @@ std::size_t RequestBody::take_line(std::string_view bytes) {
 
 void RequestBody::end_of_line() {
     if (!line_.ends_with("\r\n") || line_.find('\r') != line_.size() - 2) {
-        refuse("expected a line between the chunks of a body to end in CR LF, found another end");
+        refuse_body("expected a line between the chunks of a body to end in CR LF, found another end");
     }
     const std::string_view line = std::string_view(line_).substr(0, line_.size() - 2);
     if (state_ == State::chunk_end) {
         if (!line.empty()) {
-            refuse("expected a chunk of a body to end where its size says, found more");
+            refuse_body("expected a chunk of a body to end where its size says, found more");
         }
         state_ = State::size_line;
     } else if (state_ == State::size_line) {
@@ -90,7 +90,7 @@ void RequestBody::end_of_line() {
     } else {
         trailer_bytes_ += line_.size();
         if (trailer_bytes_ > max_head_bytes) {
-            refuse("expected a short trailer, found a long one");
+            refuse_body("expected a short trailer, found a long one");
         }
         state_ = line.empty() ? State::ended : State::trailer;
     }

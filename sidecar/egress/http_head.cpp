@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_fields = 200;
 
-[[noreturn]] void refuse(std::string_view what) {
+[[noreturn]] void refuse_head(std::string_view what) {
     throw Error(ErrorCode::invalid_request, fmt::format("expected a plain HTTP/1 request, found {}", what));
 }
 
@@ -52,12 +52,12 @@ std::string_view trimmed(std::string_view text) {
 std::string_view take_line(std::string_view& text) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos || end == 0 || text[end - 1] != '\r') {
-        refuse("a line that does not end in CR LF");
+        refuse_head("a line that does not end in CR LF");
     }
     const std::string_view line = text.substr(0, end - 1);
     text.remove_prefix(end + 1);
     if (std::any_of(line.begin(), line.end(), [](char c) { return is_control(c) && c != '\t'; })) {
-        refuse("a control character");
+        refuse_head("a control character");
     }
     return line;
 }
@@ -66,16 +66,16 @@ void parse_request_line(std::string_view line, RequestHead& head) {
     const std::size_t first = line.find(' ');
     const std::size_t second = first == std::string_view::npos ? first : line.find(' ', first + 1);
     if (second == std::string_view::npos || line.find_first_of(" \t", second + 1) != std::string_view::npos) {
-        refuse(fmt::format("the line '{}'", escape_unprintable(line.substr(0, 100))));
+        refuse_head(fmt::format("the line '{}'", escape_unprintable(line.substr(0, 100))));
     }
     head.method = line.substr(0, first);
     head.target = line.substr(first + 1, second - first - 1);
     const std::string_view version = line.substr(second + 1);
     if (!is_token(head.method) || head.target.empty() || head.target.find_first_of("\t#") != std::string::npos) {
-        refuse(fmt::format("the line '{}'", escape_unprintable(line.substr(0, 100))));
+        refuse_head(fmt::format("the line '{}'", escape_unprintable(line.substr(0, 100))));
     }
     if (version != "HTTP/1.1" && version != "HTTP/1.0") {
-        refuse(fmt::format("the version '{}'", escape_unprintable(version.substr(0, 100))));
+        refuse_head(fmt::format("the version '{}'", escape_unprintable(version.substr(0, 100))));
     }
     head.minor_version = version.back() - '0';
 }
@@ -110,7 +110,7 @@ std::optional<std::string> RequestHead::single(std::string_view name) const {
     std::optional<std::string> found;
     for (const auto& [field, value] : fields) {
         if (field == name && std::exchange(found, value)) {
-            refuse(fmt::format("two fields {}", name));
+            refuse_head(fmt::format("two fields {}", name));
         }
     }
     return found;
@@ -136,10 +136,10 @@ RequestHead parse_head(std::string_view text) {
         const std::size_t colon = line.find(':');
         const std::string_view name = line.substr(0, colon);
         if (colon == std::string_view::npos || !is_token(name)) {
-            refuse(fmt::format("the field '{}'", escape_unprintable(line.substr(0, 100))));
+            refuse_head(fmt::format("the field '{}'", escape_unprintable(line.substr(0, 100))));
         }
         if (head.fields.size() == max_fields) {
-            refuse(fmt::format("more than {} fields", max_fields));
+            refuse_head(fmt::format("more than {} fields", max_fields));
         }
         head.fields.emplace_back(lower(name), trimmed(line.substr(colon + 1)));
     }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t max_reason_columns = 400;
 
-std::size_t bytes_of(const std::vector<std::string>& lines) {
+std::size_t bytes_of_lines(const std::vector<std::string>& lines) {
     std::size_t bytes = 0;
     for (const std::string& line : lines) {
         bytes += line.size();
@@ -72,7 +72,7 @@ protocol::PastDecision Decisions::shown(const Entry& entry) {
     if (entry.whole) {
         past.display = display_lines(entry.action);
     }
-    if (!entry.whole || bytes_of(past.display) > max_display_bytes) {
+    if (!entry.whole || bytes_of_lines(past.display) > max_display_bytes) {
         past.display = title_lines(without_payload(entry.action));
     } else {
         past.action = to_protocol(entry.action);

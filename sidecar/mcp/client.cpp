@@ -24,7 +24,7 @@ constexpr std::size_t max_tools = 10'000;
 constexpr std::size_t max_list_bytes = std::size_t{32} << 20;
 constexpr std::size_t max_result_bytes = std::size_t{32} << 20;
 // Limits our answers to a server that sends requests and never reads.
-constexpr std::size_t max_queued_bytes = std::size_t{32} << 20;
+constexpr std::size_t max_unread_answers = std::size_t{32} << 20;
 
 Error failed(std::string message, std::string hint = {}) {
     return Error(ErrorCode::tool_server_failed, std::move(message), std::move(hint));
@@ -120,7 +120,7 @@ Client::Client(std::shared_ptr<protocol::Connection> connection, Implementation 
     peer_.on_notification<ToolsListChanged>([this](Empty) { tools_changed_ = true; });
     peer_.set_on_invalid([this](const protocol::Frame& frame, const Error& why) { on_malformed_message(frame, why); });
     peer_.set_admission([this](const std::string&, const RawJson&) {
-        if (peer_.connection().queued_bytes() > max_queued_bytes) {
+        if (peer_.connection().queued_bytes() > max_unread_answers) {
             abort_connection("it sends requests and does not read the answers");
             throw failed(broken_because_);
         }

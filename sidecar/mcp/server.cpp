@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 constexpr Duration answer_patience = 10min;
 constexpr std::size_t max_suspended = 64; // further questions are answered no
 // Limits our answers to a client that never reads.
-constexpr std::size_t max_queued_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_unread_results = std::size_t{64} << 20;
 constexpr std::size_t max_report_bytes = 500;
 constexpr std::string_view list_freshness = R"(,"ttlMs":3600000,"cacheScope":"private")";
 
@@ -122,7 +122,7 @@ Server::Server(std::shared_ptr<protocol::Connection> connection, ServerDescripti
     peer_.on_request<RawCall>([this](RawJson params) { return call_tool(std::move(params)); });
     peer_.on_request<Ping>([](Empty) -> Task<Empty> { co_return Empty{}; });
     peer_.set_admission([this](const std::string&, const RawJson&) {
-        if (peer_.connection().queued_bytes() > max_queued_bytes) {
+        if (peer_.connection().queued_bytes() > max_unread_results) {
             peer_.close();
             throw Error(ErrorCode::limit_exceeded, "the client sends requests and does not read the answers");
         }

@@ -7,7 +7,7 @@ namespace cellgate::tools {
 namespace {
 
 // Code that keeps changing a server's program would have a user asked without end.
-constexpr int max_decisions = 3;
+constexpr int max_start_decisions = 3;
 
 gate::ServerStart action_of(const ServerSpec& spec, const ServerDescription& described) {
     gate::ServerStart start;
@@ -53,7 +53,7 @@ Task<void> ServerStarter::require_approval(CallContext context, std::shared_ptr<
         throw no_http(launch->spec.name);
     }
     require_known_variables(launch->spec); // no user is asked about what cannot be started
-    for (int decisions = 0; decisions < max_decisions; ++decisions) {
+    for (int decisions = 0; decisions < max_start_decisions; ++decisions) {
         gate::Request request = start_request(context, launch->spec, launch->described);
         const gate::Decision decision = co_await gate_.decide(std::move(request));
         if (!decision.allowed) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_argument_bytes = std::size_t{8} << 20;
 // A server whose tools are others each time would have a user asked without end.
-constexpr int max_decisions = 4;
+constexpr int max_call_decisions = 4;
 
 void require_fitting(const protocol::ToolSpec& spec, const RawJson& arguments) {
     if (!arguments.is_object()) {
@@ -144,7 +144,7 @@ Task<std::optional<protocol::CallToolResult>> ToolCallDispatcher::call_allowed(C
 
 Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std::string server, std::string tool,
                                                         RawJson arguments) {
-    for (int decisions = 0; decisions < max_decisions; ++decisions) {
+    for (int decisions = 0; decisions < max_call_decisions; ++decisions) {
         const std::shared_ptr<ToolServer> offering = co_await servers_.running(context, server);
         co_await offering->refresh();
         const ToolPtr found = require_tool(offering->tools(), server, tool);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t max_bytes = std::size_t{1} << 20;
 constexpr std::size_t max_members = 1000;
-constexpr int max_depth = 64;
+constexpr int max_schema_depth = 64;
 constexpr int max_references = 32;
 constexpr std::size_t max_parts = 64;
 constexpr std::size_t max_steps = 5'000'000;
@@ -23,8 +23,9 @@ constexpr std::array<std::string_view, 12> annotations{"$ref",    "$schema",    
                                                        "default", "examples",    "deprecated", "format"};
 
 SchemaNode build(std::string_view text, int depth) {
-    if (depth > max_depth) {
-        throw Error(ErrorCode::wrapper_failed, fmt::format("the schema is nested deeper than {} levels", max_depth));
+    if (depth > max_schema_depth) {
+        throw Error(ErrorCode::wrapper_failed,
+                    fmt::format("the schema is nested deeper than {} levels", max_schema_depth));
     }
     SchemaNode node{text, json_type(text), {}, {}};
     if (node.type == "object") {

@@ -15,7 +15,7 @@ namespace cellgate::wrappers {
 namespace {
 
 constexpr std::size_t steps_of_a_type = 200;
-constexpr int max_depth = 100;
+constexpr int max_type_depth = 100;
 constexpr std::size_t max_expression = 20'000;
 
 constexpr std::array<std::string_view, 6> constraints{"type", "enum", "const", "anyOf", "oneOf", "$ref"};
@@ -154,7 +154,7 @@ PythonType TypeBuilder::type_of(const SchemaNode& given, const std::string& hint
     if (const auto found = known_.find(&node); found != known_.end()) {
         return found->second;
     }
-    if (!node.is_object() || depth_ == max_depth) {
+    if (!node.is_object() || depth_ == max_type_depth) {
         return {};
     }
     known_[&node] = {}; // what a type that holds itself without a class between sees of itself

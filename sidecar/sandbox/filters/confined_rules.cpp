@@ -13,16 +13,13 @@ namespace cellgate::sandbox {
 
 namespace {
 
-// Newer than the library's table; the same number on every architecture.
-constexpr int call_fchmodat2 = 452;
+// As call_fchmodat2.
 constexpr int call_setxattrat = 463;
 constexpr int call_removexattrat = 466;
 constexpr int call_file_setattr = 469;
 
 // linux/ioprio.h is C only in Linux 6.1.192: it has a parameter named `class`.
 constexpr int ioprio_who_process = 1;
-
-constexpr unsigned api_with_notifications = 5;
 
 // Files: opened, made, moved, removed, altered by the guard alone.
 const int judged[] = {

@@ -10,6 +10,11 @@
 
 namespace cellgate::sandbox {
 
+// Newer than the library's table; the same number on every architecture.
+inline constexpr int call_fchmodat2 = 452;
+// Of the library, for Filter::ask().
+inline constexpr unsigned api_with_notifications = 5;
+
 class Filter {
   public:
     // All throw std::system_error.

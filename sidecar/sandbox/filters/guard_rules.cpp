@@ -22,8 +22,6 @@ constexpr std::uint64_t naming_controls[] = {BTRFS_IOC_SUBVOL_CREATE,        BTR
                                              BTRFS_IOC_SNAP_CREATE,          BTRFS_IOC_SNAP_CREATE_V2,
                                              _IOC(_IOC_WRITE, 0xbc, 16, 32), _IOC(_IOC_WRITE, 'o', 4, 24)};
 
-constexpr unsigned api_with_notifications = 5;
-
 } // namespace
 
 std::string compile_guard_filter() {

@@ -19,8 +19,6 @@ struct Refusal {
     int error;
 };
 
-// Newer than the library's table; the same number on every architecture.
-constexpr int call_fchmodat2 = 452;
 constexpr int call_open_tree_attr = 467;
 
 // ENOSYS where programs know what to do without. A call that this architecture does not have is left out by the

@@ -1,7 +1,7 @@
 #include "launch/run_program.hpp"
 
 #include "base/error.hpp"
-#include "base/unique_fd.hpp"
+#include "base/files.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,6 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utility>
 
 namespace cellgate::sandbox {
 
@@ -23,14 +22,6 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds max_run_time{10};
-
-std::pair<UniqueFd, UniqueFd> make_pipe() {
-    std::array<int, 2> ends = {};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw system_error(ErrorCode::internal_error, "cannot make a pipe", errno);
-    }
-    return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 // Starts the program with `out` and `error` as its outputs. Returns 0, or an errno.
 int spawn(pid_t& pid, std::vector<std::string>& argv, int out, int error, const std::vector<UniqueFd>& descriptors) {

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // About three seconds of looking, and only where a secret has a second name that is not found before.
-constexpr int max_entries = 1'000'000;
+constexpr int max_linked_entries = 1'000'000;
 
 } // namespace
 
@@ -49,7 +49,7 @@ std::vector<std::string> HardLinkIndex::find_in(const std::string& top) const {
         left += file.names - std::min<nlink_t>(file.names, file.known.size());
     }
     std::vector<std::string> found;
-    int entries_left = max_entries;
+    int entries_left = max_linked_entries;
     std::vector<fs::path> folders = {top};
     while (left > 0 && !folders.empty()) {
         const fs::path folder = std::move(folders.back());
@@ -61,7 +61,7 @@ std::vector<std::string> HardLinkIndex::find_in(const std::string& top) const {
                 throw Error(ErrorCode::sandbox_unavailable,
                             fmt::format("a guarded file in {} has another name (a hard link), and expected at most {} "
                                         "files and folders to look for it in, found more",
-                                        top, max_entries),
+                                        top, max_linked_entries),
                             "Open a folder further down, or make the secret a file with one name: copy it, and remove "
                             "the old one.");
             }

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // As many as are searched for what is guarded.
-constexpr int max_entries = 200'000;
+constexpr int max_settings_entries = 200'000;
 constexpr std::size_t max_matches = 500;
 
 constexpr std::array<std::string_view, 2> own_places = {"/proc", "/dev"};
@@ -69,7 +69,7 @@ std::string_view without_all_below(std::string_view path) {
 
 SettingsMounts::SettingsMounts(const Settings& settings, const ProtectedPaths& places, std::string workspace)
     : settings_(settings), places_(places), workspace_(std::move(workspace)), notices_(settings.notices),
-      entries_left_(max_entries) {
+      entries_left_(max_settings_entries) {
     for (const PathRule& rule : settings_.allow_write) {
         allow(rule, true);
     }

@@ -1,6 +1,6 @@
 // What stays in a sandbox, and ends with it. What a program can try in one is tried by `cellgate sandbox test`.
 
-#include "base/unique_fd.hpp"
+#include "base/files.hpp"
 #include "machine.hpp"
 
 #include <doctest/doctest.h>
@@ -20,17 +20,6 @@ using namespace cellgate::sandbox;
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Pipe {
-    UniqueFd read;
-    UniqueFd write;
-};
-
-Pipe make_pipe() {
-    int ends[2];
-    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-    return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 // Becomes the launch, with nothing of ours around it but the pipe that it lives by. For a forked child.
 [[noreturn]] void execute_bare(const Launch& launch, const Pipe& lifeline) {

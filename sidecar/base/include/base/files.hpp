@@ -20,6 +20,14 @@ std::optional<std::string> read_file(const std::string& path);
 // Writes all of `bytes`. False with errno when that failed; some of them may be written then.
 bool write_all(int fd, std::string_view bytes);
 
+struct Pipe {
+    UniqueFd read;
+    UniqueFd write;
+};
+
+// Both ends close when the program is replaced. Throws Error{internal_error}.
+Pipe make_pipe();
+
 // An unnamed file in memory that holds `bytes`, to be read from its start. Throws Error{internal_error}.
 UniqueFd anonymous_file(std::string_view bytes);
 

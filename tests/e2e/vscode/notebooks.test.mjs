@@ -54,7 +54,9 @@ const ordinary = {
 /** Saves the notebook until its file has this output, and all of its cells have ended. */
 async function save(editor, workspace, output) {
     const isSaved = async () => {
-        const { cells } = JSON.parse(await workspace.read("plan.ipynb"));
+        const text = await workspace.read("plan.ipynb");
+        if (text === "") return false; // it is being written
+        const { cells } = JSON.parse(text);
         return cells.every((cell) => cell.execution_count) && JSON.stringify(cells).includes(output);
     };
     await editor.pressUntil("Control+S", isSaved, "the saved notebook");

@@ -1,0 +1,468 @@
+#include "async/http.hpp"
+
+#include "base/escape_unprintable.hpp"
+#include "uv_handle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <curl/curl.h>
+#include <map>
+#include <set>
+#include <unistd.h>
+
+namespace cellgate::async {
+
+namespace {
+
+constexpr long connect_limit_seconds = 30;
+constexpr long max_kept_connections = 16;
+
+struct EasyDelete {
+    void operator()(CURL* easy) const { ::curl_easy_cleanup(easy); }
+};
+struct ListDelete {
+    void operator()(curl_slist* list) const { ::curl_slist_free_all(list); }
+};
+struct UrlDelete {
+    void operator()(CURLU* url) const { ::curl_url_cleanup(url); }
+};
+
+Error invalid(std::string_view what) {
+    return Error(ErrorCode::invalid_params, std::string(what));
+}
+
+bool is_token_char(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
+void require_field(const std::string& name, const std::string& value) {
+    const bool named = !name.empty() && std::all_of(name.begin(), name.end(), is_token_char);
+    if (!named || value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+        throw invalid(fmt::format("expected a header field in one line, found \"{}\"",
+                                  escape_unprintable(std::string_view(name).substr(0, 80))));
+    }
+}
+
+// Its host, for messages.
+std::string require_url(const std::string& text) {
+    const std::unique_ptr<CURLU, UrlDelete> url(::curl_url());
+    char* part = nullptr;
+    const bool parsed =
+        ::curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK && text.find('\0') == std::string::npos;
+    std::string scheme;
+    std::string host;
+    if (parsed && ::curl_url_get(url.get(), CURLUPART_SCHEME, &part, 0) == CURLUE_OK) {
+        scheme = part;
+        ::curl_free(part);
+    }
+    if (parsed && ::curl_url_get(url.get(), CURLUPART_HOST, &part, 0) == CURLUE_OK) {
+        host = part;
+        ::curl_free(part);
+    }
+    if (host.empty() || (scheme != "http" && scheme != "https")) {
+        throw invalid(fmt::format("expected a URL that starts with http:// or https://, found \"{}\"",
+                                  escape_unprintable(std::string_view(text).substr(0, 200))));
+    }
+    return host;
+}
+
+// Where distributions keep the authorities' certificates; libcurl is built for one of them.
+const char* authorities() {
+    if (const char* chosen = std::getenv("SSL_CERT_FILE"); chosen != nullptr && *chosen != '\0') {
+        return chosen;
+    }
+    for (const char* path :
+         {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"}) {
+        if (::access(path, R_OK) == 0) {
+            return path;
+        }
+    }
+    return nullptr;
+}
+
+} // namespace
+
+std::optional<std::string> HttpHead::field(std::string_view name) const {
+    const auto found =
+        std::find_if(fields.begin(), fields.end(), [name](const auto& each) { return each.first == name; });
+    return found == fields.end() ? std::nullopt : std::optional(found->second);
+}
+
+// curl's callbacks only keep what comes; those who wait are woken once curl has returned.
+struct HttpExchange::Transfer {
+    std::weak_ptr<HttpClient::Impl> client;
+    std::unique_ptr<CURL, EasyDelete> easy;
+    std::unique_ptr<curl_slist, ListDelete> fields;
+    std::array<char, CURL_ERROR_SIZE> words{};
+    std::string host;
+    std::string body; // of the request; curl reads it in place
+    std::size_t head_bytes = 0;
+    HttpHead head;
+    bool has_head = false;
+    std::string unread;
+    bool paused = false;
+    bool ended = false;
+    bool head_too_long = false;
+    std::optional<Error> error;
+    Event changed;
+
+    std::size_t take_head_line(std::string_view line);
+    std::size_t take_body(std::string_view bytes);
+    void end(CURLcode result);
+    bool fresh = false; // something came since those who wait were woken
+};
+
+struct HttpClient::Impl : std::enable_shared_from_this<HttpClient::Impl> {
+    // Of one of curl's sockets.
+    struct Poll {
+        uv_poll_t handle{};
+        curl_socket_t socket = -1;
+        std::weak_ptr<Impl> client;
+    };
+
+    explicit Impl(Loop& loop_) : loop(loop_) {}
+
+    void open();
+    void close();
+    void add(const std::shared_ptr<HttpExchange::Transfer>& transfer);
+    void remove(const std::shared_ptr<HttpExchange::Transfer>& transfer);
+    // Runs `action` of curl's; then takes the transfers that have ended, and wakes who waits.
+    template <class Action>
+    void run(const Action& action) {
+        const std::shared_ptr<Impl> self = shared_from_this();
+        action();
+        take_ended();
+        wake();
+    }
+    void take_ended();
+    void wake();
+    void watch(curl_socket_t socket, int what);
+    void set_timer(long milliseconds);
+    void act(curl_socket_t socket, int events) {
+        run([this, socket, events] {
+            int running = 0;
+            ::curl_multi_socket_action(multi, socket, events, &running);
+        });
+    }
+
+    Loop& loop;
+    CURLM* multi = nullptr;
+    uv_timer_t timer{};
+    std::map<curl_socket_t, std::shared_ptr<Poll>> polls;
+    std::map<CURL*, std::shared_ptr<HttpExchange::Transfer>> transfers;
+    std::set<std::shared_ptr<HttpExchange::Transfer>> news;
+};
+
+// ---- What curl calls ------------------------------------------------------------------------------------------------
+
+namespace {
+
+using Transfer = HttpExchange::Transfer;
+
+std::size_t on_head_line(char* bytes, std::size_t size, std::size_t count, void* transfer) {
+    return static_cast<Transfer*>(transfer)->take_head_line({bytes, size * count});
+}
+
+std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* transfer) {
+    return static_cast<Transfer*>(transfer)->take_body({bytes, size * count});
+}
+
+void set_options(Transfer& transfer, const HttpRequest& request) {
+    CURL* easy = transfer.easy.get();
+    const auto set = [easy](CURLoption option, auto value) { ::curl_easy_setopt(easy, option, value); };
+    set(CURLOPT_URL, request.url.c_str());
+    set(CURLOPT_PROTOCOLS_STR, "http,https");
+    set(CURLOPT_FOLLOWLOCATION, 0L);
+    set(CURLOPT_NOSIGNAL, 1L);
+    set(CURLOPT_QUICK_EXIT, 1L); // a resolver that does not answer is not waited for
+    set(CURLOPT_CONNECTTIMEOUT, connect_limit_seconds);
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+    set(CURLOPT_TCP_KEEPALIVE, 1L);
+    set(CURLOPT_USERAGENT, "cellgate/" CELLGATE_VERSION);
+    set(CURLOPT_ERRORBUFFER, transfer.words.data());
+    if (const char* file = authorities()) {
+        set(CURLOPT_CAINFO, file);
+    }
+    set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    if (request.method != "GET" || !transfer.body.empty()) {
+        set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.body.size()));
+        set(CURLOPT_POSTFIELDS, transfer.body.c_str());
+    }
+    set(CURLOPT_HTTPHEADER, transfer.fields.get());
+    set(CURLOPT_HEADERFUNCTION, &on_head_line);
+    set(CURLOPT_HEADERDATA, &transfer);
+    set(CURLOPT_WRITEFUNCTION, &on_body);
+    set(CURLOPT_WRITEDATA, &transfer);
+    set(CURLOPT_PRIVATE, &transfer);
+}
+
+} // namespace
+
+// A head is a status line, fields, and an empty line. Interim ones (1xx) come before it; what follows a body, after it.
+std::size_t HttpExchange::Transfer::take_head_line(std::string_view line) {
+    const std::size_t size = line.size();
+    head_bytes += size;
+    if (head_bytes > HttpClient::max_head_bytes) {
+        head_too_long = true;
+        return 0;
+    }
+    if (has_head) {
+        return size;
+    }
+    while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) {
+        line.remove_suffix(1);
+    }
+    if (line.starts_with("HTTP/")) {
+        head = {};
+        const std::size_t blank = std::min(line.find(' '), line.size());
+        std::from_chars(line.data() + std::min(blank + 1, line.size()), line.data() + line.size(), head.status);
+    } else if (line.empty()) {
+        has_head = head.status >= 200;
+        fresh = has_head;
+    } else if (const std::size_t colon = line.find(':'); colon != std::string_view::npos) {
+        std::string name(line.substr(0, colon));
+        std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+        line.remove_prefix(colon + 1);
+        const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+        const std::size_t end = line.find_last_not_of(" \t") + 1;
+        head.fields.emplace_back(std::move(name), std::string(line.substr(begin, std::max(end, begin) - begin)));
+    }
+    return size;
+}
+
+std::size_t HttpExchange::Transfer::take_body(std::string_view bytes) {
+    if (!unread.empty() && unread.size() + bytes.size() > HttpClient::max_unread_bytes) {
+        paused = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    unread += bytes;
+    fresh = true;
+    return bytes.size();
+}
+
+void HttpExchange::Transfer::end(CURLcode result) {
+    ended = true;
+    if (result == CURLE_OK) {
+        return;
+    }
+    const std::string why = words[0] != '\0' ? words.data() : ::curl_easy_strerror(result);
+    if (head_too_long) {
+        error = Error(ErrorCode::internal_error,
+                      fmt::format("expected the head of an answer within {} bytes, found more, from {}",
+                                  HttpClient::max_head_bytes, host));
+    } else if (has_head) {
+        error = Error(ErrorCode::internal_error,
+                      fmt::format("the answer of {} was cut off: {}", host, escape_unprintable(why)));
+    } else {
+        error = Error(ErrorCode::internal_error, fmt::format("cannot reach {}: {}", host, escape_unprintable(why)));
+    }
+}
+
+// ---- The loop -------------------------------------------------------------------------------------------------------
+
+void HttpClient::Impl::open() {
+    static const CURLcode initialised = ::curl_global_init(CURL_GLOBAL_DEFAULT);
+    multi = initialised == CURLE_OK ? ::curl_multi_init() : nullptr;
+    if (multi == nullptr) {
+        throw Error(ErrorCode::internal_error, "cannot make an HTTP client");
+    }
+    uv_timer_init(loop.raw(), &timer);
+    adopt(timer, shared_from_this());
+    ::curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, max_kept_connections);
+    ::curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
+    ::curl_multi_setopt(
+        multi, CURLMOPT_SOCKETFUNCTION, +[](CURL*, curl_socket_t socket, int what, void* impl, void*) {
+            static_cast<Impl*>(impl)->watch(socket, what);
+            return 0;
+        });
+    ::curl_multi_setopt(multi, CURLMOPT_TIMERDATA, this);
+    ::curl_multi_setopt(
+        multi, CURLMOPT_TIMERFUNCTION, +[](CURLM*, long milliseconds, void* impl) {
+            static_cast<Impl*>(impl)->set_timer(milliseconds);
+            return 0;
+        });
+}
+
+void HttpClient::Impl::close() {
+    const std::shared_ptr<Impl> self = shared_from_this();
+    while (!transfers.empty()) {
+        const std::shared_ptr<Transfer> transfer = transfers.begin()->second;
+        remove(transfer);
+        transfer->ended = true;
+        transfer->error = Error(ErrorCode::internal_error, "the HTTP client has ended");
+        news.insert(transfer);
+    }
+    ::curl_multi_cleanup(std::exchange(multi, nullptr));
+    for (const auto& [socket, poll] : polls) {
+        close_handle<Poll>(poll->handle);
+    }
+    polls.clear();
+    close_handle<Impl>(timer);
+    wake();
+}
+
+void HttpClient::Impl::add(const std::shared_ptr<Transfer>& transfer) {
+    transfers.emplace(transfer->easy.get(), transfer);
+    run([this, &transfer] { ::curl_multi_add_handle(multi, transfer->easy.get()); });
+}
+
+void HttpClient::Impl::remove(const std::shared_ptr<Transfer>& transfer) {
+    if (transfers.erase(transfer->easy.get()) != 0) {
+        ::curl_multi_remove_handle(multi, transfer->easy.get());
+    }
+}
+
+void HttpClient::Impl::take_ended() {
+    int left = 0;
+    while (const CURLMsg* message = ::curl_multi_info_read(multi, &left)) {
+        if (message->msg != CURLMSG_DONE) {
+            continue;
+        }
+        const CURLcode result = message->data.result;
+        const std::shared_ptr<Transfer> transfer = transfers.at(message->easy_handle);
+        remove(transfer);
+        transfer->end(result);
+        news.insert(transfer);
+    }
+}
+
+void HttpClient::Impl::wake() {
+    for (const auto& [easy, transfer] : transfers) {
+        if (std::exchange(transfer->fresh, false)) {
+            news.insert(transfer);
+        }
+    }
+    for (const std::shared_ptr<Transfer>& transfer : std::exchange(news, {})) {
+        transfer->changed.set();
+    }
+}
+
+void HttpClient::Impl::watch(curl_socket_t socket, int what) {
+    const auto found = polls.find(socket);
+    if (what == CURL_POLL_REMOVE) {
+        if (found != polls.end()) {
+            close_handle<Poll>(found->second->handle);
+            polls.erase(found);
+        }
+        return;
+    }
+    std::shared_ptr<Poll> poll = found == polls.end() ? nullptr : found->second;
+    if (!poll) {
+        poll = std::make_shared<Poll>();
+        poll->socket = socket;
+        poll->client = weak_from_this();
+        uv_poll_init_socket(loop.raw(), &poll->handle, socket);
+        adopt(poll->handle, poll);
+        polls.emplace(socket, poll);
+    }
+    const int events = ((what & CURL_POLL_IN) != 0 ? UV_READABLE : 0) | ((what & CURL_POLL_OUT) != 0 ? UV_WRITABLE : 0);
+    uv_poll_start(&poll->handle, events, [](uv_poll_t* handle, int status, int ready) {
+        const std::shared_ptr<Poll> owner = owner_of<Poll>(handle);
+        const std::shared_ptr<Impl> client = owner->client.lock();
+        if (!client || client->multi == nullptr) {
+            return;
+        }
+        int flags = status < 0 ? CURL_CSELECT_ERR : 0;
+        flags |= (ready & UV_READABLE) != 0 ? CURL_CSELECT_IN : 0;
+        flags |= (ready & UV_WRITABLE) != 0 ? CURL_CSELECT_OUT : 0;
+        client->act(owner->socket, flags);
+    });
+}
+
+void HttpClient::Impl::set_timer(long milliseconds) {
+    if (milliseconds < 0) {
+        uv_timer_stop(&timer);
+        return;
+    }
+    const auto delay = static_cast<std::uint64_t>(milliseconds);
+    uv_timer_start(
+        &timer,
+        [](uv_timer_t* handle) {
+            const std::shared_ptr<Impl> client = owner_of<Impl>(handle);
+            if (client->multi != nullptr) {
+                client->act(CURL_SOCKET_TIMEOUT, 0);
+            }
+        },
+        delay, 0);
+}
+
+// ---- Exchanges ------------------------------------------------------------------------------------------------------
+
+HttpExchange::HttpExchange(std::shared_ptr<Transfer> transfer) : transfer_(std::move(transfer)) {}
+
+HttpExchange::~HttpExchange() {
+    if (const std::shared_ptr<HttpClient::Impl> client = transfer_->client.lock(); client && client->multi != nullptr) {
+        client->remove(transfer_);
+    }
+}
+
+Task<HttpHead> HttpExchange::head() {
+    const std::shared_ptr<Transfer> transfer = transfer_;
+    while (!transfer->has_head && !transfer->ended) {
+        transfer->changed.reset();
+        co_await transfer->changed.wait();
+    }
+    if (!transfer->has_head) {
+        throw Error(transfer->error.value_or(Error(
+            ErrorCode::internal_error, fmt::format("{} ended the connection without an answer", transfer->host))));
+    }
+    co_return transfer->head;
+}
+
+Task<std::string> HttpExchange::read() {
+    const std::shared_ptr<Transfer> transfer = transfer_;
+    while (transfer->unread.empty()) {
+        if (transfer->ended) {
+            if (transfer->error) {
+                throw Error(*transfer->error);
+            }
+            co_return std::string();
+        }
+        transfer->changed.reset();
+        co_await transfer->changed.wait();
+    }
+    std::string bytes = std::exchange(transfer->unread, {});
+    if (const std::shared_ptr<HttpClient::Impl> client = transfer->client.lock();
+        client && client->multi != nullptr && std::exchange(transfer->paused, false) && !transfer->ended) {
+        client->run([&transfer] { ::curl_easy_pause(transfer->easy.get(), CURLPAUSE_CONT); });
+    }
+    co_return bytes;
+}
+
+HttpClient::HttpClient(Loop& loop) : impl_(std::make_shared<Impl>(loop)) {
+    impl_->open();
+}
+
+HttpClient::~HttpClient() {
+    impl_->close();
+}
+
+std::unique_ptr<HttpExchange> HttpClient::start(HttpRequest request) {
+    const auto transfer = std::make_shared<HttpExchange::Transfer>();
+    transfer->host = require_url(request.url);
+    transfer->client = impl_;
+    transfer->body = std::move(request.body);
+    request.fields.emplace_back("Expect", ""); // curl leaves it out then
+    for (const auto& [name, value] : request.fields) {
+        require_field(name, value);
+        // A field without a value is written with a semicolon.
+        const std::string line = value.empty() && name != "Expect" ? name + ";" : fmt::format("{}: {}", name, value);
+        transfer->fields.reset(::curl_slist_append(transfer->fields.release(), line.c_str()));
+    }
+    transfer->easy.reset(::curl_easy_init());
+    if (!transfer->easy) {
+        throw Error(ErrorCode::internal_error, "cannot start an HTTP request");
+    }
+    set_options(*transfer, request);
+    impl_->add(transfer);
+    return std::make_unique<HttpExchange>(transfer);
+}
+
+} // namespace cellgate::async

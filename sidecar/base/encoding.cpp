@@ -1,6 +1,7 @@
 #include "base/encoding.hpp"
 
 #include <fmt/chrono.h>
+#include <nettle/base64.h>
 #include <simdjson.h>
 
 #include <array>
@@ -66,6 +67,12 @@ std::string to_hex(std::string_view bytes) {
         out += digits[byte & 15];
     }
     return out;
+}
+
+std::string encode_base64(std::string_view bytes) {
+    std::string text(BASE64_ENCODE_RAW_LENGTH(bytes.size()), '\0');
+    ::base64_encode_raw(text.data(), bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+    return text;
 }
 
 std::optional<std::string> decode_base64(std::string_view text) {

@@ -176,7 +176,9 @@ void Client::on_malformed_message(const protocol::Frame& frame, const Error& why
         // It may have been the answer to a pending request.
         abort_connection(why.message);
     } else if (const std::optional<RawJson> id = id_of_broken_answer(frame.text)) {
-        peer_.fail_call(*id, Error(ErrorCode::tool_server_failed, why.message));
+        // What the connection says of a call is not what the server answered.
+        const ErrorCode code = frame.problem.empty() ? ErrorCode::parse_error : ErrorCode::tool_server_failed;
+        peer_.fail_call(*id, Error(code, why.message));
     } else if (ignored_messages_ == 1) {
         log_info("a tool server printed on its stdout something that is not a message: {}",
                  escape_unprintable(frame.text.substr(0, 200)));
@@ -314,6 +316,9 @@ void Client::rethrow(std::exception_ptr error, std::string_view method) const {
                                  escape_unprintable(remote.message.substr(0, 4096), true),
                                  static_cast<int>(remote.code)));
     } catch (const Error& other) {
+        if (other.code == ErrorCode::tool_server_failed) {
+            throw;
+        }
         if (is_closed()) {
             throw failed(fmt::format("the connection to the server ended before it answered {}{}{}", method,
                                      broken_because_.empty() ? "" : ": ", broken_because_));

@@ -22,6 +22,8 @@ void append_utf8(std::string& out, char32_t code_point);
 
 std::string to_hex(std::string_view bytes);
 
+// With padding (RFC 4648).
+std::string encode_base64(std::string_view bytes);
 // Decodes padded base64 (RFC 4648); white space between its characters is allowed. Nothing for any other text.
 std::optional<std::string> decode_base64(std::string_view text);
 

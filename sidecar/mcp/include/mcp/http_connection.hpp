@@ -1,0 +1,80 @@
+#pragma once
+// `HttpConnection` carries the messages of an MCP client over Streamable HTTP (2025-03-26 to 2026-07-28): each message
+// is a POST, whose answer is JSON or a stream of events. In the legacy era it keeps the server's session, reads what
+// the server sends by itself, and resumes streams that break. It never sends a request twice, except one that the
+// server refused for now (429), which it did not run.
+
+#include "async/http.hpp"
+#include "base/clock.hpp"
+#include "base/sync.hpp"
+#include "mcp/event_stream.hpp"
+#include "protocol/connection.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cellgate::mcp {
+
+struct HttpEndpoint {
+    std::string url;
+    async::HttpFields fields; // of every request
+};
+
+class HttpConnection final : public protocol::Connection {
+  public:
+    // `http` and `clock` must outlive it.
+    HttpConnection(async::HttpClient& http, Clock& clock, HttpEndpoint endpoint);
+    ~HttpConnection() override;
+
+    // A request that failed arrives as a frame with the problem and its id.
+    Task<std::optional<protocol::Frame>> receive() override;
+    void send(std::string message) override;
+    std::size_t queued_bytes() const override { return queued_bytes_; }
+    Task<void> drained(std::size_t below) override;
+    void close() override;
+
+    // Ends the server's session, if it has one, and all that is under way. The owner awaits it before destroying the
+    // connection.
+    Task<void> end();
+
+  private:
+    struct Message;
+    struct Answered;
+
+    Task<void> post(std::shared_ptr<Message> message);
+    Task<void> post_once(std::shared_ptr<Message> message);
+    Task<std::unique_ptr<async::HttpExchange>> start(std::shared_ptr<Message> message, async::HttpHead* head);
+    Task<void> take_answer(std::shared_ptr<Message> message, async::HttpExchange* exchange, async::HttpHead head);
+    Task<void> take_events(std::shared_ptr<Message> message, std::unique_ptr<async::HttpExchange> exchange);
+    Task<std::string> whole_body(async::HttpExchange* exchange, std::size_t max_bytes);
+    // The events until the stream ends, with what they answer.
+    Task<void> read_stream(async::HttpExchange* exchange, EventStream* stream, Message* message);
+    Task<std::unique_ptr<async::HttpExchange>> resume(std::string last_id);
+    // What the server sends outside of answers.
+    Task<void> listen();
+    void deliver(std::string text, Message* message);
+    void fail(const Message& message, const Error& why);
+    void push(protocol::Frame frame);
+    async::HttpRequest request(std::string method) const;
+    async::HttpRequest request_for(const Message& message) const;
+
+    async::HttpClient& http_;
+    Clock& clock_;
+    HttpEndpoint endpoint_;
+    std::string host_;
+    std::string session_; // of the legacy era
+    std::string version_; // that was agreed on in the legacy era
+    std::deque<protocol::Frame> arrived_;
+    Condition changed_;
+    std::size_t queued_bytes_ = 0;
+    std::map<std::string, std::shared_ptr<CancelState>> running_; // requests, by the text of their id
+    Mutex order_;                                                 // a notification arrives before what follows it
+    bool listening_ = false;
+    bool closed_ = false;
+    TaskScope tasks_;
+};
+
+} // namespace cellgate::mcp

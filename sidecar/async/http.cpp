@@ -1,6 +1,7 @@
 #include "async/http.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "curl_library.hpp"
 #include "uv_handle.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
-#include <curl/curl.h>
 #include <map>
 #include <set>
 #include <unistd.h>
@@ -21,15 +21,17 @@ namespace {
 
 constexpr long connect_limit_seconds = 30;
 constexpr long max_kept_connections = 16;
+// CURLOPT_PROTOCOLS by its number: newer headers want its successor, which libcurl before 7.85 does not have.
+constexpr auto protocols_option = static_cast<CURLoption>(CURLOPTTYPE_LONG + 181);
 
 struct EasyDelete {
-    void operator()(CURL* easy) const { ::curl_easy_cleanup(easy); }
+    void operator()(CURL* easy) const { CurlLibrary::get().easy_cleanup(easy); }
 };
 struct ListDelete {
-    void operator()(curl_slist* list) const { ::curl_slist_free_all(list); }
+    void operator()(curl_slist* list) const { CurlLibrary::get().slist_free_all(list); }
 };
 struct UrlDelete {
-    void operator()(CURLU* url) const { ::curl_url_cleanup(url); }
+    void operator()(CURLU* url) const { CurlLibrary::get().url_cleanup(url); }
 };
 
 Error invalid(std::string_view what) {
@@ -51,19 +53,19 @@ void require_field(const std::string& name, const std::string& value) {
 
 // Its host, for messages.
 std::string require_url(const std::string& text) {
-    const std::unique_ptr<CURLU, UrlDelete> url(::curl_url());
+    const std::unique_ptr<CURLU, UrlDelete> url(CurlLibrary::get().url());
     char* part = nullptr;
-    const bool parsed =
-        ::curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK && text.find('\0') == std::string::npos;
+    const bool parsed = CurlLibrary::get().url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK &&
+                        text.find('\0') == std::string::npos;
     std::string scheme;
     std::string host;
-    if (parsed && ::curl_url_get(url.get(), CURLUPART_SCHEME, &part, 0) == CURLUE_OK) {
+    if (parsed && CurlLibrary::get().url_get(url.get(), CURLUPART_SCHEME, &part, 0) == CURLUE_OK) {
         scheme = part;
-        ::curl_free(part);
+        CurlLibrary::get().free(part);
     }
-    if (parsed && ::curl_url_get(url.get(), CURLUPART_HOST, &part, 0) == CURLUE_OK) {
+    if (parsed && CurlLibrary::get().url_get(url.get(), CURLUPART_HOST, &part, 0) == CURLUE_OK) {
         host = part;
-        ::curl_free(part);
+        CurlLibrary::get().free(part);
     }
     if (host.empty() || (scheme != "http" && scheme != "https")) {
         throw invalid(fmt::format("expected a URL that starts with http:// or https://, found \"{}\"",
@@ -147,7 +149,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<HttpClient::Impl> {
     void act(curl_socket_t socket, int events) {
         run([this, socket, events] {
             int running = 0;
-            ::curl_multi_socket_action(multi, socket, events, &running);
+            CurlLibrary::get().multi_socket_action(multi, socket, events, &running);
         });
     }
 
@@ -175,9 +177,9 @@ std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* tran
 
 void set_options(Transfer& transfer, const HttpRequest& request) {
     CURL* easy = transfer.easy.get();
-    const auto set = [easy](CURLoption option, auto value) { ::curl_easy_setopt(easy, option, value); };
+    const auto set = [easy](CURLoption option, auto value) { CurlLibrary::get().easy_setopt(easy, option, value); };
     set(CURLOPT_URL, request.url.c_str());
-    set(CURLOPT_PROTOCOLS_STR, "http,https");
+    set(protocols_option, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
     set(CURLOPT_FOLLOWLOCATION, 0L);
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_QUICK_EXIT, 1L); // a resolver that does not answer is not waited for
@@ -252,7 +254,7 @@ void HttpExchange::Transfer::end(CURLcode result) {
     if (result == CURLE_OK) {
         return;
     }
-    const std::string why = words[0] != '\0' ? words.data() : ::curl_easy_strerror(result);
+    const std::string why = words[0] != '\0' ? words.data() : CurlLibrary::get().easy_strerror(result);
     if (head_too_long) {
         error = Error(ErrorCode::internal_error,
                       fmt::format("expected the head of an answer within {} bytes, found more, from {}",
@@ -268,22 +270,21 @@ void HttpExchange::Transfer::end(CURLcode result) {
 // ---- The loop -------------------------------------------------------------------------------------------------------
 
 void HttpClient::Impl::open() {
-    static const CURLcode initialised = ::curl_global_init(CURL_GLOBAL_DEFAULT);
-    multi = initialised == CURLE_OK ? ::curl_multi_init() : nullptr;
+    multi = CurlLibrary::get().multi_init();
     if (multi == nullptr) {
         throw Error(ErrorCode::internal_error, "cannot make an HTTP client");
     }
     uv_timer_init(loop.raw(), &timer);
     adopt(timer, shared_from_this());
-    ::curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, max_kept_connections);
-    ::curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
-    ::curl_multi_setopt(
+    CurlLibrary::get().multi_setopt(multi, CURLMOPT_MAXCONNECTS, max_kept_connections);
+    CurlLibrary::get().multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
+    CurlLibrary::get().multi_setopt(
         multi, CURLMOPT_SOCKETFUNCTION, +[](CURL*, curl_socket_t socket, int what, void* impl, void*) {
             static_cast<Impl*>(impl)->watch(socket, what);
             return 0;
         });
-    ::curl_multi_setopt(multi, CURLMOPT_TIMERDATA, this);
-    ::curl_multi_setopt(
+    CurlLibrary::get().multi_setopt(multi, CURLMOPT_TIMERDATA, this);
+    CurlLibrary::get().multi_setopt(
         multi, CURLMOPT_TIMERFUNCTION, +[](CURLM*, long milliseconds, void* impl) {
             static_cast<Impl*>(impl)->set_timer(milliseconds);
             return 0;
@@ -299,7 +300,7 @@ void HttpClient::Impl::close() {
         transfer->error = Error(ErrorCode::internal_error, "the HTTP client has ended");
         news.insert(transfer);
     }
-    ::curl_multi_cleanup(std::exchange(multi, nullptr));
+    CurlLibrary::get().multi_cleanup(std::exchange(multi, nullptr));
     for (const auto& [socket, poll] : polls) {
         close_handle<Poll>(poll->handle);
     }
@@ -310,18 +311,18 @@ void HttpClient::Impl::close() {
 
 void HttpClient::Impl::add(const std::shared_ptr<Transfer>& transfer) {
     transfers.emplace(transfer->easy.get(), transfer);
-    run([this, &transfer] { ::curl_multi_add_handle(multi, transfer->easy.get()); });
+    run([this, &transfer] { CurlLibrary::get().multi_add_handle(multi, transfer->easy.get()); });
 }
 
 void HttpClient::Impl::remove(const std::shared_ptr<Transfer>& transfer) {
     if (transfers.erase(transfer->easy.get()) != 0) {
-        ::curl_multi_remove_handle(multi, transfer->easy.get());
+        CurlLibrary::get().multi_remove_handle(multi, transfer->easy.get());
     }
 }
 
 void HttpClient::Impl::take_ended() {
     int left = 0;
-    while (const CURLMsg* message = ::curl_multi_info_read(multi, &left)) {
+    while (const CURLMsg* message = CurlLibrary::get().multi_info_read(multi, &left)) {
         if (message->msg != CURLMSG_DONE) {
             continue;
         }
@@ -431,7 +432,7 @@ Task<std::string> HttpExchange::read() {
     std::string bytes = std::exchange(transfer->unread, {});
     if (const std::shared_ptr<HttpClient::Impl> client = transfer->client.lock();
         client && client->multi != nullptr && std::exchange(transfer->paused, false) && !transfer->ended) {
-        client->run([&transfer] { ::curl_easy_pause(transfer->easy.get(), CURLPAUSE_CONT); });
+        client->run([&transfer] { CurlLibrary::get().easy_pause(transfer->easy.get(), CURLPAUSE_CONT); });
     }
     co_return bytes;
 }
@@ -454,9 +455,9 @@ std::unique_ptr<HttpExchange> HttpClient::start(HttpRequest request) {
         require_field(name, value);
         // A field without a value is written with a semicolon.
         const std::string line = value.empty() && name != "Expect" ? name + ";" : fmt::format("{}: {}", name, value);
-        transfer->fields.reset(::curl_slist_append(transfer->fields.release(), line.c_str()));
+        transfer->fields.reset(CurlLibrary::get().slist_append(transfer->fields.release(), line.c_str()));
     }
-    transfer->easy.reset(::curl_easy_init());
+    transfer->easy.reset(CurlLibrary::get().easy_init());
     if (!transfer->easy) {
         throw Error(ErrorCode::internal_error, "cannot start an HTTP request");
     }

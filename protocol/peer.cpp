@@ -32,10 +32,9 @@ std::string_view cancel_id_field(Dialect dialect) {
 Peer::Peer(std::shared_ptr<Connection> connection, Dialect dialect)
     : connection_(std::move(connection)), dialect_(dialect) {
     notification_handlers_[std::string(cancel_method(dialect_))] = [this](RawJson params) {
-        for (const auto& [key, value] : json_members(params.text())) {
-            if (key == cancel_id_field(dialect_)) {
-                cancel_incoming(RawJson::checked(std::string(value)));
-            }
+        const std::string_view id = json_member(params.text(), cancel_id_field(dialect_));
+        if (!id.empty()) {
+            cancel_incoming(RawJson::checked(std::string(id)));
         }
     };
 }
@@ -110,6 +109,10 @@ Task<void> Peer::run() {
 }
 
 void Peer::receive(const Frame& frame) {
+    if (frame.failed) {
+        fail_call(frame.text, frame.failed);
+        return;
+    }
     try {
         if (!frame.problem.empty()) {
             throw InvalidMessage(ErrorCode::parse_error, frame.problem, RawJson());
@@ -124,12 +127,12 @@ void Peer::receive(const Frame& frame) {
     }
 }
 
-void Peer::fail_call(const RawJson& id, const Error& why) {
-    const auto entry = outgoing_.find(id.text());
+void Peer::fail_call(const std::string& id, std::exception_ptr why) {
+    const auto entry = outgoing_.find(id);
     if (entry != outgoing_.end()) {
         const std::shared_ptr<Deferred<RawJson>> reply = entry->second;
         outgoing_.erase(entry);
-        reply->reject(std::make_exception_ptr(why));
+        reply->reject(std::move(why));
     }
 }
 

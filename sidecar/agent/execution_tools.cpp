@@ -221,12 +221,7 @@ struct ExecutionTools {
     }
 
     static std::string first_text(const RawJson& output) {
-        for (const auto& [key, value] : json_members(output.text())) {
-            if (key == "text" && json_type(value) == "string") {
-                return plain_text(decode_json_string(value));
-            }
-        }
-        return {};
+        return plain_text(json_member_text(output.text(), "text").value_or(""));
     }
 
     Task<std::string> session_for(std::optional<std::string> named, std::shared_ptr<ToolCall> call) {

@@ -423,6 +423,22 @@ std::vector<std::string_view> json_elements(std::string_view array) {
     return elements;
 }
 
+std::string_view json_member(std::string_view text, std::string_view name) {
+    if (trim_json(text).starts_with('{')) {
+        for (const auto& [key, value] : json_members(text)) {
+            if (key == name) {
+                return value;
+            }
+        }
+    }
+    return {};
+}
+
+std::optional<std::string> json_member_text(std::string_view text, std::string_view name) {
+    const std::string_view value = json_member(text, name);
+    return value.starts_with('"') ? std::optional(decode_json_string(value)) : std::nullopt;
+}
+
 std::string_view json_type(std::string_view text) {
     text = trim_json(text);
     switch (text.front()) {

@@ -17,7 +17,7 @@ struct CallArguments {
 
 Task<void> call(CallArguments* arguments, RawJson tool_arguments, TerminalClient& client) {
     protocol::ToolsCallParams params{arguments->sidecar.server, arguments->tool, std::move(tool_arguments),
-                                     std::nullopt};
+                                     std::nullopt, RawJson::checked("\"call\"")};
     const protocol::CallToolResult result = co_await client.sidecar().call<protocol::ToolsCall>(std::move(params));
     fmt::print("{}\n", to_json(result));
     arguments->exit_code = result.is_error.value_or(false) ? 1 : 0;

@@ -187,6 +187,8 @@ class Demo final : public ClientEvents {
         }
     }
 
+    void on_progress(const std::string& /*text*/) override {} // its tool is quick
+
     void on_approval_resolved(const protocol::ApprovalResolvedParams& resolved) override {
         if (prompt_) {
             prompt_->resolved(resolved.approval_id);

@@ -23,6 +23,14 @@ LocalSidecar::LocalSidecar(async::Loop& loop, service::SidecarOptions options, C
         protocol::Dialect::editor);
     peer_->on_notification<protocol::ExecuteOutput>(
         [&events](const protocol::ExecuteOutputParams& output) { events.on_output(output); });
+    peer_->on_notification<protocol::ExecuteProgress>([&events](const protocol::ExecuteProgressParams& progress) {
+        events.on_progress(progress.message
+                               ? fmt::format("{}, {}: {}", progress.server, progress.tool, *progress.message)
+                               : std::string());
+    });
+    peer_->on_notification<protocol::Progress>([&events](const protocol::ProgressParams& progress) {
+        events.on_progress(progress.value.message.value_or(progress.value.title.value_or("")));
+    });
     peer_->on_notification<protocol::ApprovalRequested>(
         [&events](const protocol::Approval& approval) { events.on_approval_requested(approval); });
     peer_->on_notification<protocol::ApprovalResolved>(

@@ -18,6 +18,8 @@ namespace cellgate::cli {
 struct ClientEvents {
     virtual ~ClientEvents() = default;
     virtual void on_output(const protocol::ExecuteOutputParams& output) = 0;
+    // One line; empty: it is over.
+    virtual void on_progress(const std::string& text) = 0;
     virtual void on_approval_requested(const protocol::Approval& approval) = 0;
     virtual void on_approval_resolved(const protocol::ApprovalResolvedParams& resolved) = 0;
     virtual Task<protocol::InputRequestResult> on_input_request(protocol::InputRequestParams params) = 0;

@@ -1,6 +1,7 @@
 #include "output_printer.hpp"
 
 #include "base/json_codec.hpp"
+#include "prompt_text.hpp"
 #include "terminal_text.hpp"
 
 #include <cerrno>
@@ -86,7 +87,29 @@ void OutputPrinter::note(const std::string& text) {
     write(true, terminal_text(text, false) + "\n");
 }
 
+void OutputPrinter::show_status(const std::string& text, std::size_t columns) {
+    if (paused_) {
+        return;
+    }
+    erase_status();
+    if (!text.empty()) {
+        const std::string visible = terminal_text(text, false);
+        const std::string_view line = first_columns(visible, columns - 1);
+        std::fwrite(line.data(), 1, line.size(), stderr);
+        std::fflush(stderr);
+        shows_status_ = true;
+    }
+}
+
+void OutputPrinter::erase_status() {
+    if (std::exchange(shows_status_, false)) {
+        std::fputs("\r\x1b[K", stderr);
+        std::fflush(stderr);
+    }
+}
+
 void OutputPrinter::pause() {
+    erase_status();
     paused_ = true;
 }
 
@@ -108,6 +131,7 @@ void OutputPrinter::write(bool to_stderr, const std::string& text) {
         (to_stderr ? pending_stderr_ : pending_stdout_) += text;
         return;
     }
+    erase_status();
     std::FILE* stream = to_stderr ? stderr : stdout;
     // Text that is longer than the stream's buffer is written by fwrite() itself.
     const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;

@@ -17,14 +17,18 @@ class OutputPrinter {
     void print(const RawJson& output);
     // A remark of cellgate's own, on stderr.
     void note(const std::string& text);
+    // In the terminal's last line, on stderr, until something else is written; nothing takes it away.
+    void show_status(const std::string& text, std::size_t columns);
     void pause();
     void resume();
 
   private:
     void write(bool to_stderr, const std::string& text);
+    void erase_status();
 
     bool colours_;
     bool paused_ = false;
+    bool shows_status_ = false;
     bool stdout_broken_ = false; // a write failed
     bool stderr_broken_ = false;
     std::string pending_stdout_;

@@ -6,10 +6,7 @@
 
 namespace cellgate::cli {
 
-namespace {
-
-// As much of `text` as fits into `width` columns; up to a space, where there is one near the end.
-std::string_view beginning(std::string_view text, std::size_t width) {
+std::string_view first_columns(std::string_view text, std::size_t width) {
     std::size_t at = 0;
     std::size_t used = 0;
     std::size_t after_space = 0;
@@ -28,8 +25,6 @@ std::string_view beginning(std::string_view text, std::size_t width) {
     return text;
 }
 
-} // namespace
-
 std::string prompt_lines(std::string_view text, std::size_t columns) {
     constexpr std::string_view margin = "  ";
     constexpr std::string_view goes_on = "  \u21b3 ";
@@ -40,7 +35,7 @@ std::string prompt_lines(std::string_view text, std::size_t columns) {
     std::string_view lead = margin;
     do {
         out += lead;
-        const std::string_view line = beginning(text, width - lead.size());
+        const std::string_view line = first_columns(text, width - lead.size());
         out += line;
         out += '\n';
         text.remove_prefix(line.size());

@@ -285,14 +285,16 @@ void add_run(CLI::App& app, Invocation& invocation) {
         ->type_name("HOST");
     command
         ->add_option("--server", arguments->sidecar.server,
-                     "The name of the tool server that COMMAND starts. For more than one: --mcp-config")
+                     "The name of the tool server at --url, or that COMMAND starts. For more than one: --mcp-config")
         ->type_name("NAME");
     show_forms(*command, "With --server NAME: what starts that tool server, once code calls it");
     arguments->sidecar.add_to(*command);
     command->callback([arguments, &invocation] {
         arguments->sidecar.take_server_command(invocation);
-        if (!arguments->sidecar.server.empty() && !arguments->sidecar.server_command) {
-            throw CLI::ValidationError("--server", "expected -- COMMAND... at the end, what starts the tool server");
+        if (!arguments->sidecar.server.empty() && !arguments->sidecar.server_command &&
+            arguments->sidecar.url.empty()) {
+            throw CLI::ValidationError("--server",
+                                       "expected --url, or -- COMMAND... at the end, what starts the tool server");
         }
         invocation.run = [arguments] { return run(*arguments); };
     });

@@ -4,6 +4,8 @@
 #include "mcp_config_file.hpp"
 #include "rule_argument.hpp"
 
+#include <fmt/format.h>
+
 namespace cellgate::cli {
 
 namespace {
@@ -37,6 +39,15 @@ void SidecarArguments::add_to(CLI::App& command) {
                     "file allows starting them; each call is still asked about")
         ->check(CLI::ExistingFile.description({}))
         ->type_name("FILE");
+    command.add_option("--url", url, "Where the tool server is that is named, if it is one over HTTP")
+        ->type_name("URL");
+    command
+        .add_option(
+            "--header", headers,
+            "Of its requests, as 'Authorization: Bearer ${TOKEN}', into which cellgate puts the variable. May be "
+            "given more than once")
+        ->type_name("HEADER")
+        ->allow_extra_args(false);
     command.add_option("--trace", trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
 }
 
@@ -48,6 +59,18 @@ void SidecarArguments::take_server_command(Invocation& invocation) {
     }
     if (server_command && server.empty()) {
         throw CLI::ValidationError("--", "expected --server NAME, the name of the tool server that the command starts");
+    }
+    if (!url.empty() && (server.empty() || server_command)) {
+        throw CLI::ValidationError("--url", server.empty() ? "expected the name of the tool server that is there"
+                                                           : "expected a URL or a command, found both");
+    }
+    if (!headers.empty() && url.empty()) {
+        throw CLI::ValidationError("--header", "expected --url, which says where they are sent");
+    }
+    for (const std::string& header : headers) {
+        if (header.find(':') == std::string::npos) {
+            throw CLI::ValidationError("--header", fmt::format("expected NAME: VALUE, found \"{}\"", header));
+        }
     }
 }
 
@@ -67,6 +90,17 @@ service::SidecarOptions SidecarArguments::options() const {
         config.command = server_command->front();
         config.args = std::vector<std::string>(server_command->begin() + 1, server_command->end());
     }
+    if (!url.empty()) {
+        protocol::McpServerConfig& config = options.tool_servers[server];
+        config = {};
+        config.url = url;
+        for (const std::string& header : headers) {
+            const std::size_t colon = header.find(':');
+            const std::size_t value = header.find_first_not_of(' ', colon + 1);
+            std::map<std::string, std::string>& all = config.headers ? *config.headers : config.headers.emplace();
+            all[header.substr(0, colon)] = value == std::string::npos ? std::string() : header.substr(value);
+        }
+    }
     if (!trace.empty()) {
         options.trace_file = trace;
     }
@@ -84,6 +118,12 @@ std::vector<std::string> SidecarArguments::words() const {
     if (server_command) {
         words.insert(words.end(), {"--server", server, "--"});
         words.insert(words.end(), server_command->begin(), server_command->end());
+    }
+    if (!url.empty()) {
+        words.insert(words.end(), {"--server", server, "--url", url});
+    }
+    for (const std::string& header : headers) {
+        words.insert(words.end(), {"--header", header});
     }
     return words;
 }

@@ -21,6 +21,8 @@ struct SidecarArguments {
     // A tool server from the command line.
     std::string server;
     std::optional<std::vector<std::string>> server_command;
+    std::string url;
+    std::vector<std::string> headers; // "Name: value"
 
     void add_to(CLI::App& command);
     // After `server` was read. Throws CLI::ParseError.

@@ -31,6 +31,12 @@ void TerminalClient::on_output(const protocol::ExecuteOutputParams& output) {
     }
 }
 
+void TerminalClient::on_progress(const std::string& text) {
+    if (terminal_) {
+        printer_.show_status(text, terminal_->columns());
+    }
+}
+
 void TerminalClient::on_approval_requested(const protocol::Approval& approval) {
     if (prompt_) {
         prompt_->requested(approval, sidecar_);

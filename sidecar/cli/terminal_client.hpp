@@ -28,6 +28,7 @@ class TerminalClient final : public ClientEvents {
 
   private:
     void on_output(const protocol::ExecuteOutputParams& output) override;
+    void on_progress(const std::string& text) override;
     void on_approval_requested(const protocol::Approval& approval) override;
     void on_approval_resolved(const protocol::ApprovalResolvedParams& resolved) override;
     Task<protocol::InputRequestResult> on_input_request(protocol::InputRequestParams params) override;

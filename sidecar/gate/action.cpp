@@ -71,7 +71,7 @@ Action from_protocol(const protocol::Action& action) {
     case ActionKind::host:
         return read<HostCall>(action);
     case ActionKind::server:
-        return read<ServerStart>(action);
+        return action.url ? read<ServerUse>(action) : read<ServerStart>(action);
     case ActionKind::network:
         return read<Connection>(action);
     case ActionKind::install:

@@ -206,8 +206,8 @@ std::vector<Choice> choices_for(const Payload& payload, const ChoiceContext& con
     const Payload::Names& action = payload.names();
     std::vector<Choice> choices;
     if (action.kind == ActionKind::server) {
-        offer(choices, "start it once", Scope::once);
-        offer(choices, "start exactly this program", Scope::workspace);
+        offer(choices, action.url ? "use it once" : "start it once", Scope::once);
+        offer(choices, action.url ? "use exactly this server" : "start exactly this program", Scope::workspace);
         return choices;
     }
     if (action.kind == ActionKind::network) {

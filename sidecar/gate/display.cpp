@@ -248,6 +248,9 @@ std::string title(const ServerStart& start) {
                        start.sandbox.value_or(false) ? "in" : "outside",
                        start.settings ? ", by the settings below" : "");
 }
+std::string title(const ServerUse& use) {
+    return fmt::format("use the tool server {}, which runs elsewhere", visible_name(use.server));
+}
 std::string title(const KernelStart& start) {
     return fmt::format("start the workspace's own kernel, {} the sandbox", start.sandbox ? "in" : "outside");
 }
@@ -263,8 +266,8 @@ std::string title(const Install&) {
 using Texts = std::vector<std::string>;
 using Variables = std::map<std::string, std::string>;
 
-// Those of which the values are shown are not named twice.
-void show_names(Lines& lines, const Texts& all, const Variables& shown) {
+// Those of which the values are shown are not named twice. `what`: "variables".
+void show_names(Lines& lines, std::string_view what, const Texts& all, const Variables& shown) {
     std::string names;
     for (const std::string& name : all) {
         if (!shown.contains(name)) {
@@ -272,7 +275,7 @@ void show_names(Lines& lines, const Texts& all, const Variables& shown) {
         }
     }
     if (!names.empty() || shown.empty()) {
-        lines.add(names.empty() ? "with no variables" : "with the variables: " + names);
+        lines.add(names.empty() ? fmt::format("with no {}", what) : fmt::format("with the {}: {}", what, names));
     }
 }
 
@@ -281,8 +284,8 @@ class FieldPrinter {
   public:
     FieldPrinter(const Action& action, Lines& lines) : lines_(lines) {
         for_each_field(action, [this]<class Tag, class Value>(Tag, const Value& value) {
-            if constexpr (std::is_same_v<Tag, field::Environment>) {
-                variables_ = value;
+            if constexpr (std::is_same_v<Tag, field::Environment> || std::is_same_v<Tag, field::Headers>) {
+                shown_ = value;
             }
         });
     }
@@ -299,10 +302,19 @@ class FieldPrinter {
         show_text(lines_, "asked for by the program (as the sandbox says): ", program, 0);
     }
     void operator()(field::Cwd, std::string_view folder) const { show_text(lines_, "in the folder: ", folder, 0); }
-    void operator()(field::EnvironmentNames, const Texts& names) const { show_names(lines_, names, variables_); }
+    void operator()(field::EnvironmentNames, const Texts& names) const {
+        show_names(lines_, "variables", names, shown_);
+    }
     void operator()(field::Environment, const Variables& variables) const {
         for (const auto& [name, value] : variables) {
             show_text(lines_, fmt::format("with the variable {}: ", visible_name(name)), value, 0);
+        }
+    }
+    void operator()(field::Url, std::string_view url) const { show_text(lines_, "at: ", url, 0); }
+    void operator()(field::HeaderNames, const Texts& names) const { show_names(lines_, "headers", names, shown_); }
+    void operator()(field::Headers, const Variables& headers) const {
+        for (const auto& [name, value] : headers) {
+            show_text(lines_, fmt::format("with the header {}: ", visible_name(name)), value, 0);
         }
     }
     void operator()(field::SandboxSettings, const SandboxSettings& settings) const {
@@ -326,7 +338,7 @@ class FieldPrinter {
 
   private:
     Lines& lines_;
-    Variables variables_;
+    Variables shown_; // by name
 };
 
 Lines with_title(const Action& action) {

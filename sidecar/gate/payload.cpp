@@ -24,7 +24,8 @@ constexpr bool is_hashed(FieldRole role) {
 // In the order in which they are hashed, which never changes: the hashes are in stored grants.
 using HashedFields =
     std::tuple<field::Server, field::Tool, field::Arguments, field::Command, field::Cwd, field::EnvironmentNames,
-               field::Environment, field::Sandbox, field::Folders, field::SandboxSettings, field::Host, field::Port>;
+               field::Environment, field::Sandbox, field::Folders, field::SandboxSettings, field::Host, field::Port,
+               field::Url, field::HeaderNames, field::Headers>;
 constexpr std::size_t hashed_fields = std::tuple_size_v<HashedFields>;
 
 template <class Tag, std::size_t at = 0>
@@ -121,7 +122,11 @@ bool requires_exact_payload(ActionKind kind, std::optional<Text> tool) {
 std::string payload_hash(const Action& action) {
     std::array<std::string, hashed_fields> parts;
     parts.fill(";");
-    parts[place_in_hash<field::SandboxSettings>()].clear(); // an earlier grant knew no settings
+    // Earlier grants knew none of these.
+    for (const std::size_t later : {place_in_hash<field::SandboxSettings>(), place_in_hash<field::Url>(),
+                                    place_in_hash<field::HeaderNames>(), place_in_hash<field::Headers>()}) {
+        parts[later].clear();
+    }
     for_each_field(action, [&parts]<class Tag>(Tag, const auto& value) {
         if constexpr (is_hashed(Tag::role)) {
             parts[place_in_hash<Tag>()] = hashed(value) + ";";
@@ -191,6 +196,8 @@ Payload::Payload(const Action& action) : action_(&action) {
             names_.server_identity = value;
         } else if constexpr (std::is_same_v<Tag, field::ToolIdentity>) {
             names_.tool_identity = value;
+        } else if constexpr (std::is_same_v<Tag, field::Url>) {
+            names_.url = value;
         } else if constexpr (std::is_same_v<Tag, field::Arguments>) {
             names_.arguments = &value;
         }

@@ -49,6 +49,7 @@ class Payload {
         ActionKind kind = ActionKind::tool;
         std::optional<std::string_view> server;
         std::optional<std::string_view> tool;
+        std::optional<std::string_view> url;
         std::optional<std::string_view> host;
         std::optional<std::int64_t> port;
         std::optional<std::string_view> server_identity;

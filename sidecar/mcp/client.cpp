@@ -2,7 +2,9 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
+#include "base/scope_exit.hpp"
 #include "base/sync.hpp"
+#include "failed.hpp"
 #include "wire.hpp"
 
 #include <fmt/format.h>
@@ -26,10 +28,6 @@ constexpr std::size_t max_result_bytes = std::size_t{32} << 20;
 // Limits our answers to a server that sends requests and never reads.
 constexpr std::size_t max_unread_answers = std::size_t{32} << 20;
 
-Error failed(std::string message, std::string hint = {}) {
-    return Error(ErrorCode::tool_server_failed, std::move(message), std::move(hint));
-}
-
 Task<Empty> answer_ping(Empty) {
     co_return Empty{};
 }
@@ -44,6 +42,15 @@ std::string join(const std::vector<std::string>& versions) {
 
 bool contains(const std::vector<std::string>& versions, std::string_view version) {
     return std::find(versions.begin(), versions.end(), version) != versions.end();
+}
+
+// Those that a server names that speaks none of ours; nothing if it names none.
+std::optional<std::vector<std::string>> versions_of(const RawJson& data) {
+    try {
+        return from_json<UnsupportedVersionData>(data, "data").supported;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
 }
 
 // Whether to use the modern era or the legacy one. Throws when neither fits.
@@ -118,6 +125,7 @@ Client::Client(std::shared_ptr<protocol::Connection> connection, Implementation 
     : peer_(std::move(connection), protocol::Dialect::mcp), ourselves_(std::move(ourselves)), clock_(clock) {
     peer_.on_request<Ping>(answer_ping);
     peer_.on_notification<ToolsListChanged>([this](Empty) { tools_changed_ = true; });
+    peer_.on_notification<ProgressNotification>([this](const ProgressParams& params) { on_progress(params); });
     peer_.set_on_invalid([this](const protocol::Frame& frame, const Error& why) { on_malformed_message(frame, why); });
     peer_.set_admission([this](const std::string&, const RawJson&) {
         if (peer_.connection().queued_bytes() > max_unread_answers) {
@@ -176,22 +184,31 @@ void Client::on_malformed_message(const protocol::Frame& frame, const Error& why
         // It may have been the answer to a pending request.
         abort_connection(why.message);
     } else if (const std::optional<RawJson> id = id_of_broken_answer(frame.text)) {
-        // What the connection says of a call is not what the server answered.
-        const ErrorCode code = frame.problem.empty() ? ErrorCode::parse_error : ErrorCode::tool_server_failed;
-        peer_.fail_call(*id, Error(code, why.message));
+        peer_.fail_call(id->text(), std::make_exception_ptr(Error(ErrorCode::parse_error, why.message)));
     } else if (ignored_messages_ == 1) {
         log_info("a tool server printed on its stdout something that is not a message: {}",
                  escape_unprintable(frame.text.substr(0, 200)));
     }
 }
 
-std::string Client::meta(std::string_view before) const {
-    if (era_ == Era::legacy) {
-        return {};
+void Client::on_progress(const ProgressParams& params) {
+    const auto call = std::find_if(in_progress_.begin(), in_progress_.end(), [&params](const auto& each) {
+        return params.progress_token.text() == std::to_string(each.first);
+    });
+    if (call != in_progress_.end()) {
+        const OnProgress report = call->second;
+        report({params.progress, params.total, params.message});
     }
-    return fmt::format(R"({}"_meta":{{"io.modelcontextprotocol/protocolVersion":"{}",)"
+}
+
+std::string Client::meta(std::string_view before, std::optional<std::uint64_t> progress_token) const {
+    const std::string token = progress_token ? fmt::format(R"("progressToken":{})", *progress_token) : std::string();
+    if (era_ == Era::legacy) {
+        return token.empty() ? std::string() : fmt::format(R"({}"_meta":{{{}}})", before, token);
+    }
+    return fmt::format(R"({}"_meta":{{{}{}"io.modelcontextprotocol/protocolVersion":"{}",)"
                        R"("io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{{}}}})",
-                       before, modern_version, to_json(ourselves_));
+                       before, token, token.empty() ? "" : ",", modern_version, to_json(ourselves_));
 }
 
 // ---- Which era ------------------------------------------------------------------------------------------------------
@@ -212,34 +229,24 @@ Task<void> Client::negotiate(Instant deadline) {
 bool Client::take_modern(const Reply& reply) {
     bool modern = false;
     DiscoverResult found;
+    std::optional<std::vector<std::string>> versions;
     try {
         if (reply.error) {
             std::rethrow_exception(reply.error);
         }
-        try {
-            found = from_json<DiscoverResult>(reply.result, "result");
-        } catch (const Error&) {
-            return false; // a server that answers anything to everything
-        }
-        modern = choose_modern(found.supported_versions);
+        found = from_json<DiscoverResult>(reply.result, "result");
+        versions = found.supported_versions;
     } catch (const protocol::RemoteError& error) {
         const int code = static_cast<int>(error.code);
+        modern = code == header_mismatch || code == missing_client_capability;
         if (code == unsupported_protocol_version) {
-            UnsupportedVersionData data;
-            try {
-                data = from_json<UnsupportedVersionData>(error.data, "data");
-            } catch (const Error&) {
-                return false;
-            }
-            modern = choose_modern(data.supported);
-        } else {
-            modern = code == header_mismatch || code == missing_client_capability;
+            versions = versions_of(error.data);
         }
     } catch (const Error&) {
-        if (is_closed()) {
-            return false; // initialize() tells it
-        }
-        throw;
+        // A server that answers anything to everything, or that does not take such a request: initialize() tells it.
+    }
+    if (versions) {
+        modern = choose_modern(*versions);
     }
     if (modern) {
         era_ = Era::modern;
@@ -316,14 +323,17 @@ void Client::rethrow(std::exception_ptr error, std::string_view method) const {
                                  escape_unprintable(remote.message.substr(0, 4096), true),
                                  static_cast<int>(remote.code)));
     } catch (const Error& other) {
-        if (other.code == ErrorCode::tool_server_failed) {
-            throw;
+        if (other.code == ErrorCode::tool_server_failed || other.code == ErrorCode::limit_exceeded) {
+            throw; // of the connection, which knows this request
         }
         if (is_closed()) {
             throw failed(fmt::format("the connection to the server ended before it answered {}{}{}", method,
                                      broken_because_.empty() ? "" : ": ", broken_because_));
         }
-        throw failed(fmt::format("the server's answer to {} is broken: {}", method, other.message));
+        if (other.code == ErrorCode::parse_error) {
+            throw failed(fmt::format("the server's answer to {} is broken: {}", method, other.message));
+        }
+        throw failed(other.message, other.hint); // of the connection
     }
 }
 
@@ -382,10 +392,16 @@ Task<ToolList> Client::list_tools(Instant deadline) {
     co_return pages.take();
 }
 
-Task<protocol::CallToolResult> Client::call_tool(std::string tool, RawJson arguments) {
+Task<protocol::CallToolResult> Client::call_tool(std::string tool, RawJson arguments, OnProgress on_progress) {
+    std::optional<std::uint64_t> token;
+    if (on_progress) {
+        token = next_progress_token_++;
+        in_progress_[*token] = std::move(on_progress);
+    }
+    const ScopeExit ended([this, token] { in_progress_.erase(token.value_or(0)); });
     std::string params = R"({"name":)";
     append_json_string(params, tool);
-    params += R"(,"arguments":)" + arguments.text() + meta(",") + "}";
+    params += R"(,"arguments":)" + arguments.text() + meta(",", token) + "}";
     RawJson raw_params = RawJson::checked(params);
     RawJson result;
     std::exception_ptr error;

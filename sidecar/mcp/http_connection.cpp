@@ -4,11 +4,14 @@
 #include "base/escape_unprintable.hpp"
 #include "base/json_scan.hpp"
 #include "base/raw_json.hpp"
+#include "failed.hpp"
+#include "http_answers.hpp"
+#include "mcp/request_not_taken.hpp"
+#include "parameter_headers.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 
@@ -18,38 +21,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view json_type_name = "application/json";
-constexpr std::string_view events_type_name = "text/event-stream";
-constexpr std::size_t max_error_bytes = std::size_t{64} << 10; // of the body of an answer that is an error
-constexpr int max_refusals = 3;                                // "too many requests", in a row
+constexpr int max_refusals = 3; // "too many requests", in a row
 constexpr Duration max_refusal = 30s;
 constexpr Duration default_retry = 1s;
 constexpr Duration max_retry = 30s;
 constexpr int max_resumptions = 5; // without an event in between
 constexpr Duration end_limit = 2s;
-
-Error failed(std::string message, std::string hint = {}) {
-    return Error(ErrorCode::tool_server_failed, std::move(message), std::move(hint));
-}
-
-// Of a member of an object; nothing when it is no string.
-std::optional<std::string> text_of(std::string_view object, std::string_view name) {
-    for (const auto& [key, value] : json_members(object)) {
-        if (key == name && json_type(value) == "string") {
-            return decode_json_string(value);
-        }
-    }
-    return std::nullopt;
-}
-
-std::string_view member(std::string_view object, std::string_view name) {
-    for (const auto& [key, value] : json_members(object)) {
-        if (key == name) {
-            return value;
-        }
-    }
-    return {};
-}
 
 // As MCP writes a value into a header field: what is not plain is in base64.
 std::string field_value(const std::string& text) {
@@ -58,33 +35,6 @@ std::string field_value(const std::string& text) {
     const bool padded = !text.empty() && (text.front() <= ' ' || text.back() <= ' ');
     const bool marked = text.starts_with("=?base64?") && text.ends_with("?=");
     return plain && !padded && !marked ? text : fmt::format("=?base64?{}?=", encode_base64(text));
-}
-
-// Without parameters, in lower case.
-std::string media_type(const async::HttpHead& head) {
-    std::string type = head.field("content-type").value_or("");
-    type = type.substr(0, type.find_first_of("; \t"));
-    std::transform(type.begin(), type.end(), type.begin(), [](unsigned char c) { return std::tolower(c); });
-    return type;
-}
-
-std::string status_words(int status) {
-    constexpr std::array<std::pair<int, std::string_view>, 10> known = {{{400, "Bad Request"},
-                                                                         {401, "Unauthorized"},
-                                                                         {403, "Forbidden"},
-                                                                         {404, "Not Found"},
-                                                                         {405, "Method Not Allowed"},
-                                                                         {429, "Too Many Requests"},
-                                                                         {500, "Internal Server Error"},
-                                                                         {502, "Bad Gateway"},
-                                                                         {503, "Service Unavailable"},
-                                                                         {504, "Gateway Timeout"}}};
-    for (const auto& [number, words] : known) {
-        if (number == status) {
-            return fmt::format("{} {}", number, words);
-        }
-    }
-    return std::to_string(status);
 }
 
 // Seconds; a date is not understood.
@@ -107,20 +57,20 @@ bool is_visible(const std::string& text) {
 // A message of ours.
 struct HttpConnection::Message {
     explicit Message(std::string text_) : text(std::move(text_)) {
-        const std::string_view params = member(text, "params");
-        method = text_of(text, "method").value_or("");
-        id = std::string(member(text, "id"));
+        const std::string_view params = json_member(text, "params");
+        method = json_member_text(text, "method").value_or("");
+        id = std::string(json_member(text, "id"));
         if (!params.empty() && json_type(params) == "object") {
-            const std::string_view meta = member(params, "_meta");
+            const std::string_view meta = json_member(params, "_meta");
             if (!meta.empty() && json_type(meta) == "object") {
-                modern_version = text_of(meta, "io.modelcontextprotocol/protocolVersion").value_or("");
+                modern_version = json_member_text(meta, "io.modelcontextprotocol/protocolVersion").value_or("");
             }
             if (method == "tools/call" || method == "prompts/get") {
-                name = text_of(params, "name");
+                name = json_member_text(params, "name");
             } else if (method == "resources/read") {
-                name = text_of(params, "uri");
+                name = json_member_text(params, "uri");
             } else if (method == "notifications/cancelled") {
-                cancelled = std::string(member(params, "requestId"));
+                cancelled = std::string(json_member(params, "requestId"));
             }
         }
     }
@@ -226,6 +176,15 @@ async::HttpRequest HttpConnection::request_for(const Message& message) const {
         if (message.name) {
             made.fields.emplace_back("Mcp-Name", field_value(*message.name));
         }
+        const auto asked = parameter_headers_.find(message.method == "tools/call" ? message.name.value_or("") : "");
+        if (asked != parameter_headers_.end()) {
+            const std::string_view arguments = json_member(json_member(message.text, "params"), "arguments");
+            for (const ParameterHeader& header : asked->second) {
+                if (const std::optional<std::string> text = parameter_text(arguments, header)) {
+                    made.fields.emplace_back("Mcp-Param-" + header.name, field_value(*text));
+                }
+            }
+        }
     }
     made.body = message.text;
     return made;
@@ -239,8 +198,8 @@ Task<void> HttpConnection::post(std::shared_ptr<Message> message) {
         co_await post_once(message);
     } catch (const Cancelled&) {
         cancelled = std::current_exception();
-    } catch (const Error& error) {
-        fail(*message, error);
+    } catch (const Error&) {
+        fail(*message, std::current_exception());
     }
     queued_bytes_ -= message->text.size();
     running_.erase(message->id);
@@ -291,25 +250,27 @@ Task<std::unique_ptr<async::HttpExchange>> HttpConnection::start(std::shared_ptr
 
 Task<void> HttpConnection::take_answer(std::shared_ptr<Message> message, async::HttpExchange* exchange,
                                        async::HttpHead head) {
-    const bool succeeded = head.status >= 200 && head.status < 300;
-    const std::string body = co_await whole_body(exchange, succeeded ? protocol::max_message_bytes : max_error_bytes);
-    if (succeeded && media_type(head) == json_type_name && !body.empty()) {
+    const bool taken = succeeded(head);
+    const std::size_t max_bytes = taken ? protocol::max_message_bytes : max_error_bytes;
+    const std::string body = co_await whole_body(exchange, max_bytes);
+    if (taken && media_type(head) == json_type_name && !body.empty()) {
         deliver(body, message.get());
     }
-    if (succeeded && (message->answered || !message->is_request())) {
+    if (taken && (message->answered || !message->is_request())) {
         co_return;
     }
     if (head.status == 404 && !session_.empty()) {
         session_.clear();
-        fail(*message, failed("the server has ended the session", "Call again: another one is begun."));
+        fail(*message, std::make_exception_ptr(
+                           RequestNotTaken(ErrorCode::tool_server_failed, "the server has ended the session")));
         close();
         co_return;
     }
-    if (!succeeded && media_type(head) == json_type_name && message->is_request()) {
+    if (!taken && media_type(head) == json_type_name && message->is_request()) {
         std::string_view error;
         try {
             const RawJson parsed = RawJson::parse(body);
-            error = parsed.is_object() ? member(parsed.text(), "error") : std::string_view();
+            error = parsed.is_object() ? json_member(parsed.text(), "error") : std::string_view();
             if (!error.empty() && json_type(error) == "object") {
                 // Whose error it is says the request that it answers: its own id may be null.
                 deliver(fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", message->id, error), message.get());
@@ -319,32 +280,14 @@ Task<void> HttpConnection::take_answer(std::shared_ptr<Message> message, async::
             // It is no JSON, whatever it says.
         }
     }
-    if (succeeded) {
+    if (taken) {
         throw failed(fmt::format("the server answered {} with HTTP {} and no message", message->method, head.status));
     }
-    if (head.status >= 300 && head.status < 400) {
-        throw failed(fmt::format("the server redirects to {}, which is not followed",
-                                 escape_unprintable(head.field("location").value_or("nowhere").substr(0, 200))),
-                     "If that is right, name that URL in the configuration.");
+    if (message->method == "initialize" && (head.status == 400 || head.status == 404 || head.status == 405)) {
+        const Error why = refusal(head, body);
+        throw NotStreamable(why.code, why.message, why.hint);
     }
-    const std::string words = escape_unprintable(std::string_view(body).substr(0, 200));
-    throw failed(fmt::format("the server answered with HTTP {}{}{}", status_words(head.status),
-                             words.empty() ? "" : ": ", words),
-                 head.status == 401 ? "It wants authorization: give it in the headers of its configuration." : "");
-}
-
-Task<std::string> HttpConnection::whole_body(async::HttpExchange* exchange, std::size_t max_bytes) {
-    std::string body;
-    std::string bytes = co_await exchange->read();
-    while (!bytes.empty()) {
-        body += bytes;
-        if (body.size() > max_bytes) {
-            throw Error(ErrorCode::limit_exceeded,
-                        fmt::format("expected an answer of at most {} bytes, found a longer one", max_bytes));
-        }
-        bytes = co_await exchange->read();
-    }
-    co_return body;
+    throw refusal(head, body);
 }
 
 // ---- Streams of events ----------------------------------------------------------------------------------------------
@@ -402,7 +345,7 @@ Task<std::unique_ptr<async::HttpExchange>> HttpConnection::resume(std::string la
     std::unique_ptr<async::HttpExchange> exchange = http_.start(std::move(made));
     const async::HttpHead head = co_await exchange->head();
     if (head.status != 200 || media_type(head) != events_type_name) {
-        throw failed(fmt::format("the server answered with HTTP {}", status_words(head.status)));
+        throw refusal(head, "");
     }
     co_return exchange;
 }
@@ -436,27 +379,46 @@ void HttpConnection::deliver(std::string text, Message* message) {
     if (message != nullptr && message->is_request()) {
         try {
             const RawJson parsed = RawJson::parse(text);
-            const bool answers = parsed.is_object() && member(parsed.text(), "method").empty() &&
-                                 member(parsed.text(), "id") == message->id;
+            const bool answers = parsed.is_object() && json_member(parsed.text(), "method").empty() &&
+                                 json_member(parsed.text(), "id") == message->id;
             message->answered = message->answered || answers;
+            const std::string_view result = answers ? json_member(parsed.text(), "result") : std::string_view();
+            if (answers && message->method == "tools/list" && !message->modern_version.empty()) {
+                learn_headers(result);
+            }
             if (answers && message->method == "initialize") {
-                const std::string_view result = member(parsed.text(), "result");
                 version_ = result.empty() || json_type(result) != "object"
                                ? std::string()
-                               : text_of(result, "protocolVersion").value_or("");
+                               : json_member_text(result, "protocolVersion").value_or("");
                 version_ = is_visible(version_) ? version_ : std::string();
             }
         } catch (const Error&) {
             // The reader says what is wrong with it.
         }
     }
-    push(protocol::Frame{std::move(text), {}, false});
+    push({std::move(text), {}, false, nullptr});
 }
 
-void HttpConnection::fail(const Message& message, const Error& why) {
+void HttpConnection::learn_headers(std::string_view result) {
+    const std::string_view tools = json_member(result, "tools");
+    if (tools.empty() || json_type(tools) != "array") {
+        return;
+    }
+    for (const std::string_view tool : json_elements(tools)) {
+        const std::string_view schema = json_member(tool, "inputSchema");
+        if (const std::optional<std::string> name = schema.empty() ? std::nullopt : json_member_text(tool, "name")) {
+            try {
+                parameter_headers_[*name] = parameter_headers(schema);
+            } catch (const Error&) {
+                parameter_headers_.erase(*name); // the client leaves the tool out, and says why
+            }
+        }
+    }
+}
+
+void HttpConnection::fail(const Message& message, std::exception_ptr why) {
     if (message.is_request() && !message.answered) {
-        const std::string problem = fmt::format("{}{}{}", why.message, why.hint.empty() ? "" : ". ", why.hint);
-        push(protocol::Frame{fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":)", message.id), problem, false});
+        push({message.id, {}, false, std::move(why)});
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
+#include "parameter_headers.hpp"
 
 #include <fmt/format.h>
 
@@ -47,6 +48,7 @@ protocol::ToolSpec read_tool(const RawJson& tool) {
     if (!spec.input_schema.is_object()) {
         throw not_usable(fmt::format("expected an inputSchema that is an object, found {}", spec.input_schema.type()));
     }
+    parameter_headers(spec.input_schema.text()); // throws for those that break MCP
     if (spec.output_schema && !spec.output_schema->is_object()) {
         throw not_usable(
             fmt::format("expected an outputSchema that is an object, found {}", spec.output_schema->type()));
@@ -55,12 +57,9 @@ protocol::ToolSpec read_tool(const RawJson& tool) {
 }
 
 std::string name_of(const RawJson& tool, std::size_t index) {
-    if (tool.is_object()) {
-        for (const auto& [key, value] : json_members(tool.text())) {
-            if (key == "name" && json_type(value) == "string" && value != "\"\"") {
-                return escape_unprintable(decode_json_string(value)).substr(0, 2 * max_tool_name_size);
-            }
-        }
+    const std::string name = json_member_text(tool.text(), "name").value_or("");
+    if (!name.empty()) {
+        return escape_unprintable(name).substr(0, 2 * max_tool_name_size);
     }
     return fmt::format("tool number {}", index + 1);
 }
@@ -79,11 +78,7 @@ protocol::CallToolResult read_call_result(const RawJson& result) {
         if (json_type(block) != "object") {
             throw not_usable(fmt::format("expected blocks of content that are objects, found {}", json_type(block)));
         }
-        bool has_type = false;
-        for (const auto& [key, value] : json_members(block)) {
-            has_type = has_type || (key == "type" && json_type(value) == "string");
-        }
-        if (!has_type) {
+        if (!json_member_text(block, "type")) {
             throw not_usable("expected a type in every block of content, found a block without one");
         }
     }

@@ -117,6 +117,23 @@ struct ToolsListChanged : protocol::Notification<Empty> {
     static constexpr std::string_view name = "notifications/tools/list_changed";
 };
 
+struct ProgressParams {
+    RawJson progress_token;
+    double progress = 0;
+    std::optional<double> total;
+    std::optional<std::string> message;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("progressToken", self.progress_token);
+        visit("progress", self.progress);
+        visit("total", self.total);
+        visit("message", self.message);
+    }
+};
+struct ProgressNotification : protocol::Notification<ProgressParams> {
+    static constexpr std::string_view name = "notifications/progress";
+};
+
 // Nothing when it is invalid, which is no reason to refuse a server.
 std::optional<Implementation> read_implementation(const std::optional<RawJson>& value);
 

@@ -1,5 +1,7 @@
 #include "client_hub.hpp"
 
+#include "progress.hpp"
+
 #include <utility>
 
 namespace cellgate::service {
@@ -64,6 +66,14 @@ void ClientHub::output(const session::Execution& execution, const protocol::Outp
     for (const auto& [id, client] : clients_) {
         if (client->follows(execution)) {
             client->outputs.send(execution, record);
+        }
+    }
+}
+
+void ClientHub::progress(const session::Execution& execution, const protocol::ExecuteProgressParams& progress) const {
+    for (const auto& [id, client] : clients_) {
+        if (client->follows(execution) && client->peer.connection().queued_bytes() <= max_queued_progress) {
+            client->peer.notify<protocol::ExecuteProgress>(progress);
         }
     }
 }

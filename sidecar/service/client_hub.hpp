@@ -28,6 +28,8 @@ class ClientHub final : public gate::Elicitor {
     void detach_all_from(const std::string& session_id);
     // To the clients that follow the execution, after all of its output so far.
     void execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) const;
+    // To those of them that read.
+    void progress(const session::Execution& execution, const protocol::ExecuteProgressParams& progress) const;
     void output(const session::Execution& execution, const protocol::OutputRecord& record) const;
 
     // The answer of the client's user to input(); nothing if the client cannot ask. Cancelling withdraws the question.

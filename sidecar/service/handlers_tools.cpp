@@ -82,6 +82,13 @@ struct Tools {
         if (params.session_id) {
             context.session_id = sidecar.sessions.find(*params.session_id)->id();
         }
+        Progress progress(client.peer, std::move(params.work_done_token),
+                          fmt::format("{}: {}", params.server, params.tool));
+        context.on_progress = [&progress](const std::string&, const std::string&, std::optional<std::string> words) {
+            if (words) {
+                progress.report(std::move(*words));
+            }
+        };
         co_return co_await sidecar.registry.dispatcher().call(std::move(context), std::move(params.server),
                                                               std::move(params.tool), std::move(params.arguments));
     }

@@ -48,13 +48,7 @@ std::string_view member_at(std::string_view object, std::string_view path) {
     while (!path.empty() && object.starts_with('{')) {
         const std::string_view name = path.substr(0, path.find('.'));
         path.remove_prefix(std::min(path.size(), name.size() + 1));
-        std::string_view found;
-        for (const auto& [key, value] : json_members(object)) {
-            if (key == name) {
-                found = value;
-            }
-        }
-        object = found;
+        object = json_member(object, name);
     }
     return path.empty() ? object : std::string_view();
 }

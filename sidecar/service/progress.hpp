@@ -10,6 +10,9 @@
 
 namespace cellgate::service {
 
+// Of a client with more than that unread, progress is left out.
+inline constexpr std::size_t max_queued_progress = std::size_t{64} << 10;
+
 class Progress {
   public:
     Progress(protocol::Peer& peer, std::optional<RawJson> token, std::string title)
@@ -21,8 +24,7 @@ class Progress {
     ~Progress() { send({protocol::ProgressKind::end, std::nullopt, std::nullopt}); }
 
     void report(std::string message) {
-        constexpr std::size_t max_queued = std::size_t{64} << 10;
-        if (peer_.connection().queued_bytes() <= max_queued) {
+        if (peer_.connection().queued_bytes() <= max_queued_progress) {
             send({protocol::ProgressKind::report, std::nullopt, std::move(message)});
         }
     }

@@ -35,6 +35,10 @@ void SessionEvents::on_output(const session::Execution& execution, const protoco
     clients_.output(execution, record);
 }
 
+void SessionEvents::on_progress(const session::Execution& execution, const protocol::ExecuteProgressParams& progress) {
+    clients_.progress(execution, progress);
+}
+
 Task<std::optional<std::string>> SessionEvents::ask_input(session::ClientId client,
                                                           protocol::InputRequestParams params) {
     return clients_.ask_input(client, std::move(params));

@@ -18,11 +18,7 @@ void LastPrinted::add(const RawJson& body) {
 std::string LastPrinted::text() const {
     std::string text;
     for (const RawJson& body : bodies_) {
-        for (const auto& [name, value] : json_members(body.text())) {
-            if (name == "text" && json_type(value) == "string") {
-                text += decode_json_string(value);
-            }
-        }
+        text += json_member_text(body.text(), "text").value_or("");
     }
     return text;
 }

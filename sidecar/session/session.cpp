@@ -301,6 +301,10 @@ tools::CallContext Session::current_call(std::optional<std::int64_t> reported_li
     }
     const protocol::ExecuteParams& params = running->params;
     context.execution_id = running->id;
+    context.on_progress = [this, running](const std::string& server, const std::string& tool,
+                                          std::optional<std::string> words) {
+        services_.observer.on_progress(*running, {running->id, server, tool, std::move(words)});
+    };
     if (reported_line) {
         if (const std::optional<std::string> text = line_of(params.code, *reported_line)) {
             protocol::Origin origin;

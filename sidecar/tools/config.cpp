@@ -196,7 +196,13 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
     Fingerprint text;
     if (spec.config.url) {
         text.add("url");
-        text.add(*spec.config.url);
+        text.add(described.url);
+        text.add_all(described.header_names);
+        // Another value is another account.
+        for (const auto& [name, value] : described.headers.value_or(Environment{})) {
+            text.add(name);
+            text.add(value);
+        }
         return text.hash();
     }
     text.add("command");
@@ -306,6 +312,10 @@ void require_known_variables(const ServerSpec& spec) {
             return std::string();
         });
     };
+    look(spec.config.url.value_or(""));
+    for (const auto& [name, value] : spec.config.headers.value_or(Environment{})) {
+        look(value);
+    }
     look(spec.config.command.value_or(""));
     look(spec.config.cwd.value_or(""));
     for (const std::string& argument : spec.config.args.value_or(std::vector<std::string>{})) {
@@ -324,6 +334,17 @@ bool names_settings(const ServerSpec& spec) {
 ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment) {
     const Form form = form_of(spec);
     ServerDescription described;
+    if (spec.config.url) {
+        described.url = with_workspace(*spec.config.url, workspace);
+        for (const auto& [name, value] : spec.config.headers.value_or(Environment{})) {
+            described.header_names.push_back(name);
+        }
+        if (requires_approval(spec.source)) {
+            described.headers = spec.config.headers;
+        }
+        described.identity = identity_of(spec, described, workspace);
+        return described;
+    }
     described.cwd = with_workspace(form.config.cwd.value_or("${workspaceFolder}"), workspace);
     if (!has_variables(described.cwd)) {
         described.cwd = absolute(described.cwd, workspace);
@@ -380,6 +401,20 @@ ServerCommand expand(const ServerSpec& spec, const ServerDescription& described,
                     "Install it, or write its whole path.");
     }
     return command;
+}
+
+mcp::HttpEndpoint expand_endpoint(const ServerSpec& spec, const std::string& workspace,
+                                  const Environment& environment) {
+    const auto put_in = [&](std::string_view text) {
+        return replace_variables(
+            text, [&](const Variable& variable) { return value_of(variable, spec.name, workspace, environment); });
+    };
+    mcp::HttpEndpoint endpoint;
+    endpoint.url = put_in(*spec.config.url);
+    for (const auto& [name, value] : spec.config.headers.value_or(Environment{})) {
+        endpoint.fields.emplace_back(name, put_in(value));
+    }
+    return endpoint;
 }
 
 Environment small_environment(const Environment& environment) {

@@ -29,7 +29,8 @@ class HostTools final : public ToolServer {
     // A program without a slash is looked for in PATH outside the workspace only: code writes there.
     gate::Action action_of(const Tool& tool, RawJson arguments) const override;
     // What fails in the world is a result with is_error; what is refused is Error{denied}.
-    Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed) override;
+    Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed,
+                                                       mcp::OnProgress on_progress) override;
     Task<void> stop(std::string reason) override;
 
   private:

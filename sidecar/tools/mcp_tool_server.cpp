@@ -1,6 +1,8 @@
 #include "mcp_tool_server.hpp"
 
 #include "base/log.hpp"
+#include "mcp/http_connection.hpp"
+#include "mcp/request_not_taken.hpp"
 #include "server_errors.hpp"
 
 #include <fmt/format.h>
@@ -17,12 +19,11 @@ constexpr Duration max_start_time = 30s; // and of a list of tools
 
 } // namespace
 
-McpToolServer::McpToolServer(std::shared_ptr<ServerProcess> process, Clock& clock)
-    : process_(std::move(process)), clock_(clock) {}
+McpToolServer::McpToolServer(std::shared_ptr<ServerLink> link, Clock& clock) : link_(std::move(link)), clock_(clock) {}
 
-Task<std::shared_ptr<McpToolServer>> McpToolServer::connect(std::shared_ptr<ServerProcess> process,
+Task<std::shared_ptr<McpToolServer>> McpToolServer::connect(std::shared_ptr<ServerLink> link,
                                                             mcp::Implementation ourselves, Clock& clock) {
-    const auto server = std::make_shared<McpToolServer>(std::move(process), clock);
+    const auto server = std::make_shared<McpToolServer>(std::move(link), clock);
     std::exception_ptr error;
     try {
         co_await server->handshake(std::move(ourselves));
@@ -37,28 +38,28 @@ Task<std::shared_ptr<McpToolServer>> McpToolServer::connect(std::shared_ptr<Serv
 
 Task<void> McpToolServer::handshake(mcp::Implementation ourselves) {
     const Instant deadline = clock_.now() + max_start_time;
-    auto connection = std::make_shared<protocol::FramedConnection>(process_->stream(), protocol::Framing::lines);
+    std::shared_ptr<protocol::Connection> connection = link_->connection();
     client_ = co_await mcp::Client::connect(std::move(connection), std::move(ourselves), clock_, deadline);
     co_await read_tools(deadline);
 }
 
 // The exit status and stderr often say why.
 Task<void> McpToolServer::fail_start(std::exception_ptr error) {
-    co_await process_->stop();
-    const std::string hint = co_await process_->sandbox_hint();
-    const async::ExitStatus status = co_await process_->end();
+    co_await link_->stop();
+    const std::string hint = co_await link_->hint();
     if (client_) {
         co_await client_->close();
     }
+    const std::string how = co_await link_->end();
     try {
         std::rethrow_exception(error);
     } catch (const Cancelled&) {
         throw;
+    } catch (const mcp::NotStreamable&) {
+        throw;
     } catch (const Error& problem) {
-        throw failed(
-            process_->name(),
-            fmt::format("did not start: {} ({}){}", problem.message, status.describe(), process_->last_words()),
-            hint.empty() ? problem.hint : hint);
+        throw failed(link_->name(), fmt::format("did not start: {} ({})", problem.message, how),
+                     hint.empty() ? problem.hint : hint);
     }
 }
 
@@ -66,11 +67,10 @@ Task<void> McpToolServer::read_tools(Instant deadline) {
     const mcp::ToolList list = co_await client_->list_tools(deadline);
     tools_.clear();
     for (const protocol::ToolSpec& spec : list.tools) {
-        tools_.push_back(make_tool(spec, process_->identity()));
+        tools_.push_back(make_tool(spec, link_->identity()));
     }
     for (const protocol::SkippedTool& skipped : list.skipped) {
-        log_warning("the tool server {}: {} is left out: {}", in_quotes(process_->name()), skipped.tool,
-                    skipped.reason);
+        log_warning("the tool server {}: {} is left out: {}", in_quotes(link_->name()), skipped.tool, skipped.reason);
     }
 }
 
@@ -90,7 +90,7 @@ Task<void> McpToolServer::check(ToolPtr /*tool*/, RawJson /*arguments*/) {
 
 gate::Action McpToolServer::action_of(const Tool& tool, RawJson arguments) const {
     gate::ToolCall call;
-    call.server = process_->name();
+    call.server = link_->name();
     call.tool = tool.spec.name;
     call.arguments = std::move(arguments);
     call.server_identity = tool.server_identity;
@@ -98,7 +98,8 @@ gate::Action McpToolServer::action_of(const Tool& tool, RawJson arguments) const
     return call;
 }
 
-Task<std::optional<protocol::CallToolResult>> McpToolServer::call(ToolPtr tool, gate::Action allowed) {
+Task<std::optional<protocol::CallToolResult>> McpToolServer::call(ToolPtr tool, gate::Action allowed,
+                                                                  mcp::OnProgress on_progress) {
     co_await refresh();
     const ToolPtr now = find_tool(tools_, tool->spec.name);
     if (!now || now->identity != tool->identity || now->server_identity != tool->server_identity) {
@@ -106,44 +107,50 @@ Task<std::optional<protocol::CallToolResult>> McpToolServer::call(ToolPtr tool, 
     }
     std::exception_ptr error;
     try {
-        co_return co_await client_->call_tool(tool->spec.name, std::move(std::get<gate::ToolCall>(allowed).arguments));
+        co_return co_await client_->call_tool(tool->spec.name, std::move(std::get<gate::ToolCall>(allowed).arguments),
+                                              std::move(on_progress));
     } catch (const Error&) {
         error = std::current_exception();
     }
+    bool may_be_called_again = false;
     try {
         std::rethrow_exception(error);
     } catch (const Cancelled&) {
         throw;
+    } catch (const mcp::RequestNotTaken&) {
+        may_be_called_again = true;
     } catch (const Error& problem) {
         if (!client_->is_closed()) {
-            throw Error(problem.code,
-                        fmt::format("the tool server {}: {}", in_quotes(process_->name()), problem.message),
+            throw Error(problem.code, fmt::format("the tool server {}: {}", in_quotes(link_->name()), problem.message),
                         problem.hint);
         }
     }
     co_await ended_.wait();
+    if (may_be_called_again) {
+        std::rethrow_exception(error);
+    }
     // Not called again: how far it came is not known.
-    throw failed(process_->name(), "ended during the call: " + cause_, "It is started again on the next call.");
+    throw failed(link_->name(), "ended during the call: " + cause_, "It is started again on the next call.");
 }
 
 Task<std::optional<std::string>> McpToolServer::run() {
     co_await client_->closed();
-    co_await process_->stop();
-    const async::ExitStatus status = co_await process_->end();
+    co_await link_->stop();
     co_await client_->close();
+    const std::string how = co_await link_->end();
     if (!stop_reason_.empty()) {
         cause_ = stop_reason_;
         co_return std::nullopt;
     }
     const std::string& broken = client_->broken_because();
-    cause_ = fmt::format("{}{}{}{}", broken, broken.empty() ? "" : "; ", status.describe(), process_->last_words());
+    cause_ = fmt::format("{}{}{}", broken, broken.empty() ? "" : "; ", how);
     co_return cause_;
 }
 
 Task<void> McpToolServer::stop(std::string reason) {
     if (is_usable()) {
         stop_reason_ = std::move(reason);
-        co_await process_->stop();
+        co_await link_->stop();
     }
     co_await ended_.wait();
 }

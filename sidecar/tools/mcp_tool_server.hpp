@@ -5,7 +5,7 @@
 #include "base/clock.hpp"
 #include "base/sync.hpp"
 #include "mcp/client.hpp"
-#include "server_process.hpp"
+#include "server_link.hpp"
 #include "tool_server.hpp"
 
 #include <exception>
@@ -18,18 +18,19 @@ namespace cellgate::tools {
 
 class McpToolServer final : public ToolServer {
   public:
-    // Completes once the server has named its tools. Throws Error{tool_server_failed} with what the process reported;
-    // then the process has ended. `clock` outlives the server.
-    static Task<std::shared_ptr<McpToolServer>> connect(std::shared_ptr<ServerProcess> process,
-                                                        mcp::Implementation ourselves, Clock& clock);
-    McpToolServer(std::shared_ptr<ServerProcess> process, Clock& clock);
+    // Completes once the server has named its tools. Throws Error{tool_server_failed} with what the server reported;
+    // then it has ended. `clock` outlives the server.
+    static Task<std::shared_ptr<McpToolServer>> connect(std::shared_ptr<ServerLink> link, mcp::Implementation ourselves,
+                                                        Clock& clock);
+    McpToolServer(std::shared_ptr<ServerLink> link, Clock& clock);
 
     bool is_usable() const override { return stop_reason_.empty() && !ended_.is_set(); }
     const std::vector<ToolPtr>& tools() const override { return tools_; }
     Task<void> refresh() override;
     Task<void> check(ToolPtr tool, RawJson arguments) override;
     gate::Action action_of(const Tool& tool, RawJson arguments) const override;
-    Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed) override;
+    Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed,
+                                                       mcp::OnProgress on_progress) override;
     Task<void> stop(std::string reason) override;
 
     // Completes when the server has ended. Returns why, or nothing if it was stopped.
@@ -43,7 +44,7 @@ class McpToolServer final : public ToolServer {
     // Ends what started and does not speak MCP, and throws why.
     Task<void> fail_start(std::exception_ptr error);
 
-    std::shared_ptr<ServerProcess> process_;
+    std::shared_ptr<ServerLink> link_;
     Clock& clock_;
     std::shared_ptr<mcp::Client> client_;
     std::vector<ToolPtr> tools_;

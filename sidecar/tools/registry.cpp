@@ -22,7 +22,7 @@ Registry::Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOp
       catalog_(make_catalog(options_, [this](const ServerEntryPtr& entry,
                                              std::string reason) { servers_->retire(entry, std::move(reason)); })),
       servers_(std::make_unique<RunningServers>(*catalog_, ServerStarter(loop, clock, gate, options_))),
-      dispatcher_(gate, *servers_) {
+      dispatcher_(clock, gate, *servers_) {
     servers_->adopt(catalog_->add_built_in(host_server_name, HostTools::identity()),
                     std::make_shared<HostTools>(loop, options_.workspace, options_.environment));
 }

@@ -133,8 +133,8 @@ Task<void> RunningServers::run_launch(RecordPtr record, std::shared_ptr<ServerLa
         launch->error = current_error();
         record->error = message_of(launch->error);
     }
-    if (launch->process) {
-        record->process = launch->process;
+    if (launch->link) {
+        record->link = launch->link;
     }
     if (launch->server) {
         record->server = launch->server;
@@ -196,9 +196,9 @@ protocol::ToolServerInfo RunningServers::info(const ServerEntryPtr& entry) {
     }
     if (record->server && record->server->is_usable()) {
         info.state = ToolServerState::running;
-        if (record->process && record->process->in_sandbox()) {
-            info.layers = record->process->layers();
-            info.sandbox_notices = record->process->notices();
+        if (record->link && record->link->in_sandbox()) {
+            info.layers = record->link->layers();
+            info.sandbox_notices = record->link->notices();
         }
     } else if (record->launch && record->launch->cancel) {
         info.state = ToolServerState::starting;
@@ -213,9 +213,9 @@ protocol::ToolServerInfo RunningServers::info(const ServerEntryPtr& entry) {
 
 std::string RunningServers::log(const ServerEntryPtr& entry) {
     const RecordPtr record = record_of(entry);
-    const std::shared_ptr<ServerProcess>& process =
-        record->launch && record->launch->process ? record->launch->process : record->process;
-    return process ? process->log() : std::string();
+    const std::shared_ptr<ServerLink>& link =
+        record->launch && record->launch->link ? record->launch->link : record->link;
+    return link ? link->log() : std::string();
 }
 
 } // namespace cellgate::tools

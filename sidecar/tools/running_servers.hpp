@@ -40,11 +40,11 @@ class RunningServers {
     // What is known of an entry beyond its configuration.
     struct Record {
         ServerEntryPtr entry;
-        bool allowed = false;                   // once, as it is described
-        std::string error;                      // of its last start or run
-        std::shared_ptr<ToolServer> server;     // the last one, which may have ended
-        std::shared_ptr<ServerProcess> process; // of the last start that is over
-        std::shared_ptr<ServerLaunch> launch;   // in progress
+        bool allowed = false;                 // once, as it is described
+        std::string error;                    // of its last start or run
+        std::shared_ptr<ToolServer> server;   // the last one, which may have ended
+        std::shared_ptr<ServerLink> link;     // of the last start that is over
+        std::shared_ptr<ServerLaunch> launch; // in progress
     };
     using RecordPtr = std::shared_ptr<Record>;
 

@@ -38,9 +38,6 @@ void require_usable_from_agent(const ServerSpec& spec) {
         throw Error(ErrorCode::forbidden, "by which settings a tool server runs in the sandbox is for a user to say",
                     "ask for \"sandbox\": true, or for none");
     }
-    if (spec.config.url) {
-        throw no_http(spec.name);
-    }
 }
 
 } // namespace

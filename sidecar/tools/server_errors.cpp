@@ -48,11 +48,6 @@ Error invalid_config(const std::string& server, const std::string& why, std::str
                  std::move(hint));
 }
 
-Error no_http(const std::string& server) {
-    return failed(server, "cannot be used: servers over HTTP come later",
-                  "Use one that starts with a command and speaks on stdio.");
-}
-
 Error changed_meanwhile(const std::string& server) {
     return Error(
         ErrorCode::denied,

@@ -23,8 +23,6 @@ Error failed(const std::string& server, const std::string& what, std::string hin
 // Error{config_invalid}: what is wrong with the configuration of a server.
 Error invalid_config(const std::string& server, const std::string& why, std::string hint = {});
 
-Error no_http(const std::string& server);
-
 Error changed_meanwhile(const std::string& server);
 
 Error not_found(const std::string& server, const std::vector<std::string>& names);

@@ -103,19 +103,16 @@ Task<void> ServerProcess::prepare_sandbox(const RegistryOptions& options, const 
     }
 }
 
-std::unique_ptr<ByteStream> ServerProcess::stream() const {
-    return std::make_unique<ProcessStream>(process_);
+std::shared_ptr<protocol::Connection> ServerProcess::connection() {
+    return std::make_shared<protocol::FramedConnection>(std::make_unique<ProcessStream>(process_),
+                                                        protocol::Framing::lines);
 }
 
 std::string ServerProcess::log() const {
     return escape_unprintable(process_->stderr_tail(), true);
 }
 
-std::string ServerProcess::last_words() const {
-    return stderr_of(*process_);
-}
-
-Task<std::string> ServerProcess::sandbox_hint() {
+Task<std::string> ServerProcess::hint() {
     if (!sandbox_) {
         co_return std::string();
     }
@@ -142,7 +139,7 @@ Task<void> ServerProcess::stop() {
     co_await process_->stop(stop_grace);
 }
 
-Task<async::ExitStatus> ServerProcess::end() {
+Task<std::string> ServerProcess::end() {
     async::ExitStatus status;
     if (process_) {
         status = co_await process_->exited();
@@ -151,7 +148,7 @@ Task<async::ExitStatus> ServerProcess::end() {
         status = sandbox_->exit_of(status);
         co_await sandbox_->end();
     }
-    co_return status;
+    co_return process_ ? status.describe() + stderr_of(*process_) : std::string();
 }
 
 } // namespace cellgate::tools

@@ -1,6 +1,8 @@
 #include "server_starter.hpp"
 
+#include "mcp/http_connection.hpp"
 #include "server_errors.hpp"
+#include "server_process.hpp"
 
 namespace cellgate::tools {
 
@@ -9,7 +11,16 @@ namespace {
 // Code that keeps changing a server's program would have a user asked without end.
 constexpr int max_start_decisions = 3;
 
-gate::ServerStart action_of(const ServerSpec& spec, const ServerDescription& described) {
+gate::Action action_of(const ServerSpec& spec, const ServerDescription& described) {
+    if (spec.config.url) {
+        gate::ServerUse use;
+        use.server = spec.name;
+        use.url = described.url;
+        use.header_names = described.header_names;
+        use.headers = described.headers;
+        use.server_identity = described.identity;
+        return use;
+    }
     gate::ServerStart start;
     start.server = spec.name;
     start.command = described.command;
@@ -49,9 +60,6 @@ ServerDescription ServerStarter::describe_now(const ServerSpec& spec) const {
 }
 
 Task<void> ServerStarter::require_approval(CallContext context, std::shared_ptr<ServerLaunch> launch) {
-    if (launch->spec.config.url) {
-        throw no_http(launch->spec.name);
-    }
     require_known_variables(launch->spec); // no user is asked about what cannot be started
     for (int decisions = 0; decisions < max_start_decisions; ++decisions) {
         gate::Request request = start_request(context, launch->spec, launch->described);
@@ -78,8 +86,37 @@ Task<void> ServerStarter::start(std::shared_ptr<ServerLaunch> launch) {
 }
 
 Task<void> ServerStarter::start_allowed(std::shared_ptr<ServerLaunch> launch) {
-    launch->process = co_await ServerProcess::start(loop_, options_, launch->spec, launch->described);
-    launch->server = co_await McpToolServer::connect(launch->process, options_.ourselves, clock_);
+    if (!launch->spec.config.url) {
+        launch->link = co_await ServerProcess::start(loop_, options_, launch->spec, launch->described);
+        launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, clock_);
+        co_return;
+    }
+    std::optional<Error> not_streamable;
+    if (launch->spec.config.type != "sse") {
+        try {
+            co_await connect(launch, HttpServerLink::Transport::streamable_http);
+            co_return;
+        } catch (const mcp::NotStreamable& error) {
+            not_streamable = error;
+        }
+    }
+    try {
+        co_await connect(launch, HttpServerLink::Transport::http_sse);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error&) {
+        if (!not_streamable) {
+            throw;
+        }
+        throw failed(launch->spec.name, "did not start: " + not_streamable->message, not_streamable->hint);
+    }
+}
+
+Task<void> ServerStarter::connect(std::shared_ptr<ServerLaunch> launch, HttpServerLink::Transport transport) {
+    mcp::HttpEndpoint endpoint = expand_endpoint(launch->spec, options_.workspace, options_.environment);
+    launch->link = std::make_shared<HttpServerLink>(loop_, clock_, launch->spec, launch->described, std::move(endpoint),
+                                                    transport);
+    launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, clock_);
 }
 
 } // namespace cellgate::tools

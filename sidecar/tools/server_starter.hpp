@@ -3,8 +3,10 @@
 // Which server starts when is for RunningServers to say.
 
 #include "gate/gate.hpp"
+#include "http_server_link.hpp"
 #include "mcp_tool_server.hpp"
 #include "tools/call_context.hpp"
+#include "tools/registry.hpp"
 
 #include <memory>
 #include <string>
@@ -17,7 +19,7 @@ struct ServerLaunch {
     ServerDescription described;
     gate::OutcomeReport outcome;
     std::shared_ptr<CancelState> cancel; // of the start itself, once it was allowed
-    std::shared_ptr<ServerProcess> process;
+    std::shared_ptr<ServerLink> link;
     std::shared_ptr<McpToolServer> server;
     std::exception_ptr error; // neither a server nor an error: the callers ask again
     Event done;
@@ -32,11 +34,12 @@ class ServerStarter {
     ServerDescription describe_now(const ServerSpec& spec) const;
     // Asks the gate. Then `described` is what it allowed. Throws Error{denied, config_invalid, tool_server_failed}.
     Task<void> require_approval(CallContext context, std::shared_ptr<ServerLaunch> launch);
-    // Sets `process`, then `server`. Throws as ServerProcess::start() and McpToolServer::connect().
+    // Sets `link`, then `server`. Throws as ServerProcess::start() and McpToolServer::connect().
     Task<void> start(std::shared_ptr<ServerLaunch> launch);
 
   private:
     Task<void> start_allowed(std::shared_ptr<ServerLaunch> launch);
+    Task<void> connect(std::shared_ptr<ServerLaunch> launch, HttpServerLink::Transport transport);
 
     async::Loop& loop_;
     Clock& clock_;

@@ -3,6 +3,8 @@
 #include "base/log.hpp"
 #include "base/suggest.hpp"
 #include "gate/gate.hpp"
+#include "mcp/request_not_taken.hpp"
+#include "progress_reports.hpp"
 #include "rule_check.hpp"
 #include "running_servers.hpp"
 #include "server_errors.hpp"
@@ -80,11 +82,9 @@ void report(const protocol::CallToolResult& result, gate::OutcomeReport& outcome
         return;
     }
     for (const std::string_view block : json_elements(result.content.text())) {
-        for (const auto& [key, value] : json_members(block)) {
-            if (key == "text" && json_type(value) == "string") {
-                outcome.failed(decode_json_string(value));
-                return;
-            }
+        if (const std::optional<std::string> text = json_member_text(block, "text")) {
+            outcome.failed(*text);
+            return;
         }
     }
     outcome.failed("the tool says that it failed");
@@ -137,9 +137,20 @@ void ToolCallDispatcher::require_fitting_rules(const CallContext& context, const
 
 Task<std::optional<protocol::CallToolResult>> ToolCallDispatcher::call_allowed(CallContext context, std::string server,
                                                                                ToolPtr tool, gate::Action allowed) {
-    // It may have ended meanwhile. The bytes that were matched, hashed and shown are sent, and no others.
-    const std::shared_ptr<ToolServer> called = co_await servers_.running(std::move(context), std::move(server));
-    co_return co_await called->call(std::move(tool), std::move(allowed));
+    ProgressReports progress(clock_, context.on_progress, server, tool->spec.name);
+    for (bool again = false;; again = true) {
+        // It may have ended meanwhile. The bytes that were matched, hashed and shown are sent, and no others.
+        const std::shared_ptr<ToolServer> called = co_await servers_.running(context, server);
+        gate::Action sent = allowed;
+        mcp::OnProgress on_progress = progress.on_progress();
+        try {
+            co_return co_await called->call(tool, std::move(sent), std::move(on_progress));
+        } catch (const mcp::RequestNotTaken&) {
+            if (again) {
+                throw;
+            }
+        }
+    }
 }
 
 Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std::string server, std::string tool,

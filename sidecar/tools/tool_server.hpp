@@ -5,6 +5,7 @@
 
 #include "base/task.hpp"
 #include "gate/action.hpp"
+#include "mcp/client.hpp"
 #include "tool.hpp"
 
 #include <optional>
@@ -33,8 +34,10 @@ class ToolServer {
     // arguments fit the tool's schema.
     virtual gate::Action action_of(const Tool& tool, RawJson arguments) const = 0;
     // `allowed` is an action of action_of() that the gate allowed. Nothing when the server's tool is not (or no longer)
-    // exactly `tool`: then the call has to be decided about again.
-    virtual Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed) = 0;
+    // exactly `tool`: then the call has to be decided about again. `on_progress` may be empty. Throws
+    // mcp::RequestNotTaken for a call that another server, started now, may be given.
+    virtual Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed,
+                                                               mcp::OnProgress on_progress) = 0;
 
     // Ends the server, with this cause for the calls that it has.
     virtual Task<void> stop(std::string reason) = 0;

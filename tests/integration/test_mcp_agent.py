@@ -333,8 +333,9 @@ class Catalogue(McpTest):
     def test_a_server_that_cannot_be_had_is_not_listed_as_one_that_can(self):
         editor = self.editor()
         agent = self.mcp()
-        self.assert_failed(agent.call("register_mcp_server", server_name="web", server_params={"url": "http://127.0.0.1:1/"}),
-                           "servers over HTTP come later")
+        call = agent.start_call("register_mcp_server", server_name="web", server_params={"url": "http://127.0.0.1:1/"})
+        editor.deny(editor.approval())
+        self.assert_failed(agent.answer(call), "denied")
         call = agent.start_call("register_mcp_server", server_name="broken",
                                 server_params={"command": "/bin/sh", "args": ["-c", "echo the fuse is gone >&2; exit 3"]})
         editor.allow(editor.approval())

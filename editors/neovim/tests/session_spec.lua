@@ -51,6 +51,30 @@ it("session: a cell is asked for with its place, and its output is shown below i
   end, shown)
 end)
 
+it("session: how far a call is belongs to its execution until the call ends", function()
+  local fake = start()
+  local here = fake.connect("/tmp")
+  local execution = here:execute({ code = "1" })
+  wait(function()
+    return #fake:asked("execute") == 1
+  end, "execute")
+  local describe = require("cellgate.execution_state").describe
+  local function shows(words)
+    wait(function()
+      return describe(execution) == words
+    end, function()
+      return words .. ", found " .. describe(execution)
+    end)
+  end
+  local call = { executionId = execution.id, server = "web", tool = "read" }
+  fake:notify("execute/changed", { executionId = execution.id, state = "running" })
+  shows("running")
+  fake:notify("execute/progress", vim.tbl_extend("force", call, { message = "2 of 5" }))
+  shows("running, web, read: 2 of 5")
+  fake:notify("execute/progress", call)
+  shows("running")
+end)
+
 it("session: records that come while the journal is read are not doubled and not lost", function()
   local fake = start()
   fake.answers["session/list"] = function()

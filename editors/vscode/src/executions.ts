@@ -32,6 +32,8 @@ export interface Execution {
     position?: number;
     /** When this window heard of its start, in milliseconds; absent when it began before that. */
     startedAt?: number;
+    /** How far a tool call is that it waits for, by the MCP server. */
+    progress?: string;
     /** How it ended. Of a finished execution either this or `problem` is there. */
     result?: ExecuteResult;
     /** Why it never ran, such as a kernel that cannot be started. */
@@ -85,6 +87,12 @@ export class Executions implements Disposable {
                 if (!entry) return;
                 entry.live = record.seq + record.count;
                 for (const following of entry.followers) following.notified(record);
+            }),
+            sidecar.onNotification("execute/progress", ({ executionId, server, tool, message }) => {
+                const execution = this.get(executionId);
+                if (!execution) return;
+                execution.progress = message === undefined ? undefined : `${server}, ${tool}: ${message}`;
+                this.changed.fire(execution);
             }),
             sidecar.onDidConnect((info) => void this.recover(info.lost ?? [])),
         ];

@@ -103,6 +103,19 @@ test("records that are lost are announced as skipped", async () => {
     assert.equal(reader.text, "(skipped)last");
 });
 
+test("how far a call is belongs to its execution until the call ends", async () => {
+    const { sidecar, executions } = place();
+    const execution = executions.execute({ sessionId: "s", code: "x" });
+    await settled();
+    const call = { executionId: execution.id, server: "web", tool: "read" };
+    sidecar.tell("execute/progress", { ...call, message: "2 of 5" });
+    await settled();
+    assert.equal(execution.progress, "web, read: 2 of 5");
+    sidecar.tell("execute/progress", call);
+    await settled();
+    assert.equal(execution.progress, undefined);
+});
+
 test("after a reload the executions of a session are there, whole and once", async () => {
     const { sidecar, executions } = place();
     sidecar.run("ended", "finished").result = resultOf("ended");

@@ -37,6 +37,7 @@ test("a lens says how a run stands", () => {
     assert.equal(says({ position: 0 }), "$(watch) queued");
     assert.equal(says({ state: "running", startedAt: 47_500 }), "$(sync~spin) 12 s");
     assert.equal(says({ state: "running" }), "$(sync~spin) running");
+    assert.equal(says({ state: "running", progress: "web, read: 2 of 5: $(x)" }), "$(sync~spin) running, web, read: 2 of 5: $ (x)");
 });
 
 test("a lens says how a run ended", () => {

@@ -4,6 +4,7 @@
 // in its place among the messages; after a fault that hides the start of the next message, nothing more comes.
 
 #include <cstddef>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ struct Frame {
     std::string text;    // the message, when `problem` is empty
     std::string problem; // "expected a Content-Length header, found none"
     bool fatal = false;  // the stream cannot be read further
+    std::exception_ptr failed =
+        nullptr; // of our request whose id `text` is, where a transport carries each request by itself
 };
 
 class Decoder {

@@ -75,8 +75,8 @@ class Peer {
     }
     void notify_raw(std::string_view method, const RawJson& params);
 
-    // Ends the call of ours with this id, if it still waits: its answer came and cannot be used.
-    void fail_call(const RawJson& id, const Error& why);
+    // Ends the call of ours with this id (JSON), if it still waits.
+    void fail_call(const std::string& id, std::exception_ptr why);
 
     // Reads until the connection ends, then cancels what still runs and waits for it.
     Task<void> run();

@@ -1,9 +1,11 @@
 """The scenarios of tests/e2e/scenarios.md in Neovim, with the real sidecar, ipykernel and filesystem server."""
 
 import base64
+import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -11,7 +13,9 @@ from pathlib import Path
 from neovim_testing import REPOSITORY, NeovimTest, tiny_png
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "integration"))
+from cellgate_client import FIXTURES  # noqa: E402
 from mcp_testing import McpClient  # noqa: E402
+from processes import start_process  # noqa: E402
 
 READ = "# %%\nfrom mcptools.filesystem import read_text_file\nprint(read_text_file.run(path={path!r}).content)\n"
 
@@ -100,6 +104,30 @@ class Approvals(NeovimTest):
         neovim.wait_screen("1  this call", "any read_text_file")
         neovim.keys("1")
         neovim.wait_screen("[1] ok", "first,second", gone=("cellgate asks",))
+
+    def test_server_at_a_url(self):
+        server = start_process([sys.executable, "-B", str(FIXTURES / "mcp_http_server.py")], text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(lambda: server.communicate("\n"))
+        go = self.workspace.path / "go"
+        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/waits?{go}"
+        self.workspace.write(".mcp.json", json.dumps({"mcpServers": {"web": {"url": url, "headers": {"X-Key": "${NO:-1}"}}}}))
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\nfrom mcptools.web import t_g\nprint(t_g.run())\n"))
+        neovim.command("Cellgate generate web")
+        neovim.wait_screen("use the tool server web")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.wait_screen("/waits?", 'X-Key: "${NO:-1}"')
+        neovim.keys("1")
+        neovim.wait_message("mcptools.web has")
+        neovim.command("Cellgate run")
+        neovim.wait_screen("asks #")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.keys("1")
+        neovim.wait_screen("web, täg: 2 of 5: reading")
+        go.write_text("")
+        neovim.wait_screen("[1] ok", "all is read", gone=("2 of 5",))
 
     def test_call_denied_with_reason(self):
         neovim = self.asking()

@@ -1,5 +1,8 @@
 // These scenarios try the views of rules and of tool servers.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
 import { Approvals } from "./driver/approvals.mjs";
 import { filesystemFile, filesystemSettings, writeWrappers } from "./driver/filesystem.mjs";
 import { scenario } from "./driver/scenario.mjs";
@@ -130,6 +133,42 @@ scenario("a server of .vscode/mcp.json is asked about, and that its wrappers are
     await editor.choose("slow");
     await editor.notification("mcptools.slow has 1 module").waitFor();
     assert.ok(workspace.has("mcptools/slow/look.py"));
+});
+
+/** An MCP server over HTTP; its port is known once it listens. */
+async function serverOverHttp(workspace) {
+    const fixture = path.resolve(import.meta.dirname, "../../fixtures/mcp_http_server.py");
+    const server = spawn("/usr/bin/python3", ["-B", fixture], { stdio: ["pipe", "pipe", "inherit"] });
+    const [port] = await once(server.stdout, "data");
+    const url = `http://127.0.0.1:${String(port).trim()}/waits?${workspace.file("go")}`;
+    await workspace.write(".mcp.json", JSON.stringify({ mcpServers: { web: { url, headers: { "X-Key": "${NO:-1}" } } } }));
+    return server;
+}
+
+let web;
+scenario("server_at_a_url: a server that runs elsewhere is asked about by its URL, and how far its call is can be seen", {
+    files: { "plan.py": "# %%\nfrom mcptools.web import t_g\nprint(t_g.run())\n" },
+    prepare: async (workspace) => { web = await serverOverHttp(workspace); },
+}, async ({ workspace, editor }) => {
+    try {
+        await editor.openFile("plan.py");
+        await editor.command("cellgate: Generate Wrappers of Tool Server…");
+        await editor.choose("web");
+        const approvals = await Approvals.of(editor);
+        await approvals.block("use the tool server web, which runs elsewhere").waitFor();
+        await approvals.block('with the header X-Key: "${NO:-1}"').waitFor();
+        await editor.screenshot("asked");
+        await approvals.press(approvals.allow("use it once"));
+        await editor.notification("mcptools.web has 1 module").waitFor();
+        await editor.lens("Run Cell").first().click();
+        await approvals.press(approvals.allow("this call"));
+        await editor.lens(/\d s, web, täg: 2 of 5: reading/).waitFor();
+        await editor.screenshot("progress");
+        await workspace.write("go", "");
+        await editor.lens(/\[1\] [\d.]+ m?s/).waitFor();
+    } finally {
+        web.stdin.end("\n");
+    }
 });
 
 /** The editor writes spaces of a text as no-break ones. */

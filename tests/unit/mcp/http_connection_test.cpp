@@ -3,6 +3,8 @@
 #include "async/process.hpp"
 #include "mcp/client.hpp"
 #include "mcp/http_connection.hpp"
+#include "mcp/request_not_taken.hpp"
+#include "mcp/sse_connection.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -36,7 +38,11 @@ struct Fixture {
         const std::string port = co_await line();
         endpoint.url = fmt::format("http://127.0.0.1:{}{}", port, path);
         endpoint.fields = {{"X-Key", "a key"}};
-        connection = std::make_shared<HttpConnection>(http, loop.clock(), std::move(endpoint));
+        if (path == "/sse") {
+            connection = std::make_shared<SseConnection>(http, std::move(endpoint));
+        } else {
+            connection = std::make_shared<HttpConnection>(http, loop.clock(), std::move(endpoint));
+        }
         Implementation ourselves{"cellgate", "0"};
         const Instant deadline = loop.clock().now() + 30s;
         client = co_await Client::connect(connection, std::move(ourselves), loop.clock(), deadline);
@@ -89,14 +95,21 @@ struct Fixture {
     }
 
     // "content", or what is wrong.
-    Task<std::string> call() {
+    Task<std::string> call(std::string with = "{}") {
         try {
             std::string tool = "täg";
-            RawJson arguments = RawJson::checked("{}");
-            const protocol::CallToolResult result = co_await client->call_tool(std::move(tool), std::move(arguments));
+            RawJson arguments = RawJson::checked(std::move(with));
+            OnProgress keep = [this](const CallProgress& each) {
+                progress.push_back(
+                    fmt::format("{} of {}: {}", each.progress, each.total.value_or(0), each.message.value_or("")));
+            };
+            const protocol::CallToolResult result =
+                co_await client->call_tool(std::move(tool), std::move(arguments), std::move(keep));
             co_return result.content.text();
+        } catch (const RequestNotTaken& error) {
+            co_return "not taken: " + error.message;
         } catch (const Error& error) {
-            co_return error.message;
+            co_return error.hint.empty() ? error.message : error.message + ". " + error.hint;
         }
     }
 
@@ -104,7 +117,8 @@ struct Fixture {
     std::unique_ptr<async::Process> process;
     std::string said;
     std::vector<Json> requests; // that the server got
-    std::shared_ptr<HttpConnection> connection;
+    std::shared_ptr<HttpTransport> connection;
+    std::vector<std::string> progress; // of the calls
     std::shared_ptr<Client> client;
 };
 
@@ -113,6 +127,14 @@ Task<void> lists_and_calls(Fixture* fixture) {
     const ToolList list = co_await fixture->client->list_tools(deadline);
     REQUIRE(list.tools.size() == 1);
     CHECK(co_await fixture->call() == "[]");
+}
+
+Task<void> lists_and_calls_with_arguments(Fixture* fixture) {
+    const Instant deadline = fixture->loop.clock().now() + 30s;
+    co_await fixture->client->list_tools(deadline);
+    for (std::string arguments : {R"({"where":{"region":"Zürich"},"count":3})", R"({"where":{"region":null}})"}) {
+        CHECK(co_await fixture->call(std::move(arguments)) == "[]");
+    }
 }
 
 Task<void> calls(Fixture* fixture) {
@@ -139,7 +161,7 @@ Task<void> silent(Fixture* fixture) {
 }
 
 Task<void> gone(Fixture* fixture) {
-    CHECK(has(co_await fixture->call(), "the server has ended the session. Call again: another one is begun."));
+    CHECK(has(co_await fixture->call(), "not taken: the server has ended the session"));
     CHECK(fixture->client->is_closed());
 }
 
@@ -203,6 +225,51 @@ TEST_CASE("a modern server gets what intermediaries read in fields, and has no s
     CHECK(fixture.count("=?base64?dMOkZw==?=") == 1);
 }
 
+TEST_CASE("arguments that a modern server wants in fields are sent in fields as well") {
+    Fixture fixture;
+    fixture.run("/modern", lists_and_calls_with_arguments);
+    std::vector<Json> fields;
+    for (const Json& each : fixture.requests) {
+        if (each["body"]["method"] == "tools/call") {
+            fields.push_back(each["fields"]);
+        }
+    }
+    REQUIRE(fields.size() == 2);
+    CHECK(fields[0]["mcp-param-region"] == "=?base64?WsO8cmljaA==?=");
+    CHECK(fields[0]["mcp-param-count"] == "3");
+    CHECK_FALSE(fields[1].contains("mcp-param-region"));
+    CHECK_FALSE(fields[1].contains("mcp-param-count"));
+}
+
+TEST_CASE("how far a call is reaches its caller, and that of no other call") {
+    Fixture fixture;
+    fixture.run("/progress", calls);
+    CHECK(fixture.progress == std::vector<std::string>{"2 of 5: reading\x1b[31m"});
+}
+
+TEST_CASE("over HTTP+SSE, messages go where the server says, and its stream has the answers") {
+    Fixture fixture;
+    fixture.run("/sse", lists_and_calls);
+    CHECK(fixture.client->protocol_version() == "2024-11-05");
+    CHECK(fixture.count("tools/call") == 1);
+    for (const Json& each : fixture.requests) {
+        CHECK(each["path"] == (each["method"] == "GET" ? "/sse" : "/messages?of=1"));
+        CHECK(each["fields"]["x-key"] == "a key");
+    }
+}
+
+TEST_CASE("messages go to the origin of the stream alone, however its server names where they go") {
+    const std::string url = "https://a.example:8443/mcp/sse?x=/y";
+    CHECK(same_origin_url(url, "/messages?id=1") == "https://a.example:8443/messages?id=1");
+    CHECK(same_origin_url(url, "messages") == "https://a.example:8443/mcp/messages");
+    CHECK(same_origin_url(url, "https://a.example:8443/m") == "https://a.example:8443/m");
+    CHECK(same_origin_url("http://a.example", "messages") == "http://a.example/messages");
+    for (const char* elsewhere : {"https://b.example/m", "//b.example/m", "https://a.example:8443.b.example/m",
+                                  "http://a.example:8443/m", "https://a.example/m"}) {
+        CHECK_THROWS_AS(same_origin_url(url, elsewhere), Error);
+    }
+}
+
 TEST_CASE("an answer may come as events, and what the server sends by itself as well") {
     Fixture fixture;
     fixture.run("/events", notified);
@@ -222,7 +289,7 @@ TEST_CASE("a request that the server refuses for now is sent again when it says"
     CHECK(fixture.count("tools/call") == 3);
 }
 
-TEST_CASE("what goes wrong with a call is told, and no call is made twice") {
+TEST_CASE("what goes wrong with a call is reported, and no call is made twice") {
     const std::pair<const char*, Task<void> (*)(Fixture*)> cases[] = {
         {"/cut", cut}, {"/silent", silent}, {"/gone", gone}, {"/moved", moved}, {"/broken", broken}};
     for (const auto& [path, scene] : cases) {

@@ -33,6 +33,7 @@ struct Recorder final : SessionObserver {
         }
         happened.set();
     }
+    void on_progress(const Execution&, const protocol::ExecuteProgressParams&) override {}
     void on_output(const Execution& execution, const protocol::OutputRecord& record) override {
         texts[execution.id] += record.output->text();
         late = late || record.late.value_or(false);

@@ -206,6 +206,38 @@ TEST_CASE("the identity tells servers apart by everything that a user agreed to,
     ServerSpec other_url = url;
     other_url.config.url = "https://b";
     CHECK(identity(url) != identity(other_url));
+    ServerSpec with_header = url;
+    with_header.config.headers = Environment{{"X-Key", "1"}};
+    ServerSpec other_value = with_header;
+    other_value.config.headers = Environment{{"X-Key", "2"}};
+    CHECK(identity(url) != identity(with_header));
+    CHECK(identity(with_header) == identity(other_value)); // a user's own secret may change
+    with_header.source = other_value.source = protocol::ToolServerSource::workspace_file;
+    CHECK(identity(with_header) != identity(other_value));
+}
+
+TEST_CASE("what is put into a URL and its headers is not shown, and comes from the environment") {
+    ServerSpec spec;
+    spec.name = "web";
+    spec.source = protocol::ToolServerSource::workspace_file;
+    spec.config.url = "https://example.org/${HOME}/mcp";
+    spec.config.headers = Environment{{"Authorization", "Bearer ${TOKEN:-none}"}};
+    const auto described = tools::describe(spec, "/project", environment);
+    CHECK(described.url == "https://example.org/${HOME}/mcp");
+    CHECK(described.header_names == std::vector<std::string>{"Authorization"});
+    CHECK(described.headers == spec.config.headers);
+    Environment with_token = environment;
+    with_token["TOKEN"] = "secret";
+    Environment without = environment;
+    without.erase("TOKEN");
+    const mcp::HttpEndpoint endpoint = tools::expand_endpoint(spec, "/project", with_token);
+    CHECK(endpoint.url == "https://example.org/" + environment.at("HOME") + "/mcp");
+    CHECK(endpoint.fields == async::HttpFields{{"Authorization", "Bearer secret"}});
+    CHECK(tools::expand_endpoint(spec, "/project", without).fields.front().second == "Bearer none");
+    spec.source = protocol::ToolServerSource::user;
+    CHECK_FALSE(tools::describe(spec, "/project", environment).headers); // a user's values are not shown
+    spec.config.headers = Environment{{"X", "${input:token}"}};
+    CHECK(has(problem_of([&] { tools::require_known_variables(spec); }), "is not supported"));
 }
 
 TEST_CASE("that a server runs in the sandbox, and by what settings, is part of its identity") {

@@ -112,10 +112,11 @@ Task<void> fail_to_start(Fixture* fixture) {
 
     tools::ServerSpec url;
     url.name = "web";
-    url.config.url = "https://example.org/mcp";
+    url.config.url = "http://127.0.0.1:1/mcp";
     fixture->add(url);
     const auto web = co_await fixture->call("web", "x", "{}");
-    CHECK(has(web->text(), "servers over HTTP come later"));
+    CHECK_MESSAGE(has(web->text(), "did not start: cannot reach 127.0.0.1"), web->text());
+    CHECK(has(web->text(), "it was at http://127.0.0.1:1/mcp"));
 
     const auto unknown = co_await fixture->call("none", "x", "{}");
     CHECK(unknown->code() == ErrorCode::tool_server_not_found);

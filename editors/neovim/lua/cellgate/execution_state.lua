@@ -32,7 +32,11 @@ function M.describe(execution)
         "DiagnosticWarn"
     end
     local since = execution.began and (vim.uv.hrtime() - execution.began) / 1e9
-    return agent .. "running" .. (since and since >= 1 and (" %d s"):format(since) or ""), "DiagnosticInfo"
+    return agent
+      .. "running"
+      .. (since and since >= 1 and (" %d s"):format(since) or "")
+      .. (execution.progress and ", " .. text.visible(execution.progress) or ""),
+      "DiagnosticInfo"
   elseif result then
     local count = type(result.executionCount) == "number" and ("[%d] "):format(result.executionCount) or ""
     return agent

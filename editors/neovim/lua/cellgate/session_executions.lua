@@ -18,6 +18,7 @@ local rpc = require("cellgate.rpc")
 ---@field result? ExecuteResult
 ---@field problem? string why there is no result
 ---@field began? integer vim.uv.hrtime()
+---@field progress? string how far a call is, by its MCP server
 ---@field input? { prompt: string, password: boolean, answer: fun(value: string?) }
 ---@field unread? integer records before this number are in the journal only; `load` reads them
 ---@field held? table[] records that wait for earlier ones from the journal
@@ -169,6 +170,14 @@ Executions["on execute/output"] = function(self, params)
   end
   self:add_output(execution, params)
   self:emit("CellgateOutput", { execution = execution.id })
+end
+
+Executions["on execute/progress"] = function(self, params)
+  local execution = self.executions[params.executionId]
+  if execution then
+    execution.progress = params.message and ("%s, %s: %s"):format(params.server, params.tool, params.message)
+    self:emit("CellgateExecution", { execution = execution.id, state = execution.state, agent = execution.agent })
+  end
 end
 
 ---@private

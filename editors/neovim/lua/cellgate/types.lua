@@ -413,6 +413,13 @@
 ---@field skippedBytes? Bytes
 ---@field late? true It came after the reply to `execute`, for instance from a thread.
 
+--- The last word of an MCP server on a call that the execution waits for. Without `message`: the call has ended.
+---@class ExecuteProgressParams
+---@field executionId ChosenId
+---@field server ServerName
+---@field tool ToolName
+---@field message? string In one line: `2 of 5: reading`.
+
 --- Display data over 256 KiB, kept in files for clients that asked for that, and over 16 MiB for all. The files are
 --- removed with the journal. This field is outside the output, which the kernel wrote and could forge; `data` then
 --- lacks these types.
@@ -528,8 +535,8 @@
 ---@field value string
 
 --- One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the
---- built-in server. `server`: starting a tool server. network: a connection, of a cell's or of the tool server
---- `server`. install: of packages.
+--- built-in server. `server`: starting a tool server, or using one at a URL. network: a connection, of a cell's or of
+--- the tool server `server`. install: of packages.
 ---@class Action
 ---@field kind ActionKind
 ---@field server? ServerName
@@ -539,6 +546,9 @@
 ---@field cwd? Path Where the command starts.
 ---@field environmentNames? string[]
 ---@field environment? table<string, string>
+---@field url? string Of a tool server that runs elsewhere, as it is written: nothing is put in for ${VAR}.
+---@field headerNames? string[]
+---@field headers? table<string, string> Of these, what a file of the workspace says, as it is written there.
 ---@field sandbox? boolean
 ---@field sandboxConfig? Path Of a tool server in the sandbox: the settings file by which it runs there.
 ---@field sandboxSettingsText? JsonText What that file says, as it is written.
@@ -875,6 +885,7 @@
 ---@field tool ToolName
 ---@field arguments JsonObject
 ---@field sessionId? ChosenId Count the grants of this session, and show it with the approval.
+---@field workDoneToken? RequestId Tells how far the call is, as its MCP server says.
 
 --- MCP's result of a tool call. `isError` means that the tool itself says it failed.
 ---@class CallToolResult

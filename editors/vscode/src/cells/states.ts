@@ -17,7 +17,8 @@ export function stateOf(execution: Execution, now: number): string {
     const { state, position, startedAt, result, problem } = execution;
     if (state === "queued") return position ? `$(watch) queued, ${position} before it` : "$(watch) queued";
     if (state === "running") {
-        return startedAt === undefined ? "$(sync~spin) running" : `$(sync~spin) ${Math.floor((now - startedAt) / 1000)} s`;
+        const time = startedAt === undefined ? "running" : `${Math.floor((now - startedAt) / 1000)} s`;
+        return `$(sync~spin) ${time}${execution.progress === undefined ? "" : `, ${label(execution.progress, 120)}`}`;
     }
     if (!result) return `$(error) did not run: ${label(textOf(problem).split("\n")[0] ?? "", 120)}`;
     const count = result.executionCount === null ? "" : `[${result.executionCount}] `;

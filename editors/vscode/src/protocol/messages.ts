@@ -769,6 +769,18 @@ export interface ExecuteOutputParams {
     late?: true;
 }
 /**
+ * The last word of an MCP server on a call that the execution waits for. Without `message`: the call has ended.
+ */
+export interface ExecuteProgressParams {
+    executionId: ChosenId;
+    server: ServerName;
+    tool: ToolName;
+    /**
+     * In one line: `2 of 5: reading`.
+     */
+    message?: string;
+}
+/**
  * Display data over 256 KiB, kept in files for clients that asked for that, and over 16 MiB for all. The files are removed with the journal. This field is outside the output, which the kernel wrote and could forge; `data` then lacks these types.
  */
 export type LargeData = LargeDatum[];
@@ -957,7 +969,7 @@ export interface InputRequestResult {
     value: string;
 }
 /**
- * One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the built-in server. `server`: starting a tool server. network: a connection, of a cell's or of the tool server `server`. install: of packages.
+ * One thing that needs permission, with its exact payload. `tool`: a call of an MCP tool. `host`: a call of the built-in server. `server`: starting a tool server, or using one at a URL. network: a connection, of a cell's or of the tool server `server`. install: of packages.
  */
 export interface Action {
     kind: ActionKind;
@@ -980,6 +992,20 @@ export interface Action {
      * Of these, what a file of the workspace says, as it is written there: nothing is put in for ${VAR}.
      */
     environment?: {
+        [k: string]: string;
+    };
+    /**
+     * Of a tool server that runs elsewhere, as it is written: nothing is put in for ${VAR}.
+     */
+    url?: string;
+    /**
+     * Names of the header fields that its requests carry. Values that a user gave are never shown.
+     */
+    headerNames?: string[];
+    /**
+     * Of these, what a file of the workspace says, as it is written there.
+     */
+    headers?: {
         [k: string]: string;
     };
     /**
@@ -1568,6 +1594,10 @@ export interface ToolsCallParams {
      * Count the grants of this session, and show it with the approval.
      */
     sessionId?: ChosenId;
+    /**
+     * Tells how far the call is, as its MCP server says.
+     */
+    workDoneToken?: RequestId;
 }
 /**
  * MCP's result of a tool call. `isError` means that the tool itself says it failed.

@@ -14,6 +14,7 @@ import type {
     ExecuteChangedParams,
     ExecuteOutputParams,
     ExecuteParams,
+    ExecuteProgressParams,
     ExecuteResult,
     ExecutionInfo,
     ExecutionParams,
@@ -153,6 +154,8 @@ export interface ServerNotifications {
     "execute/changed": ExecuteChangedParams;
     /** Output of an execution. */
     "execute/output": ExecuteOutputParams;
+    /** How far a tool call of an execution is, as its MCP server says. */
+    "execute/progress": ExecuteProgressParams;
     /** An action waits for a user. What waits already is announced to a client after `initialized`. */
     "approval/requested": Approval;
     /** An approval was decided. */

@@ -46,12 +46,15 @@ export class StatusBar implements vscode.Disposable {
         }
         // A notebook stays with the session of its own.
         this.session.command = here.kind === "file" ? "cellgate.attachSession" : "cellgate.sessions.focus";
-        const waiting = executions.unfinished(session.sessionId).filter(({ state }) => state === "queued").length;
+        const unfinished = executions.unfinished(session.sessionId);
+        const waiting = unfinished.filter(({ state }) => state === "queued").length;
+        const progress = unfinished.find((each) => each.state === "running")?.progress;
         const { name, version } = session.kernel;
         const weakness = weaknessOf(session);
         this.session.text =
             `$(${iconOf(session)}) ${label(session.sessionId, 40)} · ${session.status}` +
             (waiting > 0 ? ` · ${waiting} waiting` : "") +
+            (progress === undefined ? "" : ` · ${label(progress, 60)}`) +
             (session.agent === undefined ? "" : ` · ${ownerOf(session)}`) +
             (weakness ? ` · $(unlock) ${weakness.short}` : "");
         this.session.tooltip =

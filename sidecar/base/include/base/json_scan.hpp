@@ -34,6 +34,10 @@ std::string decode_json_string(std::string_view text);
 // Keys (decoded) and values (trimmed slices of `text`) of an object, in order.
 std::vector<std::pair<std::string, std::string_view>> json_members(std::string_view object);
 std::vector<std::string_view> json_elements(std::string_view array);
+// The value of a member; empty if `text` is no object, or has no such member.
+std::string_view json_member(std::string_view text, std::string_view name);
+// The same for a string; nothing if the member is none.
+std::optional<std::string> json_member_text(std::string_view text, std::string_view name);
 // "object", "array", "string", "number", "boolean" or "null".
 std::string_view json_type(std::string_view text);
 

@@ -87,6 +87,23 @@ struct ServerStart {
     }
 };
 
+// The use of a tool server at a URL, which begins with a connection to it.
+struct ServerUse {
+    static constexpr ActionKind kind = ActionKind::server;
+    static constexpr int hash_number = 6;
+    std::string server;
+    std::string url; // as written
+    std::vector<std::string> header_names;
+    std::optional<std::map<std::string, std::string>> headers; // what a file of the workspace says, as written
+    std::string server_identity;
+    template <class Self>
+    static auto fields(Self& self) {
+        return std::tuple(member<field::Server>(self.server), member<field::Url>(self.url),
+                          member<field::HeaderNames>(self.header_names), member<field::Headers>(self.headers),
+                          member<field::ServerIdentity>(self.server_identity));
+    }
+};
+
 // The start of a kernel that the workspace decides on. To rules and clients it is of kind `server`, and the server is
 // named "kernel".
 struct KernelStart {
@@ -139,7 +156,7 @@ struct Install {
     }
 };
 
-using Action = std::variant<ToolCall, HostCall, ServerStart, KernelStart, Connection, Install>;
+using Action = std::variant<ToolCall, HostCall, ServerStart, ServerUse, KernelStart, Connection, Install>;
 
 ActionKind kind_of(const Action& action);
 

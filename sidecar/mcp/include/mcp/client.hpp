@@ -12,6 +12,9 @@
 #include "protocol/peer.hpp"
 #include "protocol/tool_spec.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +22,17 @@
 
 namespace cellgate::mcp {
 
+struct ProgressParams;
+
 enum class Era { legacy, modern };
+
+// How far a call is, by the server's word. Untrusted.
+struct CallProgress {
+    double progress = 0;
+    std::optional<double> total;
+    std::optional<std::string> message;
+};
+using OnProgress = std::function<void(const CallProgress&)>;
 
 struct ToolList {
     std::vector<protocol::ToolSpec> tools;
@@ -41,8 +54,8 @@ class Client {
     // All pages.
     Task<ToolList> list_tools(Instant deadline);
     // The bytes of `arguments` are sent unchanged. Cancelling notifies the server. No deadline: a tool may run for any
-    // time.
-    Task<protocol::CallToolResult> call_tool(std::string tool, RawJson arguments);
+    // time. `on_progress`, if there is one, is called until the call ends. Throws RequestNotTaken.
+    Task<protocol::CallToolResult> call_tool(std::string tool, RawJson arguments, OnProgress on_progress = {});
 
     // Whether the server reported changed tools since the last call.
     bool take_tools_changed() { return std::exchange(tools_changed_, false); }
@@ -66,6 +79,7 @@ class Client {
     Task<void> initialize(std::shared_ptr<Reply> probe, Instant deadline);
     bool take_modern(const Reply& reply);
     void subscribe();
+    void on_progress(const ProgressParams& params);
     void on_malformed_message(const protocol::Frame& frame, const Error& why);
     void abort_connection(std::string reason);
 
@@ -73,8 +87,9 @@ class Client {
     Task<void> request_into(std::shared_ptr<Reply> reply, std::string method, RawJson params);
     // The complete result. Throws at `deadline`.
     Task<RawJson> request(std::string method, RawJson params, Instant deadline);
-    // The `_meta` member of every request of the modern era, after `before`; empty in the legacy era.
-    std::string meta(std::string_view before) const;
+    // The `_meta` member of every request of the modern era, after `before`; empty in the legacy era, unless there is a
+    // token for progress.
+    std::string meta(std::string_view before, std::optional<std::uint64_t> progress_token = std::nullopt) const;
     RawJson complete(const RawJson& result, std::string_view method) const;
     [[noreturn]] void rethrow(std::exception_ptr error, std::string_view method) const;
 
@@ -87,6 +102,8 @@ class Client {
     bool tools_changed_ = false;
     std::size_t ignored_messages_ = 0;
     std::string broken_because_;
+    std::uint64_t next_progress_token_ = 1;
+    std::map<std::uint64_t, OnProgress> in_progress_; // calls, by their token
     Event ended_;
     TaskScope tasks_;
 };

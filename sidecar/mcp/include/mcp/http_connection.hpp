@@ -8,37 +8,37 @@
 #include "base/clock.hpp"
 #include "base/sync.hpp"
 #include "mcp/event_stream.hpp"
-#include "protocol/connection.hpp"
+#include "mcp/http_transport.hpp"
 
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace cellgate::mcp {
 
-struct HttpEndpoint {
-    std::string url;
-    async::HttpFields fields; // of every request
+// Thrown for `initialize` where the URL takes no POST as MCP has it: the server may speak HTTP+SSE (2024-11-05).
+struct NotStreamable : Error {
+    using Error::Error;
 };
 
-class HttpConnection final : public protocol::Connection {
+struct ParameterHeader;
+
+class HttpConnection final : public HttpTransport {
   public:
     // `http` and `clock` must outlive it.
     HttpConnection(async::HttpClient& http, Clock& clock, HttpEndpoint endpoint);
     ~HttpConnection() override;
 
-    // A request that failed arrives as a frame with the problem and its id.
     Task<std::optional<protocol::Frame>> receive() override;
     void send(std::string message) override;
     std::size_t queued_bytes() const override { return queued_bytes_; }
     Task<void> drained(std::size_t below) override;
     void close() override;
-
-    // Ends the server's session, if it has one, and all that is under way. The owner awaits it before destroying the
-    // connection.
-    Task<void> end();
+    Task<void> end() override;
 
   private:
     struct Message;
@@ -49,14 +49,15 @@ class HttpConnection final : public protocol::Connection {
     Task<std::unique_ptr<async::HttpExchange>> start(std::shared_ptr<Message> message, async::HttpHead* head);
     Task<void> take_answer(std::shared_ptr<Message> message, async::HttpExchange* exchange, async::HttpHead head);
     Task<void> take_events(std::shared_ptr<Message> message, std::unique_ptr<async::HttpExchange> exchange);
-    Task<std::string> whole_body(async::HttpExchange* exchange, std::size_t max_bytes);
     // The events until the stream ends, with what they answer.
     Task<void> read_stream(async::HttpExchange* exchange, EventStream* stream, Message* message);
     Task<std::unique_ptr<async::HttpExchange>> resume(std::string last_id);
     // What the server sends outside of answers.
     Task<void> listen();
     void deliver(std::string text, Message* message);
-    void fail(const Message& message, const Error& why);
+    // What the result of tools/list asks for in later calls.
+    void learn_headers(std::string_view result);
+    void fail(const Message& message, std::exception_ptr why);
     void push(protocol::Frame frame);
     async::HttpRequest request(std::string method) const;
     async::HttpRequest request_for(const Message& message) const;
@@ -64,14 +65,14 @@ class HttpConnection final : public protocol::Connection {
     async::HttpClient& http_;
     Clock& clock_;
     HttpEndpoint endpoint_;
-    std::string host_;
     std::string session_; // of the legacy era
     std::string version_; // that was agreed on in the legacy era
     std::deque<protocol::Frame> arrived_;
     Condition changed_;
     std::size_t queued_bytes_ = 0;
-    std::map<std::string, std::shared_ptr<CancelState>> running_; // requests, by the text of their id
-    Mutex order_;                                                 // a notification arrives before what follows it
+    std::map<std::string, std::vector<ParameterHeader>> parameter_headers_; // by the tool, of the modern era
+    std::map<std::string, std::shared_ptr<CancelState>> running_;           // requests, by the text of their id
+    Mutex order_; // a notification arrives before what follows it
     bool listening_ = false;
     bool closed_ = false;
     TaskScope tasks_;

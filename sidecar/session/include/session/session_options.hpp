@@ -30,6 +30,7 @@ struct SessionObserver {
     virtual void on_session_changed(const protocol::SessionChangedParams& changed) = 0;
     virtual void on_execution_changed(const Execution& execution, std::optional<std::int64_t> position) = 0;
     virtual void on_output(const Execution& execution, const protocol::OutputRecord& record) = 0;
+    virtual void on_progress(const Execution& execution, const protocol::ExecuteProgressParams& progress) = 0;
     // The user's answer; nothing if the client cannot ask.
     virtual Task<std::optional<std::string>> ask_input(ClientId client, protocol::InputRequestParams params) = 0;
 };

@@ -5,11 +5,16 @@
 #include "gate/agent.hpp"
 #include "protocol/messages/policy.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace cellgate::tools {
+
+// Receives how far a call is, in one line; without words: it has ended.
+using OnCallProgress =
+    std::function<void(const std::string& server, const std::string& tool, std::optional<std::string> words)>;
 
 struct CallContext {
     std::optional<std::string> session_id;
@@ -18,6 +23,7 @@ struct CallContext {
     std::optional<gate::Agent> agent;                // whose execution it is, or whose call
     std::optional<protocol::Origin> origin;          // its line is what the code says
     std::optional<std::vector<std::string>> servers; // the only ones that may be called
+    OnCallProgress on_progress;                      // may be empty
 };
 
 } // namespace cellgate::tools

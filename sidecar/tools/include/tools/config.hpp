@@ -6,6 +6,7 @@
 
 #include "base/environment.hpp"
 #include "gate/agent.hpp"
+#include "mcp/http_connection.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "sandbox/settings.hpp"
 
@@ -65,12 +66,15 @@ struct ServerDescription {
     std::vector<std::string> environment_names; // that it gets, and that its configuration reads
     std::optional<Environment> environment; // what a workspace's file or an agent says for them; a user's are not shown
     std::optional<ServerIsolation> sandbox; // if it runs in it
+    std::string url;                        // as written, of one that runs elsewhere
+    std::vector<std::string> header_names;  // that its requests carry
+    std::optional<Environment> headers;     // as `environment`
     std::string identity;
 };
 // Throws Error{config_invalid} for a variable of a kind that is never put in, such as ${input:token}.
 void require_known_variables(const ServerSpec& spec);
 
-// For a server with a URL only the identity. `environment` is this process's. Reads the settings of its sandbox, if it
+// `environment` is this process's. Reads the settings of its sandbox, if it
 // names some. Throws Error{config_invalid}.
 ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
 
@@ -83,6 +87,9 @@ struct ServerCommand {
 };
 ServerCommand expand(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace,
                      const Environment& environment);
+
+// Where the requests to a server with a URL really go, with the variables put in. Throws as expand().
+mcp::HttpEndpoint expand_endpoint(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
 
 // What a program gets of our environment: HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG.
 Environment small_environment(const Environment& environment);

@@ -3,6 +3,7 @@
 // asks the gate, and calls with exactly the bytes that the gate allowed. The registry makes it, and gives the servers
 // that can be called to nothing else.
 
+#include "base/clock.hpp"
 #include "base/task.hpp"
 #include "gate/action.hpp"
 #include "protocol/messages/tool_servers.hpp"
@@ -24,7 +25,8 @@ struct Tool;
 
 class ToolCallDispatcher {
   public:
-    ToolCallDispatcher(gate::Gate& gate, RunningServers& servers) : gate_(gate), servers_(servers) {}
+    ToolCallDispatcher(Clock& clock, gate::Gate& gate, RunningServers& servers)
+        : clock_(clock), gate_(gate), servers_(servers) {}
 
     // Throws Error{tool_server_not_found, tool_server_failed, tool_not_found, arguments_invalid, limit_exceeded,
     // denied}. Cancelling resolves a pending approval and tells the tool server. A tool that says itself that it failed
@@ -40,6 +42,7 @@ class ToolCallDispatcher {
     Task<std::optional<protocol::CallToolResult>> call_allowed(CallContext context, std::string server,
                                                                std::shared_ptr<const Tool> tool, gate::Action allowed);
 
+    Clock& clock_;
     gate::Gate& gate_;
     RunningServers& servers_;
 };

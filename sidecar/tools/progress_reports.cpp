@@ -1,0 +1,56 @@
+#include "progress_reports.hpp"
+
+#include "base/escape_unprintable.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+namespace cellgate::tools {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration pause = 200ms;
+constexpr std::size_t max_words = 400; // of the server's
+
+std::string in_words(const mcp::CallProgress& progress) {
+    std::string words = fmt::format("{:.6g}", progress.progress);
+    if (progress.total) {
+        words += fmt::format(" of {:.6g}", *progress.total);
+    }
+    if (progress.message && !progress.message->empty()) {
+        words += ": " + escape_unprintable(progress.message->substr(0, max_words));
+    }
+    return words;
+}
+
+} // namespace
+
+ProgressReports::ProgressReports(Clock& clock, OnCallProgress report_to, std::string server, std::string tool)
+    : clock_(clock), report_to_(std::move(report_to)), server_(std::move(server)), tool_(std::move(tool)) {}
+
+ProgressReports::~ProgressReports() {
+    if (last_) {
+        report_to_(server_, tool_, std::nullopt);
+    }
+}
+
+mcp::OnProgress ProgressReports::on_progress() {
+    if (!report_to_) {
+        return {};
+    }
+    return [this](const mcp::CallProgress& progress) { report(progress); };
+}
+
+void ProgressReports::report(const mcp::CallProgress& progress) {
+    const Instant now = clock_.now();
+    if (!last_ || now - *last_ >= pause) {
+        last_ = now;
+        report_to_(server_, tool_, in_words(progress));
+    }
+}
+
+} // namespace cellgate::tools

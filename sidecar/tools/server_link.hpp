@@ -1,0 +1,45 @@
+#pragma once
+// `ServerLink` is what carries the messages of a running MCP server: the pipes of its process, or HTTP. Its owner
+// awaits end() before releasing it.
+
+#include "base/task.hpp"
+#include "protocol/connection.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cellgate::tools {
+
+class ServerLink {
+  public:
+    ServerLink() = default;
+    ServerLink(const ServerLink&) = delete;
+    ServerLink& operator=(const ServerLink&) = delete;
+    virtual ~ServerLink() = default;
+
+    const std::string& name() const { return name_; } // the server's
+    const std::string& identity() const { return identity_; }
+    virtual bool in_sandbox() const { return false; }
+    const std::vector<std::string>& layers() const { return layers_; }   // of isolation
+    const std::vector<std::string>& notices() const { return notices_; } // of the sandbox, escaped
+
+    virtual std::shared_ptr<protocol::Connection> connection() = 0;
+    // What the server wrote beside its messages, escaped.
+    virtual std::string log() const = 0;
+    // What a user can do about a server that did not work; empty when that is not known. Before end().
+    virtual Task<std::string> hint() = 0;
+
+    // Asks the server to end; a process that does not is ended.
+    virtual Task<void> stop() = 0;
+    // Waits until it has ended, and releases what it held. How, escaped: "exit code 1; its stderr ends with: …".
+    virtual Task<std::string> end() = 0;
+
+  protected:
+    std::string name_;
+    std::string identity_;
+    std::vector<std::string> layers_;
+    std::vector<std::string> notices_;
+};
+
+} // namespace cellgate::tools

@@ -153,6 +153,8 @@ class BenchWorkspace:
                 "mcpServers": {"everything": {"command": "taskset",
                                               "args": ["-c", SERVER, "node", str(EVERYTHING), "stdio"]}},
             })
+        if case == "shipped" and group == "http tool":
+            names["BENCH_OPTIONS"] = json.dumps({"mcpServers": {"everything": {"url": "{url}"}}})
         if group in WATCHED and case in ("shipped", "stock", "fake"):
             names["LD_PRELOAD"] = str(self.programs / "turns.so")
             names["BENCH_TURNS"] = str(self.turns / group)
@@ -164,6 +166,7 @@ class BenchWorkspace:
         client = [self.programs / "client", self.cellgate, self.path]
         jupyter = [PYTHON, "-B", HERE / "peer_jupyter.py"]
         server = [PYTHON, "-B", HERE / "peer_server.py"]
+        beside = [PYTHON, "-B", HERE / "beside_http_server.py", SERVER, EVERYTHING]
         flood = [self.flood, self.flood_hash]
         picture = [self.picture, self.picture_hash]
         return {
@@ -192,6 +195,9 @@ class BenchWorkspace:
             ("tool", "direct"): (["taskset", "-c", CALLER, self.programs / "direct_mcp",
                                   json.dumps({"message": MESSAGE}), "taskset", "-c", SERVER, "node", EVERYTHING,
                                   "stdio"], [EVERYTHING]),
+            ("http tool", "shipped"): ([*beside, *client, "cell", self.cell("http_tool.py", TOOL_CELL)], [EVERYTHING]),
+            ("http tool", "curl"): ([*beside, "taskset", "-c", CALLER, self.programs / "direct_http",
+                                     json.dumps({"message": MESSAGE}), "{url}"], [EVERYTHING]),
             ("launch", "bare"): ([self.programs / "launch", "-", "-", "/bin/true"], None),
             ("launch", "sandbox"): ([self.programs / "launch", self.path, self.session, "/bin/true"], None),
             ("launch", "srt"): ([self.programs / "launch", "-", "-", SRT_NODE, SRT, "--settings", self.srt_settings,

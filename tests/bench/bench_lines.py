@@ -26,6 +26,7 @@ GROUPS = [
     Group("flood", 9, 1),
     Group("picture", 9, 3),
     Group("tool", 10, 200, 50),
+    Group("http tool", 10, 200, 50),
     Group("launch", 60, 1),
     Group("start", 20, 1),
     Group("relay", 10, 100, 50),
@@ -63,6 +64,7 @@ PEERS = {
     "nodelay": "Jupyter Server with TCP_NODELAY",
     "http": "HTTP POST to FastAPI",
     "direct": "direct MCP call",
+    "curl": "the same by libcurl alone",
     "srt": "srt",
     "unsandboxed": "the same without a sandbox",
 }
@@ -82,6 +84,7 @@ LINES = [
     Line("picture", "5 MB PNG, to the last byte", "shipped", "jupyter", 1.0),
     Line("tool", "tool call from a cell", "shipped", "http", 0.25),
     Line("tool", "tool call from a cell", "shipped", "direct", 2),
+    Line("http tool", "tool call over HTTP", "shipped", "curl", 1.3),
     Line("idle", "idle memory", "shipped", "server", 0.2, "B"),
     Line("launch", "what the sandbox adds to /bin/true", "sandbox", None, 0.015, bare="bare"),
     Line("launch", "/bin/true in the sandbox", "sandbox", "srt", 1),

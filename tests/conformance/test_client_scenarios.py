@@ -1,0 +1,57 @@
+"""cellgate as a client, by MCP's own conformance suite (@modelcontextprotocol/conformance): each scenario of both eras that
+is about what cellgate does."""
+
+import re
+import subprocess
+import unittest
+from fnmatch import fnmatch
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+MODULES = HERE.parent / "node_modules"
+SUITE = MODULES / "@modelcontextprotocol/conformance/dist/index.js"
+NODE = MODULES / ".bin/node"  # the suite needs a newer one than Debian's
+CLIENT = f"/usr/bin/python3 -B {HERE / 'client.py'}"
+
+SCENARIOS = {
+    "2025-11-25": ["initialize", "tools_call", "sse-retry"],
+    "2026-07-28": ["tools_call", "request-metadata", "http-standard-headers", "http-custom-headers",
+                   "http-invalid-tool-headers", "json-schema-ref-no-deref"],
+}
+# Of those that the two revisions require of a client.
+NOT_YET = {
+    "elicitation-sep1034-client-defaults": "elicitation by tool servers",
+    "sep-2322-client-request-state": "elicitation by tool servers",
+    "auth/*": "authorization",
+}
+
+
+@unittest.skipUnless(SUITE.exists() and NODE.exists(), "needs the npm packages of tests/package.json")
+class ClientScenarios(unittest.TestCase):
+    def run_scenario(self, name, version):
+        command = [NODE, SUITE, "client", "--command", CLIENT, "--scenario", name, "--spec-version", version,
+                   "--timeout", "60000"]
+        ended = subprocess.run(command, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
+        self.assertEqual(ended.returncode, 0, ended.stdout[-4000:])
+        self.assertRegex(ended.stdout, r"Passed: [1-9]\d*/\d+, 0 failed, 0 warnings")
+
+    def test_scenarios(self):
+        for version, names in SCENARIOS.items():
+            for name in names:
+                with self.subTest(name, version=version):
+                    self.run_scenario(name, version)
+
+    def test_each_scenario_that_a_revision_requires_is_run_or_named_with_the_reason(self):
+        for version, names in SCENARIOS.items():
+            listed = subprocess.run([NODE, SUITE, "list", "--requirements", version], text=True,
+                                    stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
+            of_clients = listed.partition("Client scenarios")[2].partition("never scored")[0]
+            required = set(re.findall(r"^  - (\S+)", of_clients, re.MULTILINE))
+            self.assertGreater(len(required), 15)
+            left_out = {name for name in required if any(fnmatch(name, pattern) for pattern in NOT_YET)}
+            self.assertEqual(set(names), required - left_out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -32,12 +32,14 @@ struct ExecuteArguments {
     std::optional<double> timeout;
     std::optional<std::int64_t> max_output_chars;
     std::optional<std::string> session;
+    std::optional<bool> details;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("code", self.code);
         visit("timeout", self.timeout);
         visit("max_output_chars", self.max_output_chars);
         visit("session", self.session);
+        visit("details", self.details);
     }
 };
 
@@ -85,55 +87,23 @@ struct ReadArguments {
 // ---- Results of the tools
 // --------------------------------------------------------------------------------------------
 
-struct ErrorOfCode {
-    std::string name;
-    std::string message;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("name", self.name);
-        visit("message", self.message);
-    }
-};
-
-struct ExecuteSummary {
+// What `details` asks for. It is text, like the output: some clients show a model nothing but structured content where
+// there is some.
+struct ExecutionDetails {
     std::string execution_id;
     std::string session;
     ExecutionStatus status = ExecutionStatus::ok;
-    std::optional<std::string> reason;
-    std::string output;
-    std::optional<std::string> next;
-    std::optional<ErrorOfCode> error;
     double duration_seconds = 0;
     double waited_seconds = 0;
     std::vector<std::string> isolation;
-    std::optional<bool> kernel_was_lost;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("execution_id", self.execution_id);
         visit("session", self.session);
         visit("status", self.status);
-        visit("reason", self.reason);
-        visit("output", self.output);
-        visit("next", self.next);
-        visit("error", self.error);
         visit("duration_seconds", self.duration_seconds);
         visit("waited_seconds", self.waited_seconds);
         visit("isolation", self.isolation);
-        visit("kernel_was_lost", self.kernel_was_lost);
-    }
-};
-
-struct OutputSummary {
-    std::string execution_id;
-    bool running = false;
-    std::string output;
-    std::optional<std::string> next;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("execution_id", self.execution_id);
-        visit("running", self.running);
-        visit("output", self.output);
-        visit("next", self.next);
     }
 };
 
@@ -246,28 +216,18 @@ struct ExecutionTools {
         const std::string session = co_await session_for(arguments.session, call);
         const ExecuteResult result = co_await run(std::move(arguments.code), timeout, session, call);
         OutputPage page = co_await read_output_page(&sidecar, call, result.execution_id, std::nullopt, characters);
-        ExecuteSummary summary;
-        summary.execution_id = result.execution_id;
-        summary.session = session;
-        summary.status = result.status;
-        summary.reason = result.reason;
-        summary.output = page.text;
-        summary.next = page.next;
-        if (result.error) {
-            summary.error = ErrorOfCode{result.error->ename, shortened(plain_text(result.error->evalue))};
-        }
-        summary.duration_seconds = result.duration_seconds;
-        summary.waited_seconds = result.waited_seconds;
-        summary.isolation = result.layers;
-        const bool lost = !arguments.session && sidecar.take_loss();
-        if (lost) {
+        if (!arguments.session && sidecar.take_loss()) {
             page.content.add_text(loss_notice);
-            summary.kernel_was_lost = true;
         }
         const std::string notice =
             page.cut ? fmt::format("[Output truncated: {}]", rest_of(result.execution_id, page)) : std::string();
         CallToolResult answer = result_of(page, result, notice);
-        answer.structured_content = to_raw_json(summary);
+        if (arguments.details.value_or(false)) {
+            const ExecutionDetails details{result.execution_id,   session,      result.status, result.duration_seconds,
+                                           result.waited_seconds, result.layers};
+            page.content.add_text(to_json(details));
+            answer.content = page.content.blocks();
+        }
         co_return answer;
     }
 
@@ -305,21 +265,15 @@ struct ExecutionTools {
 
     Task<CallToolResult> read(ReadArguments arguments, std::shared_ptr<ToolCall> call) {
         const std::size_t characters = characters_of(arguments.max_output_chars, default_output_characters);
-        protocol::ExecutionParams params{arguments.execution_id};
-        const protocol::ExecutionInfo info = co_await sidecar.call<protocol::ExecutionGet>(std::move(params), call);
         OutputPage page =
             co_await read_output_page(&sidecar, call, arguments.execution_id, std::move(arguments.cursor), characters);
-        OutputSummary summary;
-        summary.execution_id = arguments.execution_id;
-        summary.running = info.state != protocol::ExecutionState::finished;
-        summary.output = page.text;
-        summary.next = page.next;
         if (page.cut) {
-            page.content.add_text(fmt::format("[{}]", rest_of(summary.execution_id, page)));
+            page.content.add_text(fmt::format("[{}]", rest_of(arguments.execution_id, page)));
+        } else if (page.next) {
+            page.content.add_text(fmt::format("[It still runs; {}]", rest_of(arguments.execution_id, page)));
         }
         CallToolResult answer;
         answer.content = page.content.blocks();
-        answer.structured_content = to_raw_json(summary);
         co_return answer;
     }
 };
@@ -328,21 +282,9 @@ constexpr std::string_view execute_input = R"({"type":"object","properties":{
 "code":{"type":"string","description":"Python code, or that of the kernel's language. Top-level await works; the last expression's value is part of the output."},
 "timeout":{"type":"number","exclusiveMinimum":0,"description":"Seconds after which the code is interrupted. Time spent waiting for a user does not count. Default: 30; at most 300, unless the user set otherwise."},
 "max_output_chars":{"type":"integer","minimum":1,"description":"How much text of the output the result holds at most; the rest is read with read_output. Default: 20000."},
-"session":{"type":"string","description":"Run in this session instead of your own one: \"default\" is the one that the user's editor uses."}},
+"session":{"type":"string","description":"Run in this session instead of your own one: \"default\" is the one that the user's editor uses."},
+"details":{"type":"boolean","description":"Add a last text, JSON: execution_id, session, status, durations, and the layers of isolation."}},
 "required":["code"],"additionalProperties":false})";
-
-constexpr std::string_view execute_output = R"({"type":"object","properties":{
-"execution_id":{"type":"string"},"session":{"type":"string"},
-"status":{"type":"string","enum":["ok","error","timeout","cancelled","killed","oom"]},
-"reason":{"type":"string"},
-"output":{"type":"string","description":"The text of the output, up to max_output_chars."},
-"next":{"type":"string","description":"There is more: the cursor for read_output."},
-"error":{"type":"object","properties":{"name":{"type":"string"},"message":{"type":"string"}},"required":["name","message"]},
-"duration_seconds":{"type":"number"},
-"waited_seconds":{"type":"number","description":"Of that, waiting for a user."},
-"isolation":{"type":"array","items":{"type":"string"}},
-"kernel_was_lost":{"type":"boolean","description":"The kernel was restarted before this: its variables and imports are gone."}},
-"required":["execution_id","session","status","output","duration_seconds","waited_seconds","isolation"]})";
 
 constexpr std::string_view cell_input = R"({"type":"object","properties":{
 "code":{"type":"string","description":"Python code."},
@@ -361,11 +303,6 @@ constexpr std::string_view read_input = R"({"type":"object","properties":{
 "max_output_chars":{"type":"integer","minimum":1,"description":"Default: 20000."}},
 "required":["execution_id"],"additionalProperties":false})";
 
-constexpr std::string_view read_schema = R"({"type":"object","properties":{
-"execution_id":{"type":"string"},"running":{"type":"boolean"},"output":{"type":"string"},
-"next":{"type":"string","description":"There is more, or there will be: the cursor for read_output."}},
-"required":["execution_id","running","output"]})";
-
 } // namespace
 
 std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const UserLimits& limits) {
@@ -379,7 +316,7 @@ std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const UserLimits&
                   "writable. Tools of MCP servers are called from the code: `from mcptools.SERVER import TOOL` and "
                   "`TOOL.run(...)`, once generate_wrappers has written them. Each such call is subject to a user's "
                   "rules and may wait for a user's answer.",
-                  execute_input, execute_output),
+                  execute_input),
         [tools](ExecuteArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->execute(std::move(arguments), std::move(call));
         }));
@@ -406,7 +343,7 @@ std::vector<mcp::Tool> execution_tools(SidecarClient& sidecar, const UserLimits&
         }));
     all.push_back(mcp::typed_tool<ReadArguments>(
         tool_spec("read_output", "Reads the output of an execution, also while it runs: what a result left out.",
-                  read_input, read_schema),
+                  read_input),
         [tools](ReadArguments arguments, std::shared_ptr<ToolCall> call) {
             return tools->read(std::move(arguments), std::move(call));
         }));

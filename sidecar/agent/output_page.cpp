@@ -152,7 +152,6 @@ class PageWriter {
         return true;
     }
     void finish() {
-        page_.text += block_;
         if (!block_.empty()) {
             page_.content.add_text(block_);
             block_.clear();

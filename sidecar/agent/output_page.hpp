@@ -16,7 +16,6 @@ inline constexpr std::size_t max_output_characters = 1'000'000;
 
 struct OutputPage {
     mcp::Content content;            // text and pictures in their order
-    std::string text;                // the text alone
     std::optional<std::string> next; // cursor of the next page; nothing at the end
     bool cut = false;                // there is more output already
 };

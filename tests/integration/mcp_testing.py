@@ -183,6 +183,11 @@ def text_of(result):
     return "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
 
 
+def details_of(result):
+    """What `execute` adds when it is called with details=True."""
+    return json.loads(result["content"][-1]["text"])
+
+
 class McpTest(WorkspaceSidecarTest):
     """Agents over MCP, and editors, of one workspace."""
 

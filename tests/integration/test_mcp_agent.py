@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import unittest
@@ -9,7 +10,7 @@ import unittest
 import mcp_wire
 from cellgate_client import CELLGATE
 from executions import RpcError
-from mcp_testing import McpTest, text_of
+from mcp_testing import McpTest, details_of, text_of
 from processes import wait_until
 from tools_testing import MCP_SERVER, fixture_server
 
@@ -75,7 +76,7 @@ class LimitsOfPythonSandboxServer(McpTest):
         return self.mcp(environment=self.workspace.environment(**variables))
 
     def timed_out(self, result):
-        return result["structuredContent"]["status"] == "timeout"
+        return result["isError"] and "[timeout: " in text_of(result)
 
     def test_the_timeout_of_executions_that_name_none(self):
         for names in ({"SANDBOX_TIMEOUT": "0.7"}, {"SANDBOX_DEFAULT_TIMEOUT": "0.7", "SANDBOX_TIMEOUT": "1000"},
@@ -97,10 +98,11 @@ class LimitsOfPythonSandboxServer(McpTest):
         agent = self.agent_with(SANDBOX_MAX_OUTPUT_SIZE="40")
         for result in (agent.call("execute", code="print('a' * 100)"),
                        agent.call("execute", code="print('a' * 100)", max_output_chars=90)):
-            self.assertEqual(result["structuredContent"]["output"], "a" * 40)
-            self.assertIn("next", result["structuredContent"])
+            output, notice = (block["text"] for block in result["content"])
+            self.assertEqual(output, "a" * 40)
+            self.assertIn("read_output with execution_id", notice)
         free = self.mcp().call("execute", code="print('a' * 100)", max_output_chars=90)  # the control
-        self.assertEqual(free["structuredContent"]["output"], "a" * 90)
+        self.assertEqual(free["content"][0]["text"], "a" * 90)
 
     def test_what_is_no_number_starts_nothing(self):
         for name in ("SANDBOX_TIMEOUT", "SANDBOX_DEFAULT_TIMEOUT", "SANDBOX_MAX_TIMEOUT", "SANDBOX_MAX_OUTPUT_SIZE"):
@@ -112,38 +114,41 @@ class LimitsOfPythonSandboxServer(McpTest):
 
 
 class Running(McpTest):
-    def test_a_result_says_how_it_ended_and_where(self):
+    def test_a_result_carries_the_output_once_and_says_more_when_asked(self):
         agent = self.mcp()
         result = agent.call("execute", code="print('one')\n'two'")
-        summary = result["structuredContent"]
-        self.assertEqual(summary["status"], "ok")
-        self.assertEqual(summary["output"], "one\n'two'\n")
-        self.assertEqual(text_of(result), summary["output"])
-        self.assertIn("bwrap", summary["isolation"])
-        failed = agent.call("execute", code="1 / 0")["structuredContent"]
-        self.assertEqual(failed["status"], "error")
-        self.assertEqual(failed["error"], {"name": "ZeroDivisionError", "message": "division by zero"})
-        late = agent.call("execute", code="while True: pass", timeout=0.5)
-        self.assertEqual(late["structuredContent"]["status"], "timeout")
+        self.assertEqual(result, {"content": [{"type": "text", "text": "one\n'two'\n"}]})
+        detailed = agent.call("execute", code="print('one')", details=True)
+        self.assertEqual(text_of(detailed).count("one"), 1)
+        details = details_of(detailed)
+        self.assertEqual(details["status"], "ok")
+        self.assertTrue(details["session"].startswith("agent-"))
+        self.assertIn("bwrap", details["isolation"])
+        failed = agent.call("execute", code="1 / 0", details=True)
+        self.assertEqual(details_of(failed)["status"], "error")
+        self.assert_failed(failed, "ZeroDivisionError: division by zero")
+        late = agent.call("execute", code="while True: pass", timeout=0.5, details=True)
+        self.assertEqual(details_of(late)["status"], "timeout")
         self.assert_failed(late, "timeout")
 
     def test_pages_make_the_whole_whatever_was_cut(self):
         agent = self.mcp()
         code = ("import sys\nfor i in range(300):\n    print(f'zeile {i} äöü€😀', flush=True)\n"
                 "    print(f'stderr {i}', file=sys.stderr, flush=True)")
-        first = agent.call("execute", code=code, max_output_chars=997)["structuredContent"]
-        pages, after = [first["output"]], first["next"]
-        while after:
-            page = agent.call("read_output", execution_id=first["execution_id"], cursor=after,
-                              max_output_chars=1009)["structuredContent"]
-            self.assertLessEqual(len(page["output"]), 1009)
-            pages.append(page["output"])
-            after = page.get("next")
+        page = agent.call("execute", code=code, max_output_chars=997, details=True)
+        execution_id = details_of(page)["execution_id"]
+        page["content"].pop()
+        pages = [page["content"][0]["text"]]
+        rest = r'read_output with execution_id "(\w+)" and cursor "([\d:]+)"'
+        while more := re.search(rest, page["content"][-1]["text"]):
+            page = agent.call("read_output", execution_id=more[1], cursor=more[2], max_output_chars=1009)
+            self.assertLessEqual(len(page["content"][0]["text"]), 1009)
+            pages.append(page["content"][0]["text"])
         whole = "".join(f"zeile {i} äöü€😀\nstderr {i}\n" for i in range(300))
         self.assertEqual("".join(pages), whole)
-        self.assertEqual(len(first["output"]), 997)
+        self.assertEqual(len(pages[0]), 997)
         for cursor in ("", "1", "a:b", "-1:0", "1:2:3", "1:-1", " 1:1"):
-            self.assert_failed(agent.call("read_output", execution_id=first["execution_id"], cursor=cursor), "cursor")
+            self.assert_failed(agent.call("read_output", execution_id=execution_id, cursor=cursor), "cursor")
 
     def test_pictures_are_pictures_in_their_place(self):
         agent = self.mcp()
@@ -204,9 +209,6 @@ class Running(McpTest):
                     first = tool == ("execute" if loss % 2 == 0 else "execute_ipython_cell")
                     self.assertTrue(text_of(result).startswith(str(not first)), result)
                     self.assertEqual(text_of(result).count(notice), 1 if first and loss else 0)
-                    if tool == "execute":
-                        self.assertEqual(result["structuredContent"].get("kernel_was_lost"),
-                                         True if first and loss else None)
             os.kill(self.sidecar_pid(), signal.SIGKILL)
             self.wait_for_the_end_of_the_sidecar()
 
@@ -238,7 +240,8 @@ class Running(McpTest):
         agent = self.mcp()
         result = agent.call("execute", code="x", session="default")
         self.assertEqual(text_of(result), "'of the user'\n")
-        self.assertEqual(result["structuredContent"]["session"], "default")
+        detailed = agent.call("execute", code="x", session="default", details=True)
+        self.assertEqual(details_of(detailed)["session"], "default")
         self.assert_failed(agent.call("execute", code="x", session="nothing"), "there is no session")
 
     def test_both_eras_list_the_same_tools(self):

@@ -8,7 +8,7 @@ import unittest
 import attaching
 from cellgate_client import arguments_of
 from executions import RpcError
-from mcp_testing import McpTest, accept, decline, text_of
+from mcp_testing import McpTest, accept, decline, details_of, text_of
 from processes import TIMEOUT, wait_until
 from test_mcp_agent import CALL, FIX
 
@@ -49,14 +49,13 @@ class TheUser(McpTest):
 
     def test_a_call_waits_for_the_user_beyond_its_timeout(self):
         editor, agent = self.prepare()
-        call = agent.start_call("execute", code=CALL, timeout=0.5)
+        call = agent.start_call("execute", code=CALL, timeout=0.5, details=True)
         asked = editor.approval()
         done = threading.Event()
         threading.Timer(1, done.set).start()
         done.wait(TIMEOUT)
         editor.allow(asked)
-        summary = self.assert_ok(agent.answer(call))["structuredContent"]
-        self.assertGreater(summary["waited_seconds"], 0.5)
+        self.assertGreater(details_of(self.assert_ok(agent.answer(call)))["waited_seconds"], 0.5)
 
     def test_nobody_attached_is_a_no_that_tells_the_user_what_to_do(self):
         self.workspace.write(".mcp.json", json.dumps(FIX))

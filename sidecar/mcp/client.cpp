@@ -5,6 +5,7 @@
 #include "base/scope_exit.hpp"
 #include "base/sync.hpp"
 #include "failed.hpp"
+#include "mcp/content.hpp"
 #include "wire.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@ constexpr Duration probe_timeout = 5s;
 constexpr std::size_t max_pages = 1000;
 constexpr std::size_t max_tools = 10'000;
 constexpr std::size_t max_list_bytes = std::size_t{32} << 20;
+constexpr std::size_t max_error_text = 4096;
 constexpr std::size_t max_result_bytes = std::size_t{32} << 20;
 // Limits our answers to a server that sends requests and never reads.
 constexpr std::size_t max_unread_answers = std::size_t{32} << 20;
@@ -63,6 +65,17 @@ bool choose_modern(const std::vector<std::string>& versions) {
     }
     throw failed(fmt::format("expected a server that speaks MCP {} or {} to {}, found one that speaks {}",
                              modern_version, legacy_versions.back(), legacy_versions.front(), join(versions)));
+}
+
+// What the server answered in place of a result. Its code and data are text only: with them a server could impersonate
+// the gate.
+std::string remote_error_text(const protocol::RemoteError& remote) {
+    std::string text = fmt::format("{} (code {})", escape_unprintable(remote.message.substr(0, max_error_text), true),
+                                   static_cast<int>(remote.code));
+    if (!remote.data.is_null()) {
+        text += "\n" + escape_unprintable(remote.data.text().substr(0, max_error_text), true);
+    }
+    return text;
 }
 
 // The pages of a server's list of tools, joined into one list.
@@ -318,10 +331,7 @@ void Client::rethrow(std::exception_ptr error, std::string_view method) const {
     } catch (const Cancelled&) {
         throw;
     } catch (const protocol::RemoteError& remote) {
-        // Its code and data are not passed on: with them a server could impersonate the gate.
-        throw failed(fmt::format("the server answered {} with an error: {} (code {})", method,
-                                 escape_unprintable(remote.message.substr(0, 4096), true),
-                                 static_cast<int>(remote.code)));
+        throw failed(fmt::format("the server answered {} with an error: {}", method, remote_error_text(remote)));
     } catch (const Error& other) {
         if (other.code == ErrorCode::tool_server_failed || other.code == ErrorCode::limit_exceeded) {
             throw; // of the connection, which knows this request
@@ -407,6 +417,8 @@ Task<protocol::CallToolResult> Client::call_tool(std::string tool, RawJson argum
     std::exception_ptr error;
     try {
         result = co_await peer_.call_raw("tools/call", std::move(raw_params));
+    } catch (const protocol::RemoteError& remote) {
+        co_return error_result(remote_error_text(remote));
     } catch (const Error&) {
         error = std::current_exception();
     }

@@ -401,14 +401,18 @@ class Check {
 
 } // namespace
 
-std::optional<std::string> check_arguments(const RawJson& schema, const RawJson& arguments) {
-    for (const RawJson* each : {&schema, &arguments}) {
+std::optional<std::string> check_document(const RawJson& schema, const RawJson& value, const std::string& path) {
+    for (const RawJson* each : {&schema, &value}) {
         if (std::count(each->text().begin(), each->text().end(), ',') > max_commas) {
             return std::nullopt;
         }
     }
     const JsonValue root = parse_json_value(schema.text());
-    return check_value(root, root, parse_json_value(arguments.text()), "arguments");
+    return check_value(root, root, parse_json_value(value.text()), path);
+}
+
+std::optional<std::string> check_arguments(const RawJson& schema, const RawJson& arguments) {
+    return check_document(schema, arguments, "arguments");
 }
 
 std::optional<std::string> check_value(const JsonValue& root, const JsonValue& schema, const JsonValue& value,

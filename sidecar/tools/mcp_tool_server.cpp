@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "mcp/http_connection.hpp"
 #include "mcp/request_not_taken.hpp"
+#include "result_check.hpp"
 #include "server_errors.hpp"
 
 #include <fmt/format.h>
@@ -107,8 +108,9 @@ Task<std::optional<protocol::CallToolResult>> McpToolServer::call(ToolPtr tool, 
     }
     std::exception_ptr error;
     try {
-        co_return co_await client_->call_tool(tool->spec.name, std::move(std::get<gate::ToolCall>(allowed).arguments),
-                                              std::move(on_progress));
+        protocol::CallToolResult result = co_await client_->call_tool(
+            tool->spec.name, std::move(std::get<gate::ToolCall>(allowed).arguments), std::move(on_progress));
+        co_return checked_result(tool->spec, std::move(result));
     } catch (const Error&) {
         error = std::current_exception();
     }

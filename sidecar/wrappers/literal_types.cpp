@@ -83,7 +83,7 @@ PythonType one_of_values(const std::vector<const SchemaNode*>& values) {
             types.push_back("None");
         }
     }
-    return {union_annotation(types), "", ""};
+    return {union_annotation(types), "", "", with_none};
 }
 
 } // namespace cellgate::wrappers

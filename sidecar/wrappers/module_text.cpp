@@ -19,11 +19,12 @@ namespace cellgate::wrappers {
 namespace {
 
 constexpr std::size_t max_module_bytes = std::size_t{4} << 20;
-constexpr std::array<std::string_view, 8> typing_names{"Any",     "Coroutine", "Dict",     "List",
-                                                       "Literal", "Mapping",   "Optional", "Tuple"};
-constexpr std::array<std::string_view, 3> runtime_names{"UNSET", "Content", "Unset"};
-constexpr std::array<std::string_view, 10> private_names{"Struct",       "Tool",   "dict_of",    "first_of", "list_of",
-                                                         "read_content", "struct", "structured", "tuple_of", "variant"};
+constexpr std::array<std::string_view, 9> typing_names{"Any",     "Coroutine", "Dict",     "List", "Literal",
+                                                       "Mapping", "Optional",  "Sequence", "Tuple"};
+constexpr std::array<std::string_view, 4> runtime_names{"UNSET", "Contents", "Text", "Unset"};
+constexpr std::array<std::string_view, 12> private_names{"Answer",  "ContentAnswer", "Struct",   "Tool",
+                                                         "dict_of", "first_of",      "list_of",  "read_content",
+                                                         "struct",  "structured",    "tuple_of", "variant"};
 // Constraints of a schema that are not part of the type.
 constexpr std::array<std::string_view, 12> facts{"default",   "format",           "pattern",          "minimum",
                                                  "maximum",   "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
@@ -37,18 +38,25 @@ void require_fits(std::string_view text) {
     }
 }
 
-std::string optional_annotation(const std::string& annotation) {
-    if (annotation == "Any") {
-        return annotation;
-    }
+std::string union_with(const std::string& annotation, std::string_view more) {
     if (annotation.starts_with("Union[")) {
-        return annotation.substr(0, annotation.size() - 1) + ", Unset]";
+        return fmt::format("{}, {}]", annotation.substr(0, annotation.size() - 1), more);
     }
-    return fmt::format("Union[{}, Unset]", annotation);
+    return fmt::format("Union[{}, {}]", annotation, more);
 }
 
 std::string field_annotation(const Field& field) {
-    return field.required ? field.type.annotation : optional_annotation(field.type.annotation);
+    const std::string& annotation = field.type.annotation;
+    return field.required || annotation == "Any" ? annotation : union_with(annotation, "Unset");
+}
+
+// Callers may pass None for an absent value where the tool takes no null.
+bool takes_none_as_absent(const Field& field) {
+    return !field.required && field.type.annotation != "Any" && !field.type.takes_null;
+}
+
+std::string parameter_annotation(const Field& field) {
+    return takes_none_as_absent(field) ? union_with(field.type.annotation, "None, Unset") : field_annotation(field);
 }
 
 // The descriptions of the values that the tool offers: `"kg" (Kilogram)`; "" if there are none.
@@ -123,6 +131,16 @@ std::string docstring_lines(const std::string& text, int indent) {
     return fmt::format("{}\"\"\"{}{}\"\"\"\n", margin, inside, several ? "\n" + margin : "");
 }
 
+// A Result has the blocks beside its structure as `content`, unless the structure has a property of that name.
+std::string_view base_of(const Class& type) {
+    if (type.name != "Result") {
+        return "_Struct";
+    }
+    const bool taken =
+        std::any_of(type.fields.begin(), type.fields.end(), [](const Field& field) { return field.name == "content"; });
+    return taken ? "_ContentAnswer" : "_Answer";
+}
+
 class ModuleWriter {
   public:
     ModuleWriter(const std::string& server, const protocol::ToolSpec& tool) : server_(server), tool_(tool) {}
@@ -138,7 +156,7 @@ class ModuleWriter {
 
     const std::string& server_;
     const protocol::ToolSpec& tool_;
-    std::string returned_ = "Union[str, List[Content]]";
+    std::string returned_ = "Union[Text, Contents]";
 };
 
 std::string ModuleWriter::write() {
@@ -211,7 +229,9 @@ std::string ModuleWriter::class_text(const Class& type) const {
                                 string_literal(field.wire));
         }
         annotations += fmt::format("    {}: {}\n", field.name, field_annotation(field));
-        assignments += fmt::format("        self.{0}: {1} = {0}\n", field.name, field_annotation(field));
+        assignments +=
+            fmt::format("        self.{0}: {1} = {2}{0}\n", field.name, field_annotation(field),
+                        takes_none_as_absent(field) ? fmt::format("UNSET if {0} is None else ", field.name) : "");
         require_fits(assignments);
     }
     std::string extra = "extra";
@@ -225,7 +245,7 @@ std::string ModuleWriter::class_text(const Class& type) const {
     const std::string text = type.name == "Params" ? "The arguments of `run`, which describes them."
                              : type.fields.empty() ? type.description
                                                    : type.description + describe_fields(type, "Fields");
-    std::string out = fmt::format("class {}(_Struct):\n{}\n    __slots__ = ({})\n", type.name,
+    std::string out = fmt::format("class {}({}):\n{}\n    __slots__ = ({})\n", type.name, base_of(type),
                                   docstring_lines(text.empty() ? type.name : text, 4), slots);
     if (!wire.empty()) {
         out += fmt::format("    __wire__ = {{{}}}\n", wire);
@@ -243,8 +263,8 @@ std::string ModuleWriter::parameters(const Class& type, int indent) const {
     const std::string margin = "\n" + std::string(static_cast<std::size_t>(indent), ' ');
     std::string out;
     for (const Field& field : type.fields) {
-        out +=
-            fmt::format("{}{}: {}{},", margin, field.name, field_annotation(field), field.required ? "" : " = UNSET");
+        out += fmt::format("{}{}: {}{},", margin, field.name, parameter_annotation(field),
+                           field.required ? "" : " = UNSET");
     }
     if (type.extra) {
         out += fmt::format("{}extra: Optional[Mapping[str, {}]] = None,", margin, type.extra->annotation);
@@ -260,10 +280,11 @@ std::string ModuleWriter::function(const Class& params, bool async) const {
     if (!async) {
         const bool titled = tool_.title && tool_.title != tool_.name;
         const std::string arguments = describe_fields(params, "Arguments");
-        text =
-            (titled ? *tool_.title + "\n\n" : "") + tool_.description.value_or("") +
-            (arguments.empty() ? "\n" : arguments) + "\nReturns: " +
-            (tool_.output_schema ? "a `Result`." : "text, or a list of content blocks when there is more than text.");
+        text = (titled ? *tool_.title + "\n\n" : "") + tool_.description.value_or("") +
+               (arguments.empty() ? "\n" : arguments) + "\nReturns: " +
+               (tool_.output_schema
+                    ? "a `Result`."
+                    : "text, or a list of content blocks when there is more than text; `.text` is the text of both.");
     }
     return fmt::format("@overload\ndef {0}(params: Union[Params, Mapping[str, Any]], /) -> {1}: ...\n\n\n"
                        "@overload\ndef {0}({2}) -> {1}: ...\n\n\n"

@@ -111,9 +111,9 @@ std::string reader_argument(const PythonType& type) {
 
 const std::set<std::string>& reserved_names() {
     static const std::set<std::string> names{
-        "Any",      "Content", "Coroutine", "Dict", "False", "List",  "Literal", "Mapping", "None",
-        "Optional", "Params",  "Result",    "True", "Tuple", "UNSET", "Union",   "Unset",   "bool",
-        "extra",    "float",   "from_dict", "int",  "self",  "str",   "to_dict"};
+        "Any",      "Contents", "Coroutine", "Dict",      "False", "List", "Literal", "Mapping", "None",
+        "Optional", "Params",   "Result",    "Sequence",  "Text",  "True", "Tuple",   "UNSET",   "Union",
+        "Unset",    "bool",     "extra",     "from_dict", "float", "int",  "self",    "str",     "to_dict"};
     return names;
 }
 
@@ -200,7 +200,7 @@ PythonType TypeBuilder::of_json_type(const std::string& type, const SchemaNode& 
         return {"bool", "", ""};
     }
     if (type == "null") {
-        return {"None", "", ""};
+        return {"None", "", "", true};
     }
     if (type == "array") {
         return array_type(parts, hint);
@@ -238,7 +238,9 @@ PythonType TypeBuilder::array_type(const SchemaParts& parts, const std::string& 
     } else if (items != nullptr) {
         item = type_of(*items, singular(hint));
     }
-    return {fmt::format("List[{}]", item.annotation),
+    // A list of dicts is no List of a Union, as lists can be changed.
+    const std::string_view kind = is_input_ && !item.reader.empty() ? "Sequence" : "List";
+    return {fmt::format("{}[{}]", kind, item.annotation),
             item.reader.empty() ? "" : fmt::format("_list_of({})", item.reader), ""};
 }
 
@@ -260,7 +262,8 @@ PythonType TypeBuilder::object_type(const SchemaNode& node, const SchemaParts& p
         values = &patterns->members.front().value;
     }
     const PythonType value = values == nullptr ? PythonType{} : type_of(*values, singular(hint));
-    return {fmt::format("Dict[str, {}]", value.annotation),
+    const std::string_view kind = is_input_ && !value.reader.empty() ? "Mapping" : "Dict";
+    return {fmt::format("{}[str, {}]", kind, value.annotation),
             value.reader.empty() ? "" : fmt::format("_dict_of({})", value.reader), ""};
 }
 
@@ -270,7 +273,11 @@ PythonType TypeBuilder::class_type(const SchemaNode& node, const ObjectView& vie
     if (type.variant.size() > max_expression) {
         type.variant.clear();
     }
-    known_[&node] = type; // fields may be of this class
+    PythonType used = type; // which fields may be
+    if (is_input_) {
+        used.annotation = fmt::format("Union[{}, Mapping[str, Any]]", name);
+    }
+    known_[&node] = used;
     Class made{name, description, {}, std::nullopt, is_input_};
     std::vector<std::string> wire_names;
     for (const auto& [wire, parts] : view.properties) {
@@ -291,11 +298,15 @@ PythonType TypeBuilder::class_type(const SchemaNode& node, const ObjectView& vie
     if (!view.closed) {
         made.extra = view.additional == nullptr ? PythonType{} : type_of(*view.additional, "extra_value");
     }
+    // What a Result holds was read, and is of its classes; what a caller passes may be dicts.
+    const bool has_dicts = std::any_of(made.fields.begin(), made.fields.end(), [](const Field& field) {
+        return field.type.annotation.find("Mapping[") != std::string::npos;
+    });
     classes_.push_back(std::move(made));
-    if (is_input_ && node.text.find("\"$ref\"") == std::string_view::npos) {
+    if (is_input_ && !has_dicts && node.text.find("\"$ref\"") == std::string_view::npos) {
         input_types_.emplace(node.text, type);
     }
-    return type;
+    return used;
 }
 
 PythonType TypeBuilder::union_of(const std::vector<SchemaNode>& alternatives, const std::string& hint) {
@@ -310,10 +321,12 @@ PythonType TypeBuilder::either(const std::vector<PythonType>& types) const {
     std::vector<std::string> annotations;
     std::vector<PythonType> read;
     bool with_none = false;
+    bool takes_null = false;
     for (const PythonType& type : types) {
         if (type.annotation == "Any") {
             return {};
         }
+        takes_null = takes_null || type.takes_null;
         if (type.annotation == "None") {
             with_none = true;
             continue;
@@ -333,7 +346,7 @@ PythonType TypeBuilder::either(const std::vector<PythonType>& types) const {
     if (types.size() == 1) {
         return types.front();
     }
-    PythonType made{union_annotation(annotations), "", ""};
+    PythonType made{union_annotation(annotations), "", "", takes_null};
     if (read.size() == 1) {
         made.reader = read.front().reader;
         made.variant = read.front().variant;

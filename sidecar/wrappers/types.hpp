@@ -18,6 +18,7 @@ struct PythonType {
     std::string annotation = "Any";
     std::string reader;  // an expression; empty if plain values need no conversion
     std::string variant; // the reader inside a union, if different: it accepts only matching values
+    bool takes_null = false;
 };
 
 struct Field {

@@ -43,7 +43,13 @@ class RealTools(RoundTrip):
             'read_text_file.run({"path": "x"}).content.upper()': True,
             'read_text_file.run(read_text_file.Params(path="x", extra={"y": 1}))': True,
             'edit_file.run(path="x", edits=[edit_file.Edit(oldText="a", newText="b")], dryRun=True)': True,
+            'edit_file.run(path="x", edits=[{"oldText": "a", "newText": "b"}], dryRun=None)': True,
+            'read_text_file.run(path="x", head=None).content_.text.upper()': True,
             'list_directory_with_sizes.run(path="x", sortBy="size")': True,
+            'echo.run(message="x").text.upper()': True,
+            'get_structured_content.run(location="New York").content[0].type.upper()': True,
+            'echo.run(message="x").content': False,
+            'echo.run(message=None)': False,
             "read_text_file.run()": False,
             "read_text_file.run(path=1)": False,
             'read_text_file.run(pth="x")': False,
@@ -52,8 +58,13 @@ class RealTools(RoundTrip):
             'list_directory_with_sizes.run(path="x", sortBy="colour")': False,
         }
         with tempfile.TemporaryDirectory(prefix="cellgate-test-") as folder:
-            package = generate("fs", tools_of("server-filesystem"), folder)["package"]
-            lines = ["from mcptools.%s import edit_file, list_directory_with_sizes, read_text_file" % package, ""]
+            generate("fs", tools_of("server-filesystem"), folder)
+            generate("everything", tools_of("server-everything"), folder)
+            lines = [
+                "from mcptools.everything import echo, get_structured_content",
+                "from mcptools.fs import edit_file, list_directory_with_sizes, read_text_file",
+                "",
+            ]
             with open(os.path.join(folder, "uses.py"), "w", encoding="utf-8") as file:
                 file.write("\n".join(lines + ["print(%s)" % use for use in uses]) + "\n")
             wrong = {int(found.split(":")[1]) for found in pyright(folder, "3.9")}

@@ -30,6 +30,20 @@ TOOLS = [
         "outputSchema": {"type": "object", "properties": {"shape": SHAPES}, "required": ["shape"]},
     },
     {"name": "list", "inputSchema": OBJECT, "outputSchema": {"type": "array", "items": {"type": "integer"}}},
+    {"name": "page", "inputSchema": OBJECT, "outputSchema": {"type": "object", "properties": {"content": {}}}},
+    {
+        "name": "optional",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "limit": {"type": "integer"},
+                "label": {"type": ["string", "null"]},
+                "wait": {"type": "number", "default": 30},
+                "inner": {"type": "object", "properties": {"depth": {"type": "integer"}}},
+            },
+            "required": ["wait"],
+        },
+    },
     {"name": "closed", "inputSchema": {"type": "object", "additionalProperties": False}},
     {
         "name": "labels",
@@ -197,24 +211,34 @@ class Runtime(unittest.TestCase):
             self.assertIsNone(caught.exception.__context__)
             again = pickle.loads(pickle.dumps(caught.exception))
             self.assertEqual((type(again), str(again), again.kind), (self.tools.ApprovalDenied, "not today", "denied"))
+            self.assertEqual((again.server, again.tool), ("server", "text"))
 
-    def test_other_failures_say_what_to_do(self):
+    def test_what_the_connection_does_is_no_error_of_the_tool(self):
         def answer(params):
             raise ValueError("the server died")
 
         self.answer = answer
-        with self.assertRaises(self.tools.ToolCallError) as caught:
-            self.text.run()
-        self.assertEqual(str(caught.exception), "the server died (restart it)")
-        self.assertEqual(caught.exception.kind, "toolServerFailed")
-        self.assertNotIsInstance(caught.exception, (self.tools.ApprovalDenied, self.tools.ToolError))
+        for call in (self.text.run, lambda: asyncio.run(self.text.run_async())):
+            with self.assertRaises(self.tools.ToolConnectionError) as caught:
+                call()
+            error = caught.exception
+            self.assertEqual(str(error), "server.text: the server died (restart it)")
+            self.assertEqual((error.kind, error.server, error.tool), ("toolServerFailed", "server", "text"))
+            self.assertNotIsInstance(error, (self.tools.ApprovalDenied, self.tools.ToolError))
+            self.assertIsInstance(error, self.tools.ToolCallError)
 
-    def test_a_tools_own_error_is_a_tool_error_with_its_text(self):
+    def test_what_the_server_answers_is_a_tool_error_that_tells_which_tool(self):
         self.answer = lambda params: {**text_result("no such file"), "isError": True}
-        with self.assertRaisesRegex(self.tools.ToolError, "^no such file$"):
+        for tool in (self.text, self.typed):
+            with self.assertRaises(self.tools.ToolError) as caught:
+                tool.run()
+            name = tool.__name__.rpartition(".")[2]
+            error = pickle.loads(pickle.dumps(caught.exception))
+            self.assertEqual((str(error), error.message), (f"server.{name}: no such file", "no such file"))
+            self.assertEqual((error.server, error.tool), ("server", name))
+        self.answer = lambda params: {"content": [], "isError": True}
+        with self.assertRaisesRegex(self.tools.ToolError, "^server.text: the tool failed and said nothing"):
             self.text.run()
-        with self.assertRaisesRegex(self.tools.ToolError, "^no such file$"):
-            self.typed.run()
 
     def test_text_comes_as_text_and_other_content_as_blocks(self):
         self.answer = lambda params: {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}
@@ -242,6 +266,78 @@ class Runtime(unittest.TestCase):
         self.assertEqual((audio.mime_type, link.uri, link.size), ("audio/wav", "file:///x", 3))
         self.assertEqual(resource.resource["text"], "y")
         self.assertEqual(unknown.extra, {"depth": 3})
+        self.assertEqual(blocks.text, "a")
+        self.answer = lambda params: text_result("plain")
+        answer = self.text.run()
+        self.assertEqual((answer, answer.text, type(answer.text)), ("plain", "plain", str))
+
+    def test_blocks_show_themselves_and_never_as_base64(self):
+        large = "aGk5" * 25000
+        blob = {"uri": "file:///x", "mimeType": "image/png", "blob": large}
+        self.answer = lambda params: {
+            "content": [
+                {"type": "image", "data": large, "mimeType": "image/png"},
+                {"type": "audio", "data": large, "mimeType": 'audio/wav"><script>'},
+                {"type": "resource", "resource": blob},
+                {"type": "image", "data": "PHN2Zy8+", "mimeType": "image/svg+xml"},
+                {"type": "resource", "resource": {"uri": "file:///y", "text": "the text"}},
+                {"type": "image", "data": large, "mimeType": "text/html"},
+                {"type": "hologram", "data": large, "parts": [large]},
+                {"type": "text", "text": "word " * 1000},
+            ]
+        }
+        blocks = self.text.run()
+        self.assertLess(len(repr(blocks)), 3000)
+        self.assertIn("<ImageContent image/png, 75,000 bytes>", repr(blocks))
+        image, audio, embedded, drawing, text, no_image, unknown, words = [each._repr_mimebundle_() for each in blocks]
+        self.assertEqual((image["image/png"], embedded["image/png"]), (large, large))
+        self.assertEqual(image["text/plain"], "<ImageContent image/png, 75,000 bytes>")
+        self.assertIn("<audio controls src=\"data:audio/wav&quot;&gt;&lt;script&gt;;base64,aGk5", audio["text/html"])
+        self.assertEqual(drawing["image/svg+xml"], "<svg/>")
+        self.assertEqual(text, {"text/plain": "the text"})
+        self.assertEqual([list(each) for each in (no_image, unknown)], [["text/plain"]] * 2)
+        self.assertEqual(words, {"text/plain": "word " * 1000})
+
+    def test_ipython_displays_each_block_and_those_beside_a_structure(self):
+        from IPython.core.interactiveshell import InteractiveShell
+        from IPython.utils.capture import capture_output
+
+        shell = InteractiveShell.instance()
+        self.addCleanup(InteractiveShell.clear_instance)
+        shell.user_ns.update(text=self.text, typed=self.typed)
+        image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+        self.answer = lambda params: {
+            "content": [{"type": "text", "text": "a"}, image],
+            "structuredContent": {"shape": "line"},
+        }
+        with capture_output() as shown:
+            shell.run_cell("text.run()")
+        self.assertEqual([output.data["text/plain"] for output in shown.outputs], ["a", "<ImageContent image/png, 2 bytes>"])
+        self.assertEqual(shown.outputs[1].data["image/png"], "aGk=")
+        with capture_output() as shown:
+            shell.run_cell("typed.run()")
+        self.assertEqual(shown.outputs[0].data["image/png"], "aGk=")
+        self.assertIn("Result(shape='line')", shown.stdout + repr([each.data for each in shown.outputs[1:]]))
+
+    def test_a_result_has_the_blocks_that_came_beside_its_structure(self):
+        content = [{"type": "text", "text": "{}"}, {"type": "image", "data": "aGk=", "mimeType": "image/png"}]
+        self.answer = lambda params: {"content": content, "structuredContent": {"shape": "line"}}
+        result = self.typed.run()
+        self.assertEqual([block.to_dict() for block in result.content], content)
+        self.assertEqual((result.content.text, result.to_dict()), ("{}", {"shape": "line"}))
+        self.assertEqual(result, self.typed.Result.from_dict({"shape": "line"}))
+        self.assertEqual(self.typed.Result.from_dict({}).content, [])
+        self.answer = lambda params: {"content": content, "structuredContent": {"content": "of the page"}}
+        page = self.page.run()
+        self.assertEqual((page.content, len(page.content_)), ("of the page", 2))
+
+    def test_none_leaves_out_what_takes_no_null(self):
+        self.optional.run(limit=None, label=None, wait=None, inner=None)
+        self.assertEqual(self.channel.requests[-1]["arguments"], {"label": None})
+        self.optional.run(inner={"depth": 1})
+        self.assertEqual(self.channel.requests[-1]["arguments"], {"inner": {"depth": 1}})
+        self.optional.run({"limit": None})  # a dict is in the tool's own words
+        self.assertEqual(self.channel.requests[-1]["arguments"], {"limit": None})
 
     def test_structured_results_are_typed_and_lose_nothing(self):
         for shape, kind in (
@@ -260,7 +356,7 @@ class Runtime(unittest.TestCase):
         self.answer = lambda params: text_result('{"shape": "from text"}')
         self.assertEqual(self.typed.run().shape, "from text")
         self.answer = lambda params: text_result("no structure at all")
-        with self.assertRaisesRegex(self.tools.ToolCallError, "no structure at all"):
+        with self.assertRaisesRegex(self.tools.ToolError, "^server.typed: .*no structure at all"):
             self.typed.run()
 
     def test_absent_null_and_default_are_three_things(self):

@@ -5,7 +5,8 @@ import sys
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Tuple, Type, cast
 
 from channel import _call_from_loop, _thread_connection
-from values import Struct, ToolError, _fields, _plain, _texts
+from content import _texts
+from values import ApprovalDenied, Struct, ToolCallError, ToolConnectionError, ToolError, _fields, _plain
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -29,14 +30,22 @@ class Tool:
 
     def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         request = self._request(args, kwargs)
-        return self._result(_thread_connection().call(request))
+        try:
+            answer = _thread_connection().call(request)
+        except ToolConnectionError as error:
+            raise self._named(error) from None
+        return self._result(answer)
 
     def call_async(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Coroutine[Any, Any, Any]:
         # Not itself a coroutine function: the caller's line is known only now, not when the loop gets to it.
         return self._finish(self._request(args, kwargs))
 
     async def _finish(self, request: Dict[str, Any]) -> Any:
-        return self._result(await _call_from_loop(request))
+        try:
+            answer = await _call_from_loop(request)
+        except ToolConnectionError as error:
+            raise self._named(error) from None
+        return self._result(answer)
 
     def _request(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, Any]:
         execution, line = _origin(sys._getframe())  # pyright: ignore[reportPrivateUsage]
@@ -71,11 +80,37 @@ class Tool:
             names = ", ".join(_fields(self._params)) or "no named argument"
             raise TypeError(f"{problem}; it takes {names}") from None
 
-    def _result(self, result: Dict[str, Any]) -> Any:
+    def _result(self, answer: Dict[str, Any]) -> Any:
+        failure = answer.get("error")
+        if failure is not None:
+            raise self._named(_failure(failure))
+        result = answer["result"]
         if result.get("isError"):
             text = "\n".join(_texts(result.get("content") or []))
-            raise ToolError(text or f"{self._name} failed and said nothing about it")
-        return self._read(result)
+            raise self._named(ToolError(text or "the tool failed and said nothing about it", "toolError"))
+        try:
+            return self._read(result)
+        except ToolError as error:
+            raise self._named(error) from None
+
+    def _named(self, error: ToolCallError) -> ToolCallError:
+        error.server = self._server
+        error.tool = self._name
+        return error
+
+
+_CONNECTION_KINDS = ("toolServerFailed", "channelClosed")
+
+
+def _failure(error: Dict[str, Any]) -> ToolCallError:
+    data: Dict[str, Any] = error.get("data") or {}
+    text = str(error.get("message", ""))
+    kind = str(data.get("kind", "failed"))
+    if kind == "denied":
+        return ApprovalDenied(text, kind)
+    if data.get("hint"):
+        text += f" ({data['hint']})"
+    return (ToolConnectionError if kind in _CONNECTION_KINDS else ToolCallError)(text, kind)
 
 
 _CELL_FILE = re.compile(r"<ipython-input-|.*[/\\]ipykernel_\d+[/\\]")

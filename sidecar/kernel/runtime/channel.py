@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Dict, List, NoReturn, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 from weakref import WeakKeyDictionary
 
-from values import ApprovalDenied, ToolCallError
+from values import ToolConnectionError
 
 if TYPE_CHECKING:
     import asyncio
@@ -39,9 +39,9 @@ def _open() -> socket.socket:
     return connection
 
 
-def _gone(error: Optional[OSError] = None) -> ToolCallError:
+def _gone(error: Optional[OSError] = None) -> ToolConnectionError:
     why = f": {error.strerror}" if error is not None else ""
-    return ToolCallError(f"the connection to cellgate is gone{why}; restart the kernel's session", "channelClosed")
+    return ToolConnectionError(f"the connection to cellgate is gone{why}; restart the kernel's session", "channelClosed")
 
 
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -71,23 +71,6 @@ def _decode(line: bytes) -> Dict[str, Any]:
         number = json.loads(line, parse_int=float)["id"]
         failure = {"message": f"the tool's answer cannot be read: {error}", "data": {"kind": "resultInvalid"}}
         return {"id": number, "error": failure}
-
-
-def _answer(message: Dict[str, Any]) -> Dict[str, Any]:
-    error = message.get("error")
-    if error is None:
-        return message["result"]
-    _fail(error)
-
-
-def _fail(error: Dict[str, Any]) -> NoReturn:
-    data: Dict[str, Any] = error.get("data") or {}
-    text = str(error.get("message", ""))
-    if data.get("kind") == "denied":
-        raise ApprovalDenied(text)
-    if data.get("hint"):
-        text += f" ({data['hint']})"
-    raise ToolCallError(text, str(data.get("kind", "failed")))
 
 
 class _ThreadConnection:
@@ -121,7 +104,7 @@ class _ThreadConnection:
                 self._cancel(self._socket)
             self._close()
             raise
-        return _answer(answer)
+        return answer
 
     def _receive(self, connection: socket.socket) -> Dict[str, Any]:
         import select
@@ -187,7 +170,7 @@ class _LoopConnection:
         answer = self._waiting[number] = loop.create_future()
         try:
             self._send(message, loop)
-            return _answer(await answer)
+            return await answer
         finally:
             self._waiting.pop(number, None)
             if answer.cancelled() and self._socket is connection:

@@ -1,15 +1,14 @@
 """The runtime of the tool wrappers in this folder, made by cellgate; changes are overwritten.
 
 A wrapper's `run` sends its call over the kernel's tool channel (a unix socket, one JSON-RPC 2.0 message per line),
-waits for the decision and the tool's answer, and returns that. Nothing here is needed to use the wrappers except the
-exceptions and `UNSET`, which `mcptools` itself exports.
+waits for the decision and the tool's answer, and returns that. What users of the wrappers need of it, `mcptools` itself
+exports.
 """
 
 from __future__ import annotations
 
 import enum
-import json
-from typing import Any, Callable, ClassVar, Dict, Final, List, Mapping, Optional, Tuple, Type, TypeVar, Union, cast
+from typing import Any, Callable, ClassVar, Dict, Final, List, Mapping, Optional, Tuple, Type, TypeVar, cast
 
 
 class Unset(enum.Enum):
@@ -28,34 +27,51 @@ UNSET: Final = Unset.UNSET
 
 
 class ToolCallError(RuntimeError):
-    """A tool call that failed without an answer. `kind` names the cause."""
+    """A call that brought no result. `server` and `tool` are what was called, and `kind` names the cause."""
 
     __module__ = "mcptools"  # where it is exported, and its name in tracebacks
 
-    def __init__(self, message: str, kind: str = "failed") -> None:
+    def __init__(self, message: str, kind: str = "failed", server: str = "", tool: str = "") -> None:
         super().__init__(message)
         self.kind = kind
+        self.server = server
+        self.tool = tool
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{self.server}.{self.tool}: {message}" if self.tool else message
+
+    @property
+    def message(self) -> str:
+        """The text without the names of server and tool."""
+        return super().__str__()
 
     def __reduce__(self) -> Any:
-        return (type(self), (str(self), self.kind))
+        return (type(self), (self.message, self.kind, self.server, self.tool))
 
 
 class ToolError(ToolCallError):
-    """The tool ran and answered with an error; its text is the message."""
+    """The tool server answered that the call failed, or with something that its own schema does not allow."""
 
-    __module__ = "mcptools"  # where it is exported, and its name in tracebacks
+    __module__ = "mcptools"
 
-    def __init__(self, message: str, kind: str = "toolError") -> None:
-        super().__init__(message, kind)
+
+class ToolConnectionError(ToolCallError):
+    """No answer came: the tool server did not start, ended or broke the protocol, or cellgate itself is gone.
+
+    The tool may have run nevertheless.
+    """
+
+    __module__ = "mcptools"
 
 
 class ApprovalDenied(ToolCallError):
     """The call was not allowed; the reason is the message."""
 
-    __module__ = "mcptools"  # where it is exported, and its name in tracebacks
+    __module__ = "mcptools"
 
-    def __init__(self, message: str, kind: str = "denied") -> None:
-        super().__init__(message, kind)
+    def __str__(self) -> str:
+        return self.message
 
 
 # ---- Values: typed classes on this side, JSON in the wire's own names on the other --------------------------------
@@ -101,19 +117,22 @@ class Struct:
         return type(self) is type(other) and self.to_dict() == cast(Struct, other).to_dict()
 
     def __repr__(self) -> str:
+        return self._described(repr)
+
+    def _described(self, describe: Callable[[Any], str]) -> str:
         shown = [
-            f"{field}={value!r}"
+            f"{field}={describe(value)}"
             for field, value in ((field, getattr(self, field)) for field in _fields(type(self)))
             if value is not UNSET
         ]
         if self.extra:
-            shown.append(f"extra={self.extra!r}")
+            shown.append(f"extra={describe(self.extra)}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
 def _fields(cls: Type[Struct]) -> List[str]:
     bases = cast("List[Type[Struct]]", list(cls.__mro__[:-2]))  # without Struct and object
-    return [field for base in reversed(bases) for field in base.__slots__]
+    return [field for base in reversed(bases) for field in base.__slots__ if not field.startswith("_")]
 
 
 def _plain(value: Any, where: str) -> Any:
@@ -215,106 +234,5 @@ def first_of(*readers: Reader) -> Reader:
             if made is not value:
                 return made
         return value
-
-    return read
-
-
-# ---- A tool's answer ----------------------------------------------------------------------------------------------
-
-
-class Content(Struct):
-    """One block of a tool's answer, of the kind `type`; members without a named field are in `extra`."""
-
-    __slots__ = ("type", "annotations")
-
-    type: str
-    annotations: Union[Dict[str, Any], Unset]
-
-
-class TextContent(Content):
-    __slots__ = ("text",)
-
-    text: str
-
-
-class ImageContent(Content):
-    """An image; `data` is base64. A cell whose last value it is displays it."""
-
-    __slots__ = ("data", "mime_type")
-    __wire__ = {"mime_type": "mimeType"}
-
-    data: str
-    mime_type: str
-
-    def _repr_mimebundle_(self, **_: Any) -> Dict[str, str]:
-        return {self.mime_type: self.data, "text/plain": f"<{self.mime_type}, {len(self.data)} bytes of base64>"}
-
-
-class AudioContent(Content):
-    """A sound; `data` is base64."""
-
-    __slots__ = ("data", "mime_type")
-    __wire__ = {"mime_type": "mimeType"}
-
-    data: str
-    mime_type: str
-
-
-class ResourceLink(Content):
-    __slots__ = ("uri", "name", "title", "description", "mime_type", "size")
-    __wire__ = {"mime_type": "mimeType"}
-
-    uri: str
-    name: str
-    title: Union[str, Unset]
-    description: Union[str, Unset]
-    mime_type: Union[str, Unset]
-    size: Union[int, Unset]
-
-
-class EmbeddedResource(Content):
-    """A resource with its contents: `resource` has `uri`, `mimeType` and `text` or (base64) `blob`."""
-
-    __slots__ = ("resource",)
-
-    resource: Dict[str, Any]
-
-
-_CONTENT: Dict[str, Type[Content]] = {
-    "text": TextContent,
-    "image": ImageContent,
-    "audio": AudioContent,
-    "resource_link": ResourceLink,
-    "resource": EmbeddedResource,
-}
-
-
-def _texts(blocks: List[Any]) -> List[str]:
-    return [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-
-
-def read_content(result: Dict[str, Any]) -> Any:
-    """The answer of a tool without an output schema: its text or, when there is more than text, its blocks."""
-    blocks: List[Any] = result.get("content") or []
-    if all(block.get("type") == "text" for block in blocks):
-        if not blocks and result.get("structuredContent") is not None:
-            return json.dumps(result["structuredContent"], ensure_ascii=False)
-        return "\n".join(_texts(blocks))
-    return [_CONTENT.get(block.get("type"), Content).from_dict(block) for block in blocks]
-
-
-def structured(reader: Optional[Reader] = None) -> Callable[[Dict[str, Any]], Any]:
-    """Makes the reader for answers of a tool with an output schema."""
-
-    def read(result: Dict[str, Any]) -> Any:
-        found = result.get("structuredContent", UNSET)
-        if found is UNSET:  # Servers without structuredContent answer with its JSON as text.
-            text = "\n".join(_texts(result.get("content") or []))
-            try:
-                found = json.loads(text)
-            except ValueError:
-                message = f"the tool promised structured content and answered without: {text}"
-                raise ToolCallError(message, "resultInvalid") from None
-        return found if reader is None else reader(found)
 
     return read

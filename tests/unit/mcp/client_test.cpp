@@ -117,13 +117,15 @@ TEST_CASE("a modern result that wants more input, or of an unknown type, is an e
     CHECK(talk.result);
 }
 
-TEST_CASE("an error of the server cannot pass for one of the gate") {
+TEST_CASE("a JSON-RPC error in place of a result is the tool's failure, and cannot pass for an answer of the gate") {
     Talk talk(legacy([](const Json& message) -> Lines {
         return {error(message, 1014, R"({"kind":"denied","hint":"type your password"})")};
     }));
     talk.call();
-    CHECK(talk.code == ErrorCode::tool_server_failed);
-    CHECK(has(talk.failure, "(code 1014)"));
+    REQUIRE_MESSAGE(talk.result, talk.failure);
+    CHECK(talk.result->is_error == true);
+    const std::string text = talk.result->content.value().at(0).value("text", "");
+    CHECK(has(text, "(code 1014)\n{\"kind\":\"denied\""));
 }
 
 TEST_CASE("what the server asks of us is answered at once") {

@@ -32,7 +32,7 @@ Task<void> call_tools(Fixture* fixture, std::string era) {
     CHECK(big->text().size() == 5'000'000);
     tools::CallContext context;
     const auto specs = co_await fixture->registry->tools(std::move(context), "s");
-    CHECK(specs.size() == 11);
+    CHECK(specs.size() == 12);
 }
 
 Task<void> call_in_parallel(Fixture* fixture) {
@@ -77,7 +77,7 @@ Task<void> die_and_come_back(Fixture* fixture) {
     CHECK(fixture->lines_of(started) == 1); // neither was called again
     CHECK(fixture->registry->info("s").state == ToolServerState::failed);
     CHECK(has(*fixture->registry->info("s").error, "the last words"));
-    CHECK(fixture->registry->info("s").tools->size() == 11);
+    CHECK(fixture->registry->info("s").tools->size() == 12);
     const auto again = co_await fixture->call("s", "tool-1", R"({"s":"back"})");
     CHECK(again->text() == "You passed to tool 1: back");
     CHECK(fixture->lines_of(started) == 2);

@@ -49,6 +49,20 @@ Task<void> wrong_arguments_ask_nobody(Fixture* fixture) {
     CHECK(fixture->user->requested.empty());
 }
 
+Task<void> wrong_structures_are_failures(Fixture* fixture) {
+    fixture->add(fixture->fixture("s"));
+    const auto right = co_await fixture->call("s", "measure", R"({"unit":"cm"})");
+    CHECK_FALSE(right->result->is_error.value_or(false));
+    CHECK(has(right->result->content.text(), "image/png"));
+    const auto wrong = co_await fixture->call("s", "measure", R"({"unit":"cm","wrong":true})");
+    REQUIRE(wrong->result);
+    CHECK(wrong->result->is_error == true);
+    CHECK_FALSE(wrong->result->structured_content);
+    CHECK_MESSAGE(has(wrong->text(), "result.length: expected a number, found \"long\""), wrong->text());
+    CHECK(has(wrong->text(), R"("unit": "cm")"));
+    CHECK(has(wrong->result->content.text(), "measured"));
+}
+
 protocol::RuleSpec deny_rule(const std::string& pointer) {
     protocol::Matcher matcher;
     matcher.equals = RawJson::parse("\"secret\"");
@@ -260,6 +274,11 @@ TEST_CASE("no call reaches a tool server without a yes") {
 TEST_CASE("arguments that certainly do not fit are refused without a question") {
     Fixture fixture;
     fixture.run(wrong_arguments_ask_nobody(&fixture));
+}
+
+TEST_CASE("a structure that the output schema forbids is a failure that shows it, with the other blocks") {
+    Fixture fixture;
+    fixture.run(wrong_structures_are_failures(&fixture));
 }
 
 TEST_CASE("a deny rule whose condition no call can meet denies the tool's calls, and says why") {

@@ -63,7 +63,25 @@ TEST_CASE("defaults are documented and not sent") {
     const std::string schema = R"({"type":"object","properties":{"limit":{"type":"integer","default":10}}})";
     const std::string text = text_of(generate("s", {tool("t", schema)}), "mcptools/s/t.py");
     CHECK(contains(text, "limit: [default 10]"));
-    CHECK(contains(text, "limit: Union[int, Unset] = UNSET"));
+    CHECK(contains(text, "limit: Union[int, None, Unset] = UNSET"));
+}
+
+TEST_CASE("None is a value only where the tool takes a null") {
+    const std::string schema = R"({"type":"object","properties":{"a":{"type":"integer"},
+        "b":{"type":["integer","null"]},"c":{"anyOf":[{"enum":["x",null]},{"type":"integer"}]},"d":{}}})";
+    const std::string text = text_of(generate("s", {tool("t", schema)}), "mcptools/s/t.py");
+    CHECK(contains(text, "self.a: Union[int, Unset] = UNSET if a is None else a\n"));
+    CHECK(contains(text, "self.b: Union[int, None, Unset] = b\n"));
+    CHECK(contains(text, "self.c: Union[Union[Literal[\"x\"], None], int, Unset] = c\n"));
+    CHECK(contains(text, "self.d: Any = d\n"));
+}
+
+TEST_CASE("a Result has the blocks as content, or as content_ beside a property of that name") {
+    protocol::ToolSpec own = tool("t", R"({"type":"object"})");
+    own.output_schema = RawJson::parse(R"({"type":"object","properties":{"a":{}}})");
+    CHECK(contains(text_of(generate("s", {own}), "mcptools/s/t.py"), "class Result(_Answer):"));
+    own.output_schema = RawJson::parse(R"({"type":"object","properties":{"content":{}}})");
+    CHECK(contains(text_of(generate("s", {own}), "mcptools/s/t.py"), "class Result(_ContentAnswer):"));
 }
 
 TEST_CASE("schemas become types") {
@@ -91,7 +109,11 @@ TEST_CASE("schemas become types") {
              {R"({"type":"object"})", "Dict[str, Any]"},
              {R"({"type":"object","propertyNames":{"enum":["a"]},"additionalProperties":{}})", "Dict[str, Any]"},
              {R"({"type":"object","additionalProperties":{"type":"integer"}})", "Dict[str, int]"},
-             {R"({"type":"object","properties":{"x":{}}})", "P"},
+             {R"({"type":"object","properties":{"x":{}}})", "Union[P, Mapping[str, Any]]"},
+             {R"({"type":"array","items":{"type":"object","properties":{"x":{}}}})",
+              "Sequence[Union[PItem, Mapping[str, Any]]]"},
+             {R"({"type":"object","additionalProperties":{"type":"object","properties":{"x":{}}}})",
+              "Mapping[str, Union[PItem, Mapping[str, Any]]]"},
              {R"({"anyOf":[{"type":"string"},{"type":"integer"},{"type":"string"}]})", "Union[str, int]"},
              {R"({"anyOf":[{"type":"string"},{"description":"anything"}]})", "Any"},
              {R"({"type":"string","anyOf":[{"format":"a"},{"minLength":1}]})", "str"},
@@ -103,7 +125,7 @@ TEST_CASE("schemas become types") {
              {R"({"$ref":"https://example.com/x"})", "Any"},
              {R"({"$dynamicRef":"#port"})", "Any"},
              {R"({"type":["string","integer","array"]})", "Union[str, int, List[Any]]"},
-             {R"({"type":"integer","default":"x","not":{"const":1},"if":{"minimum":1},"then":{"maximum":2}})", "int"},
+             {R"({"type":"integer","not":{"const":1},"if":{"minimum":1},"then":{"maximum":2}})", "int"},
              {R"({"type":"number","minimum":1,"exclusiveMinimum":true})", "float"},
              {R"({"type":"string","format":"email","pattern":"^(?=x)\\p{L}"})", "str"},
              {R"({"oneOf":[{"const":"a","title":"A"},{"const":"b"}]})", R"(Union[Literal["a"], Literal["b"]])"},
@@ -136,7 +158,7 @@ TEST_CASE("classes of arguments and of results that have one name do not hide ea
     const std::string text = text_of(generate("s", {both}), "mcptools/s/t.py");
     CHECK(contains(text, "class Entity(_Struct):"));
     CHECK(contains(text, "class ResultEntity(_Struct):"));
-    CHECK(contains(text, "self.entity: Union[Entity, Unset] = entity"));
+    CHECK(contains(text, "self.entity: Union[Entity, Mapping[str, Any], Unset] = UNSET if entity is None else entity"));
     CHECK(contains(text, "    entity: Union[ResultEntity, Unset]\n"));
 }
 
@@ -144,6 +166,7 @@ TEST_CASE("alternatives at the top become optional arguments") {
     const std::string schema = R"({"type":"object","properties":{"a":{"type":"string"}},"required":["a"],
         "oneOf":[{"properties":{"b":{"type":"integer"}},"required":["b"]},{"properties":{"c":{"type":"boolean"}}}]})";
     const std::string text = text_of(generate("s", {tool("t", schema)}), "mcptools/s/t.py");
-    CHECK(contains(text,
-                   "        a: str,\n        b: Union[int, Unset] = UNSET,\n        c: Union[bool, Unset] = UNSET,"));
+    CHECK(contains(
+        text,
+        "        a: str,\n        b: Union[int, None, Unset] = UNSET,\n        c: Union[bool, None, Unset] = UNSET,"));
 }

@@ -15,6 +15,9 @@ namespace cellgate::tools {
 // "arguments.path: expected a string, found 5", or nothing.
 std::optional<std::string> check_arguments(const RawJson& schema, const RawJson& arguments);
 
+// The same for any value, called `path`.
+std::optional<std::string> check_document(const RawJson& schema, const RawJson& value, const std::string& path);
+
 // The same for a value at `path`, by `schema`, which is a part of `root`, to which references are.
 std::optional<std::string> check_value(const JsonValue& root, const JsonValue& schema, const JsonValue& value,
                                        const std::string& path);

@@ -1,0 +1,13 @@
+#pragma once
+// `checked_result` is a tool's answer once its structure was checked against the output schema of the tool. One that
+// certainly does not fit becomes an answer that says that the tool failed, with the problem, the structure, and the
+// blocks that came with it.
+
+#include "protocol/messages/tool_servers.hpp"
+#include "protocol/tool_spec.hpp"
+
+namespace cellgate::tools {
+
+protocol::CallToolResult checked_result(const protocol::ToolSpec& tool, protocol::CallToolResult result);
+
+} // namespace cellgate::tools

@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "base/suggest.hpp"
+#include "default_arguments.hpp"
 #include "gate/gate.hpp"
 #include "mcp/request_not_taken.hpp"
 #include "progress_reports.hpp"
@@ -159,6 +160,7 @@ Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std
         const std::shared_ptr<ToolServer> offering = co_await servers_.running(context, server);
         co_await offering->refresh();
         const ToolPtr found = require_tool(offering->tools(), server, tool);
+        arguments = with_defaults(found->spec.input_schema, std::move(arguments));
         require_fitting(found->spec, arguments);
         require_fitting_rules(context, server, *offering, *found);
         co_await offering->check(found, arguments);

@@ -103,6 +103,19 @@ bool says_number(const SchemaParts& parts, std::string_view keyword, std::size_t
     return value != nullptr && value->text == std::to_string(number);
 }
 
+bool names_in(const SchemaNode* list, std::string_view name) {
+    return list != nullptr && std::any_of(list->elements.begin(), list->elements.end(), [&](const SchemaNode& each) {
+               return each.type == "string" && decode_json_string(each.text) == name;
+           });
+}
+
+// Whether the sidecar puts in the default when the caller leaves the argument out (tools/default_arguments.hpp).
+bool is_filled_in(const SchemaNode& root, std::string_view wire) {
+    const SchemaNode* properties = root.find("properties");
+    const SchemaNode* property = properties == nullptr ? nullptr : properties->find(wire);
+    return property != nullptr && property->find("default") != nullptr && names_in(root.find("required"), wire);
+}
+
 std::string reader_argument(const PythonType& type) {
     return type.reader.empty() ? "None" : type.reader;
 }
@@ -293,7 +306,9 @@ PythonType TypeBuilder::class_type(const SchemaNode& node, const ObjectView& vie
             const SchemaParts more = document_->parts(*schema);
             parts.insert(parts.end(), more.begin(), more.end());
         }
-        made.fields.push_back({wire, names[i], either(types), view.required.contains(wire), std::move(parts)});
+        const bool filled_in = is_input_ && &node == &document_->root() && is_filled_in(node, wire);
+        const bool required = view.required.contains(wire) && !filled_in;
+        made.fields.push_back({wire, names[i], either(types), required, std::move(parts)});
     }
     if (!view.closed) {
         made.extra = view.additional == nullptr ? PythonType{} : type_of(*view.additional, "extra_value");

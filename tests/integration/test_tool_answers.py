@@ -1,7 +1,8 @@
-"""What a tool answers, as a cell gets it: blocks that display themselves, structures, failures."""
+"""What a tool answers, as a cell gets it: blocks that display themselves, structures, failures, filled-in defaults."""
 
 import unittest
 
+from cellgate_client import arguments_of
 from tools_testing import ToolsTest
 
 
@@ -28,7 +29,7 @@ class Answers(ToolsTest):
         self.assertEqual(structure["text/plain"], "Result(length=3, unit='m')")
 
     def test_a_structure_that_its_schema_forbids_is_a_tool_error_that_shows_both(self):
-        code = ("from mcptools import ToolError\nfrom mcptools.fix import measure\ntry:\n    measure.run(unit='cm', wrong=True)\n"
+        code = ("from mcptools import ToolError\nfrom mcptools.fix import measure\ntry:\n    measure.run(wrong=True)\n"
                 "except ToolError as error:\n    print(error)")
         text = self.run_ok(code, approvals="allow").text()
         self.assertIn("fix.measure: ", text)
@@ -43,6 +44,14 @@ class Answers(ToolsTest):
         self.assertEqual(self.run_ok(code, approvals="allow").text(),
                          "ToolError fix fail it failed\n"
                          'ToolConnectionError fix die the tool server "fix" ended during the call\n')
+
+    def test_a_default_that_is_filled_in_is_what_the_user_sees_and_the_server_gets(self):
+        execution = self.cellgate.execute("from mcptools.fix import measure\nprint(measure.run().unit)")
+        asked = self.cellgate.approval()
+        self.assertEqual(arguments_of(asked), {"unit": "cm"})
+        self.cellgate.allow(asked)
+        self.assertEqual(execution.result()["status"], "ok")
+        self.assertEqual(execution.text(), "cm\n")
 
 
 if __name__ == "__main__":

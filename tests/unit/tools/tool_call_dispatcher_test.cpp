@@ -49,6 +49,22 @@ Task<void> wrong_arguments_ask_nobody(Fixture* fixture) {
     CHECK(fixture->user->requested.empty());
 }
 
+Task<void> defaults_are_filled_in(Fixture* fixture) {
+    fixture->add(fixture->fixture("s"));
+    const auto filled = co_await fixture->call("s", "measure", R"({ "wrong": false })");
+    CHECK(has(filled->result->structured_content->text(), R"("unit": "cm")"));
+    const auto empty = co_await fixture->call("s", "measure", "{}");
+    CHECK(empty->result);
+    const auto given = co_await fixture->call("s", "measure", R"({"unit":"m"})");
+    CHECK(has(given->result->structured_content->text(), R"("unit": "m")"));
+    REQUIRE(fixture->user->requested.size() == 3);
+    CHECK(fixture->user->requested[0].action.arguments_text->text() == R"({ "wrong": false ,"unit":"cm"})");
+    CHECK(fixture->user->requested[1].action.arguments_text->text() == R"({"unit":"cm"})");
+    CHECK(fixture->user->requested[2].action.arguments_text->text() == R"({"unit":"m"})");
+    const auto without_default = co_await fixture->call("s", "tool-1", "{}");
+    CHECK(without_default->error->message == "arguments.s: is required and was not given");
+}
+
 Task<void> wrong_structures_are_failures(Fixture* fixture) {
     fixture->add(fixture->fixture("s"));
     const auto right = co_await fixture->call("s", "measure", R"({"unit":"cm"})");
@@ -274,6 +290,11 @@ TEST_CASE("no call reaches a tool server without a yes") {
 TEST_CASE("arguments that certainly do not fit are refused without a question") {
     Fixture fixture;
     fixture.run(wrong_arguments_ask_nobody(&fixture));
+}
+
+TEST_CASE("the default of a required argument is put in before the user is asked") {
+    Fixture fixture;
+    fixture.run(defaults_are_filled_in(&fixture));
 }
 
 TEST_CASE("a structure that the output schema forbids is a failure that shows it, with the other blocks") {

@@ -66,6 +66,18 @@ TEST_CASE("defaults are documented and not sent") {
     CHECK(contains(text, "limit: Union[int, None, Unset] = UNSET"));
 }
 
+TEST_CASE("a required argument may be left out when the sidecar can put in its default") {
+    const std::string schema = R"({"type":"object","properties":{"a":{"type":"integer","default":1},
+        "b":{"type":"integer"},"c":{"$ref":"#/$defs/C"},"d":{"type":"object","properties":{"e":{"default":5}},
+        "required":["e"]}},"required":["a","b","c","d"],"$defs":{"C":{"type":"integer","default":2}}})";
+    const std::string text = text_of(generate("s", {tool("t", schema)}), "mcptools/s/t.py");
+    CHECK(contains(text, "    a: [default 1]\n"));
+    CHECK(contains(text, "a: Union[int, None, Unset] = UNSET,"));
+    CHECK(contains(text, "    b (required)"));
+    CHECK(contains(text, " c: int,"));
+    CHECK(contains(text, " e: Any,"));
+}
+
 TEST_CASE("None is a value only where the tool takes a null") {
     const std::string schema = R"({"type":"object","properties":{"a":{"type":"integer"},
         "b":{"type":["integer","null"]},"c":{"anyOf":[{"enum":["x",null]},{"type":"integer"}]},"d":{}}})";

@@ -53,6 +53,7 @@ struct Tools {
 
     Task<protocol::ToolServerInfo> add(protocol::ToolServersAddParams params) {
         trust(params.server, params.config);
+        sidecar.registry.require_startable(params.server);
         co_return sidecar.registry.info(params.server);
     }
 

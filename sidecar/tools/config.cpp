@@ -61,6 +61,10 @@ void require_command(const std::string& name, const protocol::McpServerConfig& c
         throw invalid_config(name, fmt::format("expected the type \"stdio\" beside a command, found \"{}\"",
                                                escape_unprintable(config.type->substr(0, 40))));
     }
+    if (config.command->starts_with("http://") || config.command->starts_with("https://")) {
+        throw invalid_config(name, "expected a program as the command, found a URL",
+                             "A server at a URL is named by its \"url\"; on the command line, by --url URL.");
+    }
     bool nul = has_nul(*config.command) || has_nul(config.cwd.value_or(""));
     for (const std::string& argument : config.args.value_or(std::vector<std::string>{})) {
         nul = nul || has_nul(argument);
@@ -210,6 +214,10 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
     text.add(described.cwd);
     text.add_all(described.environment_names);
     add_workspace_programs(text, described.command, described.cwd, workspace);
+    if (described.problem) {
+        text.add("not usable");
+        text.add(described.problem->message);
+    }
     if (described.sandbox) {
         text.add("sandbox");
         text.add(described.sandbox->settings ? described.sandbox->settings->file : "");
@@ -255,13 +263,21 @@ std::string value_of(const Variable& variable, const std::string& server, const 
     throw unknown_variable(variable, server);
 }
 
+std::shared_ptr<const sandbox::Settings> read_settings_of(const std::string& server, const std::string& file) {
+    try {
+        return sandbox::read_settings(file);
+    } catch (const Error& error) {
+        throw invalid_config(server, error.message, error.hint);
+    }
+}
+
 // By which settings it runs in the sandbox, if by any. Throws Error{config_invalid}.
 std::shared_ptr<const sandbox::Settings> settings_of(const Form& form, const std::string& server,
                                                      const std::string& workspace, const Environment& environment) {
     if (form.settings) {
         const std::string file = replace_variables(
             *form.settings, [&](const Variable& each) { return value_of(each, server, workspace, environment); });
-        return sandbox::read_settings(absolute(sandbox::without_tilde(file, environment), workspace));
+        return read_settings_of(server, absolute(sandbox::without_tilde(file, environment), workspace));
     }
     if (!form.by_srt) {
         return nullptr;
@@ -269,7 +285,7 @@ std::shared_ptr<const sandbox::Settings> settings_of(const Form& form, const std
     const auto home = environment.find("HOME");
     const std::string file = absolute(srt_settings_name, home == environment.end() ? "/" : home->second);
     if (std::error_code error; fs::exists(fs::symlink_status(file, error))) {
-        return sandbox::read_settings(file);
+        return read_settings_of(server, file);
     }
     auto settings = std::make_shared<sandbox::Settings>(sandbox::parse_settings(srt_settings, file));
     settings->notices.push_back(fmt::format("{} does not exist: srt's own settings hold, by which it can write nothing",
@@ -362,7 +378,11 @@ ServerDescription describe(const ServerSpec& spec, const std::string& workspace,
     }
     if (form.sandboxed) {
         described.sandbox.emplace();
-        described.sandbox->settings = settings_of(form, spec.name, workspace, environment);
+        try {
+            described.sandbox->settings = settings_of(form, spec.name, workspace, environment);
+        } catch (const Error& error) {
+            described.problem = error;
+        }
         described.sandbox->folders = program_folders(described.command.front(), environment, workspace);
     }
     described.identity = identity_of(spec, described, workspace);

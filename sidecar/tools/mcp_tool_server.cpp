@@ -17,6 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration max_start_time = 30s; // and of a list of tools
+// After it, a program that says that it serves HTTP is not waited for.
+constexpr Duration http_patience = 5s;
 
 } // namespace
 
@@ -26,8 +28,10 @@ Task<std::shared_ptr<McpToolServer>> McpToolServer::connect(std::shared_ptr<Serv
                                                             mcp::Implementation ourselves, Clock& clock) {
     const auto server = std::make_shared<McpToolServer>(std::move(link), clock);
     std::exception_ptr error;
+    TaskScope watching;
+    watching.spawn(server->stop_if_http());
     try {
-        co_await server->handshake(std::move(ourselves));
+        co_await finally(server->handshake(std::move(ourselves)), cancel_and_join(watching));
     } catch (...) {
         error = current_error();
     }
@@ -42,6 +46,14 @@ Task<void> McpToolServer::handshake(mcp::Implementation ourselves) {
     std::shared_ptr<protocol::Connection> connection = link_->connection();
     client_ = co_await mcp::Client::connect(std::move(connection), std::move(ourselves), clock_, deadline);
     co_await read_tools(deadline);
+}
+
+Task<void> McpToolServer::stop_if_http() {
+    co_await sleep_for(clock_, http_patience);
+    http_address_ = client_ ? std::string() : link_->http_address();
+    if (!http_address_.empty()) {
+        co_await link_->stop();
+    }
 }
 
 // The exit status and stderr often say why.
@@ -59,6 +71,13 @@ Task<void> McpToolServer::fail_start(std::exception_ptr error) {
     } catch (const mcp::NotStreamable&) {
         throw;
     } catch (const Error& problem) {
+        if (!http_address_.empty()) {
+            throw failed(
+                link_->name(), fmt::format("serves HTTP, and said nothing on its stdout ({})", how),
+                fmt::format("Start it yourself and name its URL in place of its command: --url {}, or \"url\" in "
+                            "a configuration.",
+                            http_address_));
+        }
         throw failed(link_->name(), fmt::format("did not start: {} ({})", problem.message, how),
                      hint.empty() ? problem.hint : hint);
     }

@@ -40,6 +40,8 @@ class McpToolServer final : public ToolServer {
 
   private:
     Task<void> handshake(mcp::Implementation ourselves);
+    // Waits a while, then ends a program that serves HTTP and has not spoken on stdio.
+    Task<void> stop_if_http();
     Task<void> read_tools(Instant deadline);
     // Ends what started and does not speak MCP, and throws why.
     Task<void> fail_start(std::exception_ptr error);
@@ -50,6 +52,7 @@ class McpToolServer final : public ToolServer {
     std::vector<ToolPtr> tools_;
     bool stale_ = false; // the server reported that its tools changed
     Mutex refreshing_;
+    std::string http_address_; // of a program that did not start for that reason
     std::string stop_reason_;
     std::string cause_; // of its end
     Event ended_;

@@ -56,6 +56,12 @@ Task<void> Registry::restart(CallContext context, std::string server) {
     co_await servers_->running(std::move(context), std::move(server));
 }
 
+void Registry::require_startable(const std::string& server) const {
+    if (const std::optional<Error>& problem = catalog_->find(server)->described.problem) {
+        throw Error(*problem);
+    }
+}
+
 protocol::ToolServerInfo Registry::info(const std::string& server) const {
     return servers_->info(catalog_->find(server));
 }

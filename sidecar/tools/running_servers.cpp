@@ -205,6 +205,9 @@ protocol::ToolServerInfo RunningServers::info(const ServerEntryPtr& entry) {
     } else if (!record->error.empty()) {
         info.state = ToolServerState::failed;
         info.error = record->error;
+    } else if (const std::optional<Error>& problem = entry->described.problem) {
+        info.state = ToolServerState::failed;
+        info.error = fmt::format("{}{}{}", problem->message, problem->hint.empty() ? "" : ". ", problem->hint);
     } else if (requires_approval(entry->spec.source) && !record->allowed) {
         info.state = ToolServerState::pending;
     }

@@ -27,6 +27,8 @@ class ServerLink {
     virtual std::shared_ptr<protocol::Connection> connection() = 0;
     // What the server wrote beside its messages, escaped.
     virtual std::string log() const = 0;
+    // The URL at which it says that it serves HTTP, escaped; empty if it does not, or has written a message of MCP.
+    virtual std::string http_address() const { return {}; }
     // What a user can do about a server that did not work; empty when that is not known. Before end().
     virtual Task<std::string> hint() = 0;
 

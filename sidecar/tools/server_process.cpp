@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
+#include "http_address.hpp"
 #include "server_errors.hpp"
 
 #include <fmt/format.h>
@@ -18,12 +19,20 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration stop_grace = 2s;
+constexpr std::size_t max_first_output = 4096;
 
 // The pipes of a process, shared by the client that speaks with it and the task that watches it.
 class ProcessStream final : public ByteStream {
   public:
-    explicit ProcessStream(std::shared_ptr<async::Process> process) : process_(std::move(process)) {}
-    Task<std::string> read() override { return process_->stdio().read(); }
+    ProcessStream(std::shared_ptr<async::Process> process, std::shared_ptr<std::string> first_output)
+        : process_(std::move(process)), first_output_(std::move(first_output)) {}
+    Task<std::string> read() override {
+        std::string bytes = co_await process_->stdio().read();
+        if (first_output_->size() < max_first_output) {
+            first_output_->append(bytes, 0, max_first_output - first_output_->size());
+        }
+        co_return bytes;
+    }
     void write(std::string bytes) override { process_->stdio().write(std::move(bytes)); }
     std::size_t write_queue_size() const override { return process_->stdio().write_queue_size(); }
     Task<void> drained(std::size_t below) override { return process_->stdio().drained(below); }
@@ -31,6 +40,7 @@ class ProcessStream final : public ByteStream {
 
   private:
     std::shared_ptr<async::Process> process_;
+    std::shared_ptr<std::string> first_output_;
 };
 
 } // namespace
@@ -104,12 +114,19 @@ Task<void> ServerProcess::prepare_sandbox(const RegistryOptions& options, const 
 }
 
 std::shared_ptr<protocol::Connection> ServerProcess::connection() {
-    return std::make_shared<protocol::FramedConnection>(std::make_unique<ProcessStream>(process_),
+    return std::make_shared<protocol::FramedConnection>(std::make_unique<ProcessStream>(process_, first_output_),
                                                         protocol::Framing::lines);
 }
 
 std::string ServerProcess::log() const {
     return escape_unprintable(process_->stderr_tail(), true);
+}
+
+std::string ServerProcess::http_address() const {
+    if (first_output_->find("\"jsonrpc\"") != std::string::npos) {
+        return {};
+    }
+    return escape_unprintable(http_address_in(*first_output_ + "\n" + process_->stderr_tail()));
 }
 
 Task<std::string> ServerProcess::hint() {

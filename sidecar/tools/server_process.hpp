@@ -25,6 +25,7 @@ class ServerProcess final : public ServerLink {
     std::shared_ptr<protocol::Connection> connection() override;
     // What it wrote to stderr.
     std::string log() const override;
+    std::string http_address() const override;
     Task<std::string> hint() override;
     // Closes stdin; what does not end by itself is ended.
     Task<void> stop() override;
@@ -39,6 +40,7 @@ class ServerProcess final : public ServerLink {
     std::vector<std::string> argv_; // outside the sandbox
     std::shared_ptr<SandboxedStart> sandbox_;
     std::shared_ptr<async::Process> process_;
+    std::shared_ptr<std::string> first_output_ = std::make_shared<std::string>(); // the first bytes of its stdout
 };
 
 } // namespace cellgate::tools

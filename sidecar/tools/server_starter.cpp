@@ -62,6 +62,9 @@ ServerDescription ServerStarter::describe_now(const ServerSpec& spec) const {
 Task<void> ServerStarter::require_approval(CallContext context, std::shared_ptr<ServerLaunch> launch) {
     require_known_variables(launch->spec); // no user is asked about what cannot be started
     for (int decisions = 0; decisions < max_start_decisions; ++decisions) {
+        if (launch->described.problem) {
+            throw Error(*launch->described.problem);
+        }
         gate::Request request = start_request(context, launch->spec, launch->described);
         const gate::Decision decision = co_await gate_.decide(std::move(request));
         if (!decision.allowed) {

@@ -274,6 +274,10 @@ TEST_CASE("that a server runs in the sandbox, and by what settings, is part of i
     CHECK_FALSE(tools::names_settings(boxed));
 }
 
+TEST_CASE("a URL in the place of a command is refused, with where it belongs") {
+    CHECK(has(problem_of([] { tools::require_usable(server("https://example.org/mcp")); }), "found a URL"));
+}
+
 TEST_CASE("a server that asks for the sandbox in a way that is not supported is refused") {
     ServerSpec variable = server("${HOME}/serve");
     CHECK(problem_of([&] { tools::require_usable(variable); }) == "none");
@@ -284,7 +288,10 @@ TEST_CASE("a server that asks for the sandbox in a way that is not supported is 
     CHECK(has(problem_of([&] { tools::require_usable(both); }), "Leave one of them out"));
     ServerSpec missing = server("/bin/cat");
     missing.config.sandbox = protocol::SandboxChoice{true, std::nullopt, "/nowhere/s.json"};
-    CHECK(has(problem_of([&] { tools::describe(missing, "/project", environment); }), "/nowhere/s.json"));
+    const std::optional<Error> problem = tools::describe(missing, "/project", environment).problem;
+    REQUIRE(problem);
+    CHECK(has(problem->message, "the tool server \"s\" cannot be used: "));
+    CHECK(has(problem->message, "/nowhere/s.json"));
     ServerSpec elsewhere;
     elsewhere.name = "s";
     elsewhere.config.url = "https://example.org/mcp";

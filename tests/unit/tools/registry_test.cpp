@@ -129,7 +129,7 @@ Task<void> fail_to_start(Fixture* fixture) {
 Task<void> start_too_slowly(Fixture* fixture, FakeClock* clock) {
     fixture->add(fixture->fixture("s", {"--silent"}));
     const auto call = fixture->start_call("s", "tool-1", R"({"s":"x"})");
-    CHECK(co_await fixture->until([&clock] { return clock->sleepers() == 1; })); // the probe
+    CHECK(co_await fixture->until([&clock] { return clock->sleepers() == 2; })); // the probe, HTTP
     clock->advance(6s);
     CHECK(co_await fixture->until([&clock] { return clock->sleepers() == 1; })); // initialize
     clock->advance(23s);

@@ -5,6 +5,7 @@
 // command of srt's (srt_command.hpp), which is described as what runs in there.
 
 #include "base/environment.hpp"
+#include "base/error.hpp"
 #include "gate/agent.hpp"
 #include "mcp/http_connection.hpp"
 #include "protocol/messages/tool_servers.hpp"
@@ -70,12 +71,13 @@ struct ServerDescription {
     std::vector<std::string> header_names;  // that its requests carry
     std::optional<Environment> headers;     // as `environment`
     std::string identity;
+    std::optional<Error> problem; // why it cannot start as it is: settings that cannot be read
 };
 // Throws Error{config_invalid} for a variable of a kind that is never put in, such as ${input:token}.
 void require_known_variables(const ServerSpec& spec);
 
-// `environment` is this process's. Reads the settings of its sandbox, if it
-// names some. Throws Error{config_invalid}.
+// `environment` is this process's. Reads the settings of its sandbox, if it names some; what is wrong with them is the
+// description's problem, so that one server with such a file stops no other. Throws Error{config_invalid}.
 ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
 
 // What really starts: `described` with the variables put in. Throws Error{config_invalid} for a variable that is not

@@ -47,6 +47,9 @@ class Registry {
     // workspace's file gives way. Throws Error{config_invalid}, also for two whose wrappers would be one package; then
     // none was added.
     void add(const std::vector<ServerSpec>& specs);
+    // Throws Error{config_invalid} if the settings of its sandbox cannot be read. Such a server is in the table, and
+    // starts once they can.
+    void require_startable(const std::string& server) const;
     // A server that an agent names. It starts only after the gate agreed to exactly that command, and it is there until
     // that is denied or taken back, a user or a file means another one by the name, or all agents that named it are
     // gone. Throws Error{config_invalid}, and Error{forbidden} for a name that means another server, by anybody else's

@@ -3,7 +3,6 @@
 #include "base/encoding.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/files.hpp"
-#include "base/host.hpp"
 #include "base/names.hpp"
 #include "base/shell_words.hpp"
 #include "base/sync.hpp"
@@ -32,7 +31,6 @@ struct RunArguments {
     std::string launcher; // empty: the default
     SandboxOptions sandbox;
     double timeout = 0;
-    std::vector<std::string> allow_domains;
 };
 
 struct FileRun {
@@ -196,9 +194,6 @@ Task<void> run_cells(FileRun* run, std::string session_id, TerminalClient& clien
         if (run->arguments.timeout > 0) {
             params.timeout_seconds = run->arguments.timeout;
         }
-        if (!run->arguments.allow_domains.empty()) {
-            params.allowed_domains = run->arguments.allow_domains;
-        }
         run->executing = *params.execution_id;
         const protocol::ExecuteResult result = co_await client.sidecar().call<protocol::Execute>(std::move(params));
         run->executing.clear();
@@ -273,16 +268,6 @@ void add_run(CLI::App& app, Invocation& invocation) {
     for (CLI::Option* option : arguments->sandbox.add_to(*command)) {
         option->excludes(none);
     }
-    command
-        ->add_option("--allow-domain", arguments->allow_domains,
-                     "Let the cells connect to this host without asking: example.org, *.example.org, example.org:443, "
-                     "10.0.0.5. May be given more than once")
-        ->check([](const std::string& text) {
-            return parse_host_pattern(text)
-                       ? std::string()
-                       : "expected a host such as example.org or *.example.org:443, found " + escape_unprintable(text);
-        })
-        ->type_name("HOST");
     command
         ->add_option("--server", arguments->sidecar.server,
                      "The name of the tool server at --url, or that COMMAND starts. For more than one: --mcp-config")

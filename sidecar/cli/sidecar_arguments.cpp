@@ -1,10 +1,14 @@
 #include "sidecar_arguments.hpp"
 
 #include "base/environment.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/host.hpp"
 #include "mcp_config_file.hpp"
 #include "rule_argument.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace cellgate::cli {
 
@@ -18,6 +22,17 @@ class UsageWithServerCommand final : public CLI::Formatter {
         return usage + " [-- COMMAND...]\n";
     }
 };
+
+std::string variable_name(const std::string& variable) {
+    return variable.substr(0, variable.find('='));
+}
+
+bool is_variable_name(const std::string& name) {
+    const auto fits = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    return !name.empty() && std::all_of(name.begin(), name.end(), fits);
+}
 
 } // namespace
 
@@ -48,6 +63,23 @@ void SidecarArguments::add_to(CLI::App& command) {
             "given more than once")
         ->type_name("HEADER")
         ->allow_extra_args(false);
+    command
+        .add_option("--env", environment,
+                    "A variable of the tool server that COMMAND starts. Without =VALUE it has the value that it has "
+                    "here, which is not shown. May be given more than once")
+        ->type_name("NAME[=VALUE]")
+        ->allow_extra_args(false);
+    command
+        .add_option("--allow-domain", allow_domains,
+                    "Let what runs in the sandbox connect to this host without asking: example.org, *.example.org, "
+                    "example.org:443, 10.0.0.5. May be given more than once")
+        ->check([](const std::string& text) {
+            return parse_host_pattern(text)
+                       ? std::string()
+                       : "expected a host such as example.org or *.example.org:443, found " + escape_unprintable(text);
+        })
+        ->type_name("HOST")
+        ->allow_extra_args(false);
     command.add_option("--trace", trace, "Append every message to FILE, as JSON lines")->type_name("FILE");
 }
 
@@ -67,6 +99,18 @@ void SidecarArguments::take_server_command(Invocation& invocation) {
     if (!headers.empty() && url.empty()) {
         throw CLI::ValidationError("--header", "expected --url, which says where they are sent");
     }
+    if (!environment.empty() && !server_command) {
+        throw CLI::ValidationError("--env", "expected -- COMMAND... at the end, what starts the server that it is for");
+    }
+    for (const std::string& variable : environment) {
+        const std::string name = variable_name(variable);
+        if (!is_variable_name(name)) {
+            throw CLI::ValidationError("--env",
+                                       fmt::format("expected NAME or NAME=VALUE with a name of letters, digits "
+                                                   "and _, found \"{}\"",
+                                                   escape_unprintable(name)));
+        }
+    }
     for (const std::string& header : headers) {
         if (header.find(':') == std::string::npos) {
             throw CLI::ValidationError("--header", fmt::format("expected NAME: VALUE, found \"{}\"", header));
@@ -81,6 +125,13 @@ service::SidecarOptions SidecarArguments::options() const {
     for (const std::string& rule : allow) {
         options.rules.push_back(parse_allow_rule(rule));
     }
+    for (const std::string& host : allow_domains) {
+        protocol::RuleSpec rule;
+        rule.effect = protocol::Effect::allow;
+        rule.kind = protocol::ActionKind::network;
+        rule.host = host;
+        options.rules.push_back(std::move(rule));
+    }
     if (!mcp_config.empty()) {
         options.tool_servers = read_mcp_config(mcp_config);
     }
@@ -89,6 +140,12 @@ service::SidecarOptions SidecarArguments::options() const {
         config = {};
         config.command = server_command->front();
         config.args = std::vector<std::string>(server_command->begin() + 1, server_command->end());
+        for (const std::string& variable : environment) {
+            const std::string name = variable_name(variable);
+            std::map<std::string, std::string>& all = config.env ? *config.env : config.env.emplace();
+            all[name] =
+                name.size() == variable.size() ? fmt::format("${{{}}}", name) : variable.substr(name.size() + 1);
+        }
     }
     if (!url.empty()) {
         protocol::McpServerConfig& config = options.tool_servers[server];
@@ -115,8 +172,15 @@ std::vector<std::string> SidecarArguments::words() const {
     if (!mcp_config.empty()) {
         words.insert(words.end(), {"--mcp-config", mcp_config});
     }
+    for (const std::string& host : allow_domains) {
+        words.insert(words.end(), {"--allow-domain", host});
+    }
     if (server_command) {
-        words.insert(words.end(), {"--server", server, "--"});
+        words.insert(words.end(), {"--server", server});
+        for (const std::string& variable : environment) {
+            words.insert(words.end(), {"--env", variable_name(variable)}); // the value may be a secret
+        }
+        words.emplace_back("--");
         words.insert(words.end(), server_command->begin(), server_command->end());
     }
     if (!url.empty()) {

@@ -22,7 +22,9 @@ struct SidecarArguments {
     std::string server;
     std::optional<std::vector<std::string>> server_command;
     std::string url;
-    std::vector<std::string> headers; // "Name: value"
+    std::vector<std::string> headers;     // "Name: value"
+    std::vector<std::string> environment; // "NAME" or "NAME=value", of the server that the command starts
+    std::vector<std::string> allow_domains;
 
     void add_to(CLI::App& command);
     // After `server` was read. Throws CLI::ParseError.

@@ -113,6 +113,34 @@ class WithoutATerminal(CliTest):
         self.assertEqual(self.cli("kernels", "--", "true").returncode, 2)
         self.assertEqual(self.workspace.files(), ["notes.txt", "tour.py"])
 
+    def test_variables_of_a_server_are_given_by_name_and_their_values_are_shown_nowhere(self):
+        server = fixture_server()
+        command = ["--", server["command"], *server["args"]]
+        options = ["--env", "TOKEN", "--env", "MODE=fast=er", "--env", "EMPTY="]
+        secret = {"TOKEN": "from the environment"}
+        called = self.cli("call", "fix", "environment", "--allow", "fix/environment", *options, *command,
+                          variables=secret)
+        self.assertEqual(called.returncode, 0, called.stderr)
+        seen = json.loads(json.loads(called.stdout)["content"][0]["text"])
+        self.assertEqual([seen["env"].get(name) for name in ("TOKEN", "MODE", "EMPTY")],
+                         ["from the environment", "fast=er", ""])
+        self.assertNotIn("from the environment", str(seen["argv"]))
+        generated = self.cli("generate", "fix", *options, *command, variables=secret)
+        self.assertEqual(generated.returncode, 0, generated.stderr)
+        self.assertIn("--env TOKEN --env MODE --env EMPTY -- ", generated.stderr)
+        for value in ("from the environment", "fast=er"):
+            self.assertNotIn(value, generated.stdout + generated.stderr)
+        unset = self.cli("call", "fix", "environment", *options, *command)
+        self.assertIn("it needs the variable TOKEN, which is not set", unset.stderr)
+        for wrong in (["--env", "=x"], ["--env", "a-b"], ["--env", ""]):
+            self.assertEqual(self.cli("call", "fix", "environment", *wrong, *command).returncode, 2)
+        self.assertEqual(self.cli("call", "fix", "environment", "--env", "TOKEN").returncode, 2)
+
+    def test_a_url_in_the_place_of_a_command_is_told_where_it_belongs(self):
+        ended = self.cli("generate", "x", "--", "http://localhost:3001/mcp")
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("--url URL", ended.stderr)
+
     def test_a_server_of_the_workspace_is_started_by_what_it_advises(self):
         self.workspace.write(".mcp.json", json.dumps({"mcpServers": {"repo": fixture_server()}}))
         ended = self.cli("generate", "repo")

@@ -193,6 +193,24 @@ class Network(ServerTest):
         self.cellgate.deny(self.cellgate.approval(), reason="not again")
         self.assertIn("not again", text_of(pending.result()))
 
+    def test_call_and_generate_take_the_option_that_they_advise(self):
+        config = self.workspace.write("cli.json", json.dumps({"mcpServers": {
+            "boxed": {"command": PYTHON, "args": ["server.py"], "sandbox": True}}}))
+
+        def cli(*arguments):
+            return subprocess.run([CELLGATE, *arguments, "--root", str(self.workspace.path), "--mcp-config", str(config)],
+                                  env=self.workspace.environment(), stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, start_new_session=True, check=False)
+        call = ("call", "boxed", "run", json.dumps({"code": self.fetch}), "--allow", "boxed/run")
+        option = ("--allow-domain", f"allowed.example:{self.web.port}")
+        denied = cli(*call)
+        self.assertIn("    " + " ".join(option), denied.stderr)
+        self.assertNotIn("hello from", denied.stdout)
+        self.assertIn("hello from allowed.example", cli(*call, *option).stdout)
+        generated = cli("generate", "boxed", *option)
+        self.assertEqual(generated.returncode, 0, generated.stderr)
+        self.assertIn(" ".join(option), generated.stderr)
+
     def test_an_answer_for_the_workspace_is_for_that_server_alone(self):
         self.add("one", sandbox=True)
         self.add("two", sandbox=True)

@@ -108,8 +108,11 @@ Task<std::string> SidecarClient::own_session(std::shared_ptr<mcp::ToolCall> on_b
         protocol::SessionCreateParams params;
         params.session_id = session_id_;
         params.env = environment_;
+        CallStatus status = status_of_request;
+        std::shared_ptr<mcp::ToolCall> reporter = on_behalf;
+        Task<protocol::SessionInfo> created = call<protocol::SessionCreate>(std::move(params), std::move(on_behalf));
         try {
-            co_await call<protocol::SessionCreate>(std::move(params), std::move(on_behalf));
+            co_await keep_alive(clock_, std::move(reporter), std::move(status), std::move(created));
         } catch (const protocol::RemoteError& error) {
             // The session of a lost connection has not ended yet.
             if (error.code != ErrorCode::session_exists) {
@@ -137,7 +140,27 @@ Task<protocol::ExecuteResult> SidecarClient::execute(protocol::ExecuteParams par
     params.execution_id = id;
     running_[id] = Running{on_behalf, std::move(on_output)};
     const ScopeExit forget([&] { running_.erase(id); });
-    co_return co_await call<protocol::Execute>(std::move(params), std::move(on_behalf));
+    CallStatus status = [&id, this, on_behalf] { return status_of_execution(id, on_behalf); };
+    std::shared_ptr<mcp::ToolCall> reporter = on_behalf;
+    Task<protocol::ExecuteResult> executed = call<protocol::Execute>(std::move(params), std::move(on_behalf));
+    co_return co_await keep_alive(clock_, std::move(reporter), std::move(status), std::move(executed));
+}
+
+Task<std::string> SidecarClient::status_of_request() {
+    co_return "waits; cellgate may have asked the user, who answers in the editor";
+}
+
+Task<std::string> SidecarClient::status_of_execution(std::string id, std::shared_ptr<mcp::ToolCall> on_behalf) {
+    protocol::ExecutionParams params;
+    params.execution_id = std::move(id);
+    const protocol::ExecutionInfo info = co_await call<protocol::ExecutionGet>(std::move(params), std::move(on_behalf));
+    if (info.state == protocol::ExecutionState::queued) {
+        co_return "waits for other code in its session";
+    }
+    if (info.pending_approvals) {
+        co_return fmt::format("waits for the user, who has {} of its actions to answer", *info.pending_approvals);
+    }
+    co_return "runs";
 }
 
 Task<void> SidecarClient::close() {

@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/scope_exit.hpp"
 #include "base/sync.hpp"
+#include "keep_alive.hpp"
 #include "mcp/server.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/packages.hpp"
@@ -47,10 +48,10 @@ class SidecarClient {
     template <class Method>
     Task<typename Method::Result> call_with_approval(typename Method::Params params,
                                                      std::shared_ptr<mcp::ToolCall> on_behalf) {
-        const Mutex::Lock turn = co_await asking_turn_.lock();
-        asking_ = on_behalf;
-        const ScopeExit asked([this] { asking_ = nullptr; });
-        co_return co_await call<Method>(std::move(params), std::move(on_behalf));
+        CallStatus status = status_of_request;
+        std::shared_ptr<mcp::ToolCall> reporter = on_behalf;
+        Task<typename Method::Result> called = call_in_turn<Method>(std::move(params), std::move(on_behalf));
+        co_return co_await keep_alive(clock_, std::move(reporter), std::move(status), std::move(called));
     }
     // Installs packages. `on_line` receives pip's lines while it runs.
     Task<protocol::PackagesInstallResult> install(protocol::PackagesInstallParams params,
@@ -73,6 +74,16 @@ class SidecarClient {
         OnOutput on_output;
     };
 
+    template <class Method>
+    Task<typename Method::Result> call_in_turn(typename Method::Params params,
+                                               std::shared_ptr<mcp::ToolCall> on_behalf) {
+        const Mutex::Lock turn = co_await asking_turn_.lock();
+        asking_ = on_behalf;
+        const ScopeExit asked([this] { asking_ = nullptr; });
+        co_return co_await call<Method>(std::move(params), std::move(on_behalf));
+    }
+    static Task<std::string> status_of_request();
+    Task<std::string> status_of_execution(std::string id, std::shared_ptr<mcp::ToolCall> on_behalf);
     Task<std::shared_ptr<protocol::Peer>> connected(std::shared_ptr<mcp::ToolCall> on_behalf);
     Task<std::shared_ptr<protocol::Peer>> connect();
     Task<void> serve(std::shared_ptr<protocol::Peer> peer);

@@ -107,6 +107,8 @@ struct Executions {
         info.agent = gate::name_of(execution.agent);
         if (execution.state == protocol::ExecutionState::finished) {
             info.result = execution.result;
+        } else if (const std::size_t pending = execution.clock.pending(); pending > 0) {
+            info.pending_approvals = static_cast<std::int64_t>(pending);
         }
         co_return info;
     }

@@ -7,6 +7,7 @@ void ExecutionClock::start() {
 }
 
 void ExecutionClock::set_pending(std::size_t pending) {
+    pending_ = pending;
     if (stopped_ || waiting_since_.has_value() == (pending > 0)) {
         return;
     }

@@ -15,7 +15,7 @@ namespace {
 
 struct Call final : mcp::ToolCall {
     const mcp::Implementation& client() const override { return implementation; }
-    void report(std::string) override {}
+    void report(std::string message) override { reports.push_back(std::move(message)); }
     bool can_ask() const override { return true; }
     Task<bool> ask(std::string question) override {
         questions.push_back(std::move(question));
@@ -24,6 +24,7 @@ struct Call final : mcp::ToolCall {
 
     mcp::Implementation implementation{"an agent", "1"};
     Texts questions;
+    Texts reports;
 };
 
 // The sidecar's end of one connection. A call that needs an approval waits for `answer`.
@@ -34,7 +35,14 @@ struct SidecarEnd {
         peer.on_request<protocol::Initialize>([](const protocol::InitializeParams&) { return initialize(); });
         peer.on_request<protocol::PackagesInstall>(
             [this](protocol::PackagesInstallParams params) { return install(std::move(params)); });
+        peer.on_request<protocol::Execute>([this](const protocol::ExecuteParams&) { return execute(); });
+        peer.on_request<protocol::ExecutionGet>([this](const protocol::ExecutionParams&) { return get(); });
     }
+    Task<protocol::ExecuteResult> execute() {
+        co_await answer.wait();
+        co_return protocol::ExecuteResult{};
+    }
+    Task<protocol::ExecutionInfo> get() { co_return info; }
     static Task<protocol::InitializeResult> initialize() {
         protocol::InitializeResult result;
         result.protocol_version = "1";
@@ -53,6 +61,7 @@ struct SidecarEnd {
 
     protocol::Peer peer;
     Texts installing;
+    protocol::ExecutionInfo info;
     Event answer;
 };
 
@@ -87,6 +96,12 @@ struct Fixture {
             outcome += " failed";
         }
         outcomes.push_back(outcome);
+    }
+    Task<void> execute(std::shared_ptr<Call> call) {
+        protocol::ExecuteParams params;
+        SidecarClient::OnOutput on_output = [](const protocol::ExecuteOutputParams&) {};
+        co_await client.execute(std::move(params), std::move(call), std::move(on_output));
+        outcomes.emplace_back("executed");
     }
     // "allow", "deny", or "nobody" if no call could ask.
     std::string elicit() {
@@ -159,4 +174,36 @@ TEST_CASE("one call at a time may need an approval, and its own user is asked") 
     CHECK(fixture.outcomes == Texts{"a", "b"});
     CHECK(fixture.elicit() == "nobody"); // no call is left that could ask
     CHECK(first->questions.size() + second->questions.size() == 1);
+}
+
+TEST_CASE("a call that waits says every few seconds what it waits for, and nothing once it has ended") {
+    Fixture fixture;
+    fixture.may_connect.set();
+    const auto call = std::make_shared<Call>();
+    fixture.tasks.spawn(fixture.execute(call));
+    SidecarEnd& end = *fixture.ends.back();
+    fixture.clock.advance(std::chrono::seconds(4));
+    CHECK(call->reports.empty());
+    end.info.state = protocol::ExecutionState::running;
+    fixture.clock.advance(std::chrono::seconds(1));
+    end.info.pending_approvals = 2;
+    fixture.clock.advance(std::chrono::seconds(5));
+    CHECK(call->reports == Texts{"runs (5 s)", "waits for the user, who has 2 of its actions to answer (10 s)"});
+    end.answer.set();
+    CHECK(fixture.outcomes == Texts{"executed"});
+    fixture.clock.advance(std::chrono::seconds(60));
+    CHECK(call->reports.size() == 2);
+    CHECK(fixture.clock.sleepers() == 0);
+}
+
+TEST_CASE("an install that waits for the user's answer is not silent") {
+    Fixture fixture;
+    fixture.may_connect.set();
+    const auto call = std::make_shared<Call>();
+    fixture.install("a", call);
+    fixture.clock.advance(std::chrono::seconds(5));
+    REQUIRE(call->reports.size() == 1);
+    CHECK(call->reports[0].starts_with("waits; "));
+    fixture.ends.back()->answer.set();
+    CHECK(fixture.outcomes == Texts{"a"});
 }

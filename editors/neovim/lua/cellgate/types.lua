@@ -498,6 +498,7 @@
 ---@field position? integer While queued: how many executions of the session come before it now, with the running one.
 ---@field code? string As execute was given it. Absent of what an earlier sidecar ran.
 ---@field agent? AgentName Whose it is. Absent when it is a user's.
+---@field pendingApprovals? integer How many of its actions wait for a user now. Absent when none does.
 ---@field result? ExecuteResult
 
 --- Reads the journal of an execution, running or finished.

@@ -902,6 +902,10 @@ export interface ExecutionInfo {
      * Whose it is. Absent when it is a user's.
      */
     agent?: AgentName;
+    /**
+     * How many of its actions wait for a user now. Absent when none does.
+     */
+    pendingApprovals?: number;
     result?: ExecuteResult;
 }
 /**

@@ -14,6 +14,7 @@ class ExecutionClock {
     void start();
     // The number of pending approvals of this execution, now.
     void set_pending(std::size_t pending);
+    std::size_t pending() const { return pending_; }
     // Stops for good.
     void stop();
 
@@ -28,6 +29,7 @@ class ExecutionClock {
     Clock& clock_;
     std::optional<Instant> started_;
     std::optional<Instant> stopped_;
+    std::size_t pending_ = 0;
     std::optional<Instant> waiting_since_;
     Duration waited_{};
     Event changed_;

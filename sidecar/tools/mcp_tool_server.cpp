@@ -129,7 +129,11 @@ Task<std::optional<protocol::CallToolResult>> McpToolServer::call(ToolPtr tool, 
     try {
         protocol::CallToolResult result = co_await client_->call_tool(
             tool->spec.name, std::move(std::get<gate::ToolCall>(allowed).arguments), std::move(on_progress));
-        co_return checked_result(tool->spec, std::move(result));
+        result = checked_result(tool->spec, std::move(result));
+        if (link_->in_sandbox()) {
+            result = with_proxy_note(std::move(result));
+        }
+        co_return result;
     } catch (const Error&) {
         error = std::current_exception();
     }

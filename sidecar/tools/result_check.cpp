@@ -11,6 +11,16 @@ namespace cellgate::tools {
 namespace {
 
 constexpr std::size_t max_shown_structure = 4096;
+constexpr std::string_view proxy_note =
+    "[cellgate: this server runs in the sandbox, where connections go through a proxy. fetch of Node before 22.21 uses "
+    "none, and says only \"fetch failed\". Start the server with a newer Node, or take what docs/network.md of "
+    "cellgate lists.]";
+
+std::string text_block(std::string_view text) {
+    std::string block = R"({"type":"text","text":)";
+    append_json_string(block, text);
+    return block + "}";
+}
 
 } // namespace
 
@@ -26,9 +36,7 @@ protocol::CallToolResult checked_result(const protocol::ToolSpec& tool, protocol
     const std::string said =
         fmt::format("the tool's answer does not fit its output schema: {}. The answer's structure: {}", *problem,
                     shortened(result.structured_content->text(), max_shown_structure));
-    std::string blocks = R"([{"type":"text","text":)";
-    append_json_string(blocks, said);
-    blocks += '}';
+    std::string blocks = "[" + text_block(said);
     for (const std::string_view block : json_elements(result.content.text())) {
         blocks += ',';
         blocks += block;
@@ -37,6 +45,16 @@ protocol::CallToolResult checked_result(const protocol::ToolSpec& tool, protocol
     failed.content = RawJson::checked(blocks + "]");
     failed.is_error = true;
     return failed;
+}
+
+protocol::CallToolResult with_proxy_note(protocol::CallToolResult result) {
+    const std::string& content = result.content.text();
+    if (result.is_error.value_or(false) && content.find("fetch failed") != std::string::npos) {
+        const std::string_view blocks = trim_json(content);
+        result.content =
+            RawJson::checked(std::string(blocks.substr(0, blocks.size() - 1)) + "," + text_block(proxy_note) + "]");
+    }
+    return result;
 }
 
 } // namespace cellgate::tools

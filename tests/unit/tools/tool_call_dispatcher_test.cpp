@@ -1,3 +1,4 @@
+#include "result_check.hpp"
 #include "tools_fixture.hpp"
 
 using namespace tools_fixture;
@@ -300,6 +301,18 @@ TEST_CASE("the default of a required argument is put in before the user is asked
 TEST_CASE("a structure that the output schema forbids is a failure that shows it, with the other blocks") {
     Fixture fixture;
     fixture.run(wrong_structures_are_failures(&fixture));
+}
+
+TEST_CASE("a fetch of Node that fails in the sandbox says why, and no other failure") {
+    protocol::CallToolResult result;
+    result.content = RawJson::parse(R"([{"type":"text","text":"TypeError: fetch failed"} ])");
+    CHECK(tools::with_proxy_note(result).content == result.content);
+    result.is_error = true;
+    const Json blocks = tools::with_proxy_note(result).content.value();
+    REQUIRE(blocks.size() == 2);
+    CHECK(has(blocks[1]["text"], "Node before 22.21"));
+    result.content = RawJson::parse(R"([{"type":"text","text":"no such file"}])");
+    CHECK(tools::with_proxy_note(result).content == result.content);
 }
 
 TEST_CASE("a deny rule whose condition no call can meet denies the tool's calls, and says why") {

@@ -13,6 +13,28 @@ namespace {
 
 constexpr std::size_t max_name_bytes = 200; // the sidecar shows fewer
 
+protocol::ApprovalElicitResult answer_of(mcp::Consent consent) {
+    protocol::ApprovalElicitResult answer;
+    answer.decision = mcp::is_yes(consent) ? protocol::Verdict::allow : protocol::Verdict::deny;
+    switch (consent) {
+    case mcp::Consent::once:
+        break;
+    case mcp::Consent::until_end:
+        answer.scope = protocol::Scope::execution;
+        break;
+    case mcp::Consent::declined:
+        answer.how = protocol::Refusal::declined;
+        break;
+    case mcp::Consent::cancelled:
+        answer.how = protocol::Refusal::cancelled;
+        break;
+    case mcp::Consent::not_ticked:
+        answer.how = protocol::Refusal::not_ticked;
+        break;
+    }
+    return answer;
+}
+
 } // namespace
 
 SidecarClient::SidecarClient(Clock& clock, Connect connect, std::map<std::string, std::string> environment)
@@ -85,14 +107,17 @@ Task<protocol::ApprovalElicitResult> SidecarClient::elicit(protocol::ApprovalEli
     if (!call || !call->can_ask()) {
         throw Error(ErrorCode::forbidden, "no call of the agent can ask its user");
     }
-    std::string question = "Code that runs in cellgate wants to do this:\n";
+    mcp::ConsentRequest question;
+    question.text = "Code that runs in cellgate wants to do this:\n";
     for (const std::string& line : params.display) {
-        question += "\n" + line;
+        question.text += "\n" + line;
     }
-    const bool yes = co_await call->ask(std::move(question));
-    protocol::ApprovalElicitResult result;
-    result.decision = yes ? protocol::Verdict::allow : protocol::Verdict::deny;
-    co_return result;
+    if (params.origin) {
+        question.text += fmt::format("\n\nline {}: {}", params.origin->line + 1, params.origin->text);
+    }
+    question.until_end = params.until_cell_ends;
+    const mcp::Consent consent = co_await call->ask(std::move(question));
+    co_return answer_of(consent);
 }
 
 Task<std::string> SidecarClient::own_session(std::shared_ptr<mcp::ToolCall> on_behalf) {

@@ -106,7 +106,9 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
         return request.agent && options.elicitor != nullptr && options.elicitor->can_elicit(*request.agent);
     }
     static Task<void> elicit(std::shared_ptr<Impl> self, PendingRequestPtr entry);
-    Decision elicited(const PendingRequest& entry, bool yes);
+    Decision elicited(const PendingRequest& entry, const protocol::ApprovalElicitResult& answer);
+    // A grant of exactly this action for the execution; nothing if the execution has ended.
+    static Task<std::optional<Rule>> grant_until_end(std::shared_ptr<Impl> self, PendingRequestPtr entry);
     static Task<void> detach_after_linger(std::shared_ptr<Impl> self, Duration linger);
 
     Clock& clock;

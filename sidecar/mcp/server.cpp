@@ -61,8 +61,8 @@ struct Server::Caller {
 };
 
 struct Server::Elicitation {
-    std::string text;
-    Deferred<bool> answer;
+    ConsentRequest question;
+    Deferred<Consent> answer;
 };
 
 // A call and its result. In the modern era it outlives its request when it asks a question.
@@ -83,20 +83,20 @@ struct Server::Call final : ToolCall {
         peer.notify_raw("notifications/progress", RawJson::checked(progress + "}"));
     }
 
-    Task<bool> ask(std::string text) override {
+    Task<Consent> ask(ConsentRequest question) override {
         if (caller.era == Era::legacy) {
-            RawJson form = consent_params(text);
+            RawJson form = consent_params(question);
             const RawJson answer = co_await peer.call_raw("elicitation/create", std::move(form));
-            co_return is_consent(answer);
+            co_return consent_of(answer, question);
         }
-        const auto question = std::make_shared<Elicitation>();
-        question->text = std::move(text);
-        elicitations.push_back(question);
+        const auto asked = std::make_shared<Elicitation>();
+        asked->question = std::move(question);
+        elicitations.push_back(asked);
         moved.notify();
-        co_return co_await finally(question->answer.get(), withdraw(question));
+        co_return co_await finally(asked->answer.get(), withdraw(asked));
     }
-    Task<void> withdraw(std::shared_ptr<Elicitation> question) {
-        std::erase(elicitations, question);
+    Task<void> withdraw(std::shared_ptr<Elicitation> asked) {
+        std::erase(elicitations, asked);
         co_return;
     }
 
@@ -274,7 +274,7 @@ Task<RawJson> Server::follow(std::shared_ptr<Call> call) {
         if (suspended_.size() < max_suspended) {
             co_return suspend(std::move(call));
         }
-        call->elicitations.front()->answer.resolve(false);
+        call->elicitations.front()->answer.resolve(Consent::cancelled);
         call->elicitations.pop_front();
         co_await call->moved.until(has_moved);
     }
@@ -292,7 +292,7 @@ RawJson Server::suspend(std::shared_ptr<Call> call) {
     const std::shared_ptr<Elicitation> shown = call->elicitations.front();
     std::string result = R"({"resultType":"input_required","inputRequests":{")";
     result += consent_key;
-    result += R"(":{"method":"elicitation/create","params":)" + consent_params(shown->text).text();
+    result += R"(":{"method":"elicitation/create","params":)" + consent_params(shown->question).text();
     result += R"(}},"requestState":")" + state + R"("})";
     call->caller.progress_token.reset();
     suspended_[state] = Suspended{std::move(call), shown};
@@ -330,7 +330,7 @@ std::shared_ptr<Server::Call> Server::resume(const RawJson& params, Caller calle
         const auto responses = from_json<InputResponses>(*request.input_responses, "params.inputResponses");
         if (responses.consent) {
             call->elicitations.erase(asked);
-            shown->answer.resolve(is_consent(*responses.consent));
+            shown->answer.resolve(consent_of(*responses.consent, shown->question));
         }
     }
     return call;

@@ -16,9 +16,11 @@ struct ElicitationAnswer {
 
 struct ConsentForm {
     std::optional<RawJson> allow;
+    std::optional<RawJson> again;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("allow", self.allow);
+        visit("again", self.again);
     }
 };
 
@@ -42,24 +44,33 @@ struct LooseImplementation {
 
 } // namespace
 
-RawJson consent_params(std::string_view question) {
+RawJson consent_params(const ConsentRequest& question) {
     std::string params = R"({"mode":"form","message":)";
-    append_json_string(params, question);
+    append_json_string(params, question.text);
     params += R"(,"requestedSchema":{"type":"object","properties":{"allow":{"type":"boolean",)"
-              R"("title":"Allow exactly this, once","default":false}},"required":["allow"]}})";
+              R"("title":"Allow exactly this, once","default":false})";
+    if (question.until_end) {
+        params +=
+            R"(,"again":{"type":"boolean","title":"And exactly this again, until the cell ends","default":false})";
+    }
+    params += R"(},"required":["allow"]}})";
     return RawJson::checked(params);
 }
 
-bool is_consent(const RawJson& answer) {
+Consent consent_of(const RawJson& answer, const ConsentRequest& question) {
+    const auto is_ticked = [](const std::optional<RawJson>& box) { return box && box->text() == "true"; };
     try {
         const auto given = from_json<ElicitationAnswer>(answer, "answer");
-        if (given.action != "accept" || !given.content) {
-            return false;
+        if (given.action != "accept") {
+            return given.action == "cancel" ? Consent::cancelled : Consent::declined;
         }
-        const auto form = from_json<ConsentForm>(*given.content, "answer.content");
-        return form.allow && form.allow->text() == "true";
+        const auto form = from_json<ConsentForm>(given.content.value_or(RawJson::checked("{}")), "answer.content");
+        if (!is_ticked(form.allow)) {
+            return Consent::not_ticked;
+        }
+        return question.until_end && is_ticked(form.again) ? Consent::until_end : Consent::once;
     } catch (const Error&) {
-        return false; // whatever it is, it is no yes
+        return Consent::declined; // whatever it is, it is no yes
     }
 }
 

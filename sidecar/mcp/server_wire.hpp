@@ -3,6 +3,7 @@
 
 #include "base/json_codec.hpp"
 #include "mcp/implementation.hpp"
+#include "mcp/server.hpp"
 #include "protocol/peer.hpp"
 #include "protocol/tool_spec.hpp"
 
@@ -108,10 +109,10 @@ struct RawDiscover : protocol::Request<RawJson, RawJson> {
     static constexpr std::string_view name = "server/discover";
 };
 
-// The params of an elicitation: a form with one checkbox.
-RawJson consent_params(std::string_view question);
-// Whether the answer to it is a plain yes: accepted, with the checkbox set.
-bool is_consent(const RawJson& answer);
+// The params of an elicitation: a form with a checkbox for the yes, and one for how long it holds, if the user may say.
+RawJson consent_params(const ConsentRequest& question);
+// A yes only if the form was accepted with the checkbox set.
+Consent consent_of(const RawJson& answer, const ConsentRequest& question);
 // Whether a client with these capabilities supports forms.
 bool takes_forms(const RawJson& capabilities);
 // The client's name for display; empty if it has none.

@@ -92,12 +92,15 @@ bool ClientHub::can_elicit(const gate::Agent& agent) const {
     return client && client->capabilities.elicitation.value_or(false);
 }
 
-Task<bool> ClientHub::elicit(gate::Agent agent, protocol::Approval approval) {
+Task<protocol::ApprovalElicitResult> ClientHub::elicit(gate::Agent agent, protocol::Approval approval,
+                                                       bool until_cell_ends) {
     const std::shared_ptr<Client> client = clients_.at(agent.client);
-    protocol::ApprovalElicitParams params{std::move(approval.execution_id), std::move(approval.display)};
-    const protocol::ApprovalElicitResult result =
-        co_await client->peer.call<protocol::ApprovalElicit>(std::move(params));
-    co_return result.decision == protocol::Verdict::allow;
+    protocol::ApprovalElicitParams params;
+    params.execution_id = std::move(approval.execution_id);
+    params.origin = std::move(approval.origin);
+    params.display = std::move(approval.display);
+    params.until_cell_ends = until_cell_ends;
+    co_return co_await client->peer.call<protocol::ApprovalElicit>(std::move(params));
 }
 
 } // namespace cellgate::service

@@ -35,7 +35,8 @@ class ClientHub final : public gate::Elicitor {
     // The answer of the client's user to input(); nothing if the client cannot ask. Cancelling withdraws the question.
     Task<std::optional<std::string>> ask_input(session::ClientId id, protocol::InputRequestParams params);
     bool can_elicit(const gate::Agent& agent) const override;
-    Task<bool> elicit(gate::Agent agent, protocol::Approval approval) override;
+    Task<protocol::ApprovalElicitResult> elicit(gate::Agent agent, protocol::Approval approval,
+                                                bool until_cell_ends) override;
 
   private:
     // nullptr if it has left.

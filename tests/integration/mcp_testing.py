@@ -175,6 +175,18 @@ def accept(_question):
     return {"action": "accept", "content": {"allow": True}}
 
 
+def accept_until_the_end(_question):
+    return {"action": "accept", "content": {"allow": True, "again": True}}
+
+
+def accept_without_the_tick(_question):
+    return {"action": "accept", "content": {"allow": False}}
+
+
+def cancel(_question):
+    return {"action": "cancel"}
+
+
 def decline(_question):
     return {"action": "decline"}
 

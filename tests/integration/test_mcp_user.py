@@ -8,7 +8,8 @@ import unittest
 import attaching
 from cellgate_client import arguments_of
 from executions import RpcError
-from mcp_testing import McpTest, accept, decline, details_of, text_of
+from mcp_testing import (McpTest, accept, accept_until_the_end, accept_without_the_tick, cancel, decline, details_of,
+                         text_of)
 from processes import TIMEOUT, wait_until
 from test_mcp_agent import CALL, FIX
 
@@ -118,6 +119,29 @@ class AtTheAgentsProgram(McpTest):
                     self.assert_ok(agent.call("execute", code=CALL))
                     self.assertEqual(len(agent.questions), count)
                     self.assertIn('"hello"', agent.questions[-1])
+                agent.close()
+                self.finish()
+
+    def test_a_yes_until_the_cell_ends_asks_once_for_a_loop_and_again_for_the_next_cell(self):
+        for modern in (False, True):
+            with self.subTest(modern=modern):
+                agent = self.prepare(accept_until_the_end, modern)
+                self.assert_ok(agent.call("generate_wrappers", server="fix"))
+                code = "from mcptools.fix import tool_1\nfor _ in range(3):\n    print(tool_1.run(s='hello'))"
+                result = self.assert_ok(agent.call("execute", code=code))
+                self.assertEqual(text_of(result).count("hello"), 3)
+                self.assertEqual(len(agent.questions), 2)  # one of them for the start of the server
+                self.assertRegex(agent.questions[1], r"line 3: +print\(tool_1.run\(s='hello'\)\)")
+                self.assert_ok(agent.call("execute", code=code))
+                self.assertEqual(len(agent.questions), 3)
+                agent.close()
+                self.finish()
+
+    def test_a_refusal_is_told_as_what_it_was(self):
+        for answer, words in ((accept_without_the_tick, "without ticking"), (cancel, "closed the question")):
+            with self.subTest(words):
+                agent = self.prepare(answer)
+                self.assert_failed(agent.call("generate_wrappers", server="fix"), words)
                 agent.close()
                 self.finish()
 

@@ -17,9 +17,9 @@ struct Call final : mcp::ToolCall {
     const mcp::Implementation& client() const override { return implementation; }
     void report(std::string message) override { reports.push_back(std::move(message)); }
     bool can_ask() const override { return true; }
-    Task<bool> ask(std::string question) override {
-        questions.push_back(std::move(question));
-        co_return true;
+    Task<mcp::Consent> ask(mcp::ConsentRequest question) override {
+        questions.push_back(std::move(question.text));
+        co_return question.until_end ? mcp::Consent::until_end : mcp::Consent::once;
     }
 
     mcp::Implementation implementation{"an agent", "1"};
@@ -56,12 +56,16 @@ struct SidecarEnd {
     Task<protocol::ApprovalElicitResult> elicit() {
         protocol::ApprovalElicitParams params;
         params.display = {"install a package"};
+        params.origin = origin;
+        params.until_cell_ends = until_cell_ends;
         co_return co_await peer.call<protocol::ApprovalElicit>(std::move(params));
     }
 
     protocol::Peer peer;
     Texts installing;
     protocol::ExecutionInfo info;
+    std::optional<protocol::Origin> origin;
+    bool until_cell_ends = false;
     Event answer;
 };
 
@@ -113,6 +117,7 @@ struct Fixture {
         try {
             const protocol::ApprovalElicitResult result = co_await ends.back()->elicit();
             *outcome = result.decision == protocol::Verdict::allow ? "allow" : "deny";
+            *outcome += result.scope == protocol::Scope::execution ? " until the end" : "";
         } catch (const Error&) {
             *outcome = "nobody";
         }
@@ -206,4 +211,22 @@ TEST_CASE("an install that waits for the user's answer is not silent") {
     CHECK(call->reports[0].starts_with("waits; "));
     fixture.ends.back()->answer.set();
     CHECK(fixture.outcomes == Texts{"a"});
+}
+
+TEST_CASE("a question has the line that asks, and its answer how long it holds") {
+    Fixture fixture;
+    fixture.may_connect.set();
+    const auto call = std::make_shared<Call>();
+    fixture.install("a", call);
+    protocol::Origin origin;
+    origin.line = 2;
+    origin.text = "tool.run()";
+    fixture.ends.back()->origin = origin;
+    fixture.ends.back()->until_cell_ends = true;
+    CHECK(fixture.elicit() == "allow until the end");
+    REQUIRE(call->questions.size() == 1);
+    CHECK(call->questions[0].ends_with("\n\nline 3: tool.run()"));
+    fixture.ends.back()->until_cell_ends = false;
+    CHECK(fixture.elicit() == "allow");
+    fixture.ends.back()->answer.set();
 }

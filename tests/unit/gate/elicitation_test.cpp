@@ -9,8 +9,9 @@ namespace {
 // The user of an agent's program.
 struct User final : gate::Elicitor {
     bool can_elicit(const gate::Agent& agent) const override { return agent.client == reachable; }
-    Task<bool> elicit(gate::Agent, protocol::Approval approval) override {
+    Task<protocol::ApprovalElicitResult> elicit(gate::Agent, protocol::Approval approval, bool offered) override {
         asked.push_back(approval);
+        offered_until_end = offered;
         try {
             co_await answered.wait();
         } catch (const Cancelled&) {
@@ -20,17 +21,19 @@ struct User final : gate::Elicitor {
         if (fails) {
             throw Error(ErrorCode::internal_error, "the program has gone");
         }
-        co_return yes;
+        co_return result;
     }
-    void answer(bool with_yes) {
-        yes = with_yes;
+    void answer(bool with_yes, Scope scope = Scope::once) {
+        result.decision = with_yes ? Verdict::allow : Verdict::deny;
+        result.scope = scope;
         answered.set();
         answered.reset();
     }
     std::uint64_t reachable = 7;
     std::vector<protocol::Approval> asked;
     Event answered;
-    bool yes = false;
+    protocol::ApprovalElicitResult result;
+    bool offered_until_end = false;
     bool fails = false;
     int withdrawn = 0;
 };
@@ -46,10 +49,12 @@ struct Alone {
         gate::Request request;
         request.action = tool(arguments);
         request.session_id = "s";
+        request.execution_id = execution;
         request.from_code = true;
         request.agent = gate::Agent{client, "claude"};
         return fixture.ask(std::move(request));
     }
+    std::optional<std::string> execution;
     User user; // outlives the gate
     Fixture fixture;
 };
@@ -75,6 +80,45 @@ TEST_CASE("a yes at the agent's program counts for exactly what was shown, once"
     alone.user.answer(false);
     REQUIRE(again->denied());
     CHECK(again->decision->by == ResolvedBy::elicitation);
+}
+
+TEST_CASE("the reason of a refusal at the agent's program says what it was") {
+    for (const auto& [how, words] : std::initializer_list<std::pair<protocol::Refusal, const char*>>{
+             {protocol::Refusal::declined, "said no"},
+             {protocol::Refusal::cancelled, "closed the question without an answer"},
+             {protocol::Refusal::not_ticked, "without ticking"}}) {
+        Alone alone;
+        const auto call = alone.ask();
+        alone.user.result.how = how;
+        alone.user.answer(false);
+        REQUIRE(call->denied());
+        CHECK(call->decision->reason.find(words) != std::string::npos);
+    }
+}
+
+TEST_CASE("a yes until the cell ends covers exactly that payload of that agent, while the execution runs") {
+    Alone alone;
+    alone.fixture.run_execution("run-1");
+    alone.execution = "run-1";
+    const auto call = alone.ask(R"({"path":"a"})");
+    REQUIRE(alone.user.asked.size() == 1);
+    CHECK(alone.user.offered_until_end);
+    alone.user.answer(true, Scope::execution);
+    REQUIRE(call->allowed());
+    CHECK(call->decision->rule);
+    CHECK(alone.ask(R"({"path":"a"})")->allowed());
+    CHECK(alone.user.asked.size() == 1);
+    const auto other = alone.ask(R"({"path":"b"})");
+    CHECK(other->waits());
+    alone.user.answer(false);
+    alone.fixture.gate->end_execution("run-1");
+    alone.execution.reset();
+    const auto later = alone.ask(R"({"path":"a"})");
+    CHECK(later->waits());
+    CHECK_FALSE(alone.user.offered_until_end);
+    alone.user.answer(true, Scope::execution); // which was not offered
+    REQUIRE(later->allowed());
+    CHECK_FALSE(later->decision->rule);
 }
 
 TEST_CASE("only the agent's own program is asked, and a user who is attached comes first") {

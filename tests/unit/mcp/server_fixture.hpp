@@ -36,6 +36,8 @@ struct Record {
     int calls = 0;
     int cancelled = 0;
     std::vector<bool> answers;
+    bool offers_until_end = false;
+    Consent last = Consent::declined;
     Event release;
     Event started;
 };
@@ -62,10 +64,13 @@ inline Task<CallToolResult> ask(Record* record, std::shared_ptr<ToolCall> call) 
     if (!call->can_ask()) {
         co_return mcp::error_result("cannot ask");
     }
-    std::string question = "may I?";
+    mcp::ConsentRequest question;
+    question.text = "may I?";
+    question.until_end = record->offers_until_end;
     bool yes = false;
     try {
-        yes = co_await call->ask(std::move(question));
+        record->last = co_await call->ask(std::move(question));
+        yes = mcp::is_yes(record->last);
     } catch (const Cancelled&) {
         ++record->cancelled;
         throw;
@@ -74,10 +79,13 @@ inline Task<CallToolResult> ask(Record* record, std::shared_ptr<ToolCall> call) 
     co_return mcp::text_result(yes ? "yes" : "no");
 }
 
-inline Task<void> put(Record* record, std::shared_ptr<ToolCall> call, std::string question) {
+inline Task<void> put(Record* record, std::shared_ptr<ToolCall> call, std::string text) {
+    mcp::ConsentRequest question;
+    question.text = std::move(text);
     bool yes = false;
     try {
-        yes = co_await call->ask(std::move(question));
+        const mcp::Consent consent = co_await call->ask(std::move(question));
+        yes = mcp::is_yes(consent);
     } catch (const Cancelled&) {
         ++record->cancelled;
         throw;

@@ -8,18 +8,21 @@ using namespace cellgate::mcp::test;
 TEST_CASE("a question of the legacy era is a request, and only its own answer counts") {
     struct Case {
         const char* answer;
-        bool yes;
+        mcp::Consent consent;
     };
     const Case cases[] = {
-        {R"("result":{"action":"accept","content":{"allow":true}})", true},
-        {R"("result":{"action":"accept","content":{"allow":false}})", false},
-        {R"("result":{"action":"accept","content":{"allow":"true"}})", false},
-        {R"("result":{"action":"accept","content":{}})", false},
-        {R"("result":{"action":"accept"})", false},
-        {R"("result":{"action":"decline","content":{"allow":true}})", false},
-        {R"("result":{"action":"cancel"})", false},
-        {R"("result":{"content":{"allow":true}})", false},
-        {R"("result":{})", false},
+        {R"("result":{"action":"accept","content":{"allow":true}})", mcp::Consent::once},
+        {R"("result":{"action":"accept","content":{"allow":true,"again":true}})", mcp::Consent::once}, // not offered
+        {R"("result":{"action":"accept","content":{"allow":false}})", mcp::Consent::not_ticked},
+        {R"("result":{"action":"accept","content":{"allow":"true"}})", mcp::Consent::not_ticked},
+        {R"("result":{"action":"accept","content":{"again":true}})", mcp::Consent::not_ticked},
+        {R"("result":{"action":"accept","content":{}})", mcp::Consent::not_ticked},
+        {R"("result":{"action":"accept"})", mcp::Consent::not_ticked},
+        {R"("result":{"action":"accept","content":7})", mcp::Consent::declined},
+        {R"("result":{"action":"decline","content":{"allow":true}})", mcp::Consent::declined},
+        {R"("result":{"action":"cancel"})", mcp::Consent::cancelled},
+        {R"("result":{"content":{"allow":true}})", mcp::Consent::declined},
+        {R"("result":{})", mcp::Consent::declined},
     };
     for (const Case& each : cases) {
         CAPTURE(each.answer);
@@ -34,8 +37,26 @@ TEST_CASE("a question of the legacy era is a request, and only its own answer co
         client.say(R"({"jsonrpc":"2.0","id":77,"result":{"action":"accept","content":{"allow":true}}})");
         CHECK(fixture.record.answers.empty());
         client.say(R"({"jsonrpc":"2.0","id":)" + question["id"].dump() + "," + each.answer + "}");
-        CHECK(fixture.record.answers == std::vector<bool>{each.yes});
-        CHECK(text_of(client.answer(1)) == (each.yes ? "yes" : "no"));
+        CHECK(fixture.record.last == each.consent);
+        CHECK(fixture.record.answers == std::vector<bool>{each.consent == mcp::Consent::once});
+        CHECK(text_of(client.answer(1)) == (each.consent == mcp::Consent::once ? "yes" : "no"));
+    }
+}
+
+TEST_CASE("a question that may be answered until the cell ends has a box of its own for that") {
+    for (const bool again : {true, false}) {
+        Fixture fixture;
+        fixture.record.offers_until_end = true;
+        Bare client(fixture);
+        client.initialize("2025-11-25", R"({"elicitation":{"form":{}}})");
+        client.request(1, "tools/call", R"({"name":"ask"})");
+        const Json question = client.asked("elicitation/create");
+        CHECK(question["params"]["requestedSchema"]["properties"]["again"]["type"] == "boolean");
+        CHECK(question["params"]["requestedSchema"]["required"] == Json::parse(R"(["allow"])"));
+        client.say(R"({"jsonrpc":"2.0","id":)" + question["id"].dump() +
+                   R"(,"result":{"action":"accept","content":{"allow":true,"again":)" + (again ? "true" : "false") +
+                   "}}}");
+        CHECK(fixture.record.last == (again ? mcp::Consent::until_end : mcp::Consent::once));
     }
 }
 

@@ -684,14 +684,22 @@
 ---@field ruleId? GivenId The rule that decided, or that the answer made.
 ---@field reason? string
 
+--- How a user refused a question: by a no, by closing it, or by accepting it without the tick that allows the action.
+---@alias Refusal "declined"|"cancelled"|"notTicked"
+
 --- An action of this agent's own that waits. `display` shows the whole payload.
 ---@class ApprovalElicitParams
 ---@field executionId? ChosenId The agent's execution that makes it. Absent when none does.
+---@field origin? Origin
 ---@field display VisibleLine[]
+---@field untilCellEnds boolean Whether an answer may hold for this exact action until the execution ends.
 
---- The answer; it makes no rule.
+--- The answer. Without `scope` it is for this action once; it is never more than a grant of the execution. `how` says
+--- what a denial was.
 ---@class ApprovalElicitResult
 ---@field decision Verdict
+---@field scope? "once"|"execution"
+---@field how? Refusal
 
 --- All rules and grants in force.
 ---@class PolicyListResult

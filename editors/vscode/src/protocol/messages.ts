@@ -1238,6 +1238,10 @@ export interface ApprovalResolvedParams {
     reason?: string;
 }
 /**
+ * How a user refused a question: by a no, by closing it, or by accepting it without the tick that allows the action.
+ */
+export type Refusal = "declined" | "cancelled" | "notTicked";
+/**
  * An action of this agent's own that waits. `display` shows the whole payload.
  */
 export interface ApprovalElicitParams {
@@ -1245,13 +1249,20 @@ export interface ApprovalElicitParams {
      * The agent's execution that makes it. Absent when none does.
      */
     executionId?: ChosenId;
+    origin?: Origin;
     display: VisibleLine[];
+    /**
+     * Whether an answer may hold for this exact action until the execution ends.
+     */
+    untilCellEnds: boolean;
 }
 /**
- * The answer; it makes no rule.
+ * The answer. Without `scope` it is for this action once; it is never more than a grant of the execution. `how` says what a denial was.
  */
 export interface ApprovalElicitResult {
     decision: Verdict;
+    scope?: "once" | "execution";
+    how?: Refusal;
 }
 /**
  * All rules and grants in force.

@@ -47,11 +47,12 @@ struct ApprovalClient {
 };
 
 // Shows an approval in the agent's own program, for the user of that program, while no user is attached. A yes covers
-// exactly what was shown, once; it makes no rule.
+// exactly what was shown, once, or until the execution ends if that was offered; it makes no stored rule.
 struct Elicitor {
     virtual bool can_elicit(const Agent& agent) const = 0;
     // Cancelling withdraws the question.
-    virtual Task<bool> elicit(Agent agent, protocol::Approval approval) = 0;
+    virtual Task<protocol::ApprovalElicitResult> elicit(Agent agent, protocol::Approval approval,
+                                                        bool until_cell_ends) = 0;
 
   protected:
     ~Elicitor() = default;

@@ -26,6 +26,18 @@
 
 namespace cellgate::mcp {
 
+struct ConsentRequest {
+    std::string text;
+    bool until_end = false; // whether the user may say yes for as long as the code runs that asks
+};
+
+// The user's answer to it. Closing the question is no answer, and accepting the form alone is no yes.
+enum class Consent { declined, cancelled, not_ticked, once, until_end };
+
+inline bool is_yes(Consent consent) {
+    return consent == Consent::once || consent == Consent::until_end;
+}
+
 // One call of a tool, for its handler.
 struct ToolCall {
     virtual ~ToolCall() = default;
@@ -35,8 +47,8 @@ struct ToolCall {
     virtual void report(std::string message) = 0;
     // Whether the client supports elicitation.
     virtual bool can_ask() const = 0;
-    // Asks the user; whether the answer to exactly this question is yes. Cancelling withdraws it.
-    virtual Task<bool> ask(std::string question) = 0;
+    // The user's answer to exactly this question. Cancelling withdraws it.
+    virtual Task<Consent> ask(ConsentRequest question) = 0;
 };
 
 struct Tool {

@@ -91,7 +91,8 @@ struct Fixture {
     }
     Task<void> elicit_into(gate::Agent agent, std::optional<bool>* outcome) {
         protocol::Approval approval;
-        *outcome = co_await hub.elicit(std::move(agent), std::move(approval));
+        const protocol::ApprovalElicitResult answer = co_await hub.elicit(std::move(agent), std::move(approval), false);
+        *outcome = answer.decision == protocol::Verdict::allow;
     }
 
     TempFolder folder;

@@ -36,9 +36,11 @@ Task<protocol::CallToolResult> ask(Empty, std::shared_ptr<mcp::ToolCall> call) {
     if (!call->can_ask()) {
         co_return mcp::error_result("no client can be asked");
     }
-    std::string question = "may I?";
-    const bool yes = co_await call->ask(std::move(question));
-    co_return mcp::text_result(yes ? "yes" : "no");
+    mcp::ConsentRequest question;
+    question.text = "may I?";
+    question.until_end = true;
+    const mcp::Consent consent = co_await call->ask(std::move(question));
+    co_return mcp::text_result(mcp::is_yes(consent) ? "yes" : "no");
 }
 
 std::vector<mcp::Tool> tools() {

@@ -67,6 +67,12 @@ Task<std::shared_ptr<protocol::Peer>> SidecarClient::connect() {
             on_output(output);
         }
     });
+    peer->on_notification<protocol::ExecuteProgress>([this](const protocol::ExecuteProgressParams& progress) {
+        const auto found = running_.find(progress.execution_id);
+        if (found != running_.end() && progress.message) {
+            found->second.call->report(fmt::format("{}, {}: {}", progress.server, progress.tool, *progress.message));
+        }
+    });
     peer->on_notification<protocol::Progress>([this](const protocol::ProgressParams& progress) {
         const auto found = installing_.find(progress.token.text());
         if (found != installing_.end() && progress.value.message) {

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration pause = 200ms;
-constexpr std::size_t max_words = 400; // of the server's
+constexpr std::size_t max_words = 400; // of the server's, as they are shown
 
 std::string in_words(const mcp::CallProgress& progress) {
     std::string words = fmt::format("{:.6g}", progress.progress);
@@ -22,7 +22,16 @@ std::string in_words(const mcp::CallProgress& progress) {
         words += fmt::format(" of {:.6g}", *progress.total);
     }
     if (progress.message && !progress.message->empty()) {
-        words += ": " + escape_unprintable(progress.message->substr(0, max_words));
+        // What is not printable takes several characters when it is shown.
+        std::string shown = escape_unprintable(progress.message->substr(0, max_words));
+        if (shown.size() > max_words) {
+            std::size_t end = max_words;
+            while ((static_cast<unsigned char>(shown[end]) & 0xC0) == 0x80) {
+                --end; // in the middle of a character
+            }
+            shown.resize(end);
+        }
+        words += ": " + shown;
     }
     return words;
 }

@@ -35,7 +35,10 @@ struct SidecarEnd {
         peer.on_request<protocol::Initialize>([](const protocol::InitializeParams&) { return initialize(); });
         peer.on_request<protocol::PackagesInstall>(
             [this](protocol::PackagesInstallParams params) { return install(std::move(params)); });
-        peer.on_request<protocol::Execute>([this](const protocol::ExecuteParams&) { return execute(); });
+        peer.on_request<protocol::Execute>([this](protocol::ExecuteParams params) {
+            executing = params.execution_id.value_or("");
+            return execute();
+        });
         peer.on_request<protocol::ExecutionGet>([this](const protocol::ExecutionParams&) { return get(); });
     }
     Task<protocol::ExecuteResult> execute() {
@@ -63,6 +66,7 @@ struct SidecarEnd {
 
     protocol::Peer peer;
     Texts installing;
+    std::string executing;
     protocol::ExecutionInfo info;
     std::optional<protocol::Origin> origin;
     bool until_cell_ends = false;
@@ -199,6 +203,19 @@ TEST_CASE("a call that waits says every few seconds what it waits for, and nothi
     fixture.clock.advance(std::chrono::seconds(60));
     CHECK(call->reports.size() == 2);
     CHECK(fixture.clock.sleepers() == 0);
+}
+
+TEST_CASE("how far a tool is that the code calls is reported to the agent's program") {
+    Fixture fixture;
+    fixture.may_connect.set();
+    const auto call = std::make_shared<Call>();
+    fixture.tasks.spawn(fixture.execute(call));
+    SidecarEnd& end = *fixture.ends.back();
+    end.peer.notify<protocol::ExecuteProgress>({end.executing, "web", "read", "2 of 5"});
+    end.peer.notify<protocol::ExecuteProgress>({end.executing, "web", "read", std::nullopt});
+    end.peer.notify<protocol::ExecuteProgress>({"another", "web", "read", "3 of 5"});
+    CHECK(call->reports == Texts{"web, read: 2 of 5"});
+    end.answer.set();
 }
 
 TEST_CASE("an install that waits for the user's answer is not silent") {

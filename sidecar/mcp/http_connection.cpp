@@ -60,18 +60,14 @@ struct HttpConnection::Message {
         const std::string_view params = json_member(text, "params");
         method = json_member_text(text, "method").value_or("");
         id = std::string(json_member(text, "id"));
-        if (!params.empty() && json_type(params) == "object") {
-            const std::string_view meta = json_member(params, "_meta");
-            if (!meta.empty() && json_type(meta) == "object") {
-                modern_version = json_member_text(meta, "io.modelcontextprotocol/protocolVersion").value_or("");
-            }
-            if (method == "tools/call" || method == "prompts/get") {
-                name = json_member_text(params, "name");
-            } else if (method == "resources/read") {
-                name = json_member_text(params, "uri");
-            } else if (method == "notifications/cancelled") {
-                cancelled = std::string(json_member(params, "requestId"));
-            }
+        const std::string_view meta = json_member(params, "_meta");
+        modern_version = json_member_text(meta, "io.modelcontextprotocol/protocolVersion").value_or("");
+        if (method == "tools/call" || method == "prompts/get") {
+            name = json_member_text(params, "name");
+        } else if (method == "resources/read") {
+            name = json_member_text(params, "uri");
+        } else if (method == "notifications/cancelled") {
+            cancelled = std::string(json_member(params, "requestId"));
         }
     }
 
@@ -91,23 +87,9 @@ HttpConnection::HttpConnection(async::HttpClient& http, Clock& clock, HttpEndpoi
 
 HttpConnection::~HttpConnection() = default;
 
-Task<std::optional<protocol::Frame>> HttpConnection::receive() {
-    const auto has_something = [this] { return closed_ || !arrived_.empty(); };
-    co_await changed_.until(has_something);
-    if (arrived_.empty()) {
-        co_return std::nullopt;
-    }
-    protocol::Frame frame = std::move(arrived_.front());
-    arrived_.pop_front();
-    co_return frame;
-}
-
 void HttpConnection::send(std::string text) {
-    if (text.size() > protocol::max_message_bytes) {
-        throw Error(ErrorCode::limit_exceeded, fmt::format("expected a message of at most {} bytes, found {}",
-                                                           protocol::max_message_bytes, text.size()));
-    }
-    if (closed_) {
+    require_sendable(text);
+    if (is_closed()) {
         return;
     }
     const auto message = std::make_shared<Message>(std::move(text));
@@ -122,17 +104,6 @@ void HttpConnection::send(std::string text) {
     if (message->is_request()) {
         running_[message->id] = task;
     }
-}
-
-Task<void> HttpConnection::drained(std::size_t below) {
-    const auto is_drained = [this, below] { return closed_ || queued_bytes_ <= below; };
-    co_await changed_.until(is_drained);
-}
-
-void HttpConnection::close() {
-    closed_ = true;
-    tasks_.cancel();
-    changed_.notify();
 }
 
 Task<void> HttpConnection::end() {
@@ -387,9 +358,7 @@ void HttpConnection::deliver(std::string text, Message* message) {
                 learn_headers(result);
             }
             if (answers && message->method == "initialize") {
-                version_ = result.empty() || json_type(result) != "object"
-                               ? std::string()
-                               : json_member_text(result, "protocolVersion").value_or("");
+                version_ = json_member_text(result, "protocolVersion").value_or("");
                 version_ = is_visible(version_) ? version_ : std::string();
             }
         } catch (const Error&) {
@@ -418,13 +387,8 @@ void HttpConnection::learn_headers(std::string_view result) {
 
 void HttpConnection::fail(const Message& message, std::exception_ptr why) {
     if (message.is_request() && !message.answered) {
-        push({message.id, {}, false, std::move(why)});
+        push_failure(message.id, std::move(why));
     }
-}
-
-void HttpConnection::push(protocol::Frame frame) {
-    arrived_.push_back(std::move(frame));
-    changed_.notify();
 }
 
 } // namespace cellgate::mcp

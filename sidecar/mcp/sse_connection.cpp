@@ -40,19 +40,9 @@ std::string same_origin_url(const std::string& url, const std::string& reference
     return origin + folder.substr(0, folder.rfind('/') + 1) + (folder.empty() ? "/" : "") + reference;
 }
 
-Task<std::optional<protocol::Frame>> SseConnection::receive() {
-    const auto has_something = [this] { return closed_ || !arrived_.empty(); };
-    co_await changed_.until(has_something);
-    if (arrived_.empty()) {
-        co_return std::nullopt;
-    }
-    protocol::Frame frame = std::move(arrived_.front());
-    arrived_.pop_front();
-    co_return frame;
-}
-
 void SseConnection::send(std::string message) {
-    if (closed_) {
+    require_sendable(message);
+    if (is_closed()) {
         return;
     }
     queued_bytes_ += message.size();
@@ -62,17 +52,6 @@ void SseConnection::send(std::string message) {
         tasks_.spawn(listen());
         tasks_.spawn(post_all());
     }
-}
-
-Task<void> SseConnection::drained(std::size_t below) {
-    const auto is_drained = [this, below] { return closed_ || queued_bytes_ <= below; };
-    co_await changed_.until(is_drained);
-}
-
-void SseConnection::close() {
-    closed_ = true;
-    tasks_.cancel();
-    changed_.notify();
 }
 
 Task<void> SseConnection::end() {
@@ -107,7 +86,7 @@ Task<void> SseConnection::read_events() {
             if (event.type == "endpoint" && post_url_.empty()) {
                 post_url_ = same_origin_url(endpoint_.url, event.data);
             } else if (event.type == "message") {
-                arrived_.push_back({std::move(event.data), {}, false, nullptr});
+                push({std::move(event.data), {}, false, nullptr});
             }
         }
         changed_.notify();
@@ -118,7 +97,7 @@ Task<void> SseConnection::read_events() {
 void SseConnection::fail_queued(std::exception_ptr why) {
     for (const std::string& message : std::exchange(queued_, {})) {
         if (std::string id = id_of(message); !id.empty()) {
-            arrived_.push_back({std::move(id), {}, false, why});
+            push_failure(std::move(id), why);
         }
     }
 }
@@ -137,7 +116,7 @@ Task<void> SseConnection::post_all() {
             throw;
         } catch (const Error&) {
             if (!id.empty()) {
-                arrived_.push_back({std::move(id), {}, false, std::current_exception()});
+                push_failure(std::move(id), std::current_exception());
             }
         }
         queued_bytes_ -= bytes;

@@ -10,7 +10,6 @@
 #include "mcp/event_stream.hpp"
 #include "mcp/http_transport.hpp"
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,16 +32,11 @@ class HttpConnection final : public HttpTransport {
     HttpConnection(async::HttpClient& http, Clock& clock, HttpEndpoint endpoint);
     ~HttpConnection() override;
 
-    Task<std::optional<protocol::Frame>> receive() override;
     void send(std::string message) override;
-    std::size_t queued_bytes() const override { return queued_bytes_; }
-    Task<void> drained(std::size_t below) override;
-    void close() override;
     Task<void> end() override;
 
   private:
     struct Message;
-    struct Answered;
 
     Task<void> post(std::shared_ptr<Message> message);
     Task<void> post_once(std::shared_ptr<Message> message);
@@ -58,24 +52,18 @@ class HttpConnection final : public HttpTransport {
     // What the result of tools/list asks for in later calls.
     void learn_headers(std::string_view result);
     void fail(const Message& message, std::exception_ptr why);
-    void push(protocol::Frame frame);
     async::HttpRequest request(std::string method) const;
     async::HttpRequest request_for(const Message& message) const;
 
     async::HttpClient& http_;
     Clock& clock_;
     HttpEndpoint endpoint_;
-    std::string session_; // of the legacy era
-    std::string version_; // that was agreed on in the legacy era
-    std::deque<protocol::Frame> arrived_;
-    Condition changed_;
-    std::size_t queued_bytes_ = 0;
+    std::string session_;                                                   // of the legacy era
+    std::string version_;                                                   // that was agreed on in the legacy era
     std::map<std::string, std::vector<ParameterHeader>> parameter_headers_; // by the tool, of the modern era
     std::map<std::string, std::shared_ptr<CancelState>> running_;           // requests, by the text of their id
     Mutex order_; // a notification arrives before what follows it
     bool listening_ = false;
-    bool closed_ = false;
-    TaskScope tasks_;
 };
 
 } // namespace cellgate::mcp

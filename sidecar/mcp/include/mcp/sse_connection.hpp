@@ -4,7 +4,6 @@
 // origin. The connection ends with the stream.
 
 #include "async/http.hpp"
-#include "base/sync.hpp"
 #include "mcp/http_transport.hpp"
 
 #include <deque>
@@ -20,12 +19,7 @@ class SseConnection final : public HttpTransport {
     // `http` must outlive it.
     SseConnection(async::HttpClient& http, HttpEndpoint endpoint) : http_(http), endpoint_(std::move(endpoint)) {}
 
-    // A request that failed arrives as a frame with what happened.
-    Task<std::optional<protocol::Frame>> receive() override;
     void send(std::string message) override;
-    std::size_t queued_bytes() const override { return queued_bytes_; }
-    Task<void> drained(std::size_t below) override;
-    void close() override;
     Task<void> end() override;
 
   private:
@@ -40,12 +34,7 @@ class SseConnection final : public HttpTransport {
     HttpEndpoint endpoint_;
     std::string post_url_; // empty until the server has named it
     std::deque<std::string> queued_;
-    std::size_t queued_bytes_ = 0;
-    std::deque<protocol::Frame> arrived_;
-    Condition changed_;
     bool listening_ = false;
-    bool closed_ = false;
-    TaskScope tasks_;
 };
 
 } // namespace cellgate::mcp

@@ -17,7 +17,7 @@ class OutputPrinter {
     void print(const RawJson& output);
     // A remark of cellgate's own, on stderr.
     void note(const std::string& text);
-    // In the terminal's last line, on stderr, until something else is written; nothing takes it away.
+    // In the terminal's last line, on stderr, until something else is written. An empty text removes it.
     void show_status(const std::string& text, std::size_t columns);
     void pause();
     void resume();

@@ -54,19 +54,18 @@ void SidecarArguments::add_to(CLI::App& command) {
                     "file allows starting them; each call is still asked about")
         ->check(CLI::ExistingFile.description({}))
         ->type_name("FILE");
-    command.add_option("--url", url, "Where the tool server is that is named, if it is one over HTTP")
-        ->type_name("URL");
+    command.add_option("--url", url, "The URL of the named tool server, if it is reached over HTTP")->type_name("URL");
     command
         .add_option(
             "--header", headers,
-            "Of its requests, as 'Authorization: Bearer ${TOKEN}', into which cellgate puts the variable. May be "
-            "given more than once")
+            "A header of the requests to --url: 'Authorization: Bearer ${TOKEN}'. cellgate puts the variable in. May "
+            "be given more than once")
         ->type_name("HEADER")
         ->allow_extra_args(false);
     command
         .add_option("--env", environment,
-                    "A variable of the tool server that COMMAND starts. Without =VALUE it has the value that it has "
-                    "here, which is not shown. May be given more than once")
+                    "A variable for the tool server that COMMAND starts. Without =VALUE it is passed on as it is here. "
+                    "Values are not shown. May be given more than once")
         ->type_name("NAME[=VALUE]")
         ->allow_extra_args(false);
     command

@@ -19,24 +19,20 @@ std::string_view find_member(const Members& members, std::string_view name) {
     return found == members.end() ? std::string_view() : found->second;
 }
 
-Members members_of(std::string_view value) {
-    return json_type(value) == "object" ? json_members(value) : Members();
-}
-
 } // namespace
 
 RawJson with_defaults(const RawJson& schema, RawJson arguments) {
     if (!arguments.is_object() || schema.text().find("\"default\"") == std::string::npos) {
         return arguments;
     }
-    const Members keywords = members_of(schema.text());
-    const std::string_view required = find_member(keywords, "required");
-    if (json_type(required.empty() ? "null" : required) != "array") {
+    const std::string_view required = json_member(schema.text(), "required");
+    const std::string_view properties = json_member(schema.text(), "properties");
+    if (!required.starts_with('[') || !properties.starts_with('{')) {
         return arguments;
     }
-    const std::string_view properties = find_member(keywords, "properties");
-    const Members declared = members_of(properties.empty() ? "null" : properties);
-    const Members given = members_of(arguments.text());
+    // Looked into once for each required property: the lists may be long.
+    const Members declared = json_members(properties);
+    const Members given = json_members(arguments.text());
     std::string added;
     for (const std::string_view name_text : json_elements(required)) {
         const std::string name = json_type(name_text) == "string" ? decode_json_string(name_text) : std::string();
@@ -44,7 +40,7 @@ RawJson with_defaults(const RawJson& schema, RawJson arguments) {
         if (property.empty() || !find_member(given, name).empty()) {
             continue;
         }
-        const std::string_view value = find_member(members_of(property), "default");
+        const std::string_view value = json_member(property, "default");
         if (!value.empty()) {
             added += given.empty() && added.empty() ? "" : ",";
             append_json_string(added, name);

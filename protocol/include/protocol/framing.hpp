@@ -19,8 +19,8 @@ struct Frame {
     std::string text;    // the message, when `problem` is empty
     std::string problem; // "expected a Content-Length header, found none"
     bool fatal = false;  // the stream cannot be read further
-    std::exception_ptr failed =
-        nullptr; // of our request whose id `text` is, where a transport carries each request by itself
+    // Why our request of the id `text` (JSON) failed, from a transport that carries each request by itself.
+    std::exception_ptr failed = nullptr;
 };
 
 class Decoder {

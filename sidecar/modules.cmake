@@ -25,9 +25,9 @@ function(cellgate_module name)
   else()
     target_precompile_headers(cellgate_${name} REUSE_FROM cellgate_pch)
   endif()
-  # What people build is compiled six files at a time, which share what they include: a third of the time. In the messages'
-  # generated files each has its own functions of the same names.
-  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT name STREQUAL "protocol")
+  # What people build, and what clang-tidy looks at, is six files at a time, which share what they include: a third of the
+  # time. In the messages' generated files each has its own functions of the same names.
+  if(CELLGATE_UNITY AND NOT name STREQUAL "protocol")
     set_target_properties(cellgate_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
   endif()
   target_include_directories(cellgate_${name} PUBLIC include)

@@ -1,6 +1,6 @@
-"""clang-tidy over the product's sources: `tidy.py BUILD CLANG_TIDY`, with the compile commands of that build. A source
-that passed, in whichever clone of this user's, is not looked at again until it, a header of the project that it includes,
-or the checks have changed."""
+"""clang-tidy over the product's sources: `tidy.py BUILD CLANG_TIDY`, with the compile commands of that build, which joins
+several files (CMake's unity build). What passed, in whichever clone of this user's, is not looked at again until it, a
+header of the project that it includes, or the checks have changed."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ def digest(source, command, settings):
         if path in sums:
             continue
         text = path.read_bytes()
-        sums[path] = hashlib.sha256(text).hexdigest()
+        sums[path] = hashlib.sha256(text.replace(str(ROOT).encode(), b"")).hexdigest()
         for name in INCLUDE.findall(text):
             candidates = [root / name.decode() for root in [path.parent, *roots]]
             waiting += [candidate for candidate in candidates if candidate.is_file()]
@@ -43,7 +43,8 @@ def main(build, clang_tidy):
     commands = json.loads((build / "compile_commands.json").read_text())
     for entry in commands:
         source = Path(entry["file"])
-        if source.is_relative_to(ROOT / "sidecar") or source.is_relative_to(ROOT / "protocol"):
+        of_the_product = source.is_relative_to(ROOT / "sidecar") or source.is_relative_to(ROOT / "protocol")
+        if of_the_product or source.parent.name == "Unity":
             mark = passed / digest(source, entry["command"], [version, checks])
             if not mark.exists():
                 waiting.append((source, mark))

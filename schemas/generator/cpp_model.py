@@ -9,7 +9,7 @@ from generator.schema import name_of
 # their names.
 HEADERS = {
     "sandbox": [],
-    "policy": ["approval", "policy"],
+    "policy": ["approval", "elicitation", "policy"],
     "executions": ["execute", "execution", "output", "input"],
     "sessions": ["session"],
     "tool_servers": ["toolServers", "wrappers", "tools"],
@@ -56,11 +56,12 @@ SPECIAL_FIELDS = {
 # The enum of a field that is another constant in each of the alternatives that are joined.
 JOINED_ENUMS = {("ProgressValue", "kind"): "ProgressKind"}
 # What a required value is until it is set, where that is not the first of the enum: nothing is allowed by omission.
-INITIAL = {"Effect": "ask", "Verdict": "deny", "ToolServerState": "stopped"}
+INITIAL = {"Effect": "ask", "Verdict": "deny", "ToolServerState": "stopped",
+           "ElicitationAction": "cancel"}
 # What cellgate sends, and also reads from its own files: there too a condition that is ignored would widen a rule.
 STORED = {"Rule"}
-# Enumerators that are words of C++.
-ENUMERATORS = {"inline": "inline_data", "default": "default_rule"}
+# Enumerators that are words of C++, or are no names in it.
+ENUMERATORS = {"inline": "inline_data", "default": "default_rule", "date-time": "date_time"}
 
 SIMPLE = {"string": "std::string", "integer": "std::int64_t", "number": "double", "boolean": "bool"}
 

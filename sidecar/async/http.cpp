@@ -5,6 +5,7 @@
 #include "uv_handle.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -51,27 +52,32 @@ void require_field(const std::string& name, const std::string& value) {
     }
 }
 
-// Its host, for messages.
-std::string require_url(const std::string& text) {
-    const std::unique_ptr<CURLU, UrlDelete> url(CurlLibrary::get().url());
+struct Destination {
+    std::string host;
+    std::string port; // that of the scheme, if the URL has none
+};
+
+std::string part_of(CURLU* url, CURLUPart which, unsigned flags) {
     char* part = nullptr;
+    if (CurlLibrary::get().url_get(url, which, &part, flags) != CURLUE_OK) {
+        return {};
+    }
+    std::string text = part;
+    CurlLibrary::get().free(part);
+    return text;
+}
+
+Destination require_url(const std::string& text) {
+    const std::unique_ptr<CURLU, UrlDelete> url(CurlLibrary::get().url());
     const bool parsed = CurlLibrary::get().url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK &&
                         text.find('\0') == std::string::npos;
-    std::string scheme;
-    std::string host;
-    if (parsed && CurlLibrary::get().url_get(url.get(), CURLUPART_SCHEME, &part, 0) == CURLUE_OK) {
-        scheme = part;
-        CurlLibrary::get().free(part);
-    }
-    if (parsed && CurlLibrary::get().url_get(url.get(), CURLUPART_HOST, &part, 0) == CURLUE_OK) {
-        host = part;
-        CurlLibrary::get().free(part);
-    }
+    const std::string scheme = parsed ? part_of(url.get(), CURLUPART_SCHEME, 0) : std::string();
+    std::string host = parsed ? part_of(url.get(), CURLUPART_HOST, 0) : std::string();
     if (host.empty() || (scheme != "http" && scheme != "https")) {
         throw invalid(fmt::format("expected a URL that starts with http:// or https://, found \"{}\"",
                                   escape_unprintable(std::string_view(text).substr(0, 200))));
     }
-    return host;
+    return {std::move(host), part_of(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT)};
 }
 
 // Where distributions keep the authorities' certificates; libcurl is built for one of them.
@@ -101,6 +107,7 @@ struct HttpExchange::Transfer {
     std::weak_ptr<HttpClient::Impl> client;
     std::unique_ptr<CURL, EasyDelete> easy;
     std::unique_ptr<curl_slist, ListDelete> fields;
+    std::unique_ptr<curl_slist, ListDelete> addresses; // of the host, as CURLOPT_RESOLVE has them
     std::array<char, CURL_ERROR_SIZE> words{};
     std::string host;
     std::string body; // of the request; curl reads it in place
@@ -198,6 +205,9 @@ void set_options(Transfer& transfer, const HttpRequest& request) {
         set(CURLOPT_POSTFIELDS, transfer.body.c_str());
     }
     set(CURLOPT_HTTPHEADER, transfer.fields.get());
+    if (transfer.addresses) {
+        set(CURLOPT_RESOLVE, transfer.addresses.get());
+    }
     set(CURLOPT_HEADERFUNCTION, &on_head_line);
     set(CURLOPT_HEADERDATA, &transfer);
     set(CURLOPT_WRITEFUNCTION, &on_body);
@@ -447,7 +457,13 @@ HttpClient::~HttpClient() {
 
 std::unique_ptr<HttpExchange> HttpClient::start(HttpRequest request) {
     const auto transfer = std::make_shared<HttpExchange::Transfer>();
-    transfer->host = require_url(request.url);
+    const Destination destination = require_url(request.url);
+    transfer->host = destination.host;
+    if (!request.addresses.empty()) {
+        const std::string entry =
+            fmt::format("{}:{}:{}", destination.host, destination.port, fmt::join(request.addresses, ","));
+        transfer->addresses.reset(CurlLibrary::get().slist_append(nullptr, entry.c_str()));
+    }
     transfer->client = impl_;
     transfer->body = std::move(request.body);
     request.fields.emplace_back("Expect", ""); // curl leaves it out then

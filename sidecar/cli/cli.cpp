@@ -73,6 +73,8 @@ int main(int argc, char** argv) {
     add_run(app, invocation);
     add_generate(app, invocation);
     add_call(app, invocation);
+    add_login(app, invocation);
+    add_logout(app, invocation);
     add_install(app, invocation);
     add_kernels(app, invocation);
     add_doctor(app, invocation);

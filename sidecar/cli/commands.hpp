@@ -31,6 +31,8 @@ void add_workspace_sidecar(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
 void add_generate(CLI::App& app, Invocation& invocation);
 void add_call(CLI::App& app, Invocation& invocation);
+void add_login(CLI::App& app, Invocation& invocation);
+void add_logout(CLI::App& app, Invocation& invocation);
 void add_install(CLI::App& app, Invocation& invocation);
 void add_kernels(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);

@@ -35,6 +35,8 @@ LocalSidecar::LocalSidecar(async::Loop& loop, service::SidecarOptions options, C
         [&events](const protocol::Approval& approval) { events.on_approval_requested(approval); });
     peer_->on_notification<protocol::ApprovalResolved>(
         [&events](const protocol::ApprovalResolvedParams& resolved) { events.on_approval_resolved(resolved); });
+    peer_->on_notification<protocol::ToolServersLoginEnded>(
+        [&events](const protocol::ToolServersLoginEndedParams& ended) { events.on_login_ended(ended); });
     peer_->on_request<protocol::InputRequest>(
         [&events](protocol::InputRequestParams params) { return events.on_input_request(std::move(params)); });
     tasks_.spawn(peer_->run());

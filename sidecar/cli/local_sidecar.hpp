@@ -5,6 +5,7 @@
 #include "async/loop.hpp"
 #include "protocol/messages/executions.hpp"
 #include "protocol/messages/lifecycle.hpp"
+#include "protocol/messages/tool_servers.hpp"
 #include "protocol/peer.hpp"
 #include "service/sidecar.hpp"
 
@@ -22,6 +23,7 @@ struct ClientEvents {
     virtual void on_progress(const std::string& text) = 0;
     virtual void on_approval_requested(const protocol::Approval& approval) = 0;
     virtual void on_approval_resolved(const protocol::ApprovalResolvedParams& resolved) = 0;
+    virtual void on_login_ended(const protocol::ToolServersLoginEndedParams& /*ended*/) {} // one that it began
     virtual Task<protocol::InputRequestResult> on_input_request(protocol::InputRequestParams params) = 0;
 };
 

@@ -91,6 +91,10 @@ void SidecarArguments::take_server_command(Invocation& invocation) {
     if (server_command && server.empty()) {
         throw CLI::ValidationError("--", "expected --server NAME, the name of the tool server that the command starts");
     }
+    check();
+}
+
+void SidecarArguments::check() const {
     if (!url.empty() && (server.empty() || server_command)) {
         throw CLI::ValidationError("--url", server.empty() ? "expected the name of the tool server that is there"
                                                            : "expected a URL or a command, found both");

@@ -27,7 +27,8 @@ struct SidecarArguments {
     std::vector<std::string> allow_domains;
 
     void add_to(CLI::App& command);
-    // After `server` was read. Throws CLI::ParseError.
+    // After `server` was read. Throw CLI::ParseError. For a command that takes no command of a server, check() alone.
+    void check() const;
     void take_server_command(Invocation& invocation);
     // Throws Error{rule_invalid, config_invalid}.
     service::SidecarOptions options() const;

@@ -23,6 +23,8 @@ class TerminalClient final : public ClientEvents {
     OutputPrinter& printer() { return printer_; }
     // See NonInteractiveClient.
     std::string advice() const { return non_interactive_.advice(); }
+    // How the login that it began has ended, once it has.
+    Task<protocol::ToolServersLoginEndedParams> login_end() { return login_end_.get(); }
     // Must be awaited.
     Task<void> close();
 
@@ -31,12 +33,14 @@ class TerminalClient final : public ClientEvents {
     void on_progress(const std::string& text) override;
     void on_approval_requested(const protocol::Approval& approval) override;
     void on_approval_resolved(const protocol::ApprovalResolvedParams& resolved) override;
+    void on_login_ended(const protocol::ToolServersLoginEndedParams& ended) override { login_end_.resolve(ended); }
     Task<protocol::InputRequestResult> on_input_request(protocol::InputRequestParams params) override;
 
     OutputPrinter printer_;
     std::unique_ptr<Terminal> terminal_;
     std::unique_ptr<ApprovalPrompt> prompt_;
     NonInteractiveClient non_interactive_; // used if there is no terminal
+    Deferred<protocol::ToolServersLoginEndedParams> login_end_;
     LocalSidecar sidecar_;
 };
 

@@ -1,7 +1,7 @@
 #include "connector.hpp"
 
-#include "address.hpp"
 #include "base/log.hpp"
+#include "base/public_address.hpp"
 #include "egress/public_address_policy.hpp"
 
 #include <fmt/format.h>

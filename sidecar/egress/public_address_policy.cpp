@@ -1,6 +1,6 @@
 #include "egress/public_address_policy.hpp"
 
-#include "address.hpp"
+#include "base/public_address.hpp"
 
 #include <fmt/format.h>
 

@@ -78,6 +78,17 @@ std::string remote_error_text(const protocol::RemoteError& remote) {
     return text;
 }
 
+bool wants_login(const std::exception_ptr& error) {
+    if (!error) {
+        return false;
+    }
+    try {
+        std::rethrow_exception(error);
+    } catch (const Error& problem) {
+        return problem.code == ErrorCode::login_required;
+    }
+}
+
 // The pages of a server's list of tools, joined into one list.
 class ToolPages {
   public:
@@ -290,7 +301,8 @@ Task<void> Client::initialize(std::shared_ptr<Reply> probe, Instant deadline) {
                      "Check that the command is an MCP server on stdio, and that it does not wait for something.");
     }
     if (reply->error) {
-        rethrow(reply->error, "initialize");
+        // A server without this method may well have wanted a login for the other one.
+        rethrow(wants_login(probe->error) ? probe->error : reply->error, "initialize");
     }
     InitializeResult result;
     try {
@@ -333,7 +345,8 @@ void Client::rethrow(std::exception_ptr error, std::string_view method) const {
     } catch (const protocol::RemoteError& remote) {
         throw failed(fmt::format("the server answered {} with an error: {}", method, remote_error_text(remote)));
     } catch (const Error& other) {
-        if (other.code == ErrorCode::tool_server_failed || other.code == ErrorCode::limit_exceeded) {
+        if (other.code == ErrorCode::tool_server_failed || other.code == ErrorCode::limit_exceeded ||
+            other.code == ErrorCode::login_required) {
             throw; // of the connection, which knows this request
         }
         if (is_closed()) {

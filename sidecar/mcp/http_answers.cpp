@@ -65,7 +65,7 @@ Error refusal(const async::HttpHead& head, std::string_view body) {
     const std::string words = escape_unprintable(body.substr(0, 200));
     return failed(fmt::format("the server answered with HTTP {}{}{}", status_words(head.status),
                               words.empty() ? "" : ": ", words),
-                  head.status == 401 ? "It wants authorization: give it in the headers of its configuration." : "");
+                  head.status == 401 ? "It does not take the authorization in the headers of its configuration." : "");
 }
 
 } // namespace cellgate::mcp

@@ -113,9 +113,8 @@ Task<void> HttpConnection::end() {
         co_return;
     }
     async::HttpRequest ending = request("DELETE");
-    const std::unique_ptr<async::HttpExchange> exchange = http_.start(std::move(ending));
     try {
-        co_await with_timeout(clock_, end_limit, exchange->head());
+        co_await with_timeout(clock_, end_limit, send_authorized(http_, endpoint_.authorizer, std::move(ending)));
     } catch (const Cancelled&) {
         throw;
     } catch (const Error&) {
@@ -208,11 +207,11 @@ Task<std::unique_ptr<async::HttpExchange>> HttpConnection::start(std::shared_ptr
             turn.reset();
         }
         async::HttpRequest made = request_for(*message);
-        std::unique_ptr<async::HttpExchange> exchange = http_.start(std::move(made));
-        *head = co_await exchange->head();
+        Answer answer = co_await send_authorized(http_, endpoint_.authorizer, std::move(made));
+        *head = std::move(answer.head);
         const std::optional<Duration> wait = retry_after(*head);
         if (head->status != 429 || !wait || *wait > max_refusal || refusals == max_refusals) {
-            co_return exchange;
+            co_return std::move(answer.exchange);
         }
         turn.reset();
         co_await sleep_for(clock_, *wait);
@@ -313,12 +312,11 @@ Task<std::unique_ptr<async::HttpExchange>> HttpConnection::resume(std::string la
     if (!last_id.empty()) {
         made.fields.emplace_back("Last-Event-ID", std::move(last_id));
     }
-    std::unique_ptr<async::HttpExchange> exchange = http_.start(std::move(made));
-    const async::HttpHead head = co_await exchange->head();
-    if (head.status != 200 || media_type(head) != events_type_name) {
-        throw refusal(head, "");
+    Answer answer = co_await send_authorized(http_, endpoint_.authorizer, std::move(made));
+    if (answer.head.status != 200 || media_type(answer.head) != events_type_name) {
+        throw refusal(answer.head, "");
     }
-    co_return exchange;
+    co_return std::move(answer.exchange);
 }
 
 // Until the server says that it has no such stream.
@@ -334,7 +332,7 @@ Task<void> HttpConnection::listen() {
         } catch (const Cancelled&) {
             throw;
         } catch (const Error& error) {
-            refused = error.code == ErrorCode::tool_server_failed;
+            refused = error.code == ErrorCode::tool_server_failed || error.code == ErrorCode::login_required;
         }
         if (refused) {
             co_return;

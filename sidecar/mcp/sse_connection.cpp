@@ -73,8 +73,9 @@ Task<void> SseConnection::listen() {
 Task<void> SseConnection::read_events() {
     async::HttpRequest request{"GET", endpoint_.url, endpoint_.fields, {}};
     request.fields.emplace_back("Accept", events_type_name);
-    const std::unique_ptr<async::HttpExchange> exchange = http_.start(std::move(request));
-    const async::HttpHead head = co_await exchange->head();
+    const Answer answer = co_await send_authorized(http_, endpoint_.authorizer, std::move(request));
+    const std::unique_ptr<async::HttpExchange>& exchange = answer.exchange;
+    const async::HttpHead& head = answer.head;
     if (head.status != 200 || media_type(head) != events_type_name) {
         const std::string body = co_await whole_body(exchange.get(), max_error_bytes);
         throw refusal(head, body);
@@ -127,11 +128,10 @@ Task<void> SseConnection::post_all() {
 Task<void> SseConnection::post(std::string message) {
     async::HttpRequest request{"POST", post_url_, endpoint_.fields, std::move(message)};
     request.fields.emplace_back("Content-Type", json_type_name);
-    const std::unique_ptr<async::HttpExchange> exchange = http_.start(std::move(request));
-    const async::HttpHead head = co_await exchange->head();
-    const std::string body = co_await whole_body(exchange.get(), max_error_bytes);
-    if (!succeeded(head)) {
-        throw refusal(head, body);
+    const Answer answer = co_await send_authorized(http_, endpoint_.authorizer, std::move(request));
+    const std::string body = co_await whole_body(answer.exchange.get(), max_error_bytes);
+    if (!succeeded(answer.head)) {
+        throw refusal(answer.head, body);
     }
 }
 

@@ -34,6 +34,14 @@ void ClientHub::session_changed(const protocol::SessionChangedParams& changed) c
     }
 }
 
+void ClientHub::login_ended(const protocol::ToolServersLoginEndedParams& ended) const {
+    for (const auto& [id, client] : clients_) {
+        if (client->role == protocol::Role::user && client->stage == Client::Stage::initialized) {
+            client->peer.notify<protocol::ToolServersLoginEnded>(ended);
+        }
+    }
+}
+
 void ClientHub::detach_all_from(const std::string& session_id) {
     for (const auto& [id, client] : clients_) {
         client->attached.erase(session_id);

@@ -6,6 +6,7 @@
 #include "client.hpp"
 #include "gate/gate.hpp"
 #include "protocol/messages/sessions.hpp"
+#include "protocol/messages/tool_servers.hpp"
 
 #include <map>
 #include <memory>
@@ -24,6 +25,7 @@ class ClientHub final : public gate::Elicitor {
 
     // To every user.
     void session_changed(const protocol::SessionChangedParams& changed) const;
+    void login_ended(const protocol::ToolServersLoginEndedParams& ended) const;
     // No client follows a later session of this id without attaching to it.
     void detach_all_from(const std::string& session_id);
     // To the clients that follow the execution, after all of its output so far.

@@ -23,6 +23,7 @@ struct Tools {
         for (const std::string& problem : sidecar.registry.read_workspace_files()) {
             log_warning("{}", problem);
         }
+        co_await sidecar.registry.refresh_logins();
         protocol::ToolServersListResult result;
         result.servers = sidecar.registry.list();
         if (client.role == protocol::Role::agent) {
@@ -68,6 +69,21 @@ struct Tools {
         tools::CallContext context;
         co_await sidecar.registry.restart(std::move(context), server);
         co_return sidecar.registry.info(server);
+    }
+
+    Task<protocol::ToolServersLoginResult> login(protocol::ToolServerParams params) {
+        tools::CallContext context;
+        co_return co_await sidecar.registry.login(std::move(context), std::move(params.server));
+    }
+
+    Task<Empty> cancel_login(protocol::ToolServerParams params) {
+        co_await sidecar.registry.cancel_login(std::move(params.server));
+        co_return Empty{};
+    }
+
+    Task<Empty> logout(protocol::ToolServerParams params) {
+        co_await sidecar.registry.logout(std::move(params.server));
+        co_return Empty{};
     }
 
     Task<Empty> remove(protocol::ToolServerParams params) {
@@ -136,6 +152,12 @@ void add_tool_handlers(SidecarServices& sidecar, Client& client) {
         [handlers](protocol::ToolServerParams params) { return handlers->restart(std::move(params)); });
     client.peer.on_request<protocol::ToolServersRemove>(
         [handlers](protocol::ToolServerParams params) { return handlers->remove(std::move(params)); });
+    client.peer.on_request<protocol::ToolServersLogin>(
+        [handlers](protocol::ToolServerParams params) { return handlers->login(std::move(params)); });
+    client.peer.on_request<protocol::ToolServersCancelLogin>(
+        [handlers](protocol::ToolServerParams params) { return handlers->cancel_login(std::move(params)); });
+    client.peer.on_request<protocol::ToolServersLogout>(
+        [handlers](protocol::ToolServerParams params) { return handlers->logout(std::move(params)); });
     client.peer.on_request<protocol::ToolsCall>(
         [handlers](protocol::ToolsCallParams params) { return handlers->call(std::move(params)); });
     client.peer.on_request<protocol::WrappersGenerate>(

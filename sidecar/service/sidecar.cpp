@@ -97,7 +97,12 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       server_sandbox(loop, gate, *network, directories, workspace.path, workspace.environment),
       registry(loop, loop.clock(), gate,
                tools::RegistryOptions{
-                   workspace.path, workspace.environment, {"cellgate", CELLGATE_VERSION}, &server_sandbox}),
+                   workspace.path,
+                   workspace.environment,
+                   {"cellgate", CELLGATE_VERSION},
+                   &server_sandbox,
+                   directories.state + "/logins",
+                   [this](const protocol::ToolServersLoginEndedParams& ended) { clients.login_ended(ended); }}),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
       idle_tracker(loop.clock()), events(clients, idle_tracker, ledger.get()),
       session_services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,

@@ -3,6 +3,7 @@
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/fingerprint.hpp"
+#include "oauth_settings.hpp"
 #include "program_folders.hpp"
 #include "sandbox/home.hpp"
 #include "server_errors.hpp"
@@ -207,6 +208,10 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
             text.add(name);
             text.add(value);
         }
+        if (spec.config.oauth && requires_approval(spec.source)) {
+            text.add("oauth");
+            text.add(to_json(*spec.config.oauth));
+        }
         return text.hash();
     }
     text.add("command");
@@ -297,6 +302,7 @@ std::shared_ptr<const sandbox::Settings> settings_of(const Form& form, const std
 
 void require_usable(const ServerSpec& spec) {
     require_name(spec.name);
+    require_usable_oauth(spec);
     if (spec.config.command.has_value() == spec.config.url.has_value()) {
         throw invalid_config(spec.name, spec.config.url ? "expected a command or a url, found both"
                                                         : "expected a command or a url, found neither");
@@ -435,6 +441,23 @@ mcp::HttpEndpoint expand_endpoint(const ServerSpec& spec, const std::string& wor
         endpoint.fields.emplace_back(name, put_in(value));
     }
     return endpoint;
+}
+
+OAuthSettings expand_oauth(const ServerSpec& spec, const std::string& workspace, const Environment& environment) {
+    const auto put_in = [&](std::string_view text) {
+        return replace_variables(
+            text, [&](const Variable& variable) { return value_of(variable, spec.name, workspace, environment); });
+    };
+    const protocol::OAuthConfig oauth = spec.config.oauth.value_or(protocol::OAuthConfig{});
+    OAuthSettings settings;
+    settings.client_id = put_in(oauth.client_id.value_or(""));
+    settings.client_secret = put_in(oauth.client_secret.value_or(""));
+    settings.client_credentials = oauth.grant_type == protocol::OAuthGrantType::client_credentials;
+    for (const std::string& scope : oauth.scopes.value_or(std::vector<std::string>{})) {
+        settings.scopes.push_back(put_in(scope));
+    }
+    settings.callback_port = static_cast<std::uint16_t>(oauth.callback_port.value_or(0));
+    return settings;
 }
 
 Environment small_environment(const Environment& environment) {

@@ -71,6 +71,9 @@ Task<void> McpToolServer::fail_start(std::exception_ptr error) {
     } catch (const mcp::NotStreamable&) {
         throw;
     } catch (const Error& problem) {
+        if (problem.code == ErrorCode::login_required) {
+            throw; // it says all that there is to say
+        }
         if (!http_address_.empty()) {
             throw failed(
                 link_->name(), fmt::format("serves HTTP, and said nothing on its stdout ({})", how),
@@ -145,6 +148,9 @@ Task<std::optional<protocol::CallToolResult>> McpToolServer::call(ToolPtr tool, 
     } catch (const mcp::RequestNotTaken&) {
         may_be_called_again = true;
     } catch (const Error& problem) {
+        if (problem.code == ErrorCode::login_required) {
+            throw;
+        }
         if (!client_->is_closed()) {
             throw Error(problem.code, fmt::format("the tool server {}: {}", in_quotes(link_->name()), problem.message),
                         problem.hint);

@@ -4,6 +4,10 @@
 #include "rule_check.hpp"
 #include "running_servers.hpp"
 #include "server_catalog.hpp"
+#include "server_errors.hpp"
+#include "server_logins.hpp"
+
+#include <fmt/format.h>
 
 namespace cellgate::tools {
 
@@ -21,7 +25,10 @@ Registry::Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOp
     : options_(std::move(options)),
       catalog_(make_catalog(options_, [this](const ServerEntryPtr& entry,
                                              std::string reason) { servers_->retire(entry, std::move(reason)); })),
-      servers_(std::make_unique<RunningServers>(*catalog_, ServerStarter(loop, clock, gate, options_))),
+      logins_(std::make_unique<ServerLogins>(
+          loop, clock, options_.logins_directory,
+          [this](const protocol::ToolServersLoginEndedParams& ended) { on_login_ended(ended); })),
+      servers_(std::make_unique<RunningServers>(*catalog_, ServerStarter(loop, clock, gate, options_, *logins_))),
       dispatcher_(clock, gate, *servers_) {
     servers_->adopt(catalog_->add_built_in(host_server_name, HostTools::identity()),
                     std::make_shared<HostTools>(loop, options_.workspace, options_.environment));
@@ -96,7 +103,60 @@ void Registry::require_fitting(const protocol::RuleSpec& rule) const {
     }
 }
 
+Task<void> Registry::refresh_logins() {
+    return logins_->refresh();
+}
+
+Task<protocol::ToolServersLoginResult> Registry::login(CallContext context, std::string server) {
+    const ServerEntryPtr entry = catalog_->find(server);
+    const std::shared_ptr<ServerAuthorizer> authorizer = servers_->require_authorizer(entry);
+    co_await logins_->refresh();
+    // A server that wants a login says how when it starts, and its start is what a user has to agree to.
+    std::optional<Error> problem;
+    try {
+        co_await servers_->running(std::move(context), std::move(server));
+    } catch (const Error& error) {
+        if (error.code != ErrorCode::login_required && error.code != ErrorCode::tool_server_failed) {
+            throw;
+        }
+        problem = error;
+    }
+    const bool may_want_login = !problem || problem->code == ErrorCode::login_required ||
+                                authorizer->state() != protocol::ToolServerAuthorization::none;
+    if (!may_want_login) {
+        throw Error(*problem);
+    }
+    co_return co_await logins_->begin(authorizer);
+}
+
+Task<void> Registry::cancel_login(std::string server) {
+    catalog_->find(server);
+    return logins_->cancel(std::move(server));
+}
+
+Task<void> Registry::logout(std::string server) {
+    const ServerEntryPtr entry = catalog_->find(server);
+    const std::shared_ptr<ServerAuthorizer> authorizer = servers_->require_authorizer(entry);
+    co_await servers_->stop(entry, "a user logged out");
+    co_await logins_->logout(authorizer);
+}
+
+// What ran had another login, or none: its session and its tools may be others.
+void Registry::on_login_ended(const protocol::ToolServersLoginEndedParams& ended) {
+    if (ended.status == protocol::LoginStatus::granted) {
+        for (const ServerEntryPtr& entry : catalog_->entries()) {
+            if (entry->spec.name == ended.server) {
+                servers_->retire(entry, "a user logged in");
+            }
+        }
+    }
+    if (options_.on_login_ended) {
+        options_.on_login_ended(ended);
+    }
+}
+
 Task<void> Registry::close() {
+    co_await logins_->close();
     co_await servers_->close();
 }
 

@@ -37,6 +37,10 @@ protocol::ToolServerInfo configured_info(const ServerEntry& entry) {
         info.sandbox_config = entry.described.sandbox->settings->file;
     }
     info.url = entry.spec.config.url;
+    if (entry.spec.config.command || entry.spec.config.url) {
+        info.transport =
+            entry.spec.config.url ? protocol::ToolServerTransport::http : protocol::ToolServerTransport::stdio;
+    }
     return info;
 }
 
@@ -125,6 +129,7 @@ Task<std::shared_ptr<ServerLaunch>> RunningServers::begin(CallContext context, R
 
 Task<void> RunningServers::run_launch(RecordPtr record, std::shared_ptr<ServerLaunch> launch) {
     record->error.clear();
+    record->wanted_login = false;
     try {
         co_await starter_.start(launch);
     } catch (const Cancelled&) {
@@ -132,6 +137,7 @@ Task<void> RunningServers::run_launch(RecordPtr record, std::shared_ptr<ServerLa
     } catch (...) {
         launch->error = current_error();
         record->error = message_of(launch->error);
+        record->wanted_login = code_of(launch->error) == ErrorCode::login_required;
     }
     if (launch->link) {
         record->link = launch->link;
@@ -191,10 +197,18 @@ std::vector<ToolPtr> RunningServers::known_tools(const ServerEntryPtr& entry) {
 protocol::ToolServerInfo RunningServers::info(const ServerEntryPtr& entry) {
     const RecordPtr record = record_of(entry);
     protocol::ToolServerInfo info = configured_info(*entry);
+    const std::shared_ptr<ServerAuthorizer> authorizer = find_authorizer(*entry);
+    if (entry->spec.config.url) {
+        info.authorization = authorizer ? authorizer->state() : protocol::ToolServerAuthorization::none;
+    }
+    const bool has_login = info.authorization == protocol::ToolServerAuthorization::granted;
     if (record->server) {
         info.tools = infos_of(record->server->tools());
     }
-    if (record->server && record->server->is_usable()) {
+    if (record->server && record->server->is_usable() && authorizer && authorizer->is_locked_out()) {
+        info.state = ToolServerState::failed; // each call is
+        info.error = authorizer->login_required("wants a user to log in").message;
+    } else if (record->server && record->server->is_usable()) {
         info.state = ToolServerState::running;
         if (record->link && record->link->in_sandbox()) {
             info.layers = record->link->layers();
@@ -202,7 +216,7 @@ protocol::ToolServerInfo RunningServers::info(const ServerEntryPtr& entry) {
         }
     } else if (record->launch && record->launch->cancel) {
         info.state = ToolServerState::starting;
-    } else if (!record->error.empty()) {
+    } else if (!record->error.empty() && !(record->wanted_login && has_login)) {
         info.state = ToolServerState::failed;
         info.error = record->error;
     } else if (const std::optional<Error>& problem = entry->described.problem) {
@@ -212,6 +226,28 @@ protocol::ToolServerInfo RunningServers::info(const ServerEntryPtr& entry) {
         info.state = ToolServerState::pending;
     }
     return info;
+}
+
+std::shared_ptr<ServerAuthorizer> RunningServers::require_authorizer(const ServerEntryPtr& entry) const {
+    std::shared_ptr<ServerAuthorizer> authorizer;
+    if (entry->spec.config.url) {
+        authorizer = starter_.authorizer_of(entry->spec);
+    }
+    if (!authorizer) {
+        throw Error(ErrorCode::invalid_params,
+                    fmt::format("the tool server {} has no login: {}", in_quotes(entry->spec.name),
+                                entry->spec.config.url ? "the headers of its configuration say who asks"
+                                                       : "it is not reached by a URL"));
+    }
+    return authorizer;
+}
+
+std::shared_ptr<ServerAuthorizer> RunningServers::find_authorizer(const ServerEntry& entry) const {
+    try {
+        return entry.spec.config.url ? starter_.authorizer_of(entry.spec) : nullptr;
+    } catch (const Error&) {
+        return nullptr; // a variable is not set: its start says so
+    }
 }
 
 std::string RunningServers::log(const ServerEntryPtr& entry) {

@@ -27,6 +27,9 @@ class RunningServers {
     // Those that it has, or had when it ran last; none if it never ran.
     std::vector<ToolPtr> known_tools(const ServerEntryPtr& entry);
     protocol::ToolServerInfo info(const ServerEntryPtr& entry);
+    // Who authorizes the requests to a server at a URL. Throws Error{invalid_params} for one that has no login, and
+    // Error{config_invalid}.
+    std::shared_ptr<ServerAuthorizer> require_authorizer(const ServerEntryPtr& entry) const;
     // What it wrote to stderr since it was last started, escaped.
     std::string log(const ServerEntryPtr& entry);
     // Completes once it has ended; the next use starts another one, unless the catalogue has given it up.
@@ -42,12 +45,15 @@ class RunningServers {
         ServerEntryPtr entry;
         bool allowed = false;                 // once, as it is described
         std::string error;                    // of its last start or run
+        bool wanted_login = false;            // which the error says
         std::shared_ptr<ToolServer> server;   // the last one, which may have ended
         std::shared_ptr<ServerLink> link;     // of the last start that is over
         std::shared_ptr<ServerLaunch> launch; // in progress
     };
     using RecordPtr = std::shared_ptr<Record>;
 
+    // nullptr for a server that has no login.
+    std::shared_ptr<ServerAuthorizer> find_authorizer(const ServerEntry& entry) const;
     RecordPtr record_of(const ServerEntryPtr& entry);
     // Nothing when the catalogue gave up the entry while its start was decided about.
     Task<std::shared_ptr<ServerLaunch>> begin(CallContext context, RecordPtr record);

@@ -10,7 +10,7 @@ namespace cellgate::tools {
 namespace {
 
 constexpr std::size_t max_stderr_bytes = 2000;
-constexpr std::size_t max_name_bytes = 128;
+constexpr std::size_t max_shown_name_bytes = 128;
 
 } // namespace
 
@@ -20,7 +20,7 @@ std::string shortened(std::string_view text, std::size_t longest, bool keep_line
 }
 
 std::string in_quotes(const std::string& name) {
-    return fmt::format("\"{}\"", escape_unprintable(name.substr(0, max_name_bytes)));
+    return fmt::format("\"{}\"", escape_unprintable(name.substr(0, max_shown_name_bytes)));
 }
 
 std::string stderr_of(const async::Process& process) {
@@ -44,7 +44,7 @@ Error failed(const std::string& server, const std::string& what, std::string hin
 Error invalid_config(const std::string& server, const std::string& why, std::string hint) {
     return Error(ErrorCode::config_invalid,
                  fmt::format("the tool server \"{}\" cannot be used: {}",
-                             escape_unprintable(server.substr(0, max_name_bytes)), why),
+                             escape_unprintable(server.substr(0, max_shown_name_bytes)), why),
                  std::move(hint));
 }
 
@@ -79,6 +79,14 @@ std::string message_of(std::exception_ptr error) {
         std::rethrow_exception(error);
     } catch (const Error& each) {
         return each.message;
+    }
+}
+
+ErrorCode code_of(std::exception_ptr error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const Error& each) {
+        return each.code;
     }
 }
 

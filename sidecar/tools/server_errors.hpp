@@ -30,6 +30,8 @@ Error not_found(const std::string& server, const std::vector<std::string>& names
 // The exception that is being handled, as every waiter can catch it.
 std::exception_ptr current_error();
 
+// Of an Error.
 std::string message_of(std::exception_ptr error);
+ErrorCode code_of(std::exception_ptr error);
 
 } // namespace cellgate::tools

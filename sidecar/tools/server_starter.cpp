@@ -4,6 +4,9 @@
 #include "server_errors.hpp"
 #include "server_process.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace cellgate::tools {
 
 namespace {
@@ -38,6 +41,12 @@ gate::Action action_of(const ServerSpec& spec, const ServerDescription& describe
     return start;
 }
 
+bool is_authorization(const std::pair<std::string, std::string>& field) {
+    constexpr std::string_view name = "authorization";
+    return std::equal(field.first.begin(), field.first.end(), name.begin(), name.end(),
+                      [](char a, char b) { return (a | 0x20) == b; });
+}
+
 gate::Request start_request(const CallContext& context, const ServerSpec& spec, const ServerDescription& described) {
     gate::Request request;
     request.action = action_of(spec, described);
@@ -52,8 +61,18 @@ gate::Request start_request(const CallContext& context, const ServerSpec& spec, 
 
 } // namespace
 
-ServerStarter::ServerStarter(async::Loop& loop, Clock& clock, gate::Gate& gate, const RegistryOptions& options)
-    : loop_(loop), clock_(clock), gate_(gate), options_(options) {}
+ServerStarter::ServerStarter(async::Loop& loop, Clock& clock, gate::Gate& gate, const RegistryOptions& options,
+                             ServerLogins& logins)
+    : loop_(loop), clock_(clock), gate_(gate), options_(options), logins_(logins) {}
+
+std::shared_ptr<ServerAuthorizer> ServerStarter::authorizer_of(const ServerSpec& spec) const {
+    const mcp::HttpEndpoint endpoint = expand_endpoint(spec, options_.workspace, options_.environment);
+    if (std::any_of(endpoint.fields.begin(), endpoint.fields.end(), is_authorization)) {
+        return nullptr;
+    }
+    const LoginKey key{spec.name, endpoint.url};
+    return logins_.authorizer(key, expand_oauth(spec, options_.workspace, options_.environment));
+}
 
 ServerDescription ServerStarter::describe_now(const ServerSpec& spec) const {
     return describe(spec, options_.workspace, options_.environment);
@@ -117,6 +136,7 @@ Task<void> ServerStarter::start_allowed(std::shared_ptr<ServerLaunch> launch) {
 
 Task<void> ServerStarter::connect(std::shared_ptr<ServerLaunch> launch, HttpServerLink::Transport transport) {
     mcp::HttpEndpoint endpoint = expand_endpoint(launch->spec, options_.workspace, options_.environment);
+    endpoint.authorizer = authorizer_of(launch->spec);
     launch->link = std::make_shared<HttpServerLink>(loop_, clock_, launch->spec, launch->described, std::move(endpoint),
                                                     transport);
     launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, clock_);

@@ -5,6 +5,7 @@
 #include "gate/gate.hpp"
 #include "http_server_link.hpp"
 #include "mcp_tool_server.hpp"
+#include "server_logins.hpp"
 #include "tools/call_context.hpp"
 #include "tools/registry.hpp"
 
@@ -27,11 +28,15 @@ struct ServerLaunch {
 
 class ServerStarter {
   public:
-    // `options` outlive the starter.
-    ServerStarter(async::Loop& loop, Clock& clock, gate::Gate& gate, const RegistryOptions& options);
+    // `options` and `logins` outlive the starter.
+    ServerStarter(async::Loop& loop, Clock& clock, gate::Gate& gate, const RegistryOptions& options,
+                  ServerLogins& logins);
 
     // The server as it is now: its files may have changed since it was configured.
     ServerDescription describe_now(const ServerSpec& spec) const;
+    // Who authorizes the requests to a server at a URL; nullptr where its configuration does that by a header. Throws
+    // Error{config_invalid}.
+    std::shared_ptr<ServerAuthorizer> authorizer_of(const ServerSpec& spec) const;
     // Asks the gate. Then `described` is what it allowed. Throws Error{denied, config_invalid, tool_server_failed}.
     Task<void> require_approval(CallContext context, std::shared_ptr<ServerLaunch> launch);
     // Sets `link`, then `server`. Throws as ServerProcess::start() and McpToolServer::connect().
@@ -45,6 +50,7 @@ class ServerStarter {
     Clock& clock_;
     gate::Gate& gate_;
     const RegistryOptions& options_;
+    ServerLogins& logins_;
 };
 
 } // namespace cellgate::tools

@@ -99,7 +99,7 @@ class Tool:
         return error
 
 
-_CONNECTION_KINDS = ("toolServerFailed", "channelClosed")
+_CONNECTION_KINDS = ("toolServerFailed", "loginRequired", "channelClosed")
 
 
 def _failure(error: Dict[str, Any]) -> ToolCallError:

@@ -1,4 +1,5 @@
 #include "json_with_comments.hpp"
+#include "oauth_settings.hpp"
 #include "tools/config.hpp"
 #include "tools_fixture.hpp"
 
@@ -238,6 +239,41 @@ TEST_CASE("what is put into a URL and its headers is not shown, and comes from t
     CHECK_FALSE(tools::describe(spec, "/project", environment).headers); // a user's values are not shown
     spec.config.headers = Environment{{"X", "${input:token}"}};
     CHECK(has(problem_of([&] { tools::require_known_variables(spec); }), "is not supported"));
+}
+
+TEST_CASE("what a configuration says about a login") {
+    ServerSpec spec;
+    spec.name = "web";
+    spec.config.url = "https://example.org/mcp";
+    spec.config.oauth = protocol::OAuthConfig{};
+    spec.config.oauth->client_id = "mine";
+    spec.config.oauth->client_secret = "${SECRET_OF_THE_USER}";
+    spec.config.oauth->scopes = std::vector<std::string>{"a"};
+    spec.config.oauth->callback_port = 4321;
+    Environment with_secret = environment;
+    with_secret["SECRET_OF_THE_USER"] = "secret";
+    spec.source = protocol::ToolServerSource::user;
+    CHECK_NOTHROW(tools::require_usable(spec));
+    const tools::OAuthSettings settings = tools::expand_oauth(spec, "/project", with_secret);
+    CHECK(settings.client_id == "mine");
+    CHECK(settings.client_secret == "secret");
+    CHECK(settings.scopes == std::vector<std::string>{"a"});
+    CHECK(settings.callback_port == 4321);
+    CHECK_FALSE(settings.client_credentials);
+    for (const auto source : {protocol::ToolServerSource::workspace_file, protocol::ToolServerSource::agent}) {
+        spec.source = source; // it would send the user's secret to whom the server names
+        CHECK(has(problem_of([&] { tools::require_usable(spec); }), "without variables"));
+    }
+    spec.config.oauth->client_secret = "in the file";
+    CHECK_NOTHROW(tools::require_usable(spec));
+    const std::string before = identity(spec);
+    spec.config.oauth->client_secret = "another";
+    CHECK(identity(spec) != before);
+    spec.config.oauth->client_id.reset();
+    CHECK(has(problem_of([&] { tools::require_usable(spec); }), "expected a clientId"));
+    ServerSpec program = server("/bin/cat", {});
+    program.config.oauth = protocol::OAuthConfig{};
+    CHECK(has(problem_of([&] { tools::require_usable(program); }), "beside a url only"));
 }
 
 TEST_CASE("that a server runs in the sandbox, and by what settings, is part of its identity") {

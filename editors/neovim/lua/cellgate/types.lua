@@ -701,6 +701,70 @@
 ---@field scope? "once"|"execution"
 ---@field how? Refusal
 
+--- A question of a tool server to the user, while a call of one of its tools waits for the answer. Its words are the
+--- server's, and not to be believed. form: `fields`. url: a page that the user opens in a browser, if at all; what is
+--- typed there cellgate never sees.
+---@class Elicitation
+---@field elicitationId GivenId
+---@field server ServerName
+---@field tool ToolName The tool whose call waits.
+---@field sessionId? ChosenId Absent when no session is behind the call.
+---@field executionId? ChosenId What runs in that session. Absent when nothing does.
+---@field agent? AgentName On whose behalf the tool is called. Absent when it is a user's.
+---@field origin? Origin
+---@field message VisibleText What the server asks.
+---@field mode ElicitationMode
+---@field fields? ElicitationField[] Of a form, in order. Empty: only a yes or a no is asked for.
+---@field url? VisibleLine The page, http or https.
+---@field host? VisibleLine
+---@field createdAt Time
+
+--- What the user is asked to do: to fill in a form, or to open a page.
+---@alias ElicitationMode "form"|"url"
+
+--- A field of a form. `initial`: what it holds beforehand, of the type of its value. Bounds are of a text's
+--- characters, a number, or the number of choices.
+---@class ElicitationField
+---@field name string Its member of `values`.
+---@field title VisibleLine
+---@field description? VisibleText
+---@field type ElicitationFieldType
+---@field required boolean
+---@field format? ElicitationFormat Of a text.
+---@field minimum? number
+---@field maximum? number
+---@field options? ElicitationOption[] Of choice and choices.
+---@field initial? any
+
+--- What its value is: a string, a number, a whole number, true or false, the value of one option, or a list of values
+--- of options.
+---@alias ElicitationFieldType "text"|"number"|"integer"|"boolean"|"choice"|"choices"
+
+--- What a text has to be.
+---@alias ElicitationFormat "email"|"uri"|"date"|"date-time"
+
+--- One of the values that can be chosen, and what to show for it.
+---@class ElicitationOption
+---@field value string
+---@field title VisibleLine
+
+--- accept: `values` are sent, or the page was opened. decline: a no. cancel: closed without an answer.
+---@alias ElicitationAction "accept"|"decline"|"cancel"
+
+--- The user's answer. One whose `values` do not fit the form changes nothing (1027, with the field), and the
+--- elicitation still waits.
+---@class ElicitationRespondParams
+---@field elicitationId GivenId
+---@field action ElicitationAction
+---@field values? JsonObject By the fields' names, for accept of a form. A field that is left empty is left out.
+
+--- An elicitation does not wait any more: a user answered it, or the call that it was for has ended (by cancelled,
+--- with cancel).
+---@class ElicitationResolvedParams
+---@field elicitationId GivenId
+---@field action ElicitationAction
+---@field by "user"|"cancelled"
+
 --- All rules and grants in force.
 ---@class PolicyListResult
 ---@field rules Rule[]
@@ -780,7 +844,20 @@
 ---@field type? "http"|"sse"|"streamable-http"|"streamableHttp"
 ---@field url string
 ---@field headers? StringMap
+---@field oauth? OAuthConfig
 ---@field sandbox? any
+
+--- How cellgate is known to the authorization server of a tool server, for those where it cannot register itself.
+--- Variables expand as in headers.
+---@class OAuthConfig
+---@field clientId? string The id under which cellgate was registered, or the URL of its metadata document.
+---@field clientSecret? string
+---@field grantType? OAuthGrantType
+---@field scopes? string[] To ask for. Default: those that the server names.
+---@field callbackPort? integer Of the redirect to 127.0.0.1. Default: one that is chosen at the first login, and kept.
+
+--- How an access token is obtained.
+---@alias OAuthGrantType "authorization_code"|"client_credentials"
 
 --- The tool server that is meant.
 ---@class ToolServerParams
@@ -808,6 +885,8 @@
 ---@field identity Identity
 ---@field command? Argv Told to users only: its arguments may hold a secret.
 ---@field url? string Told to users only.
+---@field transport? ToolServerTransport How it is reached. Absent of one that is part of cellgate.
+---@field authorization? ToolServerAuthorization Of a server at a URL.
 ---@field tools? ToolInfo[] Known once it has run.
 ---@field error? VisibleText Why it failed, with the end of its stderr.
 ---@field sandbox? "bwrap"|"none" Of one that is started by a command.
@@ -817,6 +896,27 @@
 
 --- pending: a user has to agree to start it. stopped: starts on the next call.
 ---@alias ToolServerState "pending"|"stopped"|"starting"|"running"|"failed"
+
+--- stdio: a process. http: Streamable HTTP, or HTTP+SSE where the server has only that.
+---@alias ToolServerTransport "stdio"|"http"
+
+--- none: the server has asked for none. needed: a user has to log in (toolServers/login). granted: there is a token.
+---@alias ToolServerAuthorization "none"|"needed"|"granted"
+
+--- The login has begun, and waits for the user's browser: until it ends there (toolServers/loginEnded), for ten
+--- minutes. One that waited before for the same server has ended.
+---@class ToolServersLoginResult
+---@field authorizationUrl Uri What the client opens in a browser, or shows to the user.
+---@field host VisibleLine The host of that page, to be shown.
+
+--- How a login ended.
+---@class ToolServersLoginEndedParams
+---@field server ServerName
+---@field status LoginStatus
+---@field message? VisibleText Why it failed.
+
+--- granted: there is a token. cancelled: given up by a client, or not finished in time.
+---@alias LoginStatus "granted"|"failed"|"cancelled"
 
 --- Who named a tool server. builtIn: part of cellgate. user: initializationOptions or toolServers/add. commandLine.
 --- workspaceFile: a file in the workspace, see `file`. agent: wrappers/generate of an agent.

@@ -200,7 +200,7 @@ export interface ClientCapabilities {
      */
     input?: boolean;
     /**
-     * An agent's program can ask its user about an approval. Asked only where no user is attached. Default false.
+     * A user's client: it can show elicitations and answer them. An agent's: its program can ask its user about an approval; asked only where no user is attached. Default false.
      */
     elicitation?: boolean;
     /**
@@ -1265,6 +1265,114 @@ export interface ApprovalElicitResult {
     how?: Refusal;
 }
 /**
+ * A question of a tool server to the user, while a call of one of its tools waits for the answer. Its words are the server's, and not to be believed. form: `fields`. url: a page that the user opens in a browser, if at all; what is typed there cellgate never sees.
+ */
+export interface Elicitation {
+    elicitationId: GivenId;
+    server: ServerName;
+    /**
+     * The tool whose call waits.
+     */
+    tool: ToolName;
+    /**
+     * Absent when no session is behind the call.
+     */
+    sessionId?: ChosenId;
+    /**
+     * What runs in that session. Absent when nothing does.
+     */
+    executionId?: ChosenId;
+    /**
+     * On whose behalf the tool is called. Absent when it is a user's.
+     */
+    agent?: AgentName;
+    origin?: Origin;
+    /**
+     * What the server asks.
+     */
+    message: VisibleText;
+    mode: ElicitationMode;
+    /**
+     * Of a form, in order. Empty: only a yes or a no is asked for.
+     */
+    fields?: ElicitationField[];
+    /**
+     * The page, http or https.
+     */
+    url?: VisibleLine;
+    /**
+     * The page's host, which is to be shown by itself: the one part of a URL that says whose it is.
+     */
+    host?: VisibleLine;
+    createdAt: Time;
+}
+/**
+ * What the user is asked to do: to fill in a form, or to open a page.
+ */
+export type ElicitationMode = "form" | "url";
+/**
+ * A field of a form. `initial`: what it holds beforehand, of the type of its value. Bounds are of a text's characters, a number, or the number of choices.
+ */
+export interface ElicitationField {
+    /**
+     * Its member of `values`.
+     */
+    name: string;
+    title: VisibleLine;
+    description?: VisibleText;
+    type: ElicitationFieldType;
+    required: boolean;
+    /**
+     * Of a text.
+     */
+    format?: ElicitationFormat;
+    minimum?: number;
+    maximum?: number;
+    /**
+     * Of choice and choices.
+     */
+    options?: ElicitationOption[];
+    initial?: unknown;
+}
+/**
+ * What its value is: a string, a number, a whole number, true or false, the value of one option, or a list of values of options.
+ */
+export type ElicitationFieldType = "text" | "number" | "integer" | "boolean" | "choice" | "choices";
+/**
+ * What a text has to be.
+ */
+export type ElicitationFormat = "email" | "uri" | "date" | "date-time";
+/**
+ * One of the values that can be chosen, and what to show for it.
+ */
+export interface ElicitationOption {
+    value: string;
+    title: VisibleLine;
+}
+/**
+ * accept: `values` are sent, or the page was opened. decline: a no. cancel: closed without an answer.
+ */
+export type ElicitationAction = "accept" | "decline" | "cancel";
+/**
+ * The user's answer. One whose `values` do not fit the form changes nothing (1027, with the field), and the elicitation still waits.
+ */
+export interface ElicitationRespondParams {
+    elicitationId: GivenId;
+    action: ElicitationAction;
+    /**
+     * By the fields' names, for accept of a form. A field that is left empty is left out.
+     */
+    values?: JsonObject;
+}
+/**
+ * An elicitation does not wait any more: a user answered it, or the call that it was for has ended (by cancelled, with cancel).
+ */
+export interface ElicitationResolvedParams {
+    elicitationId: GivenId;
+    action: ElicitationAction;
+    by: "user" | "cancelled";
+}
+/**
  * All rules and grants in force.
  */
 export interface PolicyListResult {
@@ -1408,8 +1516,35 @@ export interface HttpServerConfig {
     type?: "http" | "sse" | "streamable-http" | "streamableHttp";
     url: string;
     headers?: StringMap;
+    oauth?: OAuthConfig;
     sandbox?: never;
 }
+/**
+ * How cellgate is known to the authorization server of a tool server, for those where it cannot register itself. Variables expand as in headers.
+ */
+export interface OAuthConfig {
+    /**
+     * The id under which cellgate was registered, or the URL of its metadata document.
+     */
+    clientId?: string;
+    clientSecret?: string;
+    /**
+     * Default authorization_code: a user logs in. client_credentials: the id and secret suffice, and nobody is asked.
+     */
+    grantType?: OAuthGrantType;
+    /**
+     * To ask for. Default: those that the server names.
+     */
+    scopes?: string[];
+    /**
+     * Of the redirect to 127.0.0.1. Default: one that is chosen at the first login, and kept.
+     */
+    callbackPort?: number;
+}
+/**
+ * How an access token is obtained.
+ */
+export type OAuthGrantType = "authorization_code" | "client_credentials";
 /**
  * The tool server that is meant.
  */
@@ -1456,6 +1591,14 @@ export interface ToolServerInfo {
      */
     url?: string;
     /**
+     * How it is reached. Absent of one that is part of cellgate.
+     */
+    transport?: ToolServerTransport;
+    /**
+     * Of a server at a URL.
+     */
+    authorization?: ToolServerAuthorization;
+    /**
      * Known once it has run.
      */
     tools?: ToolInfo[];
@@ -1484,6 +1627,42 @@ export interface ToolServerInfo {
  * pending: a user has to agree to start it. stopped: starts on the next call.
  */
 export type ToolServerState = "pending" | "stopped" | "starting" | "running" | "failed";
+/**
+ * stdio: a process. http: Streamable HTTP, or HTTP+SSE where the server has only that.
+ */
+export type ToolServerTransport = "stdio" | "http";
+/**
+ * none: the server has asked for none. needed: a user has to log in (toolServers/login). granted: there is a token.
+ */
+export type ToolServerAuthorization = "none" | "needed" | "granted";
+/**
+ * The login has begun, and waits for the user's browser: until it ends there (toolServers/loginEnded), for ten minutes. One that waited before for the same server has ended.
+ */
+export interface ToolServersLoginResult {
+    /**
+     * What the client opens in a browser, or shows to the user.
+     */
+    authorizationUrl: Uri;
+    /**
+     * The host of that page, to be shown.
+     */
+    host: VisibleLine;
+}
+/**
+ * How a login ended.
+ */
+export interface ToolServersLoginEndedParams {
+    server: ServerName;
+    status: LoginStatus;
+    /**
+     * Why it failed.
+     */
+    message?: VisibleText;
+}
+/**
+ * granted: there is a token. cancelled: given up by a client, or not finished in time.
+ */
+export type LoginStatus = "granted" | "failed" | "cancelled";
 /**
  * Who named a tool server. builtIn: part of cellgate. user: initializationOptions or toolServers/add. commandLine. workspaceFile: a file in the workspace, see `file`. agent: wrappers/generate of an agent.
  */

@@ -8,6 +8,9 @@ import type {
     ApprovalRespondParams,
     CallToolResult,
     CancelRequestParams,
+    Elicitation,
+    ElicitationResolvedParams,
+    ElicitationRespondParams,
     Empty,
     ExecuteCancelParams,
     ExecuteCancelResult,
@@ -55,6 +58,8 @@ import type {
     ToolServersAddParams,
     ToolServersListResult,
     ToolServersLogResult,
+    ToolServersLoginEndedParams,
+    ToolServersLoginResult,
     ToolsCallParams,
     WrappersGenerateParams,
     WrappersGenerateResult,
@@ -88,6 +93,8 @@ export interface Requests {
     "output/read": { params: OutputReadParams; result: OutputReadResult };
     /** Answers approvals. The first answer wins. */
     "approval/respond": { params: ApprovalRespondParams; result: Empty };
+    /** Answers an elicitation. The first answer wins. */
+    "elicitation/respond": { params: ElicitationRespondParams; result: Empty };
     /** All rules and grants in force, with their source. */
     "policy/list": { params: NoParams; result: PolicyListResult };
     /** Adds a rule. */
@@ -108,6 +115,12 @@ export interface Requests {
     "toolServers/restart": { params: ToolServerParams; result: ToolServerInfo };
     /** Ends and forgets a tool server. */
     "toolServers/remove": { params: ToolServerParams; result: Empty };
+    /** Begins a login at the authorization server of a tool server. The client opens the page; toolServers/loginEnded says how it ended. */
+    "toolServers/login": { params: ToolServerParams; result: ToolServersLoginResult };
+    /** Gives up a login that waits. */
+    "toolServers/cancelLogin": { params: ToolServerParams; result: Empty };
+    /** Forgets the tokens of a tool server, and revokes them where its authorization server takes that. */
+    "toolServers/logout": { params: ToolServerParams; result: Empty };
     /** Writes the Python package of a tool server. Starting one that an agent configures asks a user; an agent cannot name settings for its sandbox. */
     "wrappers/generate": { params: WrappersGenerateParams; result: WrappersGenerateResult };
     /** Installs Python packages for the workspace's kernels, through the gate. */
@@ -160,4 +173,10 @@ export interface ServerNotifications {
     "approval/requested": Approval;
     /** An approval was decided. */
     "approval/resolved": ApprovalResolvedParams;
+    /** A tool server asks the user something. Sent to clients with the capability elicitation. What waits already is announced after `initialized`. */
+    "elicitation/requested": Elicitation;
+    /** An elicitation was answered, or is not asked any more. */
+    "elicitation/resolved": ElicitationResolvedParams;
+    /** A login has ended. */
+    "toolServers/loginEnded": ToolServersLoginEndedParams;
 }

@@ -22,6 +22,8 @@ struct HttpRequest {
     std::string url; // http or https
     HttpFields fields;
     std::string body;
+    // The host's, if they were looked up: no other one is connected to. A proxy looks up for itself.
+    std::vector<std::string> addresses = {};
 };
 
 struct HttpHead {

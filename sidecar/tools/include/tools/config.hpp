@@ -20,6 +20,8 @@
 
 namespace cellgate::tools {
 
+struct OAuthSettings; // oauth_settings.hpp
+
 inline constexpr std::string_view host_server_name = "host";
 
 struct ServerSpec {
@@ -92,6 +94,9 @@ ServerCommand expand(const ServerSpec& spec, const ServerDescription& described,
 
 // Where the requests to a server with a URL really go, with the variables put in. Throws as expand().
 mcp::HttpEndpoint expand_endpoint(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
+
+// What it says about the login, likewise.
+OAuthSettings expand_oauth(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
 
 // What a program gets of our environment: HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG.
 Environment small_environment(const Environment& environment);

@@ -16,6 +16,7 @@
 #include "tools/tool_call_dispatcher.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,10 +32,14 @@ struct RegistryOptions {
     Environment environment; // of this process
     mcp::Implementation ourselves;
     ServerSandbox* sandbox = nullptr; // stays as long as the registry; without it no server that asks for it starts
+    std::string logins_directory = {};
+    // Each login that toolServers/login began has ended.
+    std::function<void(const protocol::ToolServersLoginEndedParams& ended)> on_login_ended = {};
 };
 
 class RunningServers;
 class ServerCatalog;
+class ServerLogins;
 
 class Registry {
   public:
@@ -68,6 +73,17 @@ class Registry {
     // Throws Error{tool_server_not_found}.
     std::string log(const std::string& server) const;
 
+    // Looks for logins and logouts by other processes, for info() and list().
+    Task<void> refresh_logins();
+    // Begins a login of a user at the authorization server of a tool server, which has to be agreed to as for a start.
+    // Throws Error{tool_server_not_found, denied, tool_server_failed}, and Error{invalid_params} for a server that has
+    // no login.
+    Task<protocol::ToolServersLoginResult> login(CallContext context, std::string server);
+    // Gives up a login that waits. Throw Error{tool_server_not_found}.
+    Task<void> cancel_login(std::string server);
+    // Forgets the tokens of a server, and revokes them. It starts again on the next call.
+    Task<void> logout(std::string server);
+
     // All tools of a server, which is started for it. Throws Error{tool_server_not_found, tool_server_failed, denied}.
     Task<std::vector<protocol::ToolSpec>> tools(CallContext context, std::string server);
 
@@ -82,8 +98,11 @@ class Registry {
     Task<void> close();
 
   private:
+    void on_login_ended(const protocol::ToolServersLoginEndedParams& ended);
+
     RegistryOptions options_;
     std::unique_ptr<ServerCatalog> catalog_;
+    std::unique_ptr<ServerLogins> logins_;
     std::unique_ptr<RunningServers> servers_;
     ToolCallDispatcher dispatcher_;
 };

@@ -1,9 +1,8 @@
-#include "address.hpp"
+#include "base/public_address.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace cellgate;
-using namespace cellgate::egress;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "address.hpp"
+#include "base/public_address.hpp"
 
 #include <arpa/inet.h>
 #include <array>
@@ -6,12 +6,10 @@
 #include <cstring>
 #include <netinet/in.h>
 
-namespace cellgate::egress {
+namespace cellgate {
 
 namespace {
 
-constexpr std::string_view this_machine = "this machine";
-constexpr std::string_view private_network = "a private network";
 constexpr std::string_view link_local = "a neighbour on the same link, or a cloud's metadata";
 constexpr std::string_view special = "no address of the public network";
 
@@ -95,4 +93,4 @@ bool is_local_name(const Host& host) {
     return host.name == "localhost" || host.name.ends_with(".localhost");
 }
 
-} // namespace cellgate::egress
+} // namespace cellgate

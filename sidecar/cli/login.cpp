@@ -1,0 +1,107 @@
+// `cellgate login SERVER` and `cellgate logout SERVER`: the login of a user at the authorization server of a tool
+// server at a URL. What is kept holds for every sidecar of the user.
+
+#include "base/escape_unprintable.hpp"
+#include "base/sync.hpp"
+#include "commands.hpp"
+#include "sidecar_arguments.hpp"
+#include "terminal_client.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+namespace cellgate::cli {
+
+namespace {
+
+struct LoginArguments {
+    SidecarArguments sidecar;
+    int exit_code = 0;
+};
+
+using LoginAction = std::function<Task<void>(async::Loop*, LoginArguments*, TerminalClient&)>;
+
+Task<void> cancel_on_interrupt(async::Loop* loop, std::string server, TerminalClient* client) {
+    while (true) {
+        co_await async::wait_for_signal(*loop, SIGINT);
+        protocol::ToolServerParams params{server};
+        co_await client->sidecar().call<protocol::ToolServersCancelLogin>(std::move(params));
+    }
+}
+
+Task<void> wait_for_end(LoginArguments* arguments, TerminalClient* client) {
+    const protocol::ToolServersLoginEndedParams ended = co_await client->login_end();
+    const std::string name = escape_unprintable(arguments->sidecar.server);
+    switch (ended.status) {
+    case protocol::LoginStatus::granted:
+        fmt::print("logged in to {}\n", name);
+        co_return;
+    case protocol::LoginStatus::cancelled:
+        client->printer().note(fmt::format("cellgate: the login to {} was given up", name));
+        break;
+    case protocol::LoginStatus::failed:
+        client->printer().note(fmt::format("cellgate: the login to {} failed: {}", name,
+                                           escape_unprintable(ended.message.value_or(""), true)));
+        break;
+    }
+    arguments->exit_code = 1;
+}
+
+Task<void> begin_and_wait(LoginArguments* arguments, TerminalClient* client) {
+    protocol::ToolServerParams params{arguments->sidecar.server};
+    const protocol::ToolServersLoginResult begun =
+        co_await client->sidecar().call<protocol::ToolServersLogin>(std::move(params));
+    fmt::print("Open this page at {} in a browser, and log in there:\n{}\n", escape_unprintable(begun.host),
+               escape_unprintable(begun.authorization_url));
+    std::fflush(stdout);
+    client->printer().note("cellgate waits for ten minutes; Ctrl-C gives up");
+    co_await wait_for_end(arguments, client);
+}
+
+Task<void> log_in(async::Loop* loop, LoginArguments* arguments, TerminalClient& client) {
+    TaskScope signals;
+    signals.spawn(cancel_on_interrupt(loop, arguments->sidecar.server, &client));
+    co_await finally(begin_and_wait(arguments, &client), cancel_and_join(signals));
+}
+
+Task<void> log_out(async::Loop* /*loop*/, LoginArguments* arguments, TerminalClient& client) {
+    protocol::ToolServerParams params{arguments->sidecar.server};
+    co_await client.sidecar().call<protocol::ToolServersLogout>(std::move(params));
+    fmt::print("logged out of {}\n", escape_unprintable(arguments->sidecar.server));
+}
+
+void add_login_command(CLI::App& app, Invocation& invocation, const char* name, const char* meaning,
+                       const LoginAction& action) {
+    auto arguments = std::make_shared<LoginArguments>();
+    CLI::App* command = app.add_subcommand(name, meaning);
+    command
+        ->add_option("SERVER", arguments->sidecar.server,
+                     "A server at a URL: of .mcp.json, .vscode/mcp.json or --mcp-config, or any name with --url")
+        ->type_name("")
+        ->required();
+    arguments->sidecar.add_to(*command);
+    command->callback([arguments, action, &invocation] {
+        arguments->sidecar.check();
+        invocation.run = [arguments, action] {
+            async::Loop loop;
+            loop.run(with_terminal_client(&loop, arguments->sidecar.options(), [&](TerminalClient& client) {
+                return action(&loop, arguments.get(), client);
+            }));
+            return arguments->exit_code;
+        };
+    });
+}
+
+} // namespace
+
+void add_login(CLI::App& app, Invocation& invocation) {
+    add_login_command(app, invocation, "login", "Log in to a tool server at a URL, in a browser", log_in);
+}
+
+void add_logout(CLI::App& app, Invocation& invocation) {
+    add_login_command(app, invocation, "logout", "Forget the login to a tool server, and revoke it there", log_out);
+}
+
+} // namespace cellgate::cli

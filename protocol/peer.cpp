@@ -39,11 +39,14 @@ Peer::Peer(std::shared_ptr<Connection> connection, Dialect dialect)
     };
 }
 
-Task<RawJson> Peer::call_raw(std::string method, RawJson params) {
+Task<RawJson> Peer::call_raw(std::string method, RawJson params, std::string* sent_as) {
     if (closed_) {
         throw Error(ErrorCode::internal_error, fmt::format("cannot call {}: the connection has ended", method));
     }
     const RawJson id = RawJson::of(next_id_++);
+    if (sent_as != nullptr) {
+        *sent_as = id.text();
+    }
     auto reply = std::make_shared<Deferred<RawJson>>();
     connection_->send(request_text(id, method, params));
     outgoing_[id.text()] = reply;
@@ -117,7 +120,9 @@ void Peer::receive(const Frame& frame) {
         if (!frame.problem.empty()) {
             throw InvalidMessage(ErrorCode::parse_error, frame.problem, RawJson());
         }
-        dispatch(parse_message(frame.text));
+        Message message = parse_message(frame.text);
+        message.beside = frame.beside;
+        dispatch(std::move(message));
     } catch (const InvalidMessage& invalid) {
         if (on_invalid_) {
             on_invalid_(frame, invalid);
@@ -227,7 +232,7 @@ Task<void> Peer::handle(RequestHandler handler, Message message) {
     std::optional<RawJson> result;
     std::string failure;
     try {
-        result = co_await handler(std::move(message.payload));
+        result = co_await handler(std::move(message.payload), std::move(message.beside));
     } catch (const Cancelled& cancelled) {
         // MCP has it that a request that was given up is not answered.
         failure = dialect_ == Dialect::editor ? error_text(message.id, cancelled) : std::string();

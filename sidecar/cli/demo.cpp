@@ -66,7 +66,7 @@ class Demo final : public ClientEvents {
         directories_ = store::find_directories(options.environment);
         const auto home = options.environment.find("HOME");
         ssh_directory_ = (home == options.environment.end() ? std::string("/root") : home->second) + "/.ssh";
-        sidecar_ = std::make_unique<LocalSidecar>(loop, std::move(options), *this, true);
+        sidecar_ = std::make_unique<LocalSidecar>(loop, std::move(options), *this, false);
     }
 
     Task<void> run(DemoArguments arguments) {

@@ -37,6 +37,10 @@ LocalSidecar::LocalSidecar(async::Loop& loop, service::SidecarOptions options, C
         [&events](const protocol::ApprovalResolvedParams& resolved) { events.on_approval_resolved(resolved); });
     peer_->on_notification<protocol::ToolServersLoginEnded>(
         [&events](const protocol::ToolServersLoginEndedParams& ended) { events.on_login_ended(ended); });
+    peer_->on_notification<protocol::ElicitationRequested>(
+        [&events](const protocol::Elicitation& elicitation) { events.on_elicitation_requested(elicitation); });
+    peer_->on_notification<protocol::ElicitationResolved>(
+        [&events](const protocol::ElicitationResolvedParams& resolved) { events.on_elicitation_resolved(resolved); });
     peer_->on_request<protocol::InputRequest>(
         [&events](protocol::InputRequestParams params) { return events.on_input_request(std::move(params)); });
     tasks_.spawn(peer_->run());
@@ -57,6 +61,7 @@ Task<void> LocalSidecar::start() {
     params.process_id.value = ::getpid();
     params.capabilities.approvals = true;
     params.capabilities.input = can_type_;
+    params.capabilities.elicitation = can_type_;
     co_await peer_->call<protocol::Initialize>(std::move(params));
     peer_->notify<protocol::Initialized>(Empty{});
 }

@@ -24,12 +24,15 @@ struct ClientEvents {
     virtual void on_approval_requested(const protocol::Approval& approval) = 0;
     virtual void on_approval_resolved(const protocol::ApprovalResolvedParams& resolved) = 0;
     virtual void on_login_ended(const protocol::ToolServersLoginEndedParams& /*ended*/) {} // one that it began
+    // Of what a tool server asks; of a client that cannot answer, there are none.
+    virtual void on_elicitation_requested(const protocol::Elicitation& /*elicitation*/) {}
+    virtual void on_elicitation_resolved(const protocol::ElicitationResolvedParams& /*resolved*/) {}
     virtual Task<protocol::InputRequestResult> on_input_request(protocol::InputRequestParams params) = 0;
 };
 
 class LocalSidecar {
   public:
-    // `can_type`: whether the client can answer input(). `events` must outlive the sidecar.
+    // `can_type`: whether the client can answer input() and what tool servers ask. `events` must outlive the sidecar.
     LocalSidecar(async::Loop& loop, service::SidecarOptions options, ClientEvents& events, bool can_type);
     ~LocalSidecar();
 

@@ -110,11 +110,13 @@ void OutputPrinter::erase_status() {
 
 void OutputPrinter::pause() {
     erase_status();
-    paused_ = true;
+    ++paused_;
 }
 
 void OutputPrinter::resume() {
-    paused_ = false;
+    if (--paused_ > 0) {
+        return; // of another prompt
+    }
     write(false, std::exchange(pending_stdout_, {}));
     write(true, std::exchange(pending_stderr_, {}));
     if (const std::size_t dropped = std::exchange(dropped_, 0)) {

@@ -27,7 +27,7 @@ class OutputPrinter {
     void erase_status();
 
     bool colours_;
-    bool paused_ = false;
+    int paused_ = 0; // prompts
     bool shows_status_ = false;
     bool stdout_broken_ = false; // a write failed
     bool stderr_broken_ = false;

@@ -8,6 +8,7 @@ namespace cellgate::cli {
 TerminalClient::TerminalClient(async::Loop& loop, service::SidecarOptions options)
     : terminal_(Terminal::open(loop)),
       prompt_(terminal_ ? std::make_unique<ApprovalPrompt>(*terminal_, printer_) : nullptr),
+      elicitations_(terminal_ ? std::make_unique<ElicitationPrompt>(*terminal_, printer_) : nullptr),
       sidecar_(loop, std::move(options), *this, terminal_ != nullptr) {}
 
 TerminalClient::~TerminalClient() = default;
@@ -15,6 +16,7 @@ TerminalClient::~TerminalClient() = default;
 Task<void> TerminalClient::close() {
     if (prompt_) {
         co_await prompt_->close();
+        co_await elicitations_->close();
     }
     co_await non_interactive_.close();
     co_await sidecar_.close();
@@ -49,6 +51,15 @@ void TerminalClient::on_approval_resolved(const protocol::ApprovalResolvedParams
     if (prompt_) {
         prompt_->resolved(resolved.approval_id);
     }
+}
+
+// The sidecar asks only clients with this capability, which needs the terminal.
+void TerminalClient::on_elicitation_requested(const protocol::Elicitation& elicitation) {
+    elicitations_->requested(elicitation, sidecar_);
+}
+
+void TerminalClient::on_elicitation_resolved(const protocol::ElicitationResolvedParams& resolved) {
+    elicitations_->resolved(resolved.elicitation_id);
 }
 
 Task<protocol::InputRequestResult> TerminalClient::on_input_request(protocol::InputRequestParams params) {

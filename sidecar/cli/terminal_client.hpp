@@ -4,6 +4,7 @@
 // action. For `run`, `call` and `generate`.
 
 #include "approval_prompt.hpp"
+#include "elicitation_prompt.hpp"
 #include "local_sidecar.hpp"
 #include "non_interactive_client.hpp"
 #include "output_printer.hpp"
@@ -34,11 +35,14 @@ class TerminalClient final : public ClientEvents {
     void on_approval_requested(const protocol::Approval& approval) override;
     void on_approval_resolved(const protocol::ApprovalResolvedParams& resolved) override;
     void on_login_ended(const protocol::ToolServersLoginEndedParams& ended) override { login_end_.resolve(ended); }
+    void on_elicitation_requested(const protocol::Elicitation& elicitation) override;
+    void on_elicitation_resolved(const protocol::ElicitationResolvedParams& resolved) override;
     Task<protocol::InputRequestResult> on_input_request(protocol::InputRequestParams params) override;
 
     OutputPrinter printer_;
     std::unique_ptr<Terminal> terminal_;
     std::unique_ptr<ApprovalPrompt> prompt_;
+    std::unique_ptr<ElicitationPrompt> elicitations_;
     NonInteractiveClient non_interactive_; // used if there is no terminal
     Deferred<protocol::ToolServersLoginEndedParams> login_end_;
     LocalSidecar sidecar_;

@@ -49,6 +49,18 @@ void Gate::end_execution(const std::string& execution_id) {
     impl_->policy.rules().end_execution(execution_id);
 }
 
+void Gate::question_began(const std::string& execution_id) {
+    const std::shared_ptr<Impl> impl = impl_;
+    impl->count(execution_id, true);
+    impl->pump();
+}
+
+void Gate::question_ended(const std::string& execution_id) {
+    const std::shared_ptr<Impl> impl = impl_;
+    impl->count(execution_id, false);
+    impl->pump();
+}
+
 void Gate::end_session(const std::string& session_id) {
     const std::shared_ptr<Impl> impl = impl_;
     impl->policy.rules().end_session(session_id);

@@ -76,7 +76,8 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     static Task<void> resolve_paths_of(std::shared_ptr<Impl> self, PendingRequestPtr entry);
     void judge_pending(const PendingRequestPtr& entry);
     void settle(const PendingRequestPtr& entry, Decision decision);
-    void count(const PendingRequestPtr& entry, bool more);
+    // One more, or one less, waits for a user in this execution, if it is one.
+    void count(const std::optional<std::string>& execution_id, bool more);
     void notify(const std::function<void(ApprovalClient&)>& what);
     void notify(ApprovalClient& client, const std::function<void(ApprovalClient&)>& what);
     void announce_again(const PendingRequest& entry, ApprovalClient& client);

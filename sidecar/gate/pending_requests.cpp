@@ -115,7 +115,7 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     }
     self->approvals.add(entry);
     self->changed_queues.insert(entry->queue());
-    self->count(entry, true);
+    self->count(entry->request.execution_id, true);
     self->pump();
     bool cancelled = false;
     try {
@@ -284,15 +284,15 @@ void Gate::Impl::settle(const PendingRequestPtr& kept, Decision decision) {
         outbox.push_back([task = entry->elicitation] { task->cancel(); });
     }
     changed_queues.insert(entry->queue());
-    count(entry, false);
+    count(entry->request.execution_id, false);
     outbox.push_back([entry] { entry->settled.set(); });
 }
 
-void Gate::Impl::count(const PendingRequestPtr& entry, bool more) {
-    if (!entry->request.execution_id) {
+void Gate::Impl::count(const std::optional<std::string>& execution_id, bool more) {
+    if (!execution_id) {
         return;
     }
-    const auto found = running.find(*entry->request.execution_id);
+    const auto found = running.find(*execution_id);
     if (found == running.end()) {
         return;
     }

@@ -2,10 +2,12 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
-#include "base/scope_exit.hpp"
 #include "base/sync.hpp"
+#include "elicitation_wire.hpp"
 #include "failed.hpp"
-#include "mcp/content.hpp"
+#include "list_pages.hpp"
+#include "remote_error_text.hpp"
+#include "running_call.hpp"
 #include "wire.hpp"
 
 #include <fmt/format.h>
@@ -22,11 +24,6 @@ using namespace std::chrono_literals;
 
 // A legacy server may leave a method that it does not know unanswered.
 constexpr Duration probe_timeout = 5s;
-constexpr std::size_t max_pages = 1000;
-constexpr std::size_t max_tools = 10'000;
-constexpr std::size_t max_list_bytes = std::size_t{32} << 20;
-constexpr std::size_t max_error_text = 4096;
-constexpr std::size_t max_result_bytes = std::size_t{32} << 20;
 // Limits our answers to a server that sends requests and never reads.
 constexpr std::size_t max_unread_answers = std::size_t{32} << 20;
 
@@ -67,17 +64,6 @@ bool choose_modern(const std::vector<std::string>& versions) {
                              modern_version, legacy_versions.back(), legacy_versions.front(), join(versions)));
 }
 
-// What the server answered in place of a result. Its code and data are text only: with them a server could impersonate
-// the gate.
-std::string remote_error_text(const protocol::RemoteError& remote) {
-    std::string text = fmt::format("{} (code {})", escape_unprintable(remote.message.substr(0, max_error_text), true),
-                                   static_cast<int>(remote.code));
-    if (!remote.data.is_null()) {
-        text += "\n" + escape_unprintable(remote.data.text().substr(0, max_error_text), true);
-    }
-    return text;
-}
-
 bool wants_login(const std::exception_ptr& error) {
     if (!error) {
         return false;
@@ -89,53 +75,22 @@ bool wants_login(const std::exception_ptr& error) {
     }
 }
 
-// The pages of a server's list of tools, joined into one list.
-class ToolPages {
-  public:
-    // Returns the cursor of the next page; nothing if this is the last one. Throws when the page is broken, or the list
-    // does not end.
-    std::optional<std::string> add(const RawJson& result) {
-        ToolsPage page;
+ToolList read_tools(const std::vector<RawJson>& items) {
+    ToolList list;
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < items.size(); ++i) {
         try {
-            page = from_json<ToolsPage>(result, "result");
-        } catch (const Error& error) {
-            throw failed("the server's answer to tools/list is broken: " + error.message);
-        }
-        bytes_ += result.text().size();
-        for (const RawJson& tool : page.tools) {
-            add_tool(tool);
-        }
-        if (page.next_cursor && !cursors_.insert(*page.next_cursor).second) {
-            throw failed("the server's list of tools does not end: it gave the same cursor twice");
-        }
-        if (cursors_.size() > max_pages || count_ > max_tools || bytes_ > max_list_bytes) {
-            throw failed(fmt::format("expected a list of at most {} tools on {} pages and {} bytes, found a longer one",
-                                     max_tools, max_pages, max_list_bytes));
-        }
-        return std::move(page.next_cursor);
-    }
-    ToolList take() { return std::move(list_); }
-
-  private:
-    void add_tool(const RawJson& tool) {
-        try {
-            protocol::ToolSpec spec = read_tool(tool);
-            if (!names_.insert(spec.name).second) {
+            protocol::ToolSpec spec = read_tool(items[i]);
+            if (!names.insert(spec.name).second) {
                 throw failed("the server has two tools of this name; the first one counts");
             }
-            list_.tools.push_back(std::move(spec));
+            list.tools.push_back(std::move(spec));
         } catch (const Error& error) {
-            list_.skipped.push_back({name_of(tool, count_), error.message});
+            list.skipped.push_back({name_of(items[i], i), error.message});
         }
-        ++count_;
     }
-
-    ToolList list_;
-    std::set<std::string> names_;
-    std::set<std::string> cursors_;
-    std::size_t count_ = 0;
-    std::size_t bytes_ = 0;
-};
+    return list;
+}
 
 } // namespace
 
@@ -145,11 +100,16 @@ struct Client::Reply {
     std::exception_ptr error;
 };
 
-Client::Client(std::shared_ptr<protocol::Connection> connection, Implementation ourselves, Clock& clock)
-    : peer_(std::move(connection), protocol::Dialect::mcp), ourselves_(std::move(ourselves)), clock_(clock) {
+Client::Client(std::shared_ptr<protocol::Connection> connection, Implementation ourselves, Clock& clock,
+               std::shared_ptr<const ClientSurroundings> surroundings)
+    : peer_(std::move(connection), protocol::Dialect::mcp), ourselves_(std::move(ourselves)), clock_(clock),
+      surroundings_(std::move(surroundings)) {
     peer_.on_request<Ping>(answer_ping);
     peer_.on_notification<ToolsListChanged>([this](Empty) { tools_changed_ = true; });
+    peer_.on_notification<ResourcesListChanged>([this](Empty) { tools_changed_ = true; });
+    peer_.on_notification<PromptsListChanged>([this](Empty) { tools_changed_ = true; });
     peer_.on_notification<ProgressNotification>([this](const ProgressParams& params) { on_progress(params); });
+    take_requests();
     peer_.set_on_invalid([this](const protocol::Frame& frame, const Error& why) { on_malformed_message(frame, why); });
     peer_.set_admission([this](const std::string&, const RawJson&) {
         if (peer_.connection().queued_bytes() > max_unread_answers) {
@@ -160,8 +120,10 @@ Client::Client(std::shared_ptr<protocol::Connection> connection, Implementation 
 }
 
 Task<std::shared_ptr<Client>> Client::connect(std::shared_ptr<protocol::Connection> connection,
-                                              Implementation ourselves, Clock& clock, Instant deadline) {
-    std::shared_ptr<Client> client(new Client(std::move(connection), std::move(ourselves), clock));
+                                              Implementation ourselves, Clock& clock, Instant deadline,
+                                              std::shared_ptr<const ClientSurroundings> surroundings) {
+    std::shared_ptr<Client> client(
+        new Client(std::move(connection), std::move(ourselves), clock, std::move(surroundings)));
     client->tasks_.spawn(client->run());
     std::exception_ptr error;
     try {
@@ -220,8 +182,8 @@ void Client::on_progress(const ProgressParams& params) {
         return params.progress_token.text() == std::to_string(each.first);
     });
     if (call != in_progress_.end()) {
-        const OnProgress report = call->second;
-        report({params.progress, params.total, params.message});
+        const std::shared_ptr<RunningCall> reported = call->second;
+        reported->on_progress({params.progress, params.total, params.message});
     }
 }
 
@@ -231,8 +193,9 @@ std::string Client::meta(std::string_view before, std::optional<std::uint64_t> p
         return token.empty() ? std::string() : fmt::format(R"({}"_meta":{{{}}})", before, token);
     }
     return fmt::format(R"({}"_meta":{{{}{}"io.modelcontextprotocol/protocolVersion":"{}",)"
-                       R"("io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{{}}}})",
-                       before, token, token.empty() ? "" : ",", modern_version, to_json(ourselves_));
+                       R"("io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{}}})",
+                       before, token, token.empty() ? "" : ",", modern_version, to_json(ourselves_),
+                       client_capabilities);
 }
 
 // ---- Which era ------------------------------------------------------------------------------------------------------
@@ -276,20 +239,31 @@ bool Client::take_modern(const Reply& reply) {
         era_ = Era::modern;
         version_ = modern_version;
         server_info_ = read_implementation(found.server_info);
-        if (found.capabilities && found.capabilities->tools && found.capabilities->tools->list_changed == true) {
-            subscribe();
-        }
+        features_ = features_of(found.capabilities);
+        subscribe();
     }
     return modern;
 }
 
 void Client::subscribe() {
-    RawJson params = RawJson::checked(R"({"notifications":{"toolsListChanged":true})" + meta(",") + "}");
+    std::string lists;
+    for (const auto& [changes, name] : {std::pair(features_.tools_change, "toolsListChanged"),
+                                        std::pair(features_.resources_change, "resourcesListChanged"),
+                                        std::pair(features_.prompts_change, "promptsListChanged")}) {
+        if (changes) {
+            lists += fmt::format(R"({}"{}":true)", lists.empty() ? "" : ",", name);
+        }
+    }
+    if (lists.empty()) {
+        return;
+    }
+    RawJson params = RawJson::checked(fmt::format(R"({{"notifications":{{{}}}{}}})", lists, meta(",")));
     start_request("subscriptions/listen", std::move(params)); // which stays open as long as the server does
 }
 
 Task<void> Client::initialize(std::shared_ptr<Reply> probe, Instant deadline) {
-    const InitializeParams params{std::string(legacy_versions.front()), {}, ourselves_};
+    const InitializeParams params{std::string(legacy_versions.front()),
+                                  RawJson::checked(std::string(client_capabilities)), ourselves_};
     const std::shared_ptr<Reply> reply = start_request("initialize", to_raw_json(params));
     const bool answered = co_await wait_until(clock_, reply->done, deadline);
     // A modern server that was slow to start answers the probe first, and refuses initialize.
@@ -317,6 +291,7 @@ Task<void> Client::initialize(std::shared_ptr<Reply> probe, Instant deadline) {
     }
     version_ = result.protocol_version;
     server_info_ = read_implementation(result.server_info);
+    features_ = features_of(result.capabilities);
     peer_.notify_raw("notifications/initialized", RawJson::checked("{}"));
 }
 
@@ -368,13 +343,9 @@ RawJson Client::complete(const RawJson& result, std::string_view method) const {
         return result;
     }
     const std::string type = from_json<ResultType>(result, "result").result_type.value_or("complete");
-    if (type == "input_required") {
-        throw failed("the tool asks for more input, which is not supported yet",
-                     "Call it with arguments that leave no question open.");
-    }
     if (type != "complete") {
-        throw failed(fmt::format("expected a resultType of \"complete\" or \"input_required\", found \"{}\"",
-                                 escape_unprintable(type.substr(0, 60))));
+        throw failed(
+            fmt::format("expected a resultType of \"complete\", found \"{}\"", escape_unprintable(type.substr(0, 60))));
     }
     return result;
 }
@@ -397,8 +368,8 @@ Task<RawJson> Client::request(std::string method, RawJson params, Instant deadli
     co_return complete(*result, method);
 }
 
-Task<ToolList> Client::list_tools(Instant deadline) {
-    ToolPages pages;
+Task<std::vector<RawJson>> Client::list(std::string method, std::string member, Instant deadline) {
+    ListPages pages(method, std::move(member));
     std::optional<std::string> cursor;
     do {
         std::string params = "{";
@@ -408,48 +379,17 @@ Task<ToolList> Client::list_tools(Instant deadline) {
         }
         params += meta(cursor ? "," : "") + "}";
         RawJson raw_params = RawJson::checked(std::move(params));
-        std::string method = "tools/list";
-        const RawJson result = co_await request(std::move(method), std::move(raw_params), deadline);
+        const RawJson result = co_await request(method, std::move(raw_params), deadline);
         cursor = pages.add(result);
     } while (cursor);
     co_return pages.take();
 }
 
-Task<protocol::CallToolResult> Client::call_tool(std::string tool, RawJson arguments, OnProgress on_progress) {
-    std::optional<std::uint64_t> token;
-    if (on_progress) {
-        token = next_progress_token_++;
-        in_progress_[*token] = std::move(on_progress);
-    }
-    const ScopeExit ended([this, token] { in_progress_.erase(token.value_or(0)); });
-    std::string params = R"({"name":)";
-    append_json_string(params, tool);
-    params += R"(,"arguments":)" + arguments.text() + meta(",", token) + "}";
-    RawJson raw_params = RawJson::checked(params);
-    RawJson result;
-    std::exception_ptr error;
-    try {
-        result = co_await peer_.call_raw("tools/call", std::move(raw_params));
-    } catch (const protocol::RemoteError& remote) {
-        co_return error_result(remote_error_text(remote));
-    } catch (const Error&) {
-        error = std::current_exception();
-    }
-    if (error) {
-        rethrow(error, "tools/call");
-    }
-    if (result.text().size() > max_result_bytes) {
-        throw Error(
-            ErrorCode::limit_exceeded,
-            fmt::format("expected a result of at most {} bytes, found {}", max_result_bytes, result.text().size()),
-            "Ask the tool for less at once.");
-    }
-    const RawJson completed = complete(result, "tools/call");
-    try {
-        co_return read_call_result(completed);
-    } catch (const Error& broken) {
-        throw failed("the server's answer to tools/call is broken: " + broken.message);
-    }
+Task<ToolList> Client::list_tools(Instant deadline) {
+    std::string method = "tools/list";
+    std::string member = "tools";
+    const std::vector<RawJson> items = co_await list(std::move(method), std::move(member), deadline);
+    co_return read_tools(items);
 }
 
 } // namespace cellgate::mcp

@@ -363,7 +363,7 @@ void HttpConnection::deliver(std::string text, Message* message) {
             // The reader says what is wrong with it.
         }
     }
-    push({std::move(text), {}, false, nullptr});
+    push({std::move(text), {}, false, nullptr, message != nullptr ? message->id : std::string()});
 }
 
 void HttpConnection::learn_headers(std::string_view result) {

@@ -4,7 +4,7 @@ namespace cellgate::mcp {
 
 namespace {
 
-struct ElicitationAnswer {
+struct ElicitResult {
     std::string action;
     std::optional<RawJson> content;
     template <class Self, class Visit>
@@ -60,7 +60,7 @@ RawJson consent_params(const ConsentRequest& question) {
 Consent consent_of(const RawJson& answer, const ConsentRequest& question) {
     const auto is_ticked = [](const std::optional<RawJson>& box) { return box && box->text() == "true"; };
     try {
-        const auto given = from_json<ElicitationAnswer>(answer, "answer");
+        const auto given = from_json<ElicitResult>(answer, "answer");
         if (given.action != "accept") {
             return given.action == "cancel" ? Consent::cancelled : Consent::declined;
         }

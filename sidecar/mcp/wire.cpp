@@ -23,6 +23,36 @@ Error not_usable(std::string message) {
     return Error(ErrorCode::tool_server_failed, std::move(message));
 }
 
+// Throws unless they are a list of blocks of content.
+void require_blocks(std::string_view content) {
+    if (json_type(content) != "array") {
+        throw not_usable(fmt::format("expected content that is an array, found {}", json_type(content)));
+    }
+    for (const std::string_view block : json_elements(content)) {
+        if (json_type(block) != "object") {
+            throw not_usable(fmt::format("expected blocks of content that are objects, found {}", json_type(block)));
+        }
+        if (!json_member_text(block, "type")) {
+            throw not_usable("expected a type in every block of content, found a block without one");
+        }
+    }
+}
+
+// The objects of a list that the result has to have.
+std::vector<std::string_view> objects_of(const RawJson& result, std::string_view member) {
+    const std::string_view list = json_member(result.text(), member);
+    if (list.empty() || json_type(list) != "array") {
+        throw not_usable(fmt::format("expected {} that are an array", member));
+    }
+    std::vector<std::string_view> objects = json_elements(list);
+    for (const std::string_view object : objects) {
+        if (json_type(object) != "object") {
+            throw not_usable(fmt::format("expected {} that are objects, found {}", member, json_type(object)));
+        }
+    }
+    return objects;
+}
+
 } // namespace
 
 bool is_legacy_version(std::string_view version) {
@@ -38,6 +68,20 @@ std::optional<Implementation> read_implementation(const std::optional<RawJson>& 
     } catch (const Error&) {
         return std::nullopt;
     }
+}
+
+Features features_of(const std::optional<RawJson>& capabilities) {
+    const std::string_view all = capabilities ? capabilities->text() : std::string_view("{}");
+    const auto changes = [all](std::string_view feature) {
+        return json_member(json_member(all, feature), "listChanged") == "true";
+    };
+    Features features;
+    features.resources = !json_member(all, "resources").empty();
+    features.prompts = !json_member(all, "prompts").empty();
+    features.tools_change = changes("tools");
+    features.resources_change = changes("resources");
+    features.prompts_change = changes("prompts");
+    return features;
 }
 
 protocol::ToolSpec read_tool(const RawJson& tool) {
@@ -71,17 +115,32 @@ protocol::CallToolResult read_call_result(const RawJson& result) {
     }
     protocol::CallToolResult call{wire.content.value_or(RawJson::checked("[]")), std::move(wire.structured_content),
                                   wire.is_error};
-    if (call.content.type() != "array") {
-        throw not_usable(fmt::format("expected content that is an array, found {}", call.content.type()));
-    }
-    for (const std::string_view block : json_elements(call.content.text())) {
-        if (json_type(block) != "object") {
-            throw not_usable(fmt::format("expected blocks of content that are objects, found {}", json_type(block)));
+    require_blocks(call.content.text());
+    return call;
+}
+
+protocol::CallToolResult read_resource_contents(const RawJson& result) {
+    std::string blocks;
+    for (const std::string_view contents : objects_of(result, "contents")) {
+        if (!json_member_text(contents, "text") && !json_member_text(contents, "blob")) {
+            throw not_usable("expected contents with a text or a blob, found some without");
         }
-        if (!json_member_text(block, "type")) {
-            throw not_usable("expected a type in every block of content, found a block without one");
-        }
+        blocks += fmt::format(R"({}{{"type":"resource","resource":{}}})", blocks.empty() ? "" : ",", contents);
     }
+    protocol::CallToolResult call;
+    call.content = RawJson::checked("[" + blocks + "]");
+    return call;
+}
+
+protocol::CallToolResult read_prompt_messages(const RawJson& result) {
+    std::string blocks;
+    for (const std::string_view message : objects_of(result, "messages")) {
+        blocks += (blocks.empty() ? "" : ",") + std::string(json_member(message, "content"));
+    }
+    protocol::CallToolResult call;
+    call.content = RawJson::parse("[" + blocks + "]");
+    require_blocks(call.content.text());
+    call.structured_content = result;
     return call;
 }
 

@@ -24,7 +24,7 @@ inline constexpr int unsupported_protocol_version = -32022;
 
 struct InitializeParams {
     std::string protocol_version;
-    Empty capabilities;
+    RawJson capabilities;
     Implementation client_info;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
@@ -36,33 +36,19 @@ struct InitializeParams {
 
 struct InitializeResult {
     std::string protocol_version;
+    std::optional<RawJson> capabilities;
     std::optional<RawJson> server_info;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("protocolVersion", self.protocol_version);
+        visit("capabilities", self.capabilities);
         visit("serverInfo", self.server_info);
-    }
-};
-
-struct ToolsCapability {
-    std::optional<bool> list_changed;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("listChanged", self.list_changed);
-    }
-};
-
-struct ServerCapabilities {
-    std::optional<ToolsCapability> tools;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("tools", self.tools);
     }
 };
 
 struct DiscoverResult {
     std::vector<std::string> supported_versions;
-    std::optional<ServerCapabilities> capabilities;
+    std::optional<RawJson> capabilities;
     std::optional<RawJson> server_info;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
@@ -77,16 +63,6 @@ struct UnsupportedVersionData {
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("supported", self.supported);
-    }
-};
-
-struct ToolsPage {
-    std::vector<RawJson> tools;
-    std::optional<std::string> next_cursor;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("tools", self.tools);
-        visit("nextCursor", self.next_cursor);
     }
 };
 
@@ -116,6 +92,12 @@ struct Ping : protocol::Request<Empty, Empty> {
 struct ToolsListChanged : protocol::Notification<Empty> {
     static constexpr std::string_view name = "notifications/tools/list_changed";
 };
+struct ResourcesListChanged : protocol::Notification<Empty> {
+    static constexpr std::string_view name = "notifications/resources/list_changed";
+};
+struct PromptsListChanged : protocol::Notification<Empty> {
+    static constexpr std::string_view name = "notifications/prompts/list_changed";
+};
 
 struct ProgressParams {
     RawJson progress_token;
@@ -134,8 +116,37 @@ struct ProgressNotification : protocol::Notification<ProgressParams> {
     static constexpr std::string_view name = "notifications/progress";
 };
 
+struct LogMessageParams {
+    std::string level;
+    std::optional<std::string> logger;
+    RawJson data;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("level", self.level);
+        visit("logger", self.logger);
+        visit("data", self.data);
+    }
+};
+struct LogMessage : protocol::Notification<LogMessageParams> {
+    static constexpr std::string_view name = "notifications/message";
+};
+
+struct ElicitationCompleteParams {
+    std::string elicitation_id;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("elicitationId", self.elicitation_id);
+    }
+};
+struct ElicitationComplete : protocol::Notification<ElicitationCompleteParams> {
+    static constexpr std::string_view name = "notifications/elicitation/complete";
+};
+
 // Nothing when it is invalid, which is no reason to refuse a server.
 std::optional<Implementation> read_implementation(const std::optional<RawJson>& value);
+
+// A server's capabilities; none where they are not as MCP has them.
+Features features_of(const std::optional<RawJson>& capabilities);
 
 // The spec of a usable tool. Throws Error with the reason why it is unusable.
 protocol::ToolSpec read_tool(const RawJson& tool);
@@ -145,6 +156,10 @@ std::string name_of(const RawJson& tool, std::size_t index);
 
 // Throws Error{tool_server_failed} when it is not the result of a tool call.
 protocol::CallToolResult read_call_result(const RawJson& result);
+
+// The results of resources/read and prompts/get as those of a call. They throw as read_call_result().
+protocol::CallToolResult read_resource_contents(const RawJson& result);
+protocol::CallToolResult read_prompt_messages(const RawJson& result);
 
 // The id of a malformed JSON-RPC response; nothing for any other text.
 std::optional<RawJson> id_of_broken_answer(std::string_view text);

@@ -72,4 +72,12 @@ void Client::on_resolved(const protocol::ApprovalResolvedParams& resolved) {
     peer.notify<protocol::ApprovalResolved>(resolved);
 }
 
+void Client::on_elicitation_requested(const protocol::Elicitation& elicitation) {
+    peer.notify<protocol::ElicitationRequested>(elicitation);
+}
+
+void Client::on_elicitation_resolved(const protocol::ElicitationResolvedParams& resolved) {
+    peer.notify<protocol::ElicitationResolved>(resolved);
+}
+
 } // namespace cellgate::service

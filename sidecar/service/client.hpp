@@ -3,6 +3,7 @@
 // that it connected to and never changes. It shows approvals to its user once it is attached to the gate.
 
 #include "base/run_blocking.hpp"
+#include "elicitations.hpp"
 #include "gate/gate.hpp"
 #include "output_feed.hpp"
 #include "protocol/messages/lifecycle.hpp"
@@ -15,7 +16,7 @@
 
 namespace cellgate::service {
 
-class Client final : public gate::ApprovalClient {
+class Client final : public gate::ApprovalClient, public ElicitationClient {
   public:
     Client(session::ClientId id, protocol::Role role, std::shared_ptr<protocol::Connection> connection,
            RunBlocking run_blocking);
@@ -47,8 +48,15 @@ class Client final : public gate::ApprovalClient {
     void set_identity(const protocol::ClientInfo& info, const protocol::ClientCapabilities& can);
     bool answers_approvals() const { return role == protocol::Role::user && capabilities.approvals.value_or(false); }
 
+    // What tool servers ask, that is.
+    bool answers_elicitations() const {
+        return role == protocol::Role::user && capabilities.elicitation.value_or(false);
+    }
+
     void on_requested(const protocol::Approval& approval) override;
     void on_resolved(const protocol::ApprovalResolvedParams& resolved) override;
+    void on_elicitation_requested(const protocol::Elicitation& elicitation) override;
+    void on_elicitation_resolved(const protocol::ElicitationResolvedParams& resolved) override;
 
   private:
     void admit(const std::string& method, const RawJson& params) const;

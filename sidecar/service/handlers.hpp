@@ -5,6 +5,7 @@
 #include "agent_limits.hpp"
 #include "client.hpp"
 #include "crash_recovery.hpp"
+#include "elicitations.hpp"
 #include "idle_tracker.hpp"
 #include "packages/installs.hpp"
 #include "session_table.hpp"
@@ -23,6 +24,7 @@ struct SidecarServices {
     CrashRecovery& crash_recovery;
     IdleTracker& idle_tracker;
     gate::Gate& gate;
+    Elicitations& elicitations;
     tools::Registry& registry;
     TrustedServers& trusted_servers;
     packages::Installs& installs;

@@ -1,4 +1,4 @@
-// approval/*, policy/*: the gate's own methods, for users.
+// approval/*, policy/*: the gate's own methods, for users; and elicitation/*.
 
 #include "base/host.hpp"
 #include "egress/public_address_policy.hpp"
@@ -13,6 +13,10 @@ struct GateMethods {
 
     Task<Empty> respond(protocol::ApprovalRespondParams params) {
         co_await sidecar.gate.respond(std::move(params));
+        co_return Empty{};
+    }
+    Task<Empty> answer(protocol::ElicitationRespondParams params) {
+        sidecar.elicitations.respond(params);
         co_return Empty{};
     }
     Task<protocol::PolicyListResult> list_rules(Empty) { co_return sidecar.gate.policy_list(); }
@@ -43,6 +47,8 @@ void add_gate_handlers(SidecarServices& sidecar, Client& client) {
     const auto handlers = std::make_shared<GateMethods>(sidecar);
     client.peer.on_request<protocol::ApprovalRespond>(
         [handlers](protocol::ApprovalRespondParams params) { return handlers->respond(std::move(params)); });
+    client.peer.on_request<protocol::ElicitationRespond>(
+        [handlers](protocol::ElicitationRespondParams params) { return handlers->answer(std::move(params)); });
     client.peer.on_request<protocol::PolicyList>([handlers](Empty params) { return handlers->list_rules(params); });
     client.peer.on_request<protocol::PolicyDecisions>(
         [handlers](Empty params) { return handlers->list_decisions(params); });

@@ -58,10 +58,16 @@ struct Lifecycle {
         co_return result;
     }
 
-    // From here on it hears of approvals, first of those that wait already.
+    // From here on it hears of approvals and elicitations, first of those that wait already.
     void initialized() {
-        if (client.answers_approvals() && !std::exchange(ready, true)) {
+        if (std::exchange(ready, true)) {
+            return;
+        }
+        if (client.answers_approvals()) {
             sidecar.gate.attach(client);
+        }
+        if (client.answers_elicitations()) {
+            sidecar.elicitations.attach(client);
         }
     }
 
@@ -85,6 +91,7 @@ struct Lifecycle {
         if (client.answers_approvals()) {
             sidecar.gate.detach(client, sidecar.idle_tracker.reconnect_remaining()); // it can answer no more
         }
+        sidecar.elicitations.detach(client, sidecar.idle_tracker.reconnect_remaining());
         co_return RawJson();
     }
 

@@ -71,6 +71,7 @@ struct Sidecar::Impl {
     CrashRecovery crash_recovery;
     ClientHub clients;
     gate::Gate gate;
+    Elicitations elicitations;
     std::unique_ptr<egress::Network> network;
     ServerSandbox server_sandbox;
     tools::Registry registry;
@@ -92,7 +93,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       journals(journal_directory(directories, workspace.path), run_blocking(loop)),
       ledger(outlives_clients ? std::make_unique<store::Ledger>(journals.directory()) : nullptr),
       crash_recovery(loop, {journal_directory(directories, workspace.path), directories.state + "/journals"}),
-      gate(loop.clock(), gate_options(loop, workspace.path, directories, &clients)),
+      gate(loop.clock(), gate_options(loop, workspace.path, directories, &clients)), elicitations(loop.clock(), gate),
       network(egress::make_system_network(loop)),
       server_sandbox(loop, gate, *network, directories, workspace.path, workspace.environment),
       registry(loop, loop.clock(), gate,
@@ -100,6 +101,7 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
                    workspace.path,
                    workspace.environment,
                    {"cellgate", CELLGATE_VERSION},
+                   &elicitations,
                    &server_sandbox,
                    directories.state + "/logins",
                    [this](const protocol::ToolServersLoginEndedParams& ended) { clients.login_ended(ended); }}),
@@ -108,8 +110,8 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       session_services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
                        events, directories,  journals, workspace.path,        workspace.environment},
       sessions(session_services, workspace, events),
-      services{loop,           workspace,    agent_limits, outlives_clients, sessions,        journals,
-               crash_recovery, idle_tracker, gate,         registry,         trusted_servers, installs} {
+      services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals, crash_recovery,
+               idle_tracker, gate,      elicitations, registry,         trusted_servers, installs} {
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file);
     }
@@ -155,6 +157,7 @@ Task<void> Sidecar::Impl::let_go(std::shared_ptr<Client> client) {
     if (client->answers_approvals()) {
         gate.detach(*client, idle_tracker.reconnect_remaining());
     }
+    elicitations.detach(*client, idle_tracker.reconnect_remaining());
     client->tasks.cancel();
     co_await client->tasks.join();
     co_await client->outputs.close();
@@ -167,6 +170,7 @@ Task<void> Sidecar::Impl::close() {
     co_await warming.join();
     co_await sessions.close_all();
     co_await journals.close();
+    co_await elicitations.close();
     co_await registry.close();
     co_await gate.close();
 }

@@ -321,8 +321,8 @@ gate::Action HostTools::action_of(const Tool& tool, RawJson arguments) const {
     return call;
 }
 
-Task<std::optional<protocol::CallToolResult>> HostTools::call(ToolPtr tool, gate::Action allowed,
-                                                              mcp::OnProgress /*its tools are quick*/) {
+Task<std::optional<protocol::CallToolResult>>
+HostTools::call(ToolPtr tool, gate::Action allowed, std::shared_ptr<mcp::CallFollower> /*its tools are quick*/) {
     gate::HostCall& call = std::get<gate::HostCall>(allowed);
     const RawJson& arguments = call.arguments;
     try {

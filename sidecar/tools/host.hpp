@@ -30,7 +30,7 @@ class HostTools final : public ToolServer {
     gate::Action action_of(const Tool& tool, RawJson arguments) const override;
     // What fails in the world is a result with is_error; what is refused is Error{denied}.
     Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed,
-                                                       mcp::OnProgress on_progress) override;
+                                                       std::shared_ptr<mcp::CallFollower> follower) override;
     Task<void> stop(std::string reason) override;
 
   private:

@@ -21,7 +21,6 @@ class HttpServerLink final : public ServerLink {
                    mcp::HttpEndpoint endpoint, Transport transport);
 
     std::shared_ptr<protocol::Connection> connection() override { return connection_; }
-    std::string log() const override { return {}; }
     Task<std::string> hint() override;
     Task<void> stop() override;
     Task<std::string> end() override;

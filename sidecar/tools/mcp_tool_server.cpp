@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace cellgate::tools {
@@ -25,13 +26,14 @@ constexpr Duration http_patience = 5s;
 McpToolServer::McpToolServer(std::shared_ptr<ServerLink> link, Clock& clock) : link_(std::move(link)), clock_(clock) {}
 
 Task<std::shared_ptr<McpToolServer>> McpToolServer::connect(std::shared_ptr<ServerLink> link,
-                                                            mcp::Implementation ourselves, Clock& clock) {
+                                                            mcp::Implementation ourselves, std::string workspace,
+                                                            Clock& clock) {
     const auto server = std::make_shared<McpToolServer>(std::move(link), clock);
     std::exception_ptr error;
     TaskScope watching;
     watching.spawn(server->stop_if_http());
     try {
-        co_await finally(server->handshake(std::move(ourselves)), cancel_and_join(watching));
+        co_await finally(server->handshake(std::move(ourselves), std::move(workspace)), cancel_and_join(watching));
     } catch (...) {
         error = current_error();
     }
@@ -41,10 +43,14 @@ Task<std::shared_ptr<McpToolServer>> McpToolServer::connect(std::shared_ptr<Serv
     co_return server;
 }
 
-Task<void> McpToolServer::handshake(mcp::Implementation ourselves) {
+Task<void> McpToolServer::handshake(mcp::Implementation ourselves, std::string workspace) {
+    const auto surroundings = std::make_shared<mcp::ClientSurroundings>();
+    surroundings->folder = std::move(workspace);
+    surroundings->on_log = [link = link_](const std::string& text) { link->add_to_log(text); };
     const Instant deadline = clock_.now() + max_start_time;
     std::shared_ptr<protocol::Connection> connection = link_->connection();
-    client_ = co_await mcp::Client::connect(std::move(connection), std::move(ourselves), clock_, deadline);
+    client_ =
+        co_await mcp::Client::connect(std::move(connection), std::move(ourselves), clock_, deadline, surroundings);
     co_await read_tools(deadline);
 }
 
@@ -95,6 +101,26 @@ Task<void> McpToolServer::read_tools(Instant deadline) {
     for (const protocol::SkippedTool& skipped : list.skipped) {
         log_warning("the tool server {}: {} is left out: {}", in_quotes(link_->name()), skipped.tool, skipped.reason);
     }
+    co_await add_features(deadline);
+}
+
+Task<void> McpToolServer::add_features(Instant deadline) {
+    features_.clear();
+    std::string name = link_->name();
+    std::vector<FeatureTool> listed = co_await list_features(client_, std::move(name), deadline);
+    for (FeatureTool& feature : listed) {
+        // A tool of the server's own comes first, and then the one that was listed first.
+        if (!find_tool(tools_, feature.spec.name)) {
+            tools_.push_back(make_tool(feature.spec, link_->identity()));
+            features_.push_back(std::move(feature));
+        }
+    }
+}
+
+const FeatureTool* McpToolServer::feature_of(const Tool& tool) const {
+    const auto found = std::find_if(features_.begin(), features_.end(),
+                                    [&](const FeatureTool& each) { return each.spec.name == tool.spec.name; });
+    return found == features_.end() ? nullptr : &*found;
 }
 
 Task<void> McpToolServer::refresh() {
@@ -105,6 +131,15 @@ Task<void> McpToolServer::refresh() {
     }
     co_await read_tools(clock_.now() + max_start_time);
     stale_ = false;
+}
+
+std::pair<ToolPtr, RawJson> McpToolServer::resolve(ToolPtr tool, RawJson arguments) const {
+    const FeatureTool* feature = feature_of(*tool);
+    if (feature != nullptr && feature->kind == FeatureTool::Kind::resource_template) {
+        RawJson resolved = template_arguments(*feature, arguments);
+        return {find_tool(tools_, std::string(read_resource_tool)), std::move(resolved)};
+    }
+    return {std::move(tool), std::move(arguments)};
 }
 
 Task<void> McpToolServer::check(ToolPtr /*tool*/, RawJson /*arguments*/) {
@@ -121,8 +156,18 @@ gate::Action McpToolServer::action_of(const Tool& tool, RawJson arguments) const
     return call;
 }
 
+Task<protocol::CallToolResult> McpToolServer::send_call(ToolPtr tool, RawJson arguments,
+                                                        std::shared_ptr<mcp::CallFollower> follower) {
+    if (const FeatureTool* feature = feature_of(*tool)) {
+        FeatureTool called = *feature;
+        const Instant deadline = clock_.now() + max_start_time;
+        return call_feature(client_, std::move(called), std::move(arguments), std::move(follower), deadline);
+    }
+    return client_->call_tool(tool->spec.name, std::move(arguments), std::move(follower));
+}
+
 Task<std::optional<protocol::CallToolResult>> McpToolServer::call(ToolPtr tool, gate::Action allowed,
-                                                                  mcp::OnProgress on_progress) {
+                                                                  std::shared_ptr<mcp::CallFollower> follower) {
     co_await refresh();
     const ToolPtr now = find_tool(tools_, tool->spec.name);
     if (!now || now->identity != tool->identity || now->server_identity != tool->server_identity) {
@@ -130,8 +175,8 @@ Task<std::optional<protocol::CallToolResult>> McpToolServer::call(ToolPtr tool, 
     }
     std::exception_ptr error;
     try {
-        protocol::CallToolResult result = co_await client_->call_tool(
-            tool->spec.name, std::move(std::get<gate::ToolCall>(allowed).arguments), std::move(on_progress));
+        RawJson arguments = std::move(std::get<gate::ToolCall>(allowed).arguments);
+        protocol::CallToolResult result = co_await send_call(tool, std::move(arguments), std::move(follower));
         result = checked_result(tool->spec, std::move(result));
         if (link_->in_sandbox()) {
             result = with_proxy_note(std::move(result));

@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/sync.hpp"
+#include "feature_tools.hpp"
 #include "mcp/client.hpp"
 #include "server_link.hpp"
 #include "tool_server.hpp"
@@ -21,16 +22,18 @@ class McpToolServer final : public ToolServer {
     // Completes once the server has named its tools. Throws Error{tool_server_failed} with what the server reported;
     // then it has ended. `clock` outlives the server.
     static Task<std::shared_ptr<McpToolServer>> connect(std::shared_ptr<ServerLink> link, mcp::Implementation ourselves,
-                                                        Clock& clock);
+                                                        std::string workspace, Clock& clock);
     McpToolServer(std::shared_ptr<ServerLink> link, Clock& clock);
 
     bool is_usable() const override { return stop_reason_.empty() && !ended_.is_set(); }
     const std::vector<ToolPtr>& tools() const override { return tools_; }
     Task<void> refresh() override;
+    std::pair<ToolPtr, RawJson> resolve(ToolPtr tool, RawJson arguments) const override;
     Task<void> check(ToolPtr tool, RawJson arguments) override;
     gate::Action action_of(const Tool& tool, RawJson arguments) const override;
     Task<std::optional<protocol::CallToolResult>> call(ToolPtr tool, gate::Action allowed,
-                                                       mcp::OnProgress on_progress) override;
+                                                       std::shared_ptr<mcp::CallFollower> follower) override;
+    void add_to_log(const std::string& line) override { link_->add_to_log(line); }
     Task<void> stop(std::string reason) override;
 
     // Completes when the server has ended. Returns why, or nothing if it was stopped.
@@ -39,10 +42,15 @@ class McpToolServer final : public ToolServer {
     void announce_end() { ended_.set(); }
 
   private:
-    Task<void> handshake(mcp::Implementation ourselves);
+    Task<void> handshake(mcp::Implementation ourselves, std::string workspace);
     // Waits a while, then ends a program that serves HTTP and has not spoken on stdio.
     Task<void> stop_if_http();
     Task<void> read_tools(Instant deadline);
+    Task<void> add_features(Instant deadline);
+    // Nothing if the tool is one of the server's own.
+    const FeatureTool* feature_of(const Tool& tool) const;
+    Task<protocol::CallToolResult> send_call(ToolPtr tool, RawJson arguments,
+                                             std::shared_ptr<mcp::CallFollower> follower);
     // Ends what started and does not speak MCP, and throws why.
     Task<void> fail_start(std::exception_ptr error);
 
@@ -50,6 +58,7 @@ class McpToolServer final : public ToolServer {
     Clock& clock_;
     std::shared_ptr<mcp::Client> client_;
     std::vector<ToolPtr> tools_;
+    std::vector<FeatureTool> features_;
     bool stale_ = false; // the server reported that its tools changed
     Mutex refreshing_;
     std::string http_address_; // of a program that did not start for that reason

@@ -47,14 +47,16 @@ ProgressReports::~ProgressReports() {
     }
 }
 
-mcp::OnProgress ProgressReports::on_progress() {
-    if (!report_to_) {
-        return {};
+void ProgressReports::note(std::optional<std::string> words) {
+    if (report_to_) {
+        report_to_(server_, tool_, std::move(words));
     }
-    return [this](const mcp::CallProgress& progress) { report(progress); };
 }
 
 void ProgressReports::report(const mcp::CallProgress& progress) {
+    if (!report_to_) {
+        return;
+    }
     const Instant now = clock_.now();
     if (!last_ || now - *last_ >= pause) {
         last_ = now;

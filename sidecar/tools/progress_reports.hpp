@@ -3,7 +3,7 @@
 // times a second; and that the call has ended, if anything was reported before.
 
 #include "base/clock.hpp"
-#include "mcp/client.hpp"
+#include "mcp/call_follower.hpp"
 #include "tools/call_context.hpp"
 
 #include <optional>
@@ -18,12 +18,11 @@ class ProgressReports {
     ProgressReports& operator=(const ProgressReports&) = delete;
     ~ProgressReports();
 
-    // For the server's call; empty if no client listens. This must outlive it.
-    mcp::OnProgress on_progress();
+    void report(const mcp::CallProgress& progress);
+    // Our own words, at once; without words: what they were about is over.
+    void note(std::optional<std::string> words);
 
   private:
-    void report(const mcp::CallProgress& progress);
-
     Clock& clock_;
     OnCallProgress report_to_;
     std::string server_;

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t max_shown_structure = 4096;
 constexpr std::string_view proxy_note =
-    "[cellgate: this server runs in the sandbox, where connections go through a proxy. fetch of Node before 22.21 uses "
+    "this server runs in the sandbox, where connections go through a proxy. fetch of Node before 22.21 uses "
     "none, and says only \"fetch failed\". Start the server with a newer Node, or take what docs/network.md of "
-    "cellgate lists.]";
+    "cellgate lists.";
 
 std::string text_block(std::string_view text) {
     std::string block = R"({"type":"text","text":)";
@@ -48,12 +48,24 @@ protocol::CallToolResult checked_result(const protocol::ToolSpec& tool, protocol
 }
 
 protocol::CallToolResult with_proxy_note(protocol::CallToolResult result) {
-    const std::string& content = result.content.text();
-    if (result.is_error.value_or(false) && content.find("fetch failed") != std::string::npos) {
-        const std::string_view blocks = trim_json(content);
-        result.content =
-            RawJson::checked(std::string(blocks.substr(0, blocks.size() - 1)) + "," + text_block(proxy_note) + "]");
+    if (result.content.text().find("fetch failed") != std::string::npos) {
+        return with_notes(std::move(result), {std::string(proxy_note)});
     }
+    return result;
+}
+
+protocol::CallToolResult with_notes(protocol::CallToolResult result, const std::vector<std::string>& notes) {
+    if (!result.is_error.value_or(false) || notes.empty()) {
+        return result;
+    }
+    std::string added;
+    for (const std::string& note : notes) {
+        added += "," + text_block(fmt::format("[cellgate: {}]", note));
+    }
+    const std::string_view blocks = trim_json(result.content.text());
+    const bool none = json_elements(blocks).empty();
+    result.content = RawJson::checked(none ? "[" + added.substr(1) + "]"
+                                           : std::string(blocks.substr(0, blocks.size() - 1)) + added + "]");
     return result;
 }
 

@@ -6,11 +6,17 @@
 #include "protocol/messages/tool_servers.hpp"
 #include "protocol/tool_spec.hpp"
 
+#include <string>
+#include <vector>
+
 namespace cellgate::tools {
 
 protocol::CallToolResult checked_result(const protocol::ToolSpec& tool, protocol::CallToolResult result);
 
 // Node's fetch says no more than "fetch failed" where it has no route. `result` is of a server in the sandbox.
 protocol::CallToolResult with_proxy_note(protocol::CallToolResult result);
+
+// What a failure may come from, added to one.
+protocol::CallToolResult with_notes(protocol::CallToolResult result, const std::vector<std::string>& notes);
 
 } // namespace cellgate::tools

@@ -25,8 +25,10 @@ class ServerLink {
     const std::vector<std::string>& notices() const { return notices_; } // of the sandbox, escaped
 
     virtual std::shared_ptr<protocol::Connection> connection() = 0;
-    // What the server wrote beside its messages, escaped.
-    virtual std::string log() const = 0;
+    // What the server wrote beside its messages, then what it sent to be logged, escaped.
+    std::string log() const;
+    // The last 64 KiB of these are kept. `text` is escaped.
+    void add_to_log(const std::string& text);
     // The URL at which it says that it serves HTTP, escaped; empty if it does not, or has written a message of MCP.
     virtual std::string http_address() const { return {}; }
     // What a user can do about a server that did not work; empty when that is not known. Before end().
@@ -38,10 +40,16 @@ class ServerLink {
     virtual Task<std::string> end() = 0;
 
   protected:
+    // What the server wrote beside its messages, escaped.
+    virtual std::string output() const { return {}; }
+
     std::string name_;
     std::string identity_;
     std::vector<std::string> layers_;
     std::vector<std::string> notices_;
+
+  private:
+    std::string logged_;
 };
 
 } // namespace cellgate::tools

@@ -118,7 +118,7 @@ std::shared_ptr<protocol::Connection> ServerProcess::connection() {
                                                         protocol::Framing::lines);
 }
 
-std::string ServerProcess::log() const {
+std::string ServerProcess::output() const {
     return escape_unprintable(process_->stderr_tail(), true);
 }
 

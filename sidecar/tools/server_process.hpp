@@ -23,8 +23,6 @@ class ServerProcess final : public ServerLink {
     bool in_sandbox() const override { return sandbox_ != nullptr; }
     // Its stdin and stdout, as long as the connection lives.
     std::shared_ptr<protocol::Connection> connection() override;
-    // What it wrote to stderr.
-    std::string log() const override;
     std::string http_address() const override;
     Task<std::string> hint() override;
     // Closes stdin; what does not end by itself is ended.
@@ -32,6 +30,8 @@ class ServerProcess final : public ServerLink {
     Task<std::string> end() override;
 
   private:
+    // What it wrote to stderr.
+    std::string output() const override;
     Task<void> spawn(async::Loop& loop, const RegistryOptions& options, const ServerSpec& spec,
                      const ServerDescription& described, async::Command command);
     Task<void> prepare_sandbox(const RegistryOptions& options, const ServerSpec& spec, const ServerIsolation& isolation,

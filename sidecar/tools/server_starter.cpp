@@ -110,7 +110,7 @@ Task<void> ServerStarter::start(std::shared_ptr<ServerLaunch> launch) {
 Task<void> ServerStarter::start_allowed(std::shared_ptr<ServerLaunch> launch) {
     if (!launch->spec.config.url) {
         launch->link = co_await ServerProcess::start(loop_, options_, launch->spec, launch->described);
-        launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, clock_);
+        launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, options_.workspace, clock_);
         co_return;
     }
     std::optional<Error> not_streamable;
@@ -139,7 +139,7 @@ Task<void> ServerStarter::connect(std::shared_ptr<ServerLaunch> launch, HttpServ
     endpoint.authorizer = authorizer_of(launch->spec);
     launch->link = std::make_shared<HttpServerLink>(loop_, clock_, launch->spec, launch->described, std::move(endpoint),
                                                     transport);
-    launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, clock_);
+    launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, options_.workspace, clock_);
 }
 
 } // namespace cellgate::tools

@@ -1,11 +1,13 @@
 #include "tools/tool_call_dispatcher.hpp"
 
 #include "base/log.hpp"
+#include "base/scope_exit.hpp"
 #include "base/suggest.hpp"
 #include "default_arguments.hpp"
+#include "followed_call.hpp"
 #include "gate/gate.hpp"
 #include "mcp/request_not_taken.hpp"
-#include "progress_reports.hpp"
+#include "result_check.hpp"
 #include "rule_check.hpp"
 #include "running_servers.hpp"
 #include "server_errors.hpp"
@@ -138,14 +140,23 @@ void ToolCallDispatcher::require_fitting_rules(const CallContext& context, const
 
 Task<std::optional<protocol::CallToolResult>> ToolCallDispatcher::call_allowed(CallContext context, std::string server,
                                                                                ToolPtr tool, gate::Action allowed) {
-    ProgressReports progress(clock_, context.on_progress, server, tool->spec.name);
+    const auto follower = std::make_shared<FollowedCall>(clock_, elicitor_, context, server, tool->spec.name);
+    const ScopeExit ended([&follower] { follower->end(); });
     for (bool again = false;; again = true) {
         // It may have ended meanwhile. The bytes that were matched, hashed and shown are sent, and no others.
         const std::shared_ptr<ToolServer> called = co_await servers_.running(context, server);
         gate::Action sent = allowed;
-        mcp::OnProgress on_progress = progress.on_progress();
+        std::shared_ptr<mcp::CallFollower> following = follower;
         try {
-            co_return co_await called->call(tool, std::move(sent), std::move(on_progress));
+            std::optional<protocol::CallToolResult> result =
+                co_await called->call(tool, std::move(sent), std::move(following));
+            for (const std::string& why : follower->declined()) {
+                called->add_to_log("cellgate: " + why);
+            }
+            if (result) {
+                result = with_notes(std::move(*result), follower->declined());
+            }
+            co_return result;
         } catch (const mcp::RequestNotTaken&) {
             if (again) {
                 throw;
@@ -159,12 +170,13 @@ Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std
     for (int decisions = 0; decisions < max_call_decisions; ++decisions) {
         const std::shared_ptr<ToolServer> offering = co_await servers_.running(context, server);
         co_await offering->refresh();
-        const ToolPtr found = require_tool(offering->tools(), server, tool);
-        arguments = with_defaults(found->spec.input_schema, std::move(arguments));
-        require_fitting(found->spec, arguments);
+        const ToolPtr named = require_tool(offering->tools(), server, tool);
+        arguments = with_defaults(named->spec.input_schema, std::move(arguments));
+        require_fitting(named->spec, arguments);
+        const auto [found, sent] = offering->resolve(named, arguments);
         require_fitting_rules(context, server, *offering, *found);
-        co_await offering->check(found, arguments);
-        gate::Request request = call_request(context, offering, found, arguments);
+        co_await offering->check(found, sent);
+        gate::Request request = call_request(context, offering, found, sent);
         gate::Decision decision = co_await gate_.decide(std::move(request));
         if (!decision.allowed) {
             throw Error(ErrorCode::denied, decision.reason);

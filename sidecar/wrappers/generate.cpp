@@ -5,8 +5,10 @@
 #include "runtime_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -68,6 +70,41 @@ std::string first_line(const std::string& text) {
     return text.substr(start, text.find_first_of("\r\n", start) - start);
 }
 
+// Tools of such names are grouped in a module: `resources` has `read` for resources/read.
+constexpr std::array<std::string_view, 2> groups{"resources", "prompts"};
+
+std::set<std::string> groups_of(const std::vector<const protocol::ToolSpec*>& tools) {
+    std::set<std::string> found;
+    for (const std::string_view group : groups) {
+        const std::string prefix = fmt::format("{}/", group);
+        if (std::any_of(tools.begin(), tools.end(), [&](const auto* each) { return each->name.starts_with(prefix); })) {
+            found.emplace(group);
+        }
+    }
+    return found;
+}
+
+// The group's module; "" if no tool is of it.
+std::string group_text(std::string_view group, const Package& package) {
+    std::vector<std::string> names;
+    std::vector<std::string> modules;
+    const std::string prefix = fmt::format("{}/", group);
+    for (const Module& module : package.modules) {
+        if (module.tool.starts_with(prefix)) {
+            names.push_back(lower(std::string_view(module.tool).substr(prefix.size())));
+            modules.push_back(module.module);
+        }
+    }
+    std::string text;
+    const std::vector<std::string> members = identifiers_for(names, group.substr(0, group.size() - 1), {});
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        text += fmt::format("from . import {} as {}\n", modules[i], members[i]);
+    }
+    return text.empty() ? text
+                        : fmt::format("{}\"\"\"The {} of the server: `{}.run(…)`.\"\"\"\n\n{}\n__all__ = [\"{}\"]\n",
+                                      file_header, group, members.front(), text, fmt::join(members, "\", \""));
+}
+
 // `tools` are those of the package's modules, in their order.
 std::string server_text(const std::string& server, const Package& package,
                         const std::vector<const protocol::ToolSpec*>& tools) {
@@ -105,12 +142,17 @@ Package generate(const std::string& server, const std::vector<protocol::ToolSpec
         }
     }
     const std::string folder = "mcptools/" + package.package;
-    const std::vector<std::string> modules = identifiers_for(names, "tool", {});
+    const std::vector<std::string> modules = identifiers_for(names, "tool", groups_of(made));
     for (std::size_t i = 0; i < modules.size(); ++i) {
         Module& module = package.modules[i];
         module.module = modules[i];
         module.path = fmt::format("{}/{}.py", folder, modules[i]);
         package.files.push_back({module.path, std::move(texts[i])});
+    }
+    for (const std::string_view group : groups) {
+        if (std::string text = group_text(group, package); !text.empty()) {
+            package.files.push_back({fmt::format("{}/{}.py", folder, group), std::move(text)});
+        }
     }
     package.files.push_back({folder + "/__init__.py", server_text(server, package, made)});
     package.files.push_back({"mcptools/_runtime.py", fmt::format("{}{}", file_header, runtime_text)});

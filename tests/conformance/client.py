@@ -1,6 +1,7 @@
 """The client that MCP's conformance suite tests: cellgate, which generates the wrappers of the server at the URL that the
-suite names, and calls its tools: those that the suite asks for, or each one once. Its user allows everything. Where the
-server wants a login, the user has the command line log in, with the browser of `browse`.
+suite names, and calls its tools: those that the suite asks for, or each one once. Its user allows everything, and
+accepts what the tools ask as it is. Where the server wants a login, the user has the command line log in, with the
+browser of `browse`.
 
     conformance client --command "/usr/bin/python3 -B client.py" --scenario tools_call
 """
@@ -9,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -34,9 +36,29 @@ def calls_of(made, context):
     return [(module["tool"], ARGUMENTS.get(module["tool"], {})) for module in made["modules"]]
 
 
+def accept_what_is_asked(cellgate, ended):
+    """As a user who changes nothing: what the fields hold beforehand is sent."""
+    answered = 0
+    while not ended.is_set():
+        with cellgate.changed:
+            cellgate.changed.wait_for(lambda: len(cellgate.notifications["elicitation/requested"]) > answered
+                                      or ended.is_set())
+            asked = cellgate.notifications["elicitation/requested"][answered:]
+        for question in asked:
+            values = {field["name"]: field.get("initial", True) for field in question.get("fields", [])
+                      if "initial" in field or field["type"] == "boolean"}
+            cellgate.request("elicitation/respond", {"elicitationId": question["elicitationId"], "action": "accept",
+                                                     "values": values})
+        answered += len(asked)
+
+
 def call_tools(workspace, context):
     options = {"mcpServers": {SERVER: {"url": sys.argv[1]}}}
-    with Sidecar(workspace, options=options) as cellgate:
+    capabilities = {"approvals": True, "elicitation": True}
+    with Sidecar(workspace, options=options, capabilities=capabilities) as cellgate:
+        ended = threading.Event()
+        user = threading.Thread(target=accept_what_is_asked, args=(cellgate, ended))
+        user.start()
         cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "tool", "server": SERVER}, "scope": "workspace"})
         made = cellgate.request("wrappers/generate", {"server": SERVER})
         for tool, arguments in calls_of(made, context):
@@ -44,6 +66,10 @@ def call_tools(workspace, context):
                 cellgate.request("tools/call", {"server": SERVER, "tool": tool, "arguments": arguments})
             except RpcError as error:  # the suite knows which may fail
                 print(f"{tool}: {error}", file=sys.stderr)
+        ended.set()
+        with cellgate.changed:
+            cellgate.changed.notify_all()
+        user.join()
 
 
 class StayHere(urllib.request.HTTPRedirectHandler):

@@ -4,7 +4,6 @@ is about what cellgate does."""
 import re
 import subprocess
 import unittest
-from fnmatch import fnmatch
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -18,9 +17,9 @@ LOGINS = [f"auth/{name}" for name in (
     "scope-from-scopes-supported", "scope-omitted-when-undefined", "scope-step-up", "scope-retry-limit",
     "token-endpoint-auth-basic", "token-endpoint-auth-post", "token-endpoint-auth-none", "pre-registration")]
 SCENARIOS = {
-    "2025-11-25": ["initialize", "tools_call", "sse-retry", *LOGINS],
+    "2025-11-25": ["initialize", "tools_call", "sse-retry", "elicitation-sep1034-client-defaults", *LOGINS],
     "2026-07-28": ["tools_call", "request-metadata", "http-standard-headers", "http-custom-headers",
-                   "http-invalid-tool-headers", "json-schema-ref-no-deref", *LOGINS,
+                   "http-invalid-tool-headers", "json-schema-ref-no-deref", "sep-2322-client-request-state", *LOGINS,
                    *(f"auth/{name}" for name in (
                        "resource-mismatch", "offline-access-scope", "offline-access-not-supported",
                        "authorization-server-migration", "iss-supported", "iss-not-advertised", "iss-supported-missing",
@@ -30,11 +29,6 @@ SCENARIOS = {
 FURTHER = {
     "2025-03-26": ["auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback"],
     None: ["auth/client-credentials-basic"],  # with client-credentials-jwt there would be a key to keep
-}
-# Of those that the two revisions require of a client.
-NOT_YET = {
-    "elicitation-sep1034-client-defaults": "elicitation by tool servers",
-    "sep-2322-client-request-state": "elicitation by tool servers",
 }
 
 
@@ -60,15 +54,14 @@ class ClientScenarios(unittest.TestCase):
                 with self.subTest(name, version=version):
                     self.run_scenario(name, version)
 
-    def test_each_scenario_that_a_revision_requires_is_run_or_named_with_the_reason(self):
+    def test_each_scenario_that_a_revision_requires_is_run(self):
         for version, names in SCENARIOS.items():
             listed = subprocess.run([NODE, SUITE, "list", "--requirements", version], text=True,
                                     stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
             of_clients = listed.partition("Client scenarios")[2].partition("never scored")[0]
             required = set(re.findall(r"^  - (\S+)", of_clients, re.MULTILINE))
             self.assertGreater(len(required), 15)
-            left_out = {name for name in required if any(fnmatch(name, pattern) for pattern in NOT_YET)}
-            self.assertEqual(set(names), required - left_out)
+            self.assertEqual(set(names), required)
 
 
 if __name__ == "__main__":

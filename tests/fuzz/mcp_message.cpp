@@ -3,11 +3,13 @@
 
 #include "base/json_codec.hpp"
 #include "fuzzing.hpp"
+#include "list_pages.hpp"
 #include "protocol/message.hpp"
 #include "wire.hpp"
 
 #include <functional>
 #include <string>
+#include <vector>
 
 using namespace cellgate;
 using cellgate::fuzz::require;
@@ -34,12 +36,19 @@ void check_result(const RawJson& result) {
         require(!check_json(text), "a result goes to the kernel as one JSON value");
         require(to_json(mcp::read_call_result(RawJson::parse(text))) == text, "and keeps its bytes");
     });
+    for (const auto read : {mcp::read_resource_contents, mcp::read_prompt_messages}) {
+        or_error(
+            [&] { require(!check_json(to_json(read(result))), "what is read goes to the kernel as one JSON value"); });
+    }
+    static_cast<void>(mcp::features_of(result));
     or_error([&] {
-        const auto page = from_json<mcp::ToolsPage>(result, "result");
-        for (std::size_t i = 0; i < page.tools.size(); ++i) {
-            require(!mcp::name_of(page.tools[i], i).empty(), "a tool has a name to speak of it");
+        mcp::ListPages pages("tools/list", "tools");
+        pages.add(result);
+        const std::vector<RawJson> tools = pages.take();
+        for (std::size_t i = 0; i < tools.size(); ++i) {
+            require(!mcp::name_of(tools[i], i).empty(), "a tool has a name to speak of it");
             or_error([&] {
-                const protocol::ToolSpec tool = mcp::read_tool(page.tools[i]);
+                const protocol::ToolSpec tool = mcp::read_tool(tools[i]);
                 require(!tool.name.empty() && tool.input_schema.is_object(), "a tool can be used");
             });
         }

@@ -215,7 +215,7 @@ class Given(ToolsTest):
         self.cellgate.request("toolServers/remove", {"server": "turncoat"})
 
     def test_the_servers_questions_are_refused_and_never_left_hanging(self):
-        for method in ("sampling/createMessage", "elicitation/create", "roots/list", "unheard/of"):
+        for method in ("sampling/createMessage", "elicitation/create", "unheard/of"):
             with self.subTest(method):
                 config = fixture_server()
                 config["args"] += ["--ask", method]

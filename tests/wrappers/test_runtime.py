@@ -266,7 +266,7 @@ class Runtime(unittest.TestCase):
         self.assertEqual((audio.mime_type, link.uri, link.size), ("audio/wav", "file:///x", 3))
         self.assertEqual(resource.resource["text"], "y")
         self.assertEqual(unknown.extra, {"depth": 3})
-        self.assertEqual(blocks.text, "a")
+        self.assertEqual(blocks.text, "a\ny")
         self.answer = lambda params: text_result("plain")
         answer = self.text.run()
         self.assertEqual((answer, answer.text, type(answer.text)), ("plain", "plain", str))

@@ -21,6 +21,8 @@ struct Frame {
     bool fatal = false;  // the stream cannot be read further
     // Why our request of the id `text` (JSON) failed, from a transport that carries each request by itself.
     std::exception_ptr failed = nullptr;
+    // The id (JSON) of our request with whose answer it came; empty where the transport cannot tell.
+    std::string beside = {};
 };
 
 class Decoder {

@@ -11,9 +11,10 @@ namespace cellgate::protocol {
 struct Message {
     enum class Kind { request, notification, result, error };
     Kind kind = Kind::notification;
-    RawJson id;         // a string or an integer; of a request or a response
-    std::string method; // of a request or a notification
-    RawJson payload;    // params ({} when absent), result or error
+    RawJson id;              // a string or an integer; of a request or a response
+    std::string method;      // of a request or a notification
+    RawJson payload;         // params ({} when absent), result or error
+    std::string beside = {}; // see Frame
 };
 
 // Throws InvalidMessage: -32700 for what is no JSON, -32600 for what is no message (a batch, say).

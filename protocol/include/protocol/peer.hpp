@@ -26,7 +26,8 @@ enum class Dialect {
 
 class Peer {
   public:
-    using RequestHandler = std::function<Task<RawJson>(RawJson params)>;
+    // `beside`: see Frame.
+    using RequestHandler = std::function<Task<RawJson>(RawJson params, std::string beside)>;
     using NotificationHandler = std::function<void(RawJson params)>;
 
     Peer(std::shared_ptr<Connection> connection, Dialect dialect);
@@ -34,9 +35,12 @@ class Peer {
     // `handler`: Task<Result>(Params). Register before run().
     template <class Method, class Handler>
     void on_request(Handler handler) {
-        request_handlers_[std::string(Method::name)] = [handler](RawJson params) -> Task<RawJson> {
+        request_handlers_[std::string(Method::name)] = [handler](RawJson params, const std::string&) -> Task<RawJson> {
             return answer<Method>(handler, std::move(params));
         };
+    }
+    void on_raw_request(std::string method, RequestHandler handler) {
+        request_handlers_[std::move(method)] = std::move(handler);
     }
     // `handler`: void(Params).
     template <class Method, class Handler>
@@ -63,7 +67,8 @@ class Peer {
         const RawJson result = co_await call_raw(std::string(Method::name), std::move(raw));
         co_return from_json<typename Method::Result>(result, "result");
     }
-    Task<RawJson> call_raw(std::string method, RawJson params);
+    // `sent_as`, if it is not nullptr, is set to the id (JSON) of the request before it is sent.
+    Task<RawJson> call_raw(std::string method, RawJson params, std::string* sent_as = nullptr);
 
     template <class Method>
     void notify(const typename Method::Params& params) {

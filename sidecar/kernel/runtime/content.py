@@ -129,6 +129,12 @@ class EmbeddedResource(Content):
 
     resource: Dict[str, Any]
 
+    @property
+    def text(self) -> Optional[str]:
+        """Its text; None if it is binary."""
+        text = self._get("text")
+        return text if isinstance(text, str) else None
+
     def _get(self, name: str) -> Any:
         resource: Any = self.resource  # of a server, so it may be anything
         return cast("Dict[str, Any]", resource).get(name) if isinstance(resource, dict) else None
@@ -140,9 +146,8 @@ class EmbeddedResource(Content):
         return f"<EmbeddedResource {_brief(self._get('uri'))}, {_media(self._get('mimeType'), blob)}>"
 
     def _repr_mimebundle_(self, **_: Any) -> Dict[str, str]:
-        text = self._get("text")
-        if isinstance(text, str):
-            return {"text/plain": text}
+        if self.text is not None:
+            return {"text/plain": self.text}
         return _bundle(self._get("mimeType"), self._get("blob"), repr(self))
 
 
@@ -157,6 +162,12 @@ _CONTENT: Dict[str, Type[Content]] = {
 
 def _display(blocks: List[Content]) -> None:
     importlib.import_module("IPython.display").display(*blocks)
+
+
+def _text_of(block: Content) -> Optional[str]:
+    if isinstance(block, EmbeddedResource):
+        return block.text
+    return str(block.text) if isinstance(block, TextContent) else None
 
 
 class Text(str):
@@ -174,8 +185,8 @@ class Contents(List[Content]):
 
     @property
     def text(self) -> str:
-        """The text among the blocks."""
-        return "\n".join(str(block.text) for block in self if isinstance(block, TextContent))
+        """The text among the blocks, that of embedded resources too."""
+        return "\n".join(text for text in map(_text_of, self) if text is not None)
 
     def _ipython_display_(self) -> None:
         _display(self)

@@ -23,6 +23,17 @@ bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
+struct KeepProgress final : CallFollower {
+    explicit KeepProgress(std::vector<std::string>& kept_) : kept(kept_) {}
+    bool wants_progress() const override { return true; }
+    void on_progress(const CallProgress& each) override {
+        kept.push_back(fmt::format("{} of {}: {}", each.progress, each.total.value_or(0), each.message.value_or("")));
+    }
+    Task<ElicitationAnswer> ask(ElicitationQuestion) override { co_return ElicitationAnswer{}; }
+
+    std::vector<std::string>& kept;
+};
+
 struct Fixture {
     Fixture() {
         async::Command command;
@@ -99,12 +110,9 @@ struct Fixture {
         try {
             std::string tool = "täg";
             RawJson arguments = RawJson::checked(std::move(with));
-            OnProgress keep = [this](const CallProgress& each) {
-                progress.push_back(
-                    fmt::format("{} of {}: {}", each.progress, each.total.value_or(0), each.message.value_or("")));
-            };
+            std::shared_ptr<CallFollower> follower = std::make_shared<KeepProgress>(progress);
             const protocol::CallToolResult result =
-                co_await client->call_tool(std::move(tool), std::move(arguments), std::move(keep));
+                co_await client->call_tool(std::move(tool), std::move(arguments), std::move(follower));
             co_return result.content.text();
         } catch (const RequestNotTaken& error) {
             co_return "not taken: " + error.message;

@@ -152,7 +152,8 @@ struct Talk {
     }
     Task<void> call_into(std::string tool, RawJson arguments) {
         try {
-            result = co_await client->call_tool(std::move(tool), std::move(arguments));
+            std::shared_ptr<mcp::CallFollower> following = follower;
+            result = co_await client->call_tool(std::move(tool), std::move(arguments), std::move(following));
         } catch (const Error& problem) {
             failure = problem.message;
             code = problem.code;
@@ -168,6 +169,7 @@ struct Talk {
     std::unique_ptr<ScriptedServer> server;
     std::shared_ptr<FramedConnection> connection;
     std::shared_ptr<mcp::Client> client;
+    std::shared_ptr<mcp::CallFollower> follower; // of the next calls
     std::optional<mcp::ToolList> listed;
     std::optional<protocol::CallToolResult> result;
     std::string failure;

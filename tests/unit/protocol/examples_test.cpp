@@ -67,9 +67,10 @@ std::vector<Examples> all_examples() {
 
 // Whether cellgate reads this part; the rest it writes, and only our own client reads it.
 bool is_read(const std::string& method, const std::string& part) {
-    static const std::set<std::string> from_us{"$.progress",        "session.changed", "execute.changed",
-                                               "execute.output",    "input.request",   "approval.requested",
-                                               "approval.resolved", "approval.elicit"};
+    static const std::set<std::string> from_us{"$.progress",           "session.changed",       "execute.changed",
+                                               "execute.output",       "input.request",         "approval.requested",
+                                               "approval.resolved",    "approval.elicit",       "elicitation.requested",
+                                               "elicitation.resolved", "toolServers.loginEnded"};
     return from_us.contains(method) ? part == "result" : part == "params";
 }
 

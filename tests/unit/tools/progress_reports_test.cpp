@@ -1,5 +1,5 @@
-#include "progress_reports.hpp"
 #include "base/fake_clock.hpp"
+#include "progress_reports.hpp"
 
 #include <doctest/doctest.h>
 
@@ -37,13 +37,23 @@ TEST_CASE("a call's progress is reported at most five times a second, and then i
     Call call;
     {
         ProgressReports reports(call.clock, call.report_to(), "web", "read");
-        const mcp::OnProgress on_progress = reports.on_progress();
-        on_progress(said(0.5, std::nullopt, std::nullopt));
-        on_progress(said(1, 4, "lost"));
+        reports.report(said(0.5, std::nullopt, std::nullopt));
+        reports.report(said(1, 4, "lost"));
         call.clock.advance(200ms);
-        on_progress(said(2, 4, "reading"));
+        reports.report(said(2, 4, "reading"));
     }
     CHECK(call.reported == std::vector<std::string>{"0.5", "2 of 4: reading", "ended"});
+}
+
+TEST_CASE("our own words are reported at once, and their end") {
+    Call call;
+    {
+        ProgressReports reports(call.clock, call.report_to(), "web", "read");
+        reports.report(said(1, 4, std::nullopt));
+        reports.note("waits");
+        reports.note(std::nullopt);
+    }
+    CHECK(call.reported == std::vector<std::string>{"1 of 4", "waits", "ended", "ended"});
 }
 
 TEST_CASE("of a call that reports nothing, no end is reported") {
@@ -53,7 +63,8 @@ TEST_CASE("of a call that reports nothing, no end is reported") {
     }
     CHECK(call.reported.empty());
     ProgressReports unheard(call.clock, {}, "web", "read");
-    CHECK_FALSE(unheard.on_progress());
+    unheard.report(said(1, 4, "unheard"));
+    unheard.note("unheard");
 }
 
 TEST_CASE("whatever a server writes is one line within the limit of the message") {
@@ -65,7 +76,7 @@ TEST_CASE("whatever a server writes is one line within the limit of the message"
         }
         Call call;
         ProgressReports reports(call.clock, call.report_to(), "web", "read");
-        reports.on_progress()(said(1e300, 1e300, message));
+        reports.report(said(1e300, 1e300, message));
         REQUIRE(call.reported.size() == 1);
         CHECK(call.reported[0].size() <= 500); // ExecuteProgressParams.message
         CHECK(call.reported[0].find('\n') == std::string::npos);

@@ -1529,7 +1529,7 @@ export interface OAuthConfig {
     clientId?: string;
     clientSecret?: string;
     /**
-     * Default authorization_code: a user logs in. client_credentials: the id and secret suffice, and nobody is asked.
+     * Default authorization_code: a user logs in. client_credentials: the id and secret suffice, and no user is asked.
      */
     grantType?: OAuthGrantType;
     /**

@@ -103,6 +103,9 @@ class Gate {
     void begin_execution(ExecutionGrants execution);
     // Ends the execution's grants. Calls that wait go on waiting; an answer cannot cover the execution any more.
     void end_execution(const std::string& execution_id);
+    // Another question of one of the execution's calls waits for a user than approvals: its clock stands still, too.
+    void question_began(const std::string& execution_id);
+    void question_ended(const std::string& execution_id);
     // Ends the rules and grants of the session and of its executions.
     void end_session(const std::string& session_id);
 

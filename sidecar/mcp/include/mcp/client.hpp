@@ -2,10 +2,12 @@
 // `Client` is a client of one MCP server over an existing connection. It speaks both eras: the modern one (2026-07-28,
 // every request describes itself) and the legacy one (initialize, 2024-11-05 to 2025-11-25), and detects which. The
 // server is untrusted: results are checked, lists are bounded, invalid messages are counted and ignored, and its errors
-// become Error{tool_server_failed}, never our own codes. Requests from the server (roots, sampling, elicitation) are
-// refused. Owned by the caller of connect(), which must await close() before releasing it.
+// become Error{tool_server_failed}, never our own codes. What a server asks the user goes to the follower of the call
+// that it belongs to; without one it is declined. A server may ask for the workspace's folder; requests for a model's
+// answer are refused. Owned by the caller of connect(), which must await close() before releasing it.
 
 #include "base/clock.hpp"
+#include "mcp/call_follower.hpp"
 #include "mcp/implementation.hpp"
 #include "protocol/connection.hpp"
 #include "protocol/messages/tool_servers.hpp"
@@ -22,28 +24,40 @@
 
 namespace cellgate::mcp {
 
+struct LogMessageParams;
 struct ProgressParams;
 
 enum class Era { legacy, modern };
 
-// How far a call is, by the server's word. Untrusted.
-struct CallProgress {
-    double progress = 0;
-    std::optional<double> total;
-    std::optional<std::string> message;
+class RunningCall;
+struct InputRequired;
+
+// What a server hears and says beside its tools.
+struct ClientSurroundings {
+    std::string folder;                                  // that the user works in, absolute; empty: none
+    std::function<void(const std::string& text)> on_log; // one message of its log, escaped; may be empty
 };
-using OnProgress = std::function<void(const CallProgress&)>;
 
 struct ToolList {
     std::vector<protocol::ToolSpec> tools;
     std::vector<protocol::SkippedTool> skipped; // unusable tools, with the reason
 };
 
+// What the server has beside tools, and which of its lists it reports changes of.
+struct Features {
+    bool resources = false;
+    bool prompts = false;
+    bool tools_change = false;
+    bool resources_change = false;
+    bool prompts_change = false;
+};
+
 class Client {
   public:
     // Throws Error{tool_server_failed} when the handshake fails or does not end before `deadline`.
     static Task<std::shared_ptr<Client>> connect(std::shared_ptr<protocol::Connection> connection,
-                                                 Implementation ourselves, Clock& clock, Instant deadline);
+                                                 Implementation ourselves, Clock& clock, Instant deadline,
+                                                 std::shared_ptr<const ClientSurroundings> surroundings = nullptr);
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
 
@@ -51,13 +65,25 @@ class Client {
     const std::string& protocol_version() const { return version_; }
     const std::optional<Implementation>& server_info() const { return server_info_; }
 
+    const Features& features() const { return features_; }
+
     // All pages.
     Task<ToolList> list_tools(Instant deadline);
-    // The bytes of `arguments` are sent unchanged. Cancelling notifies the server. No deadline: a tool may run for any
-    // time. `on_progress`, if there is one, is called until the call ends. Throws RequestNotTaken.
-    Task<protocol::CallToolResult> call_tool(std::string tool, RawJson arguments, OnProgress on_progress = {});
+    // All items of `member` of the results of `method`, resources/list for instance.
+    Task<std::vector<RawJson>> list(std::string method, std::string member, Instant deadline);
+    // The bytes of `arguments` are sent unchanged, each time that the server asks for more input before it goes on.
+    // Cancelling notifies the server. No deadline: a tool may run for any time. `follower` may be nullptr. Throws
+    // RequestNotTaken.
+    Task<protocol::CallToolResult> call_tool(std::string tool, RawJson arguments,
+                                             std::shared_ptr<CallFollower> follower = nullptr);
 
-    // Whether the server reported changed tools since the last call.
+    // As a call of a tool: each content is an embedded resource.
+    Task<protocol::CallToolResult> read_resource(std::string uri, std::shared_ptr<CallFollower> follower = nullptr);
+    // As a call of a tool: the structure is the result, with `messages`, and their blocks are the content.
+    Task<protocol::CallToolResult> get_prompt(std::string name, RawJson arguments,
+                                              std::shared_ptr<CallFollower> follower = nullptr);
+
+    // Whether the server reported changed tools, resources or prompts since the last call.
     bool take_tools_changed() { return std::exchange(tools_changed_, false); }
     // The number of invalid messages: from a program that also prints on its stdout.
     std::size_t ignored_messages() const { return ignored_messages_; }
@@ -72,7 +98,8 @@ class Client {
   private:
     struct Reply;
 
-    Client(std::shared_ptr<protocol::Connection> connection, Implementation ourselves, Clock& clock);
+    Client(std::shared_ptr<protocol::Connection> connection, Implementation ourselves, Clock& clock,
+           std::shared_ptr<const ClientSurroundings> surroundings);
 
     Task<void> run();
     Task<void> negotiate(Instant deadline);
@@ -80,6 +107,24 @@ class Client {
     bool take_modern(const Reply& reply);
     void subscribe();
     void on_progress(const ProgressParams& params);
+    // What a server of the legacy era asks for.
+    void take_requests();
+    Task<RawJson> answer_question(RawJson params, std::string beside);
+    // The one with this request, else the last that began; nullptr if none runs.
+    std::shared_ptr<RunningCall> call_of(const std::string& request_id) const;
+    void on_log(const LogMessageParams& params);
+    // What a call sends each time, and how its result is read.
+    struct CallRequest {
+        std::string method;
+        std::string members; // of the params
+        protocol::CallToolResult (*read)(const RawJson& result);
+    };
+    Task<protocol::CallToolResult> call(CallRequest request, std::shared_ptr<CallFollower> follower);
+    Task<protocol::CallToolResult> call_until_done(std::shared_ptr<RunningCall> call, CallRequest request);
+    Task<RawJson> send_call(std::shared_ptr<RunningCall> call, std::string method, RawJson params);
+    // Members of the params of the next request, with the answers to what the server asks for.
+    Task<std::string> answers_to(std::shared_ptr<RunningCall> call, InputRequired asked);
+    Task<void> end_call(std::shared_ptr<RunningCall> call);
     void on_malformed_message(const protocol::Frame& frame, const Error& why);
     void abort_connection(std::string reason);
 
@@ -99,11 +144,14 @@ class Client {
     Era era_ = Era::legacy;
     std::string version_;
     std::optional<Implementation> server_info_;
+    Features features_;
     bool tools_changed_ = false;
     std::size_t ignored_messages_ = 0;
     std::string broken_because_;
     std::uint64_t next_progress_token_ = 1;
-    std::map<std::uint64_t, OnProgress> in_progress_; // calls, by their token
+    std::shared_ptr<const ClientSurroundings> surroundings_;            // or nullptr
+    std::vector<std::shared_ptr<RunningCall>> running_;                 // calls, the last that began at the end
+    std::map<std::uint64_t, std::shared_ptr<RunningCall>> in_progress_; // those that report it, by their token
     Event ended_;
     TaskScope tasks_;
 };

@@ -42,7 +42,7 @@ class HttpTransport : public protocol::Connection {
                                         async::HttpRequest request);
     void push(protocol::Frame frame);
     // To our request with this id (JSON): it failed.
-    void push_failure(std::string id, std::exception_ptr why) { push({std::move(id), {}, false, std::move(why)}); }
+    void push_failure(std::string id, std::exception_ptr why) { push({std::move(id), {}, false, std::move(why), {}}); }
     bool is_closed() const { return closed_; }
 
     std::size_t queued_bytes_ = 0; // of messages that the server has not taken

@@ -27,10 +27,13 @@ class Gate;
 
 namespace cellgate::tools {
 
+class Elicitor;
+
 struct RegistryOptions {
     std::string workspace;   // canonical
     Environment environment; // of this process
     mcp::Implementation ourselves;
+    Elicitor* elicitor = nullptr;     // stays as long as the registry; without it what servers ask is declined
     ServerSandbox* sandbox = nullptr; // stays as long as the registry; without it no server that asks for it starts
     std::string logins_directory = {};
     // Each login that toolServers/login began has ended.

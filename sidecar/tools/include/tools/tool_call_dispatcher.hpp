@@ -19,14 +19,16 @@ class Gate;
 
 namespace cellgate::tools {
 
+class Elicitor;
 class RunningServers;
 class ToolServer;
 struct Tool;
 
 class ToolCallDispatcher {
   public:
-    ToolCallDispatcher(Clock& clock, gate::Gate& gate, RunningServers& servers)
-        : clock_(clock), gate_(gate), servers_(servers) {}
+    // `elicitor` may be nullptr.
+    ToolCallDispatcher(Clock& clock, gate::Gate& gate, RunningServers& servers, Elicitor* elicitor)
+        : clock_(clock), gate_(gate), servers_(servers), elicitor_(elicitor) {}
 
     // Throws Error{tool_server_not_found, tool_server_failed, tool_not_found, arguments_invalid, limit_exceeded,
     // denied}. Cancelling resolves a pending approval and tells the tool server. A tool that says itself that it failed
@@ -45,6 +47,7 @@ class ToolCallDispatcher {
     Clock& clock_;
     gate::Gate& gate_;
     RunningServers& servers_;
+    Elicitor* elicitor_;
 };
 
 } // namespace cellgate::tools

@@ -1,7 +1,7 @@
 // `Cellgate` is the context that every part of the extension gets when it is registered.
 
 import type * as vscode from "vscode";
-import type { Pending } from "./approvals/pending";
+import type { Waiting } from "./approvals/waiting";
 import type { Launch } from "./client/connection";
 import type { Sidecar } from "./client/sidecar";
 import type { Anchors } from "./cells/anchors";
@@ -21,7 +21,8 @@ export interface Cellgate {
     readonly sidecar: Sidecar;
     readonly sessions: Sessions;
     readonly executions: Executions;
-    readonly pending: Pending;
+    /** What waits for the user's answer. */
+    readonly waiting: Waiting;
     readonly documents: Documents;
     /** Where the lines of each run are now. */
     readonly anchors: Anchors;

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { agent } from "./agent";
 import { approvals } from "./approvals";
-import { Pending } from "./approvals/pending";
+import { Waiting } from "./approvals/waiting";
 import type { Cellgate, Part } from "./cellgate";
 import { cells } from "./cells";
 import { Anchors } from "./cells/anchors";
@@ -83,7 +83,7 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
                     // The relay's stdin tells the sidecar of our end.
                     processId: null,
                     rootUri: root.toString(),
-                    capabilities: { approvals: true, input: true, images: "file" },
+                    capabilities: { approvals: true, elicitation: true, input: true, images: "file" },
                     initializationOptions: { lingerSeconds: settings().get("lingerSeconds", 600) },
                 },
                 incoming,
@@ -95,17 +95,17 @@ function start(extension: vscode.ExtensionContext, log: vscode.LogOutputChannel)
     );
     const sessions = new Sessions(sidecar);
     const executions = new Executions(sidecar);
-    const pending = new Pending(sidecar);
+    const waiting = new Waiting(sidecar);
     const documents = new Documents(extension.workspaceState, root.toString());
     const kernels = new Kernels(sidecar, sessions, documents, extension.workspaceState);
     const anchors = new Anchors();
-    const models = { sidecar, sessions, executions, pending, documents, anchors, kernels };
+    const models = { sidecar, sessions, executions, waiting, documents, anchors, kernels };
     const cellgate: Cellgate = { extension, version, log, root, launch, ...models };
     extension.subscriptions.push(
         sidecar,
         sessions,
         executions,
-        pending,
+        waiting,
         kernels,
         // Executions of all clients of the workspace are shown.
         sessions.onDidChange(() => executions.attachTo(sessions.all().map(({ sessionId }) => sessionId))),

@@ -4,7 +4,7 @@ import { answerOf, keyOf, type PageState } from "../src/approvals/answer";
 import { anyRead, approvalOf, readUnder } from "./approval";
 
 const shown = [approvalOf("a", "data/1"), approvalOf("b", "data/2"), approvalOf("out", "/etc/passwd")];
-const pageState: PageState = { nonce: "n", approvals: new Map(shown.map((each) => [each.approvalId, each])) };
+const pageState: PageState = { nonce: "n", approvals: new Map(shown.map((each) => [each.approvalId, each])), elicitations: new Map() };
 const once = keyOf({ label: "", scope: "once" });
 const folder = keyOf({ label: "", scope: "session", rule: readUnder("data") });
 const any = keyOf({ label: "", scope: "session", rule: anyRead });

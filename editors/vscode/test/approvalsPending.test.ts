@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Emitter } from "vscode-jsonrpc/node";
-import { decisionText, Pending, type Decided } from "../src/approvals/pending";
+import { decisionText, Pending } from "../src/approvals/pending";
 import { itemOf } from "../src/approvals/items";
 import { sourceOf } from "../src/approvals/sources";
 import { Anchors } from "../src/cells/anchors";
 import type { SidecarState } from "../src/client/sidecar";
-import type { ApprovalResolvedParams } from "../src/protocol/messages";
+import type { Approval, ApprovalResolvedParams } from "../src/protocol/messages";
 import { approvalOf } from "./approval";
 
 function place() {
@@ -25,8 +25,8 @@ function place() {
             return refusal ? Promise.reject(refusal) : Promise.resolve({});
         }),
     });
-    const decided: Decided[] = [];
-    pending.onDidDecide((each) => decided.push(each));
+    const decided: { item: Approval; how: ApprovalResolvedParams; here: boolean }[] = [];
+    pending.onDidEnd((each) => decided.push(each));
     return {
         pending,
         asked,
@@ -49,7 +49,7 @@ test("what waits is kept in its order until it is decided", () => {
     resolve("unknown");
     assert.deepEqual(ids(), ["a", "c"]);
     assert.equal(changes, 4);
-    assert.deepEqual(decided.map(({ approval }) => approval.approvalId), ["b"]);
+    assert.deepEqual(decided.map(({ item }) => item.approvalId), ["b"]);
 });
 
 test("an answer of this window is told from another's", async () => {

@@ -4,68 +4,20 @@ import { test } from "node:test";
 import { Emitter } from "vscode-jsonrpc/node";
 import { keyOf } from "../src/approvals/answer";
 import { EditorOffer, manyCalls } from "../src/approvals/editorOffer";
-import { itemOf } from "../src/approvals/items";
 import type { FromPage, ToPage } from "../src/approvals/messages";
 import { PageConnection } from "../src/approvals/pageConnection";
 import { pageHtml, type PageLoader } from "../src/approvals/pageLoader";
 import { ApprovalsPanel } from "../src/approvals/panel";
-import { Pending } from "../src/approvals/pending";
-import type { ViewHost } from "../src/approvals/viewHost";
-import type { ApprovalRespondParams } from "../src/protocol/messages";
-import { approvalOf } from "./approval";
+import { itemFor } from "./approval";
+import { pages } from "./pages";
 
 const once = keyOf({ label: "", scope: "once" });
-
-/** A sidecar that decides what is answered, and any number of pages. */
-function fixture() {
-    const handlers = new Map<string, (params: never) => void>();
-    const answers: ApprovalRespondParams[] = [];
-    const notify = (method: string, params: object) => handlers.get(method)?.(params as never);
-    const pending = new Pending({
-        onNotification: (method: string, handler: (params: never) => void) => {
-            handlers.set(method, handler);
-            return { dispose: () => undefined };
-        },
-        onDidChangeState: new Emitter<never>().event,
-        request: ((_: string, params: ApprovalRespondParams) => {
-            answers.push(params);
-            for (const approvalId of params.approvalIds) notify("approval/resolved", { approvalId, decision: params.decision, by: "user" });
-            return Promise.resolve({});
-        }),
-    });
-    const opened: string[] = [];
-    const host: ViewHost = {
-        pending,
-        item: (approval) => itemOf(approval, undefined, undefined, undefined),
-        schemaOf: () => Promise.resolve(undefined),
-        reveal: () => Promise.resolve(),
-        openCode: () => Promise.resolve(),
-        openEditor: () => Promise.resolve(void opened.push("editor")),
-        connected: () => true,
-    };
-    return { pending, host, answers, opened, ask: (id: string) => notify("approval/requested", approvalOf(id, `data/${id}`)), page: () => pageOf(host) };
-}
-
-function pageOf(host: ViewHost) {
-    const received: ToPage[] = [];
-    const connection = new PageConnection(host, { visible: true, post: (message) => received.push(message) });
-    return {
-        connection,
-        received,
-        /** The last list of waiting calls. */
-        get last() {
-            const last = received.findLast((message) => message.type === "waiting");
-            assert.ok(last);
-            return last;
-        },
-    };
-}
 
 const answer = (nonce: string, ids: string[]): FromPage => ({ type: "answer", nonce, ids, decision: "allow", option: once });
 const ids = (message: ToPage & { type: "waiting" }) => message.items.map(({ id }) => id);
 
 test("an answer in either page resolves in both", async () => {
-    const { ask, page, answers } = fixture();
+    const { ask, page, answers } = pages();
     const [view, editor] = [page(), page()];
     for (const id of ["a", "b"]) ask(id);
     await turn();
@@ -82,7 +34,7 @@ test("an answer in either page resolves in both", async () => {
 });
 
 test("a page answers with its own last nonce only", async () => {
-    const { ask, page, answers } = fixture();
+    const { ask, page, answers } = pages();
     const [view, editor] = [page(), page()];
     ask("a");
     await turn();
@@ -99,7 +51,7 @@ test("a page answers with its own last nonce only", async () => {
 });
 
 test("changes of one turn are one message, and a closed page gets none", async () => {
-    const { ask, page } = fixture();
+    const { ask, page } = pages();
     const view = page();
     for (const id of ["a", "b", "c"]) ask(id);
     await turn();
@@ -115,21 +67,23 @@ test("changes of one turn are one message, and a closed page gets none", async (
 });
 
 test("what is edited is the text that cellgate laid out, and a call without one cannot be", async () => {
-    const { host, page, pending } = fixture();
+    const { ask, page } = pages();
     const view = page();
     const editText = '{\n  "one": 1.0,\n  "large": 12345678901234567890,\n  "huge": 1e400\n}';
-    const asked = [approvalOf("a", "a", { editText }), approvalOf("b", "b", { editText: undefined })];
-    pending.get = (id) => asked.find(({ approvalId }) => approvalId === id);
-    for (const { approvalId } of asked) await view.connection.take({ type: "edit", id: approvalId });
+    ask("a", { editText });
+    ask("b", { editText: undefined });
+    await turn();
+    view.received.length = 0;
+    for (const id of ["a", "b"]) await view.connection.take({ type: "edit", id });
     assert.deepEqual(view.received, [
         { type: "editor", id: "a", text: editText, outline: [] },
         { type: "refused", ids: ["b"], text: "there are no arguments to edit" },
     ]);
-    assert.deepEqual(asked.map((each) => host.item(each).editable), [true, false]);
+    assert.deepEqual([itemFor("a", "a", { editText }), itemFor("b", "b", { editText: undefined })].map(({ editable }) => editable), [true, false]);
 });
 
 test("the button of the page asks for the editor tab, and answers nothing", async () => {
-    const { ask, page, opened, answers } = fixture();
+    const { ask, page, opened, answers } = pages();
     const view = page();
     ask("a");
     await view.connection.take({ type: "openEditor" });
@@ -174,7 +128,7 @@ function fakePanel() {
 }
 
 test("the tab opens when it is asked for and not by itself, and is one", async () => {
-    const { ask, host } = fixture();
+    const { ask, host } = pages();
     const panels: ReturnType<typeof fakePanel>[] = [];
     const received: ToPage[] = [];
     const load: PageLoader = (container, kind) => {

@@ -2,7 +2,7 @@
 // last items that the page was sent, for items among these, and with an option that each of them offers. There is no
 // other way to answer: no command and no other page knows the nonce.
 
-import type { Approval, ApprovalRespondParams, Choice } from "../protocol/messages";
+import type { Approval, ApprovalRespondParams, Choice, Elicitation } from "../protocol/messages";
 import { checkEdited } from "./edit";
 import type { FromPage } from "./messages";
 
@@ -10,6 +10,7 @@ import type { FromPage } from "./messages";
 export interface PageState {
     readonly nonce: string;
     readonly approvals: ReadonlyMap<string, Approval>;
+    readonly elicitations: ReadonlyMap<string, Elicitation>;
 }
 
 /** A choice's name: the same for the same answer to different items. */
@@ -21,7 +22,7 @@ type Claims = { [Name in keyof Extract<FromPage, { type: "answer" }>]?: unknown 
 const isStrings = (value: unknown): value is string[] =>
     Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string");
 
-export function answerOf(claims: Claims, { nonce, approvals }: PageState): ApprovalRespondParams {
+export function answerOf(claims: Claims, { nonce, approvals }: Pick<PageState, "nonce" | "approvals">): ApprovalRespondParams {
     const { ids, decision, option, reason } = claims;
     if (claims.nonce !== nonce) throw new Error("what waits changed while you answered: look at it again");
     if (!isStrings(ids)) throw new Error("no call was answered");

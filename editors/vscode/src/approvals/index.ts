@@ -1,5 +1,5 @@
-// `approvals` registers everything about waiting calls in the editor: the view and the editor tab where they are answered,
-// their number in the status bar, and a mark at each line whose call waits.
+// `approvals` registers everything about what waits for the user in the editor, calls and questions of tool servers: the
+// view and the editor tab where it is answered, its number in the status bar, and a mark at each line whose call waits.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
@@ -18,18 +18,18 @@ const viewId = "cellgate.approvals";
 const retainContextWhenHidden = true;
 
 export function approvals(cellgate: Cellgate): vscode.Disposable {
-    const { extension, pending, sidecar, executions } = cellgate;
+    const { extension, waiting, sidecar, executions } = cellgate;
     const marks = new Marks(extension.extensionUri);
     const codeDocuments = new CodeDocuments(executions);
     const status = new WaitingStatus(viewId);
-    const sources = new SourceTracker(cellgate);
+    const sources = new SourceTracker(cellgate, waiting);
     const loadPage = pageLoader(extension.extensionPath, viewHost(cellgate, sources, codeDocuments));
-    const view = new ApprovalsView(pending, loadPage);
+    const view = new ApprovalsView(waiting, loadPage);
     const panel = new ApprovalsPanel(() => createPanel(extension.extensionUri), loadPage);
 
     function show(): void {
         marks.show(sources.all());
-        status.show(pending.all().length);
+        status.show(waiting);
     }
 
     function refreshPages(): void {
@@ -45,11 +45,11 @@ export function approvals(cellgate: Cellgate): vscode.Disposable {
         panel,
         vscode.window.registerWebviewViewProvider(viewId, view, { webviewOptions: { retainContextWhenHidden } }),
         vscode.commands.registerCommand("cellgate.openApprovals", () => panel.show()),
-        pending.onDidChange(() => {
+        waiting.onDidChange(() => {
             sources.hasMoved();
             show();
         }),
-        revealOnArrival(viewId, pending, view, panel),
+        revealOnArrival(viewId, waiting, view, panel),
         sidecar.onDidChangeState(refreshPages),
         vscode.window.onDidChangeVisibleTextEditors(() => {
             show();

@@ -1,10 +1,11 @@
-// `itemOf` makes the item that the page shows of an approval.
+// `itemOf` and `elicitationItemOf` make the items that the page shows.
 
-import type { Approval, Hints } from "../protocol/messages";
+import type { Approval, Elicitation, Hints } from "../protocol/messages";
 import type { Execution } from "../executions";
-import { escapeUnprintable } from "../text";
+import { escapeLines, escapeUnprintable } from "../text";
 import { keyOf } from "./answer";
-import type { ApprovalItem } from "./messages";
+import { titleOfElicitation } from "./elicitations";
+import type { ApprovalItem, ElicitationItem } from "./messages";
 
 /** What is known here of the line that makes a call. */
 export interface Source {
@@ -15,25 +16,53 @@ export interface Source {
 }
 
 export function itemOf(approval: Approval, execution: Execution | undefined, cell: string | undefined, source: Source | undefined): ApprovalItem {
-    const { approvalId, origin, hints, display, editText, choices } = approval;
+    const { approvalId, hints, display, editText, choices } = approval;
     return {
         id: approvalId,
-        card: cardOf(approval, execution, cell),
+        card: cardOf(approvalId, approval, execution, cell),
         group: groupOf(approval),
         display,
-        source: origin && {
-            place: source?.place ?? `line ${origin.line + 1} of the code`,
-            text: origin.text,
-            changed: source?.changed ?? false,
-            link: source !== undefined,
-        },
+        source: sourceView(approval, source),
         hints: hintLines(hints),
         options: choices.map((choice) => ({ key: keyOf(choice), label: choice.label, wide: choice.rule !== undefined })),
         editable: editText !== undefined,
     };
 }
 
-function cardOf({ approvalId, sessionId, executionId, agent }: Approval, execution: Execution | undefined, cell: string | undefined): ApprovalItem["card"] {
+/** An approval's id and an elicitation's may be the same. */
+export const pageIdOf = (elicitationId: string) => `elicitation ${elicitationId}`;
+
+export function elicitationItemOf(elicitation: Elicitation, execution: Execution | undefined, cell: string | undefined, source: Source | undefined): ElicitationItem {
+    const { elicitationId, tool, message, mode, fields, url, host } = elicitation;
+    const id = pageIdOf(elicitationId);
+    return {
+        id,
+        card: cardOf(id, elicitation, execution, cell),
+        group: id,
+        source: sourceView(elicitation, source),
+        elicitation: {
+            title: titleOfElicitation(elicitation),
+            tool: escapeUnprintable(tool),
+            message: escapeLines(message),
+            ...(mode === "form" ? { fields: fields ?? [] } : { page: { url: escapeUnprintable(url ?? ""), host: escapeUnprintable(host ?? "") } }),
+        },
+    };
+}
+
+function sourceView({ origin }: Pick<Approval, "origin">, source: Source | undefined): ApprovalItem["source"] {
+    return (
+        origin && {
+            place: source?.place ?? `line ${origin.line + 1} of the code`,
+            text: origin.text,
+            changed: source?.changed ?? false,
+            link: source !== undefined,
+        }
+    );
+}
+
+type Caller = Pick<Approval, "sessionId" | "executionId" | "agent">;
+
+function cardOf(id: string, { sessionId, executionId, agent }: Caller, execution: Execution | undefined, cell: string | undefined): ApprovalItem["card"] {
     const by = agent === undefined ? undefined : escapeUnprintable(agent);
     if (executionId !== undefined) {
         const title = cell ?? (execution ? "code" : "a cell");
@@ -42,7 +71,7 @@ function cardOf({ approvalId, sessionId, executionId, agent }: Approval, executi
     if (sessionId !== undefined) {
         return { key: `session ${sessionId}`, title: `code left running in ${escapeUnprintable(sessionId)}`, agent: by, code: false };
     }
-    return { key: `approval ${approvalId}`, title: "cellgate", agent: by, code: false };
+    return { key: `approval ${id}`, title: "cellgate", agent: by, code: false };
 }
 
 /** Calls share a block when they are of the same definition of one tool, for the same agent or user. */

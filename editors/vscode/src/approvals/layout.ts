@@ -1,9 +1,9 @@
-// These functions lay out items in blocks, each with the calls of one tool of one cell. While the user is interacting,
+// These functions lay out items in blocks, each with the calls of one tool of one cell, or one question of a tool server. While the user is interacting,
 // nothing that can be answered moves: new calls come below, and a decided call leaves an empty place. Otherwise
 // everything is put in order.
 
 import { displayOf, partsByColumn, tableOf, type Display, type Table } from "./display";
-import type { Option, ApprovalItem } from "./messages";
+import { areApprovals, isElicitationItem, type ApprovalItem, type Item, type Option } from "./messages";
 
 export interface Block {
     /** Unique in the layout, and the same as long as the block is. */
@@ -11,10 +11,10 @@ export interface Block {
     readonly ids: readonly string[];
 }
 
-const groupOf = (item: ApprovalItem) => JSON.stringify([item.card.key, item.group]);
+const groupOf = (item: Item) => JSON.stringify([item.card.key, item.group]);
 
 /** Everything in order: cards and their tools as they first came. */
-export function arrange(items: readonly ApprovalItem[]): Block[] {
+export function arrange(items: readonly Item[]): Block[] {
     const cards = [...new Set(items.map(({ card }) => card.key))];
     const ordered = cards.flatMap((key) => items.filter(({ card }) => card.key === key));
     const groups = new Map<string, string[]>();
@@ -30,7 +30,7 @@ export function arrange(items: readonly ApprovalItem[]): Block[] {
  * The present blocks, and below them the new ones of `items`, which are all calls of the page. A last block with a table
  * takes new rows that change nothing above them; last blocks without a waiting call are removed first.
  */
-export function extend(blocks: readonly Block[], items: readonly ApprovalItem[], isDecided: (id: string) => boolean): Block[] {
+export function extend(blocks: readonly Block[], items: readonly Item[], isDecided: (id: string) => boolean): Block[] {
     const known = new Set(blocks.flatMap(({ ids }) => ids));
     const fresh = items.filter(({ id }) => !known.has(id));
     const byId = new Map(items.map((item) => [item.id, item]));
@@ -47,9 +47,10 @@ export function extend(blocks: readonly Block[], items: readonly ApprovalItem[],
     return extended;
 }
 
-function fits(block: Block, item: ApprovalItem, byId: Map<string, ApprovalItem>): boolean {
-    const rows = block.ids.flatMap((id) => byId.get(id) ?? []);
-    if (rows.length < 2) return false;
+function fits(block: Block, item: Item, byId: Map<string, Item>): boolean {
+    const rows: readonly Item[] = block.ids.flatMap((id) => byId.get(id) ?? []);
+    // A question has no table.
+    if (rows.length < 2 || isElicitationItem(item) || !areApprovals(rows)) return false;
     if (!rows.every((row) => groupOf(row) === groupOf(item) && sameSource(row, item))) return false;
     const offered = new Set(rows.flatMap(({ options }) => options.map(({ key }) => key)));
     if (!item.options.every(({ key }) => offered.has(key))) return false;

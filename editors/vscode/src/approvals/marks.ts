@@ -1,9 +1,10 @@
 // `Marks` decorates the lines whose calls wait for the user, in all visible editors.
 
 import * as vscode from "vscode";
-import type { Approval } from "../protocol/messages";
 import { escapeUnprintable } from "../text";
-import type { SourceLine } from "./sources";
+import { isElicitation, titleOfElicitation } from "./elicitations";
+import type { SourceTracker } from "./sourceTracker";
+import type { Waits } from "./waiting";
 
 export class Marks implements vscode.Disposable {
     private readonly decoration: vscode.TextEditorDecorationType;
@@ -23,24 +24,30 @@ export class Marks implements vscode.Disposable {
         this.decoration.dispose();
     }
 
-    show(waiting: readonly { approval: Approval; source: SourceLine }[]): void {
+    show(waiting: ReturnType<SourceTracker["all"]>): void {
         for (const editor of vscode.window.visibleTextEditors) {
             const uri = editor.document.uri.toString();
-            const lines = new Map<number, Approval[]>();
-            for (const { approval, source } of waiting) {
+            const lines = new Map<number, Waits[]>();
+            for (const { waits, source } of waiting) {
                 // A line that reads otherwise now is not the one that calls.
                 if (source.uri !== uri || source.changed) continue;
-                lines.set(source.line, [...(lines.get(source.line) ?? []), approval]);
+                lines.set(source.line, [...(lines.get(source.line) ?? []), waits]);
             }
-            editor.setDecorations(this.decoration, [...lines].map(([line, approvals]) => mark(line, approvals)));
+            editor.setDecorations(this.decoration, [...lines].map(([line, all]) => mark(line, all)));
         }
     }
 }
 
-function mark(line: number, approvals: readonly Approval[]): vscode.DecorationOptions {
-    const title = approvals[0]?.display[0] ?? "";
-    const agents = new Set(approvals.flatMap(({ agent }) => (agent === undefined ? [] : [escapeUnprintable(agent)])));
-    const what = approvals.length === 1 ? title : `${approvals.length} calls`;
+/** In one line. */
+function titleOf(waits: Waits | undefined): string {
+    if (!waits) return "";
+    return isElicitation(waits) ? titleOfElicitation(waits) : (waits.display[0] ?? "");
+}
+
+function mark(line: number, waiting: readonly Waits[]): vscode.DecorationOptions {
+    const title = titleOf(waiting[0]);
+    const agents = new Set(waiting.flatMap(({ agent }) => (agent === undefined ? [] : [escapeUnprintable(agent)])));
+    const what = waiting.length === 1 ? title : `${waiting.length} calls`;
     const by = agents.size > 0 ? `, by agent ${[...agents].join(", ")}` : "";
     const hover = new vscode.MarkdownString();
     hover.appendText(`${title}${by}\nwaits for your answer in the view Approvals`);

@@ -1,5 +1,7 @@
 // These types are the messages between the extension and an approvals page.
 
+import type { ElicitationAction, ElicitationField } from "../protocol/messages";
+
 /** Where the editor shows the page: as a view of the side bar, or as an editor tab. */
 export type PageHost = "sideBar" | "editor";
 
@@ -11,20 +13,49 @@ export interface Option {
     readonly wide: boolean;
 }
 
-/** One approval as the page shows it. Unprintable characters of all texts are escaped already. */
-export interface ApprovalItem {
+/** What waits, as the page shows it. Unprintable characters of all texts are escaped already. */
+interface WaitingItem {
+    /** Unique in the page. */
     readonly id: string;
     /** Whose code asks: the card. `code`: the code is in no document, and can be opened as one. */
     readonly card: { readonly key: string; readonly title: string; readonly agent?: string; readonly code: boolean };
     /** Items of the same group are calls of the same tool, and share a table. */
     readonly group: string;
-    readonly display: readonly string[];
+    /** The line that makes the call. */
     readonly source?: { readonly place: string; readonly text: string; readonly changed: boolean; readonly link: boolean };
+}
+
+/** One approval. */
+export interface ApprovalItem extends WaitingItem {
+    readonly display: readonly string[];
     readonly hints: readonly string[];
     readonly options: readonly Option[];
     /** Its arguments can be changed. */
     readonly editable: boolean;
 }
+
+/** One question of a tool server. */
+export interface ElicitationItem extends WaitingItem {
+    readonly elicitation: {
+        readonly title: string;
+        /** Of which call it is. */
+        readonly tool: string;
+        readonly message: string;
+        /** Of a form. */
+        readonly fields?: readonly ElicitationField[];
+        /** Of a page to be opened. */
+        readonly page?: { readonly url: string; readonly host: string };
+    };
+}
+
+export type Item = ApprovalItem | ElicitationItem;
+
+export const isElicitationItem = (item: Item): item is ElicitationItem => "elicitation" in item;
+
+export const areApprovals = (items: readonly Item[]): items is readonly ApprovalItem[] => !items.some(isElicitationItem);
+
+/** The first line of it. */
+export const titleOf = (item: Item) => (isElicitationItem(item) ? item.elicitation.title : (item.display[0] ?? ""));
 
 /** One line about a tool's arguments, from its schema. */
 export interface OutlineLine {
@@ -37,8 +68,8 @@ export interface OutlineLine {
 }
 
 export type ToPage =
-    /** The waiting calls. An answer has to carry the nonce of the last such message. */
-    | { type: "waiting"; nonce: string; items: ApprovalItem[]; decided: { id: string; text: string }[]; connected: boolean }
+    /** What waits. An answer has to carry the nonce of the last such message. */
+    | { type: "waiting"; nonce: string; items: Item[]; decided: { id: string; text: string }[]; connected: boolean }
     | { type: "editor"; id: string; text: string; outline: OutlineLine[] }
     /** Whether the editor shows the page: a hidden page keeps its layout. */
     | { type: "shown"; shown: boolean }
@@ -58,6 +89,11 @@ export type FromPage =
           arguments?: string;
           reason?: string;
       }
+    /** Of an elicitation. */
+    | { type: "reply"; nonce: string; id: string; action: ElicitationAction; values?: Record<string, unknown> }
+    /** Opens the page that an elicitation asks for in the browser, which accepts it. */
+    | { type: "openPage"; nonce: string; id: string }
+    | { type: "copyUrl"; id: string }
     | { type: "edit"; id: string }
     | { type: "reveal"; id: string }
     /** The code of the execution that makes this call. */

@@ -1,15 +1,19 @@
-// `PageConnection` is the extension's side of one open approvals page: it sends the waiting calls, and passes the page's
-// answers on to `Pending`. Each page has its own nonce. An answer of one page reaches the others through `Pending`.
+// `PageConnection` is the extension's side of one open approvals page: it sends what waits, and passes the page's answers
+// on to `Waiting`. Each page has its own nonce. An answer of one page reaches the others through `Waiting`.
 
 import { randomUUID } from "node:crypto";
 import type { Disposable } from "vscode-jsonrpc/node";
 import { textOf } from "../client/errors";
-import type { Approval } from "../protocol/messages";
+import type { Approval, Elicitation } from "../protocol/messages";
 import { answerOf, type PageState } from "./answer";
+import { endText, isElicitation } from "./elicitations";
+import { pageIdOf } from "./items";
 import type { FromPage, ToPage } from "./messages";
 import { outlineOf } from "./outline";
 import { decisionText } from "./pending";
+import { askedOf, replyOf } from "./reply";
 import type { ViewHost } from "./viewHost";
+import type { Waits } from "./waiting";
 
 /** The webview that shows the page. */
 export interface PageFrame {
@@ -18,7 +22,7 @@ export interface PageFrame {
 }
 
 export class PageConnection implements Disposable {
-    private pageState: PageState = { nonce: "", approvals: new Map() };
+    private pageState: PageState = { nonce: "", approvals: new Map(), elicitations: new Map() };
     private decided: { id: string; text: string }[] = [];
     private isScheduled = false;
     private isDisposed = false;
@@ -29,10 +33,13 @@ export class PageConnection implements Disposable {
         private readonly frame: PageFrame,
     ) {
         this.subscriptions = [
-            host.pending.onDidDecide((decided) => {
-                this.decided.push({ id: decided.approval.approvalId, text: decisionText(decided) });
+            host.waiting.approvals.onDidEnd((ended) => {
+                this.decided.push({ id: ended.item.approvalId, text: decisionText(ended) });
             }),
-            host.pending.onDidChange(() => this.refresh()),
+            host.waiting.elicitations.onDidEnd((ended) => {
+                this.decided.push({ id: pageIdOf(ended.item.elicitationId), text: endText(ended) });
+            }),
+            host.waiting.onDidChange(() => this.refresh()),
         ];
     }
 
@@ -41,15 +48,19 @@ export class PageConnection implements Disposable {
         for (const subscription of this.subscriptions) subscription.dispose();
     }
 
-    /** Sends the waiting calls. All changes of one turn of the event loop are one message. */
+    /** Sends what waits. All changes of one turn of the event loop are one message. */
     refresh(): void {
         if (this.isScheduled) return;
         this.isScheduled = true;
         setImmediate(() => {
             this.isScheduled = false;
-            const approvals = this.host.pending.all();
-            const items = approvals.map((approval) => this.host.item(approval));
-            this.pageState = { nonce: randomUUID(), approvals: new Map(approvals.map((each) => [each.approvalId, each])) };
+            const waiting = this.host.waiting.all();
+            const items = waiting.map((each) => this.host.item(each));
+            this.pageState = {
+                nonce: randomUUID(),
+                approvals: new Map(waiting.flatMap((each) => (isElicitation(each) ? [] : [[each.approvalId, each]]))),
+                elicitations: new Map(waiting.flatMap((each) => (isElicitation(each) ? [[pageIdOf(each.elicitationId), each]] : []))),
+            };
             this.post({
                 type: "waiting",
                 nonce: this.pageState.nonce,
@@ -75,17 +86,38 @@ export class PageConnection implements Disposable {
         const ids = message.type === "answer" ? message.ids : [message.id];
         try {
             if (message.type === "answer") {
-                await this.host.pending.respond(answerOf(message, this.pageState));
-                return;
+                await this.host.waiting.approvals.respond(answerOf(message, this.pageState));
+            } else if (message.type === "reply") {
+                await this.host.waiting.elicitations.respond(replyOf(message, this.pageState));
+            } else if (message.type === "openPage") {
+                await this.openPage(askedOf(message, this.pageState));
+            } else {
+                const waits = this.pageState.approvals.get(message.id) ?? this.pageState.elicitations.get(message.id);
+                if (waits) await this.show(message.type, waits);
             }
-            const approval = this.host.pending.get(message.id);
-            if (!approval) return;
-            if (message.type === "edit") await this.edit(approval);
-            else if (message.type === "code") await this.host.openCode(approval);
-            else await this.host.reveal(approval);
         } catch (error) {
             this.post({ type: "refused", ids, text: textOf(error) });
         }
+    }
+
+    /** What answers nothing. */
+    private async show(what: "edit" | "code" | "reveal" | "copyUrl", waits: Waits): Promise<void> {
+        switch (what) {
+            case "code":
+                return this.host.openCode(waits);
+            case "reveal":
+                return this.host.reveal(waits);
+            case "copyUrl":
+                return isElicitation(waits) && waits.url !== undefined ? this.host.copy(waits.url) : undefined;
+            case "edit":
+                return isElicitation(waits) ? undefined : this.edit(waits);
+        }
+    }
+
+    private async openPage({ elicitationId, url }: Elicitation): Promise<void> {
+        if (url === undefined) throw new Error("there is no page to open");
+        if (!(await this.host.openPage(url))) throw new Error("the page was not opened, and the question still waits");
+        await this.host.waiting.elicitations.respond({ elicitationId, action: "accept" });
     }
 
     private async edit(approval: Approval): Promise<void> {

@@ -1,20 +1,20 @@
-// `PageModel` is the content of the approvals page: the waiting calls, and decided ones, which keep their place while the
+// `PageModel` is the content of the approvals page: what waits, and what was decided, which keeps its place while the
 // user is interacting with the page.
 
 import { maxRowsInView } from "./editorOffer";
 import { arrange, extend, type Block } from "./layout";
-import type { ApprovalItem } from "./messages";
+import type { Item } from "./messages";
 
 export class PageModel {
-    private waiting: readonly ApprovalItem[] = [];
-    private readonly all = new Map<string, ApprovalItem>();
+    private waiting: readonly Item[] = [];
+    private readonly all = new Map<string, Item>();
     private readonly decided = new Map<string, string>();
     blocks: readonly Block[] = [];
     /** More calls wait than the view shows at once. Like `blocks`, it changes only when nothing below it may move. */
     isLong = false;
 
     /** Takes the waiting calls, and how others were decided. While the user is interacting, no waiting call moves. */
-    take(waiting: readonly ApprovalItem[], decided: readonly { id: string; text: string }[], interacting: boolean): void {
+    take(waiting: readonly Item[], decided: readonly { id: string; text: string }[], interacting: boolean): void {
         const stays = waiting.some(({ id }) => this.all.has(id));
         this.waiting = waiting;
         for (const { id, text } of decided) if (this.all.has(id)) this.decided.set(id, text);
@@ -47,7 +47,7 @@ export class PageModel {
         return this.all.has(id);
     }
 
-    itemsOf({ ids }: Block): ApprovalItem[] {
+    itemsOf({ ids }: Block): Item[] {
         return ids.flatMap((id) => this.all.get(id) ?? []);
     }
 

@@ -1,12 +1,12 @@
-// `revealOnArrival` draws the user's attention to calls that begin to wait: it reveals the view, and offers the editor tab
-// when many wait. Neither takes the focus from the editor.
+// `revealOnArrival` draws the user's attention to what begins to wait: it reveals the view, and offers the editor tab
+// when much waits. Neither takes the focus from the editor.
 
 import * as vscode from "vscode";
 import { inform } from "../notices";
 import { EditorOffer } from "./editorOffer";
 import type { ApprovalsPanel } from "./panel";
-import type { Pending } from "./pending";
 import type { ApprovalsView } from "./view";
+import type { Waiting } from "./waiting";
 
 const openInEditor = "Open in Editor";
 
@@ -15,11 +15,11 @@ async function offerEditor(panel: ApprovalsPanel): Promise<void> {
     if (chosen === openInEditor) panel.show();
 }
 
-export function revealOnArrival(viewId: string, pending: Pending, view: ApprovalsView, panel: ApprovalsPanel): { dispose(): void } {
+export function revealOnArrival(viewId: string, waiting: Waiting, view: ApprovalsView, panel: ApprovalsPanel): { dispose(): void } {
     const offer = new EditorOffer();
     let before = 0;
-    return pending.onDidChange(() => {
-        const count = pending.all().length;
+    return waiting.onDidChange(() => {
+        const { count } = waiting;
         const begins = before === 0 && count > 0;
         before = count;
         const isManyNew = offer.take(count, panel.isOpen);

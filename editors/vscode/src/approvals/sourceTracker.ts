@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
-import type { Approval } from "../protocol/messages";
-import { sourceOf, type SourceLine } from "./sources";
+import { sourceOf, type Caller, type SourceLine } from "./sources";
+import type { Waiting, Waits } from "./waiting";
 
 function textAt(uri: string, line: number): string | undefined {
     const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
@@ -13,23 +13,26 @@ function textAt(uri: string, line: number): string | undefined {
 export class SourceTracker {
     private known = "";
 
-    constructor(private readonly cellgate: Pick<Cellgate, "pending" | "executions" | "anchors">) {}
+    constructor(
+        private readonly cellgate: Pick<Cellgate, "executions" | "anchors">,
+        private readonly waiting: Waiting,
+    ) {}
 
-    sourceOf(approval: Approval): SourceLine | undefined {
-        return sourceOf(approval, this.cellgate.executions, this.cellgate.anchors, textAt);
+    sourceOf(caller: Caller): SourceLine | undefined {
+        return sourceOf(caller, this.cellgate.executions, this.cellgate.anchors, textAt);
     }
 
     /** The waiting calls whose line is known. */
-    all(): { approval: Approval; source: SourceLine }[] {
-        return this.cellgate.pending.all().flatMap((approval) => {
-            const source = this.sourceOf(approval);
-            return source ? [{ approval, source }] : [];
+    all(): { waits: Waits; source: SourceLine }[] {
+        return this.waiting.all().flatMap((waits) => {
+            const source = this.sourceOf(waits);
+            return source ? [{ waits, source }] : [];
         });
     }
 
     /** Whether a line of a waiting call is in the document, as the code reported it. */
     concerns(document: vscode.TextDocument): boolean {
-        return this.cellgate.pending.all().some(({ origin }) => origin?.uri === document.uri.toString());
+        return this.waiting.all().some(({ origin }) => origin?.uri === document.uri.toString());
     }
 
     /**
@@ -38,7 +41,7 @@ export class SourceTracker {
      */
     hasMoved(): boolean {
         const before = this.known;
-        this.known = JSON.stringify(this.cellgate.pending.all().map((approval) => this.sourceOf(approval) ?? null));
+        this.known = JSON.stringify(this.waiting.all().map((caller) => this.sourceOf(caller) ?? null));
         return this.known !== before;
     }
 }

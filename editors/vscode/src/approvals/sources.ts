@@ -5,6 +5,9 @@ import type { Executions } from "../executions";
 import type { Approval } from "../protocol/messages";
 import { escapeUnprintable } from "../text";
 
+/** A call, as far as it says where it comes from. */
+export type Caller = Pick<Approval, "origin" | "executionId">;
+
 export interface SourceLine {
     readonly uri: string;
     readonly line: number;
@@ -14,7 +17,7 @@ export interface SourceLine {
 
 /** `textAt`: a line of a document as it is now, empty beyond its end; undefined when the document is not open. */
 export function sourceOf(
-    { origin, executionId }: Approval,
+    { origin, executionId }: Caller,
     executions: Pick<Executions, "get">,
     anchors: Pick<Anchors, "lineNow">,
     textAt: (uri: string, line: number) => string | undefined,

@@ -1,9 +1,9 @@
-// `ApprovalsView` is the approvals page in the side bar, with the number of waiting calls as its badge.
+// `ApprovalsView` is the approvals page in the side bar, with the number of what waits as its badge.
 
 import type * as vscode from "vscode";
 import type { PageConnection } from "./pageConnection";
 import type { PageLoader } from "./pageLoader";
-import { waitingText, type Pending } from "./pending";
+import type { Waiting } from "./waiting";
 
 export class ApprovalsView implements vscode.WebviewViewProvider {
     private view: vscode.WebviewView | undefined;
@@ -11,10 +11,10 @@ export class ApprovalsView implements vscode.WebviewViewProvider {
     private readonly subscription: { dispose(): void };
 
     constructor(
-        private readonly pending: Pending,
+        private readonly waiting: Waiting,
         private readonly loadPage: PageLoader,
     ) {
-        this.subscription = pending.onDidChange(() => this.showCount());
+        this.subscription = waiting.onDidChange(() => this.showCount());
     }
 
     dispose(): void {
@@ -44,8 +44,8 @@ export class ApprovalsView implements vscode.WebviewViewProvider {
 
     private showCount(): void {
         if (!this.view) return;
-        const count = this.pending.all().length;
+        const { count, text } = this.waiting;
         // A badge of undefined would leave the last one on the icon.
-        this.view.badge = { value: count, tooltip: waitingText(count) };
+        this.view.badge = { value: count, tooltip: text };
     }
 }

@@ -3,22 +3,28 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
+import { openInBrowser } from "../browser";
 import type { Approval } from "../protocol/messages";
 import { documentName, documentUri } from "../uris";
 import type { CodeDocuments } from "./code";
-import { itemOf } from "./items";
-import type { ApprovalItem } from "./messages";
-import type { Pending } from "./pending";
+import { isElicitation } from "./elicitations";
+import { elicitationItemOf, itemOf } from "./items";
+import type { Item } from "./messages";
+import type { Caller } from "./sources";
 import type { SourceTracker } from "./sourceTracker";
+import type { Waiting, Waits } from "./waiting";
 
 export interface ViewHost {
-    readonly pending: Pending;
-    item(approval: Approval): ApprovalItem;
+    readonly waiting: Waiting;
+    item(waits: Waits): Item;
     schemaOf(approval: Approval): Promise<Record<string, unknown> | undefined>;
     /** Shows the line that makes the call. */
-    reveal(approval: Approval): Promise<void>;
+    reveal(caller: Caller): Promise<void>;
     /** Shows the code of the execution that makes the call. */
-    openCode(approval: Approval): Promise<void>;
+    openCode(caller: Caller): Promise<void>;
+    /** Opens a page in the browser; whether the user let it be opened. */
+    openPage(url: string): Promise<boolean>;
+    copy(text: string): Promise<void>;
     /** Shows the page as an editor tab. */
     openEditor(): Promise<void>;
     connected(): boolean;
@@ -26,23 +32,24 @@ export interface ViewHost {
 
 const positionText = (uri: string, line: number) => `${documentName(uri)}:${line + 1}`;
 
-export function viewHost({ pending, sidecar, executions }: Cellgate, sources: SourceTracker, codeDocuments: CodeDocuments): ViewHost {
+export function viewHost({ waiting, sidecar, executions }: Cellgate, sources: SourceTracker, codeDocuments: CodeDocuments): ViewHost {
     return {
-        pending,
+        waiting,
         connected: () => sidecar.state.kind === "connected",
-        item(approval) {
-            const execution = approval.executionId === undefined ? undefined : executions.get(approval.executionId);
+        item(waits) {
+            const execution = waits.executionId === undefined ? undefined : executions.get(waits.executionId);
             const cell = execution?.cell && `the cell at ${positionText(execution.cell.uri, execution.cell.line)}`;
-            const line = sources.sourceOf(approval);
-            return itemOf(approval, execution, cell, line && { place: positionText(line.uri, line.line), changed: line.changed });
+            const line = sources.sourceOf(waits);
+            const source = line && { place: positionText(line.uri, line.line), changed: line.changed };
+            return isElicitation(waits) ? elicitationItemOf(waits, execution, cell, source) : itemOf(waits, execution, cell, source);
         },
         async schemaOf({ action }) {
             const { servers } = await sidecar.request("toolServers/list", {});
             const server = servers.find(({ name }) => name === action.server);
             return server?.tools?.find(({ name }) => name === action.tool)?.inputSchema;
         },
-        async reveal(approval) {
-            const line = sources.sourceOf(approval);
+        async reveal(caller) {
+            const line = sources.sourceOf(caller);
             if (!line) return;
             const document = await vscode.workspace.openTextDocument(documentUri(line.uri));
             const position = new vscode.Position(Math.min(line.line, document.lineCount - 1), 0);
@@ -50,6 +57,10 @@ export function viewHost({ pending, sidecar, executions }: Cellgate, sources: So
         },
         async openCode({ executionId, origin }) {
             if (executionId !== undefined) await codeDocuments.show(executionId, origin?.line ?? 0);
+        },
+        openPage: openInBrowser,
+        async copy(text) {
+            await vscode.env.clipboard.writeText(text);
         },
         async openEditor() {
             await vscode.commands.executeCommand("cellgate.openApprovals");

@@ -1,7 +1,7 @@
-// `WaitingStatus` is the status bar item with the number of waiting calls. A click on it shows the approvals view.
+// `WaitingStatus` is the status bar item with the number of waiting calls and questions. A click on it shows the approvals view.
 
 import * as vscode from "vscode";
-import { waitingText } from "./pending";
+import type { Waiting } from "./waiting";
 
 export class WaitingStatus implements vscode.Disposable {
     private readonly item: vscode.StatusBarItem;
@@ -17,8 +17,7 @@ export class WaitingStatus implements vscode.Disposable {
         this.item.dispose();
     }
 
-    show(count: number): void {
-        const text = waitingText(count);
+    show({ count, text }: Pick<Waiting, "count" | "text">): void {
         this.item.text = `$(bell-dot) ${text}`;
         this.item.accessibilityInformation = { label: `cellgate: ${text}` };
         if (count > 0) this.item.show();

@@ -16,7 +16,7 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
     constructor(private readonly cellgate: Cellgate) {
         this.subscriptions = vscode.Disposable.from(
             cellgate.executions.onDidChange(() => this.refresh()),
-            cellgate.pending.onDidChange(() => this.changed.fire()),
+            cellgate.waiting.onDidChange(() => this.changed.fire()),
             // An editor that is busy as it opens a file can lose the answer to its one question for lenses.
             cellgate.sidecar.onDidChangeState(() => this.changed.fire()),
             vscode.window.onDidChangeVisibleTextEditors(() => this.changed.fire()),
@@ -50,7 +50,7 @@ export class CellLenses implements vscode.CodeLensProvider, vscode.Disposable {
         const lenses = [lens("Run Cell", "cellgate.runCell", place)];
         if (run) {
             lenses.push(lens(stateOf(run, Date.now()), "cellgate.showResult", [run.id], "Shows the result"));
-            const waiting = this.cellgate.pending.all().filter(({ executionId }) => executionId === run.id).length;
+            const waiting = this.cellgate.waiting.all().filter(({ executionId }) => executionId === run.id).length;
             if (waiting > 0) {
                 const title = waiting === 1 ? "$(bell) one call waits for you" : `$(bell) ${waiting} calls wait for you`;
                 lenses.push(lens(title, "cellgate.approvals.focus", [], "Shows what waits"));

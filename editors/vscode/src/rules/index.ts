@@ -10,7 +10,7 @@ import { ruleText } from "./labels";
 import { RuleLoader } from "./loader";
 import { RuleTree, type DecidedNode, type Node, type RuleNode } from "./tree";
 
-export function rules({ sidecar, pending, sessions, executions }: Cellgate): vscode.Disposable {
+export function rules({ sidecar, waiting, sessions, executions }: Cellgate): vscode.Disposable {
     const tree = new RuleTree();
     const view: vscode.TreeView<Node> = vscode.window.createTreeView("cellgate.rules", { treeDataProvider: tree });
     const loader = new RuleLoader(sidecar, tree);
@@ -43,7 +43,7 @@ export function rules({ sidecar, pending, sessions, executions }: Cellgate): vsc
         view,
         view.onDidChangeVisibility(refresh),
         sidecar.onDidConnect(refresh),
-        pending.onDidDecide(refresh),
+        waiting.approvals.onDidEnd(refresh),
         // The rules of a session or an execution end with it.
         sessions.onDidChange(refresh),
         executions.onDidChange(refresh),

@@ -2,10 +2,14 @@
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
-import { showError, showProgress } from "../notices";
+import { kindOf } from "../client/errors";
+import { inform, showError, showProgress } from "../notices";
+import type { ToolServerInfo } from "../protocol/messages";
 import { label } from "../text";
 import { generateWrappers } from "./generate";
 import { sourceOf, stateOf } from "./labels";
+import { offerLogin } from "./loginDialogs";
+import type { Logins } from "./logins";
 import { ServerLogs } from "./logs";
 import type { ToolServers } from "./servers";
 import type { ServerNode } from "./tree";
@@ -13,10 +17,12 @@ import type { ServerNode } from "./tree";
 interface ServerCommand {
     /** Of the pick. */
     readonly title: string;
-    readonly run: (server: string) => Promise<void>;
+    readonly run: (server: string) => Promise<unknown>;
+    /** Those that it is for. Default: all. */
+    readonly among?: (server: ToolServerInfo) => boolean;
 }
 
-export function serverCommands(cellgate: Cellgate, servers: ToolServers, refresh: () => void): vscode.Disposable {
+export function serverCommands(cellgate: Cellgate, servers: ToolServers, logins: Logins, refresh: () => void): vscode.Disposable {
     const { sidecar } = cellgate;
     const logs = new ServerLogs(sidecar, servers);
     const restart: ServerCommand = {
@@ -32,6 +38,16 @@ export function serverCommands(cellgate: Cellgate, servers: ToolServers, refresh
             title: "Write the wrappers of which tool server?",
             run: (server) => generateWrappers(cellgate, server).finally(refresh),
         },
+        logInToToolServer: {
+            title: "Log in to which tool server?",
+            run: (server) => logins.logIn(server).finally(refresh),
+            among: ({ authorization }) => authorization !== undefined,
+        },
+        logOutOfToolServer: {
+            title: "Log out of which tool server?",
+            run: (server) => logins.logOut(server).finally(refresh),
+            among: ({ authorization }) => authorization === "granted",
+        },
         showToolServerLog: { title: "Show the log of which tool server?", run: (server) => logs.show(server) },
     };
     const others: Record<string, () => Promise<void>> = {
@@ -44,19 +60,34 @@ export function serverCommands(cellgate: Cellgate, servers: ToolServers, refresh
         vscode.commands.registerCommand(`cellgate.${name}`, (node?: ServerNode) => action(node).catch(showError));
     return vscode.Disposable.from(
         logs,
-        ...Object.entries(onServer).map(([name, { title, run }]) =>
+        ...Object.entries(onServer).map(([name, command]) =>
             register(name, async (node) => {
-                const server = node?.server.name ?? (await pickServer(servers, title));
-                if (server !== undefined) await run(server);
+                const server = node?.server.name ?? (await pickServer(servers, command));
+                if (server !== undefined) await withLogin(logins, server, command.run);
             }),
         ),
         ...Object.entries(others).map(([name, action]) => register(name, action)),
     );
 }
 
-async function pickServer(servers: ToolServers, title: string): Promise<string | undefined> {
+/** What fails for want of a login is done after one. */
+async function withLogin(logins: Logins, server: string, run: ServerCommand["run"]): Promise<void> {
+    try {
+        await run(server);
+    } catch (error) {
+        if (kindOf(error) !== "loginRequired") throw error;
+        if ((await offerLogin(error)) && (await logins.logIn(server))) await run(server);
+    }
+}
+
+async function pickServer(servers: ToolServers, { title, among = () => true }: ServerCommand): Promise<string | undefined> {
     await servers.refresh();
-    const items = servers.all().map((server) => ({
+    const candidates = servers.all().filter(among);
+    if (candidates.length === 0) {
+        void inform("There is no such tool server here.");
+        return undefined;
+    }
+    const items = candidates.map((server) => ({
         label: label(server.name),
         description: `${stateOf(server)}, ${sourceOf(server, (file) => vscode.workspace.asRelativePath(file))}`,
         name: server.name,

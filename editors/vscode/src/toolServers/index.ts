@@ -8,12 +8,15 @@ import { showError } from "../notices";
 import type { McpServerConfig } from "../protocol/messages";
 import { label } from "../text";
 import { serverCommands } from "./commands";
+import { loginDialogs, offerLogin } from "./loginDialogs";
+import { LoginOffers } from "./loginOffers";
+import { Logins } from "./logins";
 import { ToolServers } from "./servers";
 import { ConfiguredServers } from "./settings";
 import { ToolServerTree } from "./tree";
 
 export function toolServers(cellgate: Cellgate): vscode.Disposable {
-    const { root, log, sidecar, pending, executions } = cellgate;
+    const { root, log, sidecar, waiting, executions } = cellgate;
     const servers = new ToolServers(sidecar);
     const tree = new ToolServerTree(servers);
     const view = vscode.window.createTreeView("cellgate.toolServers", { treeDataProvider: tree });
@@ -24,6 +27,13 @@ export function toolServers(cellgate: Cellgate): vscode.Disposable {
             if (!(error instanceof NotConnected)) showError(new Error(`the tool server ${label(name)} of your settings: ${textOf(error)}`));
         },
     );
+
+    const logins = new Logins(sidecar, loginDialogs);
+    async function offer(server: string): Promise<void> {
+        if (!(await offerLogin(new Error(`the cell failed because ${label(server)} wants you to log in`)))) return;
+        await logins.logIn(server).catch(showError);
+        refresh();
+    }
 
     /** Only a visible view needs the list. Without a connection, the next connection refreshes it. */
     function refresh(): void {
@@ -45,8 +55,10 @@ export function toolServers(cellgate: Cellgate): vscode.Disposable {
             if (event.affectsConfiguration("cellgate.mcpServers")) void configured.apply().then(refresh);
         }),
         // An approval, or code that runs, may start a server.
-        pending.onDidDecide(refresh),
+        waiting.approvals.onDidEnd(refresh),
         executions.onDidChange(refresh),
-        serverCommands(cellgate, servers, refresh),
+        serverCommands(cellgate, servers, logins, refresh),
+        new LoginOffers(executions, () => servers.refresh().then(() => servers.all()), offer),
+        sidecar.onNotification("toolServers/loginEnded", refresh),
     );
 }

@@ -3,7 +3,9 @@
 import type { ToolServerInfo } from "../protocol/messages";
 import { label } from "../text";
 
-export function stateOf({ state, tools }: Pick<ToolServerInfo, "state" | "tools">): string {
+export function stateOf({ state, tools, authorization }: Pick<ToolServerInfo, "state" | "tools" | "authorization">): string {
+    // A server that waits for agreement is not asked anything before.
+    if (authorization === "needed" && state !== "pending") return "needs login";
     switch (state) {
         case "pending":
             return "waits for your agreement";
@@ -33,8 +35,14 @@ export function sourceOf({ source, file }: Pick<ToolServerInfo, "source" | "file
     }
 }
 
-export const iconOf = ({ state }: Pick<ToolServerInfo, "state">): string =>
-    ({ pending: "question", stopped: "circle-outline", starting: "sync~spin", running: "circle-filled", failed: "error" })[state];
+export const iconOf = ({ state, authorization }: Pick<ToolServerInfo, "state" | "authorization">): string =>
+    authorization === "needed" && state !== "pending" ? "key" : ({ pending: "question", stopped: "circle-outline", starting: "sync~spin", running: "circle-filled", failed: "error" })[state];
+
+/** By which the row's commands are chosen (package.json). */
+export function contextOf({ state, source, authorization }: Pick<ToolServerInfo, "state" | "source" | "authorization">): string {
+    if (source === "builtIn") return "builtInServer";
+    return `${state}Server${{ none: "", needed: " needsLogin", granted: " loggedIn" }[authorization ?? "none"]}`;
+}
 
 /** What it runs, one line for each part, or where it is. */
 export function commandLines({ command, url }: Pick<ToolServerInfo, "command" | "url">): string[] {

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { ToolInfo, ToolServerInfo } from "../protocol/messages";
 import { label, escapeLines } from "../text";
 import type { ToolServers } from "./servers";
-import { commandLines, iconOf, sandboxOf, sourceOf, stateOf } from "./labels";
+import { commandLines, contextOf, iconOf, sandboxOf, sourceOf, stateOf } from "./labels";
 
 export interface ServerNode {
     readonly server: ToolServerInfo;
@@ -42,7 +42,7 @@ export class ToolServerTree implements vscode.TreeDataProvider<Node>, vscode.Dis
 const place = (file: string) => vscode.workspace.asRelativePath(file);
 
 function serverItem(server: ToolServerInfo): vscode.TreeItem {
-    const { name, state, source, error } = server;
+    const { name, state, error } = server;
     const open = state === "pending" || state === "failed";
     const item = new vscode.TreeItem(
         label(name),
@@ -55,7 +55,7 @@ function serverItem(server: ToolServerInfo): vscode.TreeItem {
         iconOf(server),
         state === "running" ? new vscode.ThemeColor("testing.iconPassed") : state === "failed" ? new vscode.ThemeColor("errorForeground") : undefined,
     );
-    item.contextValue = source === "builtIn" ? "builtInServer" : `${state}Server`;
+    item.contextValue = contextOf(server);
     item.tooltip = error === undefined ? item.description : escapeLines(error);
     item.accessibilityInformation = { label: `tool server ${name}, ${item.description}` };
     return item;
@@ -69,6 +69,7 @@ function childrenOf(server: ToolServerInfo): Node[] {
     const sandbox = sandboxOf(server);
     return [
         ...(error === undefined ? [] : [line(error.split("\n")[0] ?? "", "error", { tooltip: escapeLines(error) })]),
+        ...(server.authorization === "granted" ? [line("you are logged in", "key")] : []),
         ...commandLines(server).map((text) => line(text, "terminal")),
         ...(sandbox === undefined ? [] : [line(sandbox, server.sandbox === "none" ? "unlock" : "lock")]),
         ...(sandboxNotices ?? []).map((notice) => line(notice, "info")),

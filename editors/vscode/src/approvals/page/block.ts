@@ -4,9 +4,10 @@
 import type { Selection } from "../selection";
 import { checkEdited } from "../edit";
 import { allowed, contentsOf, type Contents, type Row } from "../layout";
-import type { FromPage, Option, OutlineLine, ApprovalItem } from "../messages";
+import { areApprovals, type ApprovalItem, type FromPage, type Item, type Option, type OutlineLine } from "../messages";
 import { escapeUnprintable } from "../../text";
 import { button, element, endsOf, piece } from "./elements";
+import { cardParts, newId, sourceParts, type BlockOfPage } from "./parts";
 import type { Seen } from "./seen";
 
 export type Answer = Omit<Extract<FromPage, { type: "answer" }>, "type" | "nonce">;
@@ -51,11 +52,7 @@ interface Editing {
 /** A table of more arguments has them below one another. */
 const maxColumns = 4;
 
-let named = 0;
-/** For what other elements name. */
-const newId = () => `part-${++named}`;
-
-export class BlockView {
+export class BlockView implements BlockOfPage {
     readonly root = element("section", "block");
     card: string | undefined;
     private readonly cardTitle = element("h2", "card");
@@ -115,7 +112,8 @@ export class BlockView {
     }
 
     /** These calls; those that were decided keep their place. */
-    show(all: readonly ApprovalItem[], outcomeOf: (id: string) => string | undefined, first: boolean): void {
+    show(all: readonly Item[], outcomeOf: (id: string) => string | undefined, first: boolean): void {
+        if (!areApprovals(all)) return;
         this.ids = all.map(({ id }) => id);
         this.items = all.filter(({ id }) => outcomeOf(id) === undefined);
         const anyone = all[0];
@@ -139,12 +137,11 @@ export class BlockView {
         this.count();
     }
 
-    private fillCard({ id, card }: ApprovalItem): void {
+    private fillCard(item: ApprovalItem): void {
+        const { id, card } = item;
         if (JSON.stringify([id, card]) === this.shownCard) return;
         this.shownCard = JSON.stringify([id, card]);
-        this.cardTitle.replaceChildren(card.title);
-        if (card.agent !== undefined) this.cardTitle.append(" ", element("span", "agent", `by agent ${card.agent}`));
-        if (card.code) this.cardTitle.append(" ", button("link", "Open code", () => this.actions.openCode(id)));
+        this.cardTitle.replaceChildren(...cardParts(item, () => this.actions.openCode(id)));
     }
 
     /** How many calls each answer covers now. */
@@ -299,16 +296,7 @@ export class BlockView {
 
     private fillSource(source: ApprovalItem["source"]): void {
         this.source.hidden = source === undefined;
-        this.source.replaceChildren(...(source ? this.sourceView(source, this.items[0]?.id ?? "") : []));
-    }
-
-    private sourceView(source: NonNullable<ApprovalItem["source"]>, id: string): Node[] {
-        const code = element("code", "line", source.text.trim());
-        const place = source.link
-            ? button("link", source.place, () => this.actions.reveal(id))
-            : element("span", "", source.place);
-        const changed = source.changed ? [element("span", "changed", "changed since")] : [];
-        return [place, ...changed, element("span", "said", "reported by the code:"), code];
+        this.source.replaceChildren(...sourceParts(source, () => this.actions.reveal(this.items[0]?.id ?? "")));
     }
 
     private fillOptions(options: readonly Option[]): void {
@@ -362,7 +350,7 @@ export class BlockView {
         only.setAttribute("aria-label", `Only call ${number}`);
         const root = element("tr", "", element("td", "choice", box), ...values, element("td", "tools", only));
         values[0]?.append(element("span", "missing-options"));
-        if (withSource) root.lastElementChild?.before(element("td", "from", ...(source ? this.sourceView(source, id) : [])));
+        if (withSource) root.lastElementChild?.before(element("td", "from", ...sourceParts(source, () => this.actions.reveal(id))));
         this.table.querySelector("tbody")?.append(root);
         this.rows.set(id, { root, box, ends });
         this.seen.watch(ends);

@@ -1,12 +1,14 @@
-// `main` is the entry of the approvals page: it takes the waiting calls, lays them out, and sends the user's answers.
+// `main` is the entry of the approvals page: it takes what waits, lays it out, and sends the user's answers.
 
 import { Selection } from "../selection";
 import { Guard } from "../guard";
 import type { Block } from "../layout";
-import type { FromPage, ToPage } from "../messages";
+import { isElicitationItem, titleOf, type FromPage, type ToPage } from "../messages";
 import { PageModel } from "../pageModel";
 import { BlockView, type Answer } from "./block";
 import { button, element } from "./elements";
+import { ElicitationView, type Reply } from "./elicitation";
+import type { BlockOfPage } from "./parts";
 import { Seen } from "./seen";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromPage): void };
@@ -30,7 +32,7 @@ const isInEditor = document.body.dataset.host === "editor";
 let nonce = "";
 const model = new PageModel();
 const selection = new Selection();
-const views = new Map<string, BlockView>();
+const views = new Map<string, BlockOfPage>();
 const seen = new Seen(() => {
     changed();
     for (const view of views.values()) view.count();
@@ -53,9 +55,9 @@ function open(): void {
     else if (Number.isFinite(left)) setTimeout(open, left);
 }
 
-function answer(what: Answer): boolean {
+function send(message: FromPage): boolean {
     if (!guard.release()) return false;
-    host.postMessage({ type: "answer", nonce, ...what });
+    host.postMessage(message);
     return true;
 }
 
@@ -74,7 +76,7 @@ function show(): void {
     }
     toolbar.hidden = isInEditor || !model.isLong;
     selection.keep(model);
-    let before: BlockView | undefined;
+    let before: BlockOfPage | undefined;
     for (const block of model.blocks) {
         const view = viewOf(block);
         const place = before ? before.root.nextSibling : list.firstChild;
@@ -88,17 +90,20 @@ function show(): void {
     changed();
 }
 
-function viewOf({ key }: Block): BlockView {
-    const view =
-        views.get(key) ??
-        new BlockView(seen, selection, {
-            answer,
-            edit: (id) => host.postMessage({ type: "edit", id }),
-            reveal: (id) => host.postMessage({ type: "reveal", id }),
-            openCode: (id) => host.postMessage({ type: "code", id }),
-            changed,
-        });
-    views.set(key, view);
+const actions = {
+    answer: (what: Answer) => send({ type: "answer", nonce, ...what }),
+    reply: (what: Reply) => send({ nonce, ...what }),
+    edit: (id: string) => host.postMessage({ type: "edit", id }),
+    reveal: (id: string) => host.postMessage({ type: "reveal", id }),
+    openCode: (id: string) => host.postMessage({ type: "code", id }),
+    copyUrl: (id: string) => host.postMessage({ type: "copyUrl", id }),
+    changed,
+};
+
+function viewOf(block: Block): BlockOfPage {
+    const isQuestion = model.itemsOf(block).some(isElicitationItem);
+    const view = views.get(block.key) ?? (isQuestion ? new ElicitationView(seen, actions) : new BlockView(seen, selection, actions));
+    views.set(block.key, view);
     return view;
 }
 
@@ -139,7 +144,7 @@ function take(message: ToPage & { type: "waiting" }): void {
     model.take(message.items, message.decided, isInteracting());
     show();
     if (fresh.length > 0) {
-        const titles = [...new Set(fresh.map(({ display }) => display[0] ?? ""))];
+        const titles = [...new Set(fresh.map(titleOf))];
         announcement.textContent = `${titles.join(", ")}: ${fresh.length === 1 ? "waits" : "wait"} for your answer. ${model.count} in all.`;
     } else if (model.count === 0) {
         announcement.textContent = empty.textContent;
@@ -156,7 +161,7 @@ addEventListener("message", ({ data }: MessageEvent<ToPage>) => {
             seen.show(data.shown);
             break;
         case "editor":
-            for (const view of views.values()) view.edit(data.id, data.text, data.outline);
+            for (const view of views.values()) if (view instanceof BlockView) view.edit(data.id, data.text, data.outline);
             break;
         case "refused":
             for (const view of views.values()) view.refuse(data.ids, data.text);

@@ -43,6 +43,7 @@ local sections = {
         "    Installing .............................. |cellgate-install|",
         "    Cells ................................... |cellgate-cells|",
         "    Approvals ............................... |cellgate-approvals|",
+        "    Tool servers that ask ................... |cellgate-questions|",
         "    Commands ................................ |cellgate-commands|",
         "    Keys .................................... |cellgate-keys|",
         "    Settings ................................ |cellgate-config|",
@@ -165,6 +166,53 @@ local sections = {
       .. "\n\n"
   end,
   function()
+    local window = require("cellgate.elicitation_window")
+    local function keys(help)
+      local lines = vim.tbl_map(function(line)
+        return "    " .. line
+      end, help)
+      return "\n>\n" .. table.concat(lines, "\n") .. "\n<\n"
+    end
+    return heading("Tool servers that ask", "cellgate-questions")
+      .. wrap(
+        "While one of its tools runs, a tool server may ask you something. The question is shown where approvals are, and"
+          .. " `:Cellgate answer` opens it, in a buffer of the filetype `cellgate-form`. Lines that begin with `#>` are the"
+          .. " server's words, which are not to be believed; all other comments are cellgate's. A form is text that you"
+          .. " edit:",
+        ""
+      )
+      .. "\n>\n"
+      .. "    #> How many?\n"
+      .. "    # a whole number, 1 to 8; needed\n"
+      .. "    people: 4\n"
+      .. "\n"
+      .. "    #> Room\n"
+      .. "    # one of these\n"
+      .. "    room:\n"
+      .. "      (x) The garden\n"
+      .. "      ( ) The hall\n"
+      .. "<\n"
+      .. wrap("Text goes on in indented lines. What is left empty is not sent.", "")
+      .. keys(window.form_help)
+      .. wrap(
+        "Only a `:w` that is typed there, without a name or lines, sends the form, once it was shown to its end. What does"
+          .. " not fit is marked at its field, and nothing was answered.",
+        ""
+      )
+      .. "\n\n"
+      .. wrap("Of a page, the host is shown by itself. What you type in the browser cellgate never sees:", "")
+      .. keys(window.page_help)
+      .. wrap("A question without fields is answered by a yes or a no:", "")
+      .. keys(window.yes_help)
+      .. wrap(
+        "A tool server at a URL may want you to log in: `:Cellgate servers` shows which, and `:Cellgate login` does it. You"
+          .. " see the host of the page before you choose whether to open it in the browser, to copy its URL, or to cancel."
+          .. " The login waits for ten minutes; `:Cellgate login` offers the same again. How it ended is a message.",
+        ""
+      )
+      .. "\n\n"
+  end,
+  function()
     local out = { heading("Commands", "cellgate-commands") }
     for name, command in vim.spairs(require("cellgate.commands").all) do
       local tag = ("*:Cellgate-%s*"):format(name)
@@ -211,7 +259,8 @@ local sections = {
     local out = { heading("Statusline and events", "cellgate-events") }
     out[#out + 1] = ">lua\n    vim.o.statusline = vim.o.statusline .. \"%{v:lua.require'cellgate'.statusline()}\"\n<\n"
     out[#out + 1] = wrap(
-      "`require('cellgate').waiting()` is the number of approvals that wait. |User| autocommands, with what `data` holds:",
+      "`require('cellgate').waiting()` is the number of approvals, and of questions of tool servers, that wait. |User|"
+        .. " autocommands, with what `data` holds:",
       ""
     ) .. "\n\n"
     for name, what in vim.spairs(require("cellgate.events").names) do

@@ -191,6 +191,19 @@ class Neovim:
     def wait_lua(self, code, what=None):
         return self.wait(lambda: self.lua(code), what or code)
 
+    def command_with_menu(self, line, *texts):
+        """A command after which Neovim's own menu asks. An older one answers no Lua meanwhile, so its text is looked at in
+        a terminal only; and the command is not typed, as one that is typed looks like a menu of a newer one."""
+        self.lua("local line = ... vim.schedule(function() vim.cmd(line) end)", line)
+
+        def is_asked():
+            mode = self.remote.call("nvim_get_mode")
+            return mode["blocking"] or mode["mode"] == "c"
+
+        wait_until(is_asked, "a menu", TIMEOUT)
+        if SCREEN == "tmux":
+            self.wait_screen(*texts)
+
     def wait_answerable(self):
         """In the approvals' window, once its keys count."""
         return self.wait_screen("shown to the end: 1-9 allow")
@@ -274,6 +287,11 @@ class NeovimTest(WorkspaceSidecarTest):
 
         self.addCleanup(end)
         return neovim
+
+    def wait_half_a_second(self, neovim):
+        """As long as nothing counts after a change; a user takes longer."""
+        neovim.lua("Began = vim.uv.hrtime()")
+        neovim.wait_lua("return vim.uv.hrtime() - Began > 600e6", "half a second")
 
     def with_filesystem(self, file):
         """A Neovim whose user named the filesystem server, with its wrappers written."""

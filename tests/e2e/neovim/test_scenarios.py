@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import unittest
+import urllib.request
 from pathlib import Path
 
 from neovim_testing import REPOSITORY, NeovimTest, tiny_png
@@ -17,6 +18,7 @@ from cellgate_client import FIXTURES  # noqa: E402
 from mcp_testing import McpClient  # noqa: E402
 from processes import start_process  # noqa: E402
 
+EVERYTHING_SERVER = REPOSITORY / "tests/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 READ = "# %%\nfrom mcptools.filesystem import read_text_file\nprint(read_text_file.run(path={path!r}).content)\n"
 
 
@@ -128,6 +130,78 @@ class Approvals(NeovimTest):
         neovim.wait_screen("web, täg: 2 of 5: reading")
         go.write_text("")
         neovim.wait_screen("[1] ok", "all is read", gone=("2 of 5",))
+
+    def test_login_in_the_browser(self):
+        server = start_process([sys.executable, "-B", str(FIXTURES / "oauth_server.py")], text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(lambda: server.communicate("\n"))
+        url = f"http://127.0.0.1:{server.stdout.readline().split()[0]}/mcp"
+        neovim = self.neovim(self.workspace.write("a.py", "# %%\nfrom mcptools.web import look\nprint(look.run().text)\n"),
+                             settings={"mcp_servers": {"web": {"url": url}}})
+        neovim.lua("Opened = {} require('cellgate.config').values.open = function(url) table.insert(Opened, url) end")
+        neovim.command("Cellgate generate web")
+        neovim.wait_message("wants a user to log in")
+        neovim.command("Cellgate servers")
+        neovim.wait_screen("needs a login")
+        neovim.keys("q")
+        neovim.command_with_menu("Cellgate login web", "Log in to web: open 127.0.0.1", "1: open it in the browser")
+        neovim.keys("1<CR>")
+        neovim.wait_message("waits for the login at 127.0.0.1")
+        (page,) = neovim.lua("return Opened")
+        # The browser, whose user has said yes: it is sent back to cellgate.
+        with urllib.request.urlopen(page) as answer:
+            self.assertEqual(answer.status, 200)
+        neovim.wait_message("logged in to web")
+        neovim.command("Cellgate generate web")
+        neovim.wait_message("mcptools.web has")
+        neovim.command("Cellgate run")
+        neovim.wait_screen("asks #")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.keys("1")
+        neovim.wait_output("seen")
+        neovim.command("Cellgate logout web")
+        neovim.wait_message("logged out of web")
+        neovim.command("Cellgate servers")
+        neovim.wait_screen("needs a login")
+
+    def test_form_is_filled_in(self):
+        neovim = self.neovim(
+            self.workspace.write("a.py", "# %%\nfrom mcptools.everything import trigger_elicitation_request\n"
+                                         "print(trigger_elicitation_request.run().text)\n"),
+            settings={"mcp_servers": {"everything": {"command": "node", "args": [str(EVERYTHING_SERVER), "stdio"]}}})
+        neovim.command("Cellgate generate everything")
+        neovim.wait_message("mcptools.everything has")
+        neovim.command("Cellgate run")
+        neovim.wait_screen("asks #")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.keys("1")
+        neovim.wait_screen("a tool server asks", "everything asks, while its tool trigger-elicitation-request runs",
+                           "> Please provide inputs", "waits for your answer", ":Cellgate answer to answer")
+        neovim.command("Cellgate answer")
+        neovim.wait_screen("cellgate://answer/", "#> Your full, legal name")
+        neovim.keys("/^name:<CR>AAda Lovelace<Esc>")
+        neovim.wait_screen("name: Ada Lovelace")
+        neovim.keys("/^check:<CR>")
+        neovim.keys("<CR>")
+        neovim.wait_screen("check: [x]")
+        neovim.keys("/^integer:<CR>Cinteger: 1000<Esc>")
+        neovim.wait_screen("integer: 1000")
+        neovim.keys("G")
+        neovim.wait_screen("legacyTitledEnum:")
+        self.wait_half_a_second(neovim)
+        neovim.keys(":w<CR>")
+        neovim.wait_screen("expected at most 100")
+        neovim.keys("/^integer:<CR>Cinteger: 7<Esc>")
+        neovim.wait_screen("integer: 7")
+        neovim.keys(":w<CR>")
+        neovim.wait_screen("[1] ok", gone=("cellgate://answer/",))
+        neovim.command("Cellgate output")
+        neovim.wait_screen("cellgate://output")
+        output = neovim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')")
+        for words in ("Ada Lovelace", "Agreed to terms: true", '"integer": 7', '"titledSingleSelectEnum": "hero-1"'):
+            self.assertIn(words, output)
 
     def test_call_denied_with_reason(self):
         neovim = self.asking()

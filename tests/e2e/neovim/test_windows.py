@@ -36,11 +36,6 @@ class Windows(NeovimTest):
         neovim.wait_screen('"path": "x"', "cellgate://edit/")
         self.wait_half_a_second(neovim)
 
-    def wait_half_a_second(self, neovim):
-        """As long as nothing counts after a change; a user takes longer."""
-        neovim.lua("Began = vim.uv.hrtime()")
-        neovim.wait_lua("return vim.uv.hrtime() - Began > 600e6", "half a second")
-
     def test_the_maps_reach_the_reader_from_insert_and_terminal_mode(self):
         neovim = self.asking()
         neovim.lua("vim.keymap.set({ 'n', 'i', 't' }, '<F5>', '<Plug>(cellgate-approvals)')")

@@ -4,6 +4,7 @@ local approvals = require("cellgate.approvals")
 local notify = require("cellgate.notify")
 local rpc = require("cellgate.rpc")
 local scratch = require("cellgate.scratch")
+local typed_write = require("cellgate.typed_write")
 
 local M = {}
 
@@ -20,28 +21,6 @@ local edits = {}
 --- Whether such a buffer is open, which the preview would cover.
 function M.is_open()
   return next(edits) ~= nil
-end
-
--- Whether the command line that was left a moment ago writes this buffer, all of it and to nowhere else. An autocommand
--- or a plugin that saves files by itself, `:wall` from another window, or `:w copy.json` is no answer of the user.
-local typed_write = false
-
-local function record_typed_command()
-  if vim.fn.getcmdtype() ~= ":" or vim.v.event.abort then
-    return
-  end
-  local good, command = pcall(vim.api.nvim_parse_cmd, vim.fn.getcmdline(), {})
-  if
-    good
-    and vim.tbl_contains({ "write", "wq", "xit", "exit", "update" }, command.cmd)
-    and #command.args == 0
-    and #(command.range or {}) == 0
-  then
-    typed_write = true
-    vim.schedule(function()
-      typed_write = false
-    end)
-  end
 end
 
 local function lines_in(edit)
@@ -77,13 +56,9 @@ local function answer(edit, lines)
 end
 
 ---@param edit cellgate.ArgumentEdit
----@param name string to which the command writes
-local function write(edit, name)
-  if not typed_write or name ~= vim.api.nvim_buf_get_name(edit.buffer) then
-    refuse(edit, "only :w, typed here and without a name, answers")
-    return
-  end
-  local problem = answer(edit, lines_in(edit))
+---@param problem? string why it was written without an answer of the user
+local function write(edit, problem)
+  problem = problem or answer(edit, lines_in(edit))
   if problem then
     refuse(edit, problem)
   end
@@ -104,16 +79,15 @@ end
 
 ---@param edit cellgate.ArgumentEdit
 local function listen(edit)
-  local function on(event, act)
-    vim.api.nvim_create_autocmd(event, { buffer = edit.buffer, callback = act })
-  end
-  on("CmdlineLeave", record_typed_command)
-  on("BufWriteCmd", function(event)
-    write(edit, event.match)
+  typed_write.on(edit.buffer, function(problem)
+    write(edit, problem)
   end)
-  on("BufWipeout", function()
-    closed(edit)
-  end)
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = edit.buffer,
+    callback = function()
+      closed(edit)
+    end,
+  })
 end
 
 --- Opens the arguments of a call.

@@ -12,6 +12,7 @@ local colours = vim.api.nvim_create_namespace("cellgate.approvals.rows")
 ---@field items cellgate.PendingApproval[] all of which the rows show
 ---@field shows cellgate.Shown what of them
 ---@field drawn_at? number when it was first drawn as it is
+---@field end_drawn? boolean
 
 ---@type table<integer, cellgate.Page> by buffer
 local pages = {}
@@ -26,7 +27,9 @@ vim.api.nvim_set_decoration_provider(watching, {
   end,
   on_line = function(_, _, buffer, row)
     local page = pages[buffer]
-    if row == #page.rows - 1 then
+    -- A form's text has other lines once its user has written into it.
+    if row == vim.api.nvim_buf_line_count(buffer) - 1 then
+      page.end_drawn = true
       approvals.set_shown(page.items, page.shows)
     end
   end,
@@ -39,12 +42,18 @@ function M.new(filetype)
   local buffer = vim.api.nvim_create_buf(false, true)
   vim.bo[buffer].bufhidden = "wipe"
   vim.bo[buffer].filetype = filetype
+  M.forget_with(buffer)
+  return buffer
+end
+
+--- For a buffer that `new` has not made: its page ends with it.
+---@param buffer integer
+function M.forget_with(buffer)
   vim.api.nvim_buf_attach(buffer, false, {
     on_detach = function()
       pages[buffer] = nil
     end,
   })
-  return buffer
 end
 
 --- Puts rows into a buffer, in place of those that were there.
@@ -77,6 +86,12 @@ end
 ---@return number? when it was first drawn as it is
 function M.drawn_at(buffer)
   return pages[buffer] and pages[buffer].drawn_at
+end
+
+---@param buffer integer
+---@return boolean
+function M.was_drawn_to_its_end(buffer)
+  return pages[buffer] ~= nil and pages[buffer].end_drawn == true
 end
 
 --- Restarts the half second in which no key counts.

@@ -158,13 +158,19 @@ local function file_of(uri)
   return uri:find("^file:") and vim.fn.fnamemodify(vim.uri_to_fname(uri), ":t") or uri
 end
 
+--- The line that asks, in words.
+---@param origin Origin
+---@return string
+function M.origin_words(origin)
+  local where = origin.uri and file_of(origin.uri) .. " " or ""
+  return ("%sline %d (reported by the code): %s"):format(where, origin.line + 1, origin.text)
+end
+
 -- What there is to read of one approval.
 local function lines_of(approval)
   local lines = vim.list_slice(approval.display)
   if approval.origin then
-    local origin = approval.origin
-    local where = origin.uri and file_of(origin.uri) .. " " or ""
-    lines[#lines + 1] = ("%sline %d (reported by the code): %s"):format(where, origin.line + 1, origin.text)
+    lines[#lines + 1] = M.origin_words(approval.origin)
   end
   return lines
 end

@@ -3,6 +3,7 @@ local approval_windows = require("cellgate.approval_windows")
 local approvals = require("cellgate.approvals")
 local cells = require("cellgate.cells")
 local kernel_lists = require("cellgate.kernel_lists")
+local logins = require("cellgate.logins")
 local notify = require("cellgate.notify")
 local outputs = require("cellgate.outputs")
 local places = require("cellgate.places")
@@ -89,10 +90,14 @@ local function show(lines, what)
   )
 end
 
-local function tags()
+local function tags_of(items)
   return vim.tbl_map(function(item)
     return item.tag
-  end, session.waiting())
+  end, items)
+end
+
+local function tags()
+  return tags_of(session.waiting())
 end
 
 local function server_names()
@@ -281,9 +286,21 @@ M.all = {
     end,
   },
   approvals = {
-    does = "Enters the window in which what waits is read and answered.",
+    does = "Enters the window in which what waits is read and answered. Where only a tool server's question waits, does what"
+      .. " `:Cellgate answer` does.",
     act = function()
-      approval_windows.enter()
+      return approval_windows.enter()
+    end,
+  },
+  answer = {
+    does = "Opens the question of a tool server that has waited longest, or the one of this tag: a form to fill in, or a page"
+      .. " to open in the browser.",
+    arguments = "[tag]",
+    act = function(arguments)
+      return approval_windows.answer(arguments[1])
+    end,
+    complete = function()
+      return tags_of(session.elicitations())
     end,
   },
   allow = {
@@ -322,10 +339,28 @@ M.all = {
     end,
   },
   servers = {
-    does = "Lists the tool servers; keys start them, which may ask you to agree, write their wrappers, and show their logs.",
+    does = "Lists the tool servers; keys start them, which may ask you to agree, write their wrappers, log in and out, and"
+      .. " show their logs.",
     act = function()
       tool_servers.list(workspace.root(current_buffer()))
     end,
+  },
+  login = {
+    does = "Logs in to a tool server at a URL: shows the host of the page, and opens or copies its URL if you say so. While"
+      .. " the login waits, offers that again, and to cancel it. Without a name you choose from those that need a login.",
+    arguments = "[server]",
+    act = function(arguments)
+      logins.login(workspace.root(current_buffer()), arguments[1])
+    end,
+    complete = server_names,
+  },
+  logout = {
+    does = "Forgets the login to a tool server. Without a name you choose from those that have one.",
+    arguments = "[server]",
+    act = function(arguments)
+      logins.logout(workspace.root(current_buffer()), arguments[1])
+    end,
+    complete = server_names,
   },
   generate = {
     does = "Writes the Python package of a tool server, `mcptools.{server}`.",

@@ -94,7 +94,8 @@ M.settings = {
   {
     name = "open",
     type = { "function", "nil" },
-    doc = "What opens a file of `:Cellgate html`. Without it: |vim.ui.open()|.",
+    doc = "What opens a file of `:Cellgate html`, and the page of a login or of a tool server's question: it gets the path"
+      .. " or the URL. Without it: |vim.ui.open()|.",
   },
 }
 

@@ -143,7 +143,7 @@ function Connection:start()
     clientInfo = { name = "neovim", version = tostring(vim.version()) },
     processId = vim.uv.os_getpid(),
     rootUri = vim.uri_from_fname(self.root),
-    capabilities = { approvals = true, input = true, images = "file" },
+    capabilities = { approvals = true, input = true, elicitation = true, images = "file" },
     initializationOptions = {
       lingerSeconds = config.values.linger_seconds,
       mcpServers = next(config.values.mcp_servers) and config.values.mcp_servers or vim.empty_dict(),

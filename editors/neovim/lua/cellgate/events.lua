@@ -9,6 +9,8 @@ M.names = {
   CellgateExecution = "an execution moved on: `{ root, execution, state, agent }`",
   CellgateOutput = "an execution has more output: `{ root, execution }`",
   CellgateApproval = "what waits for an answer changed: `{ root, waiting, approval, decision }`",
+  CellgateElicitation = "a tool server's question came or went: `{ root, waiting, elicitation, action }`",
+  CellgateLogin = "a login at a tool server began or ended: `{ root, server, status, message }`",
   CellgateInput = "code waits for a line of input, or does not any more: `{ root, execution }`",
 }
 

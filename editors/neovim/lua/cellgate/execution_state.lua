@@ -27,6 +27,9 @@ function M.describe(execution)
     for _, each in ipairs(session.waiting()) do
       waiting = waiting + (each.approval.executionId == execution.id and 1 or 0)
     end
+    for _, each in ipairs(session.elicitations()) do
+      waiting = waiting + (each.elicitation.executionId == execution.id and 1 or 0)
+    end
     if waiting > 0 then
       return agent .. (waiting == 1 and "waits for your answer" or ("waits for %d answers"):format(waiting)),
         "DiagnosticWarn"

@@ -1,6 +1,6 @@
 -- `html` opens an HTML output in the user's browser, on command: in a frame without scripts, in a page whose policy
 -- loads nothing. The output can lay itself out, and nothing else.
-local config = require("cellgate.config")
+local browser = require("cellgate.browser")
 
 local M = {}
 
@@ -57,14 +57,7 @@ function M.open(execution)
   end
   file:write(M.page(found))
   file:close()
-  if config.values.open then
-    config.values.open(path)
-    return
-  end
-  local _, complaint = vim.ui.open(path)
-  if complaint then
-    return ("%s is the page; nothing here opens it: %s"):format(path, complaint)
-  end
+  return browser.open(path)
 end
 
 return M

@@ -22,7 +22,7 @@ function M.start()
       roots = {}
     end,
   })
-  for _, name in ipairs({ "CellgateConnection", "CellgateKernel", "CellgateApproval" }) do
+  for _, name in ipairs({ "CellgateConnection", "CellgateKernel", "CellgateApproval", "CellgateElicitation" }) do
     require("cellgate.events").on(name, function()
       vim.cmd.redrawstatus({ bang = true })
     end)
@@ -54,18 +54,18 @@ function M.statusline()
   elseif here and here.connection.state ~= "stopped" then
     parts[1] = here.connection.state
   end
-  local waiting = #session.waiting()
+  local waiting = session.waiting_count()
   if waiting > 0 then
     parts[#parts + 1] = waiting == 1 and "1 waits for you" or waiting .. " wait for you"
   end
   return #parts > 0 and "cellgate: " .. table.concat(parts, ", ") or ""
 end
 
---- How many approvals wait for an answer.
+--- How many approvals, and questions of tool servers, wait for an answer.
 ---@return integer
 function M.waiting()
   local session = package.loaded["cellgate.session"]
-  return session and #session.waiting() or 0
+  return session and session.waiting_count() or 0
 end
 
 return M

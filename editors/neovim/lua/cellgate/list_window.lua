@@ -25,7 +25,7 @@ local M = {}
 ---@type table<integer, { events: string[], refresh: fun() }> by buffer
 local watching = {}
 
-for _, name in ipairs({ "CellgateExecution", "CellgateKernel", "CellgateApproval" }) do
+for _, name in ipairs({ "CellgateExecution", "CellgateKernel", "CellgateApproval", "CellgateLogin" }) do
   events.on(name, function()
     for _, each in pairs(watching) do
       if vim.list_contains(each.events, name) then

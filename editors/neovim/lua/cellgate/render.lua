@@ -116,6 +116,7 @@ function M.setup()
   events.on("CellgateOutput", changed)
   events.on("CellgateInput", changed)
   events.on("CellgateApproval", M.refresh_all)
+  events.on("CellgateElicitation", M.refresh_all)
   if config.values.images == "auto" then
     require("cellgate.kitty").ask(vim.schedule_wrap(M.refresh_all))
   end

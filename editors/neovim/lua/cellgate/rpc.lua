@@ -100,13 +100,18 @@ local function is_utf8(text)
   return true
 end
 
+-- A text is JSON already, whose numbers stay as they are written.
+---@param params table|string
 local function params_text(params)
+  if type(params) == "string" then
+    return params
+  end
   return vim.json.encode(next(params) == nil and vim.empty_dict() or params)
 end
 
 --- Asks; `done` is called once, on the main loop.
 ---@param method string
----@param params table
+---@param params table|string
 ---@param done? fun(problem: cellgate.RpcError?, result: any)
 ---@return integer id for `cancel`
 function Peer:request(method, params, done)

@@ -1,6 +1,7 @@
 -- `session` is a workspace's conversation with its sidecar: its connection, kernels, executions and pending approvals.
 -- It knows the protocol and nothing of buffers and windows; those listen to its events. Its methods about executions
--- are in `session_executions`, those for coming back after a reload or a crash in `session_reattaching`.
+-- are in `session_executions`, those about tool servers in `session_servers`, those for coming back after a reload or a
+-- crash in `session_reattaching`.
 local connection = require("cellgate.connection")
 local events = require("cellgate.events")
 local notify = require("cellgate.notify")
@@ -19,10 +20,12 @@ local M = {}
 ---@field order string[] ids of executions, the oldest first
 ---@field kernels table<string, string> session id to status
 ---@field waiting table<string, cellgate.PendingApproval>
+---@field elicitations table<string, cellgate.PendingElicitation> that wait
+---@field logins table<string, ToolServersLoginResult> by tool server: those that wait for the user's browser
 ---@field attached table<string, boolean> sessions whose executions the sidecar reports to us
 local Session = {}
 Session.__index = Session
-for _, part in ipairs({ "session_executions", "session_reattaching" }) do
+for _, part in ipairs({ "session_executions", "session_reattaching", "session_servers" }) do
   for name, method in pairs(require("cellgate." .. part)) do
     Session[name] = method
   end
@@ -32,7 +35,9 @@ end
 M.all = {}
 
 local last_tag = 0
-local function new_tag()
+
+---@private
+function Session.new_tag()
   last_tag = last_tag + 1
   return tostring(last_tag)
 end
@@ -49,6 +54,8 @@ function M.of(root)
       order = {},
       kernels = {},
       waiting = {},
+      elicitations = {},
+      logins = {},
       attached = {},
     }, Session)
     session.connection = connection.new(root, session:handlers())
@@ -58,17 +65,33 @@ function M.of(root)
   return session
 end
 
---- All approvals that wait, the oldest first.
----@return cellgate.PendingApproval[]
-function M.waiting()
+local function by_age(field)
   local all = {}
   for _, session in pairs(M.all) do
-    vim.list_extend(all, vim.tbl_values(session.waiting))
+    vim.list_extend(all, vim.tbl_values(session[field]))
   end
   table.sort(all, function(a, b)
     return tonumber(a.tag) < tonumber(b.tag)
   end)
   return all
+end
+
+--- All approvals that wait, the oldest first.
+---@return cellgate.PendingApproval[]
+function M.waiting()
+  return by_age("waiting")
+end
+
+--- All elicitations that wait, the oldest first.
+---@return cellgate.PendingElicitation[]
+function M.elicitations()
+  return by_age("elicitations")
+end
+
+--- How much waits for the user.
+---@return integer
+function M.waiting_count()
+  return #M.waiting() + #M.elicitations()
 end
 
 ---@param id string
@@ -145,6 +168,7 @@ function Session:on_lost()
     self.waiting = {}
     self:emit("CellgateApproval", { waiting = 0 })
   end
+  self:forget_servers()
   self.kernels, self.attached = {}, {}
   for _, id in ipairs(self.order) do
     local execution = self.executions[id]
@@ -190,7 +214,7 @@ end
 
 Session["on approval/requested"] = function(self, params)
   local known = self.waiting[params.approvalId]
-  self.waiting[params.approvalId] = { tag = known and known.tag or new_tag(), approval = params, session = self }
+  self.waiting[params.approvalId] = { tag = known and known.tag or self.new_tag(), approval = params, session = self }
   self:emit("CellgateApproval", { waiting = vim.tbl_count(self.waiting), approval = params.approvalId })
 end
 

@@ -1,5 +1,6 @@
 -- `tool_servers` is the list of tool servers, and writes their wrappers.
 local list_window = require("cellgate.list_window")
+local logins = require("cellgate.logins")
 local notify = require("cellgate.notify")
 local session = require("cellgate.session")
 
@@ -26,34 +27,69 @@ function M.generate(root, server, done)
   )
 end
 
+-- What the user has to know or to do before it can be used, in words.
+---@param server ToolServerInfo
+local function still_needed(here, server)
+  if server.state == "pending" then
+    return ", waits for your agreement: R asks for it", "DiagnosticWarn"
+  elseif here.logins[server.name] then
+    return (", waits for the login at %s"):format(here.logins[server.name].host), "DiagnosticWarn"
+  elseif server.authorization == "needed" then
+    return ", needs a login: I logs in", "DiagnosticWarn"
+  end
+  return server.authorization == "granted" and ", logged in" or ""
+end
+
+---@param here cellgate.Session
+---@param server ToolServerInfo
+---@return cellgate.ListRow[]
+local function rows_of(here, server)
+  local from = server.file and ("from " .. server.file) or server.source
+  local needed, group = still_needed(here, server)
+  local rows = {
+    {
+      text = ("%s  %s%s  (%s)"):format(server.name, server.state, needed, from),
+      value = server.name,
+      id = server.name,
+      group = server.state == "failed" and "DiagnosticError" or group,
+    },
+  }
+  local reached_by = server.command and table.concat(server.command, " ") or server.url
+  if reached_by then
+    rows[#rows + 1] = { text = "    " .. reached_by, group = "Comment" }
+  end
+  for _, line in ipairs(server.error and vim.split(server.error, "\n") or {}) do
+    rows[#rows + 1] = { text = "    " .. line, group = "DiagnosticError" }
+  end
+  for _, tool in ipairs(server.tools or {}) do
+    rows[#rows + 1] = { text = "    " .. tool.name }
+  end
+  return rows
+end
+
+---@param here cellgate.Session
+local function show_log(here, name)
+  here:request(
+    "toolServers/log",
+    { server = name },
+    list_window.or_tell(function(result)
+      local words = result.text ~= "" and result.text or "It has written nothing to stderr."
+      list_window.show_text({ name = "log/" .. name, root = here.root }, words)
+    end)
+  )
+end
+
 ---@param root string
 function M.list(root)
   local here = session.of(root)
   list_window.open({
     name = "servers",
     root = root,
+    events = { "CellgateLogin" },
     read = list_window.by_request(here, "toolServers/list", {}, function(result)
       local rows = {}
       for _, server in ipairs(result.servers) do
-        local from = server.file and ("from " .. server.file) or server.source
-        local agree = server.state == "pending" and ", waits for your agreement: R asks for it" or ""
-        rows[#rows + 1] = {
-          text = ("%s  %s%s  (%s)"):format(server.name, server.state, agree, from),
-          value = server.name,
-          id = server.name,
-          group = server.state == "failed" and "DiagnosticError"
-            or server.state == "pending" and "DiagnosticWarn"
-            or nil,
-        }
-        if server.command then
-          rows[#rows + 1] = { text = "    " .. table.concat(server.command, " "), group = "Comment" }
-        end
-        for _, line in ipairs(server.error and vim.split(server.error, "\n") or {}) do
-          rows[#rows + 1] = { text = "    " .. line, group = "DiagnosticError" }
-        end
-        for _, tool in ipairs(server.tools or {}) do
-          rows[#rows + 1] = { text = "    " .. tool.name }
-        end
+        vim.list_extend(rows, rows_of(here, server))
       end
       return rows
     end),
@@ -70,17 +106,22 @@ function M.list(root)
           here:request("toolServers/restart", { server = name }, list_window.or_tell(refresh))
         end,
       },
+      I = {
+        does = "log in",
+        act = function(name)
+          logins.login(root, name)
+        end,
+      },
+      O = {
+        does = "log out",
+        act = function(name, refresh)
+          logins.logout(root, name, refresh)
+        end,
+      },
       L = {
         does = "its log",
         act = function(name)
-          here:request(
-            "toolServers/log",
-            { server = name },
-            list_window.or_tell(function(result)
-              local words = result.text ~= "" and result.text or "It has written nothing to stderr."
-              list_window.show_text({ name = "log/" .. name, root = root }, words)
-            end)
-          )
+          show_log(here, name)
         end,
       },
     },

@@ -142,7 +142,7 @@ std::optional<std::string> value_of(const ElicitationField& field, const std::st
 std::string elicitation_heading(const protocol::Elicitation& elicitation, std::size_t columns) {
     std::string text = "\n== a tool server asks ================================================\n";
     text += prompt_lines(fmt::format("{} asks, while its tool {} runs:", escape_unprintable(elicitation.server),
-                                     escape_unprintable(elicitation.tool)),
+                                     escape_unprintable(elicitation.tool.value_or(""))),
                          columns);
     text += each_line(elicitation.message, columns);
     if (elicitation.agent) {

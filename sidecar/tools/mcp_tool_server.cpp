@@ -26,14 +26,14 @@ constexpr Duration http_patience = 5s;
 McpToolServer::McpToolServer(std::shared_ptr<ServerLink> link, Clock& clock) : link_(std::move(link)), clock_(clock) {}
 
 Task<std::shared_ptr<McpToolServer>> McpToolServer::connect(std::shared_ptr<ServerLink> link,
-                                                            mcp::Implementation ourselves, std::string workspace,
+                                                            mcp::Implementation ourselves, std::string root,
                                                             Clock& clock) {
     const auto server = std::make_shared<McpToolServer>(std::move(link), clock);
     std::exception_ptr error;
     TaskScope watching;
     watching.spawn(server->stop_if_http());
     try {
-        co_await finally(server->handshake(std::move(ourselves), std::move(workspace)), cancel_and_join(watching));
+        co_await finally(server->handshake(std::move(ourselves), std::move(root)), cancel_and_join(watching));
     } catch (...) {
         error = current_error();
     }
@@ -43,9 +43,9 @@ Task<std::shared_ptr<McpToolServer>> McpToolServer::connect(std::shared_ptr<Serv
     co_return server;
 }
 
-Task<void> McpToolServer::handshake(mcp::Implementation ourselves, std::string workspace) {
+Task<void> McpToolServer::handshake(mcp::Implementation ourselves, std::string root) {
     const auto surroundings = std::make_shared<mcp::ClientSurroundings>();
-    surroundings->folder = std::move(workspace);
+    surroundings->folder = std::move(root);
     surroundings->on_log = [link = link_](const std::string& text) { link->add_to_log(text); };
     const Instant deadline = clock_.now() + max_start_time;
     std::shared_ptr<protocol::Connection> connection = link_->connection();

@@ -20,9 +20,10 @@ namespace cellgate::tools {
 class McpToolServer final : public ToolServer {
   public:
     // Completes once the server has named its tools. Throws Error{tool_server_failed} with what the server reported;
-    // then it has ended. `clock` outlives the server.
+    // then it has ended. `root`: the folder for a server that asks for MCP's roots; empty: none. `clock` outlives the
+    // server.
     static Task<std::shared_ptr<McpToolServer>> connect(std::shared_ptr<ServerLink> link, mcp::Implementation ourselves,
-                                                        std::string workspace, Clock& clock);
+                                                        std::string root, Clock& clock);
     McpToolServer(std::shared_ptr<ServerLink> link, Clock& clock);
 
     bool is_usable() const override { return stop_reason_.empty() && !ended_.is_set(); }
@@ -42,7 +43,7 @@ class McpToolServer final : public ToolServer {
     void announce_end() { ended_.set(); }
 
   private:
-    Task<void> handshake(mcp::Implementation ourselves, std::string workspace);
+    Task<void> handshake(mcp::Implementation ourselves, std::string root);
     // Waits a while, then ends a program that serves HTTP and has not spoken on stdio.
     Task<void> stop_if_http();
     Task<void> read_tools(Instant deadline);

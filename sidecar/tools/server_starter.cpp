@@ -74,6 +74,10 @@ std::shared_ptr<ServerAuthorizer> ServerStarter::authorizer_of(const ServerSpec&
     return logins_.authorizer(key, expand_oauth(spec, options_.workspace, options_.environment));
 }
 
+std::string ServerStarter::root_for(const ServerSpec& spec) const {
+    return spec.config.roots.value_or(true) ? options_.workspace : std::string();
+}
+
 ServerDescription ServerStarter::describe_now(const ServerSpec& spec) const {
     return describe(spec, options_.workspace, options_.environment);
 }
@@ -110,7 +114,8 @@ Task<void> ServerStarter::start(std::shared_ptr<ServerLaunch> launch) {
 Task<void> ServerStarter::start_allowed(std::shared_ptr<ServerLaunch> launch) {
     if (!launch->spec.config.url) {
         launch->link = co_await ServerProcess::start(loop_, options_, launch->spec, launch->described);
-        launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, options_.workspace, clock_);
+        launch->server =
+            co_await McpToolServer::connect(launch->link, options_.ourselves, root_for(launch->spec), clock_);
         co_return;
     }
     std::optional<Error> not_streamable;
@@ -139,7 +144,7 @@ Task<void> ServerStarter::connect(std::shared_ptr<ServerLaunch> launch, HttpServ
     endpoint.authorizer = authorizer_of(launch->spec);
     launch->link = std::make_shared<HttpServerLink>(loop_, clock_, launch->spec, launch->described, std::move(endpoint),
                                                     transport);
-    launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, options_.workspace, clock_);
+    launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, root_for(launch->spec), clock_);
 }
 
 } // namespace cellgate::tools

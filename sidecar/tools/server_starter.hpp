@@ -43,6 +43,8 @@ class ServerStarter {
     Task<void> start(std::shared_ptr<ServerLaunch> launch);
 
   private:
+    // What a server that asks for roots is given; empty: none.
+    std::string root_for(const ServerSpec& spec) const;
     Task<void> start_allowed(std::shared_ptr<ServerLaunch> launch);
     Task<void> connect(std::shared_ptr<ServerLaunch> launch, HttpServerLink::Transport transport);
 

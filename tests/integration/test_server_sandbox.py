@@ -147,16 +147,19 @@ class Files(ServerTest):
         rule = self.cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "tool",
                                                              "tool": "read_text_file"}, "scope": "workspace"})
         self.addCleanup(self.cellgate.request, "policy/remove", {"ruleId": rule["id"]})
-        self.add("files", command=NODE, args=args)
-        self.add("boxed_files", command="srt", args=["--settings", file, NODE, *args])
+        self.add("files", command=NODE, args=args, roots=False)
+        self.add("rooted", command=NODE, args=args)
+        self.add("boxed_files", command="srt", args=["--settings", file, NODE, *args], roots=False)
 
         def read(server, path):
             return text_of(self.cellgate.request("tools/call", {"server": server, "tool": "read_text_file",
                                                                 "arguments": {"path": str(path)}}))
 
-        for server in ("files", "boxed_files"):
+        for server in ("files", "rooted", "boxed_files"):
             self.assertEqual(read(server, self.workspace.path / "a.txt"), "in the workspace")
         self.assertEqual(read("files", self.workspace.home / "b.txt"), "in the home")
+        # A root takes the place of the folders in its arguments.
+        self.assertIn("outside allowed directories", read("rooted", self.workspace.home / "b.txt"))
         self.assertEqual(read("files", self.workspace.path / ".env"), "TOKEN=1")
         # I25 of ipybox, whose page has macOS's words for it: "operation not permitted".
         self.assertIn("EACCES: permission denied", read("boxed_files", self.workspace.path / ".env"))

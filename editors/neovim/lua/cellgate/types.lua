@@ -660,6 +660,7 @@
 ---@field origin? Origin
 ---@field hints Hints
 ---@field display VisibleLine[]
+---@field definitionChanges? VisibleLine[]
 ---@field editText? VisibleText
 ---@field choices Choice[]
 ---@field createdAt Time
@@ -701,13 +702,14 @@
 ---@field scope? "once"|"execution"
 ---@field how? Refusal
 
---- A question of a tool server to the user, while a call of one of its tools waits for the answer. Its words are the
---- server's, and not to be believed. form: `fields`. url: a page that the user opens in a browser, if at all; what is
---- typed there cellgate never sees.
+--- A question to the user. With `tool`, it is the tool server's, while a call of that tool waits for the answer: its
+--- words are the server's, and not to be believed. Without, it is for the inputs of the server's configuration,
+--- before it starts. form: `fields`. url: a page that the user opens in a browser, if at all; what is typed there
+--- cellgate never sees.
 ---@class Elicitation
 ---@field elicitationId GivenId
 ---@field server ServerName
----@field tool ToolName The tool whose call waits.
+---@field tool? ToolName The tool whose call waits.
 ---@field sessionId? ChosenId Absent when no session is behind the call.
 ---@field executionId? ChosenId What runs in that session. Absent when nothing does.
 ---@field agent? AgentName On whose behalf the tool is called. Absent when it is a user's.
@@ -731,6 +733,7 @@
 ---@field type ElicitationFieldType
 ---@field required boolean
 ---@field format? ElicitationFormat Of a text.
+---@field secret? boolean Of a text of a configuration: it is typed unseen, and kept nowhere by a client.
 ---@field minimum? number
 ---@field maximum? number
 ---@field options? ElicitationOption[] Of choice and choices.
@@ -837,6 +840,8 @@
 ---@field args? string[]
 ---@field env? StringMap
 ---@field cwd? Path Default: the workspace.
+---@field roots? ServerRoots
+---@field inputs? ServerInputs
 ---@field sandbox? ServerSandboxChoice
 
 --- A server at a URL.
@@ -845,7 +850,31 @@
 ---@field url string
 ---@field headers? StringMap
 ---@field oauth? OAuthConfig
+---@field roots? ServerRoots
+---@field inputs? ServerInputs
 ---@field sandbox? any
+
+--- Whether a server that asks for MCP's roots is given the workspace. Default: true. With roots, some servers
+--- (server-filesystem) leave the folders of their own arguments out of account.
+---@alias ServerRoots boolean
+
+--- What ${input:ID} in the texts of the configuration stands for. The user is asked before the server starts, once
+--- for as long as the sidecar runs; answers are never stored. In a file they are beside `servers`, as VS Code has
+--- them.
+---@alias ServerInputs ServerInput[]
+
+--- One value that a user types or picks. Of type command, which only VS Code can run, a server that needs it cannot
+--- start.
+---@class ServerInput
+---@field type ServerInputType
+---@field id string
+---@field description? string
+---@field default? string
+---@field password? boolean Of promptString: it is typed unseen.
+---@field options? string[] Of pickString.
+
+--- How a value is asked for.
+---@alias ServerInputType "promptString"|"pickString"|"command"
 
 --- How cellgate is known to the authorization server of a tool server, for those where it cannot register itself.
 --- Variables expand as in headers.

@@ -1191,6 +1191,10 @@ export interface Approval {
     hints: Hints;
     display: VisibleLine[];
     /**
+     * Of a tool whose definition is not the one that a user last allowed: what is different, as lines of a diff that begin with a space, - or +. At most 200; the last says how many more there are.
+     */
+    definitionChanges?: VisibleLine[];
+    /**
      * The arguments laid out for a user who edits them, a line for each member, every number and name as it was sent. Absent: they cannot be edited, or take more than 8 MiB.
      */
     editText?: VisibleText;
@@ -1265,7 +1269,7 @@ export interface ApprovalElicitResult {
     how?: Refusal;
 }
 /**
- * A question of a tool server to the user, while a call of one of its tools waits for the answer. Its words are the server's, and not to be believed. form: `fields`. url: a page that the user opens in a browser, if at all; what is typed there cellgate never sees.
+ * A question to the user. With `tool`, it is the tool server's, while a call of that tool waits for the answer: its words are the server's, and not to be believed. Without, it is for the inputs of the server's configuration, before it starts. form: `fields`. url: a page that the user opens in a browser, if at all; what is typed there cellgate never sees.
  */
 export interface Elicitation {
     elicitationId: GivenId;
@@ -1273,7 +1277,7 @@ export interface Elicitation {
     /**
      * The tool whose call waits.
      */
-    tool: ToolName;
+    tool?: ToolName;
     /**
      * Absent when no session is behind the call.
      */
@@ -1326,6 +1330,10 @@ export interface ElicitationField {
      * Of a text.
      */
     format?: ElicitationFormat;
+    /**
+     * Of a text of a configuration: it is typed unseen, and kept nowhere by a client.
+     */
+    secret?: boolean;
     minimum?: number;
     maximum?: number;
     /**
@@ -1504,6 +1512,8 @@ export interface StdioServerConfig {
      * Default: the workspace.
      */
     cwd?: Path;
+    roots?: ServerRoots;
+    inputs?: ServerInputs;
     /**
      * Runs it as kernels run. Default: false. `configFile` may hold variables; it is read at each start, and not for an agent. A command of srt's (srt [-s FILE] PROGRAM …, also by npx -y @anthropic-ai/sandbox-runtime) says the same, and needs no `sandbox`.
      */
@@ -1517,8 +1527,39 @@ export interface HttpServerConfig {
     url: string;
     headers?: StringMap;
     oauth?: OAuthConfig;
+    roots?: ServerRoots;
+    inputs?: ServerInputs;
     sandbox?: never;
 }
+/**
+ * Whether a server that asks for MCP's roots is given the workspace. Default: true. With roots, some servers (server-filesystem) leave the folders of their own arguments out of account.
+ */
+export type ServerRoots = boolean;
+/**
+ * What ${input:ID} in the texts of the configuration stands for. The user is asked before the server starts, once for as long as the sidecar runs; answers are never stored. In a file they are beside `servers`, as VS Code has them.
+ */
+export type ServerInputs = ServerInput[];
+/**
+ * One value that a user types or picks. Of type command, which only VS Code can run, a server that needs it cannot start.
+ */
+export interface ServerInput {
+    type: ServerInputType;
+    id: string;
+    description?: string;
+    default?: string;
+    /**
+     * Of promptString: it is typed unseen.
+     */
+    password?: boolean;
+    /**
+     * Of pickString.
+     */
+    options?: string[];
+}
+/**
+ * How a value is asked for.
+ */
+export type ServerInputType = "promptString" | "pickString" | "command";
 /**
  * How cellgate is known to the authorization server of a tool server, for those where it cannot register itself. Variables expand as in headers.
  */

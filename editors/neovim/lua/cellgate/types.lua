@@ -871,7 +871,7 @@
 ---@field description? string
 ---@field default? string
 ---@field password? boolean Of promptString: it is typed unseen.
----@field options? string[] Of pickString.
+---@field options? string[] Of pickString, which needs them.
 
 --- How a value is asked for.
 ---@alias ServerInputType "promptString"|"pickString"|"command"

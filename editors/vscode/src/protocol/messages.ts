@@ -1552,7 +1552,7 @@ export interface ServerInput {
      */
     password?: boolean;
     /**
-     * Of pickString.
+     * Of pickString, which needs them.
      */
     options?: string[];
 }

@@ -1,46 +1,38 @@
 #pragma once
-// `ApprovalPrompt` is the queue of approvals at the terminal: it asks about one after the other, with the action as the
-// sidecar rendered it, the source line of the call, and the choices. Without a terminal there is none: the gate denies.
+// `ApprovalPrompt` asks about one approval at the terminal: the action as the sidecar rendered it, the source line of
+// the call, and the choices. Without a terminal there is none: the gate denies.
 
 #include "local_sidecar.hpp"
-#include "output_printer.hpp"
-#include "terminal.hpp"
+#include "prompt_queue.hpp"
 
-#include <deque>
 #include <functional>
-#include <memory>
 #include <string>
 
 namespace cellgate::cli {
 
-class ApprovalPrompt {
+class ApprovalPrompt final : public Prompt {
   public:
-    // `on_answered`, if given, is called for each accepted answer.
+    // Called for an accepted answer; may be empty.
     using OnAnswered = std::function<void(const protocol::Approval&, const protocol::ApprovalRespondParams&)>;
-    ApprovalPrompt(Terminal& terminal, OutputPrinter& printer, OnAnswered on_answered = {})
-        : terminal_(terminal), printer_(printer), on_answered_(std::move(on_answered)) {}
+    ApprovalPrompt(protocol::Approval approval, LocalSidecar& sidecar, PromptQueue& queue, OnAnswered on_answered = {})
+        : Prompt(prompt_id(approval.approval_id)), approval_(std::move(approval)), sidecar_(sidecar), queue_(queue),
+          on_answered_(std::move(on_answered)) {}
 
-    void requested(const protocol::Approval& approval, LocalSidecar& sidecar);
-    // Answered, withdrawn or expired: removes its prompt.
-    void resolved(const std::string& approval_id);
-    // Withdraws the prompt; asks nothing any more.
-    Task<void> close();
+    static std::string prompt_id(const std::string& approval_id) { return "approval " + approval_id; }
+
+    std::string heading(std::size_t columns) const override;
+    Task<bool> ask() override;
 
   private:
-    Task<void> ask_all(LocalSidecar* sidecar);
-    Task<void> ask(protocol::Approval approval, LocalSidecar* sidecar);
-    Task<bool> answer(protocol::Approval approval, LocalSidecar* sidecar);
-    Task<bool> respond(protocol::Approval approval, LocalSidecar* sidecar, protocol::ApprovalRespondParams params);
+    Task<bool> deny(bool may_say_why);
+    Task<bool> edit();
+    Task<bool> respond(protocol::ApprovalRespondParams params);
+    Task<void> send(protocol::ApprovalRespondParams params);
 
-    Terminal& terminal_;
-    OutputPrinter& printer_;
+    protocol::Approval approval_;
+    LocalSidecar& sidecar_;
+    PromptQueue& queue_;
     OnAnswered on_answered_;
-    std::deque<protocol::Approval> waiting_;
-    bool closed_ = false;
-    bool at_work_ = false; // ask_all() is running
-    std::string asking_;   // the id of the approval on the screen
-    std::shared_ptr<CancelState> question_;
-    TaskScope tasks_;
 };
 
 } // namespace cellgate::cli

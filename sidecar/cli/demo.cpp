@@ -54,11 +54,7 @@ class Demo final : public ClientEvents {
     Demo(async::Loop& loop, std::string workspace, std::unique_ptr<Terminal> terminal)
         : workspace_(std::move(workspace)), terminal_(std::move(terminal)) {
         if (terminal_) {
-            prompt_ = std::make_unique<ApprovalPrompt>(
-                *terminal_, printer_,
-                [this](const protocol::Approval& approval, const protocol::ApprovalRespondParams& answer) {
-                    remember(approval, answer);
-                });
+            prompts_ = std::make_unique<PromptQueue>(*terminal_, printer_);
         }
         service::SidecarOptions options;
         options.workspace = workspace_;
@@ -95,8 +91,8 @@ class Demo final : public ClientEvents {
     }
 
     Task<void> close() {
-        if (prompt_) {
-            co_await prompt_->close();
+        if (prompts_) {
+            co_await prompts_->close();
         }
         co_await answers_.join();
         co_await sidecar_->close();
@@ -180,8 +176,12 @@ class Demo final : public ClientEvents {
     }
 
     void on_approval_requested(const protocol::Approval& approval) override {
-        if (prompt_) {
-            prompt_->requested(approval, *sidecar_);
+        if (prompts_) {
+            prompts_->add(std::make_shared<ApprovalPrompt>(
+                approval, *sidecar_, *prompts_,
+                [this](const protocol::Approval& asked, const protocol::ApprovalRespondParams& answer) {
+                    remember(asked, answer);
+                }));
         } else {
             answers_.spawn(answer(approval));
         }
@@ -190,8 +190,8 @@ class Demo final : public ClientEvents {
     void on_progress(const std::string& /*text*/) override {} // its tool is quick
 
     void on_approval_resolved(const protocol::ApprovalResolvedParams& resolved) override {
-        if (prompt_) {
-            prompt_->resolved(resolved.approval_id);
+        if (prompts_) {
+            prompts_->withdraw(ApprovalPrompt::prompt_id(resolved.approval_id));
         }
     }
 
@@ -271,7 +271,7 @@ class Demo final : public ClientEvents {
     store::Directories directories_;
     OutputPrinter printer_;
     std::unique_ptr<Terminal> terminal_;
-    std::unique_ptr<ApprovalPrompt> prompt_;
+    std::unique_ptr<PromptQueue> prompts_;
     std::unique_ptr<LocalSidecar> sidecar_;
     TaskScope answers_;
     std::vector<Expected> expected_;

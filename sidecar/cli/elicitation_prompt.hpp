@@ -1,50 +1,38 @@
 #pragma once
-// `ElicitationPrompt` is the queue at the terminal of what tool servers ask: one question after the other, each field
-// in turn. It shares the terminal with the approvals by Terminal::turn().
+// `ElicitationPrompt` asks at the terminal what a tool server asks: each field in turn, and whether to send them.
 
 #include "local_sidecar.hpp"
-#include "output_printer.hpp"
+#include "prompt_queue.hpp"
 #include "protocol/messages/policy.hpp"
-#include "terminal.hpp"
 
-#include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 
 namespace cellgate::cli {
 
-class ElicitationPrompt {
+class ElicitationPrompt final : public Prompt {
   public:
-    ElicitationPrompt(Terminal& terminal, OutputPrinter& printer) : terminal_(terminal), printer_(printer) {}
+    ElicitationPrompt(protocol::Elicitation elicitation, LocalSidecar& sidecar, PromptQueue& queue)
+        : Prompt(prompt_id(elicitation.elicitation_id)), elicitation_(std::move(elicitation)), sidecar_(sidecar),
+          queue_(queue) {}
 
-    void requested(const protocol::Elicitation& elicitation, LocalSidecar& sidecar);
-    // Removes its prompt.
-    void resolved(const std::string& elicitation_id);
-    // Withdraws the prompt; asks nothing any more.
-    Task<void> close();
+    static std::string prompt_id(const std::string& elicitation_id) { return "elicitation " + elicitation_id; }
+
+    std::string heading(std::size_t columns) const override;
+    Task<bool> ask() override;
 
   private:
-    Task<void> ask_all(LocalSidecar* sidecar);
-    Task<void> ask(protocol::Elicitation elicitation, LocalSidecar* sidecar);
-    // Whether it is answered.
-    Task<bool> answer(protocol::Elicitation elicitation, LocalSidecar* sidecar);
-    Task<bool> respond(protocol::ElicitationRespondParams params, LocalSidecar* sidecar);
     // The members of `values`, as JSON; nothing at the end of input.
-    Task<std::optional<std::string>> fill_in(std::vector<protocol::ElicitationField> fields);
+    Task<std::optional<std::string>> fill_in();
     // The value as JSON, empty if it is left out; nothing at the end of input.
     Task<std::optional<std::string>> fill_in_one(protocol::ElicitationField field);
     // The answer to "send?" or "opened?".
     Task<protocol::ElicitationAction> decide(std::string question);
+    Task<void> send(protocol::ElicitationRespondParams params);
 
-    Terminal& terminal_;
-    OutputPrinter& printer_;
-    std::deque<protocol::Elicitation> waiting_;
-    bool closed_ = false;
-    bool at_work_ = false; // ask_all() is running
-    std::string asking_;   // the id of the elicitation on the screen
-    std::shared_ptr<CancelState> question_;
-    TaskScope tasks_;
+    protocol::Elicitation elicitation_;
+    LocalSidecar& sidecar_;
+    PromptQueue& queue_;
 };
 
 } // namespace cellgate::cli

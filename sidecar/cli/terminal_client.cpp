@@ -1,22 +1,22 @@
 #include "terminal_client.hpp"
 
+#include "approval_prompt.hpp"
 #include "base/sync.hpp"
+#include "elicitation_prompt.hpp"
 #include "terminal_text.hpp"
 
 namespace cellgate::cli {
 
 TerminalClient::TerminalClient(async::Loop& loop, service::SidecarOptions options)
     : terminal_(Terminal::open(loop)),
-      prompt_(terminal_ ? std::make_unique<ApprovalPrompt>(*terminal_, printer_) : nullptr),
-      elicitations_(terminal_ ? std::make_unique<ElicitationPrompt>(*terminal_, printer_) : nullptr),
+      prompts_(terminal_ ? std::make_unique<PromptQueue>(*terminal_, printer_) : nullptr),
       sidecar_(loop, std::move(options), *this, terminal_ != nullptr) {}
 
 TerminalClient::~TerminalClient() = default;
 
 Task<void> TerminalClient::close() {
-    if (prompt_) {
-        co_await prompt_->close();
-        co_await elicitations_->close();
+    if (prompts_) {
+        co_await prompts_->close();
     }
     co_await non_interactive_.close();
     co_await sidecar_.close();
@@ -40,26 +40,26 @@ void TerminalClient::on_progress(const std::string& text) {
 }
 
 void TerminalClient::on_approval_requested(const protocol::Approval& approval) {
-    if (prompt_) {
-        prompt_->requested(approval, sidecar_);
+    if (prompts_) {
+        prompts_->add(std::make_shared<ApprovalPrompt>(approval, sidecar_, *prompts_));
     } else {
         non_interactive_.requested(approval, sidecar_);
     }
 }
 
 void TerminalClient::on_approval_resolved(const protocol::ApprovalResolvedParams& resolved) {
-    if (prompt_) {
-        prompt_->resolved(resolved.approval_id);
+    if (prompts_) {
+        prompts_->withdraw(ApprovalPrompt::prompt_id(resolved.approval_id));
     }
 }
 
 // The sidecar asks only clients with this capability, which needs the terminal.
 void TerminalClient::on_elicitation_requested(const protocol::Elicitation& elicitation) {
-    elicitations_->requested(elicitation, sidecar_);
+    prompts_->add(std::make_shared<ElicitationPrompt>(elicitation, sidecar_, *prompts_));
 }
 
 void TerminalClient::on_elicitation_resolved(const protocol::ElicitationResolvedParams& resolved) {
-    elicitations_->resolved(resolved.elicitation_id);
+    prompts_->withdraw(ElicitationPrompt::prompt_id(resolved.elicitation_id));
 }
 
 Task<protocol::InputRequestResult> TerminalClient::on_input_request(protocol::InputRequestParams params) {

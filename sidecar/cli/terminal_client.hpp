@@ -3,11 +3,10 @@
 // for approvals and for input(). Without a terminal it denies, and names the options that would have allowed the
 // action. For `run`, `call` and `generate`.
 
-#include "approval_prompt.hpp"
-#include "elicitation_prompt.hpp"
 #include "local_sidecar.hpp"
 #include "non_interactive_client.hpp"
 #include "output_printer.hpp"
+#include "prompt_queue.hpp"
 #include "terminal.hpp"
 
 #include <functional>
@@ -41,8 +40,7 @@ class TerminalClient final : public ClientEvents {
 
     OutputPrinter printer_;
     std::unique_ptr<Terminal> terminal_;
-    std::unique_ptr<ApprovalPrompt> prompt_;
-    std::unique_ptr<ElicitationPrompt> elicitations_;
+    std::unique_ptr<PromptQueue> prompts_; // if there is a terminal
     NonInteractiveClient non_interactive_; // used if there is no terminal
     Deferred<protocol::ToolServersLoginEndedParams> login_end_;
     LocalSidecar sidecar_;

@@ -2,9 +2,9 @@
 #include "base/escape_unprintable.hpp"
 #include "base/log.hpp"
 #include "base/unique_fd.hpp"
+#include "listening_socket.hpp"
 #include "socket_path.hpp"
 #include "socket_stream.hpp"
-#include "uv_handle.hpp"
 
 #include <fmt/format.h>
 
@@ -88,30 +88,24 @@ Task<std::unique_ptr<UnixStream>> connect_unix(Loop& loop, std::string path) {
     co_return std::make_unique<ConnectedToListener>(loop, socket.release());
 }
 
-struct UnixListener::Impl {
-    Loop& loop;
-    std::string path;
-    int fd;
-    uv_poll_t poll{};
-    Event ready;
-    bool closed = false;
+namespace {
 
-    Impl(Loop& loop_, std::string path_, int fd_) : loop(loop_), path(std::move(path_)), fd(fd_) {}
-
-    void close() {
-        if (std::exchange(closed, true)) {
-            return;
+Task<std::unique_ptr<SocketStream>> accept_own(Loop* loop, std::shared_ptr<ListeningSocket> socket, std::string path) {
+    while (true) {
+        UniqueFd connected(co_await socket->accept());
+        if (!connected.valid()) {
+            co_return nullptr;
         }
-        close_handle<Impl>(poll);
-        ::close(fd);
-        ::unlink(path.c_str());
-        ready.set();
+        if (is_of_this_user(connected.get())) {
+            co_return open_socket(*loop, connected.release());
+        }
+        log_warning("a process of another user tried to connect to {}", escape_unprintable(path));
     }
+}
 
-    static Task<std::unique_ptr<SocketStream>> accept(std::shared_ptr<Impl> self);
-};
+} // namespace
 
-UnixListener::UnixListener(Loop& loop, std::string path) {
+UnixListener::UnixListener(Loop& loop, std::string path) : loop_(loop) {
     const sockaddr_un address = address_of(path);
     UniqueFd socket(make_socket());
     // bind() creates the file with the mode of the socket itself, so the file never has another mode.
@@ -121,12 +115,8 @@ UnixListener::UnixListener(Loop& loop, std::string path) {
         throw system_error(ErrorCode::internal_error, fmt::format("cannot listen on {}", escape_unprintable(path)),
                            errno);
     }
-    impl_ = std::make_shared<Impl>(loop, std::move(path), socket.get());
-    if (const int status = uv_poll_init(loop.raw(), &impl_->poll, socket.get()); status != 0) {
-        throw uv_error("cannot watch a listening socket", status);
-    }
-    socket.release();
-    adopt(impl_->poll, impl_);
+    path_ = std::move(path);
+    socket_ = std::make_shared<ListeningSocket>(loop, socket.release(), escape_unprintable(path_));
 }
 
 UnixListener::~UnixListener() {
@@ -134,39 +124,13 @@ UnixListener::~UnixListener() {
 }
 
 void UnixListener::close() {
-    impl_->close();
+    if (socket_->close()) {
+        ::unlink(path_.c_str());
+    }
 }
 
 Task<std::unique_ptr<SocketStream>> UnixListener::accept() {
-    return Impl::accept(impl_);
-}
-
-Task<std::unique_ptr<SocketStream>> UnixListener::Impl::accept(std::shared_ptr<Impl> self) {
-    while (!self->closed) {
-        const int fd = ::accept4(self->fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd >= 0 && !is_of_this_user(fd)) {
-            log_warning("a process of another user tried to connect to {}", escape_unprintable(self->path));
-            ::close(fd);
-            continue;
-        }
-        if (fd >= 0) {
-            co_return open_socket(self->loop, fd);
-        }
-        if (errno == EINTR || errno == ECONNABORTED) {
-            continue;
-        }
-        if (errno != EAGAIN) {
-            throw system_error(ErrorCode::internal_error,
-                               fmt::format("cannot accept on {}", escape_unprintable(self->path)), errno);
-        }
-        self->ready.reset();
-        uv_poll_start(&self->poll, UV_READABLE, [](uv_poll_t* handle, int, int) {
-            uv_poll_stop(handle);
-            owner_of<Impl>(handle)->ready.set();
-        });
-        co_await self->ready.wait();
-    }
-    co_return nullptr;
+    return accept_own(&loop_, socket_, path_);
 }
 
 } // namespace cellgate::async

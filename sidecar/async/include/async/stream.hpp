@@ -32,6 +32,8 @@ struct UnixStream : SocketStream {
 // Throws Error{internal_error} with errno's text. A path over 107 bytes is refused.
 Task<std::unique_ptr<UnixStream>> connect_unix(Loop& loop, std::string path);
 
+class ListeningSocket;
+
 // A listening unix socket with mode 0600, removed when it closes. Processes of other users are refused (SO_PEERCRED).
 // close() makes a waiting accept() return nothing.
 class UnixListener {
@@ -42,8 +44,9 @@ class UnixListener {
     void close();
 
   private:
-    struct Impl;
-    std::shared_ptr<Impl> impl_;
+    Loop& loop_;
+    std::string path_;
+    std::shared_ptr<ListeningSocket> socket_; // also of an accept() that waits
 };
 
 // Waits until this process gets `signal` (SIGTERM, SIGINT, SIGWINCH …).

@@ -11,6 +11,8 @@
 
 namespace cellgate::async {
 
+class ListeningSocket;
+
 class TcpListener {
   public:
     // Port 0: one that is free. Throws Error{internal_error} with errno's text, as when the port is taken.
@@ -19,13 +21,14 @@ class TcpListener {
     TcpListener& operator=(const TcpListener&) = delete;
     ~TcpListener();
 
-    std::uint16_t port() const;
+    std::uint16_t port() const { return port_; }
     Task<std::unique_ptr<SocketStream>> accept(); // nullptr once closed
     void close();
 
   private:
-    struct Impl;
-    std::shared_ptr<Impl> impl_;
+    Loop& loop_;
+    std::uint16_t port_ = 0;
+    std::shared_ptr<ListeningSocket> socket_; // also of an accept() that waits
 };
 
 } // namespace cellgate::async

@@ -8,6 +8,7 @@
 #include "list_pages.hpp"
 #include "remote_error_text.hpp"
 #include "running_call.hpp"
+#include "task_wire.hpp"
 #include "wire.hpp"
 
 #include <fmt/format.h>
@@ -108,6 +109,8 @@ Client::Client(std::shared_ptr<protocol::Connection> connection, Implementation 
     peer_.on_notification<ToolsListChanged>([this](Empty) { tools_changed_ = true; });
     peer_.on_notification<ResourcesListChanged>([this](Empty) { tools_changed_ = true; });
     peer_.on_notification<PromptsListChanged>([this](Empty) { tools_changed_ = true; });
+    peer_.on_notification<ResourceUpdated>(
+        [this](const ResourceUpdatedParams& params) { on_resource_updated(params.uri); });
     peer_.on_notification<ProgressNotification>([this](const ProgressParams& params) { on_progress(params); });
     take_requests();
     peer_.set_on_invalid([this](const protocol::Frame& frame, const Error& why) { on_malformed_message(frame, why); });
@@ -147,6 +150,9 @@ Task<void> Client::run() {
         broken_because_ = error.message;
     }
     ended_.set();
+    for (const auto& [uri, subscription] : subscriptions_) {
+        subscription->moved.notify();
+    }
 }
 
 Task<void> Client::closed() {
@@ -195,7 +201,7 @@ std::string Client::meta(std::string_view before, std::optional<std::uint64_t> p
     return fmt::format(R"({}"_meta":{{{}{}"io.modelcontextprotocol/protocolVersion":"{}",)"
                        R"("io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{}}})",
                        before, token, token.empty() ? "" : ",", modern_version, to_json(ourselves_),
-                       client_capabilities);
+                       modern_capabilities);
 }
 
 // ---- Which era ------------------------------------------------------------------------------------------------------
@@ -263,7 +269,7 @@ void Client::subscribe() {
 
 Task<void> Client::initialize(std::shared_ptr<Reply> probe, Instant deadline) {
     const InitializeParams params{std::string(legacy_versions.front()),
-                                  RawJson::checked(std::string(client_capabilities)), ourselves_};
+                                  RawJson::checked(std::string(legacy_capabilities)), ourselves_};
     const std::shared_ptr<Reply> reply = start_request("initialize", to_raw_json(params));
     const bool answered = co_await wait_until(clock_, reply->done, deadline);
     // A modern server that was slow to start answers the probe first, and refuses initialize.
@@ -389,6 +395,12 @@ Task<ToolList> Client::list_tools(Instant deadline) {
     std::string method = "tools/list";
     std::string member = "tools";
     const std::vector<RawJson> items = co_await list(std::move(method), std::move(member), deadline);
+    tasks_only_.clear();
+    for (const RawJson& item : items) {
+        if (era_ == Era::legacy && features_.tasks && requires_task(item.text())) {
+            tasks_only_.insert(json_member_text(item.text(), "name").value_or(""));
+        }
+    }
     co_return read_tools(items);
 }
 

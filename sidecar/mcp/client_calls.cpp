@@ -8,6 +8,7 @@
 #include "mcp/content.hpp"
 #include "remote_error_text.hpp"
 #include "running_call.hpp"
+#include "task_wire.hpp"
 #include "wire.hpp"
 
 #include <fmt/format.h>
@@ -17,16 +18,6 @@ namespace cellgate::mcp {
 namespace {
 
 constexpr int max_rounds = 16;
-constexpr std::size_t max_result_bytes = std::size_t{32} << 20;
-
-void require_small(const RawJson& result) {
-    if (result.text().size() > max_result_bytes) {
-        throw Error(
-            ErrorCode::limit_exceeded,
-            fmt::format("expected a result of at most {} bytes, found {}", max_result_bytes, result.text().size()),
-            "Ask the tool for less at once.");
-    }
-}
 
 std::string named(std::string_view member, const std::string& text, const RawJson* arguments = nullptr) {
     std::string members = fmt::format(R"("{}":)", member);
@@ -41,7 +32,11 @@ std::string named(std::string_view member, const std::string& text, const RawJso
 
 Task<protocol::CallToolResult> Client::call_tool(std::string tool, RawJson arguments,
                                                  std::shared_ptr<CallFollower> follower) {
-    return call({"tools/call", named("name", tool, &arguments), read_call_result}, std::move(follower));
+    std::string members = named("name", tool, &arguments);
+    if (tasks_only_.contains(tool)) {
+        members += R"(,"task":{})";
+    }
+    return call({"tools/call", std::move(members), read_call_result}, std::move(follower));
 }
 
 Task<protocol::CallToolResult> Client::read_resource(std::string uri, std::shared_ptr<CallFollower> follower) {
@@ -100,22 +95,20 @@ Task<protocol::CallToolResult> Client::call_until_done(std::shared_ptr<RunningCa
             continue;
         }
         require_small(result);
-        std::optional<InputRequired> asked;
-        try {
-            asked = era_ == Era::modern ? read_input_required(result) : std::nullopt;
-        } catch (const Error& broken) {
-            throw failed(fmt::format("the server's answer to {} is broken: {}", request.method, broken.message));
-        }
+        std::optional<InputRequired> asked = read_answer(
+            request.method, [&] { return era_ == Era::modern ? read_input_required(result) : std::nullopt; });
         if (asked) {
             more = co_await answers_to(call, std::move(*asked));
             continue;
         }
-        const RawJson completed = complete(result, request.method);
-        try {
-            co_return request.read(completed);
-        } catch (const Error& broken) {
-            throw failed(fmt::format("the server's answer to {} is broken: {}", request.method, broken.message));
+        std::optional<ServerTask> task = read_answer(request.method, [&] {
+            return request.method == "tools/call" ? read_created_task(era_, result) : std::nullopt;
+        });
+        if (task) {
+            co_return co_await finish_task(call, std::move(request), std::move(*task));
         }
+        const RawJson completed = complete(result, request.method);
+        co_return read_answer(request.method, [&] { return request.read(completed); });
     }
     throw failed(fmt::format("the tool asked for more input {} times", max_rounds));
 }

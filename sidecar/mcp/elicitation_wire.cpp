@@ -60,16 +60,6 @@ struct InputRequestParams {
     }
 };
 
-struct AnswerResult {
-    std::string action;
-    std::optional<RawJson> content;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("action", self.action);
-        visit("content", self.content);
-    }
-};
-
 } // namespace
 
 ElicitationQuestion read_question(const RawJson& params) {
@@ -95,7 +85,7 @@ ElicitationQuestion read_question(const RawJson& params) {
 }
 
 RawJson answer_result(const ElicitationAnswer& answer) {
-    AnswerResult result;
+    ElicitResult result;
     switch (answer.action) {
     case ElicitationAction::accept:
         result.action = "accept";
@@ -122,6 +112,21 @@ std::vector<PageToVisit> read_pages(const RawJson& data) {
     return pages;
 }
 
+std::vector<std::pair<std::string, InputRequest>> read_input_requests(std::string_view requests) {
+    if (json_type(requests) != "object") {
+        throw broken("inputRequests: expected an object");
+    }
+    std::vector<std::pair<std::string, InputRequest>> read;
+    for (const auto& [key, request] : json_members(requests)) {
+        auto params = from_json<InputRequestParams>(request, "inputRequests." + key);
+        read.emplace_back(key, InputRequest{std::move(params.method), params.params.value_or(RawJson::checked("{}"))});
+    }
+    if (read.size() > max_input_requests) {
+        throw broken(fmt::format("inputRequests: expected at most {}", max_input_requests));
+    }
+    return read;
+}
+
 std::optional<InputRequired> read_input_required(const RawJson& result) {
     if (!result.is_object() || json_member_text(result.text(), "resultType") != "input_required") {
         return std::nullopt;
@@ -135,22 +140,10 @@ std::optional<InputRequired> read_input_required(const RawJson& result) {
         }
         read.request_state = RawJson::checked(std::string(state));
     }
-    if (requests.empty()) {
-        if (!read.request_state) {
-            throw broken("expected inputRequests or a requestState, found neither");
-        }
-        return read;
-    }
-    if (json_type(requests) != "object") {
-        throw broken("inputRequests: expected an object");
-    }
-    for (const auto& [key, request] : json_members(requests)) {
-        auto params = from_json<InputRequestParams>(request, "inputRequests." + key);
-        read.requests.emplace_back(
-            key, InputRequest{std::move(params.method), params.params.value_or(RawJson::checked("{}"))});
-    }
-    if (read.requests.size() > max_input_requests) {
-        throw broken(fmt::format("inputRequests: expected at most {}", max_input_requests));
+    if (!requests.empty()) {
+        read.requests = read_input_requests(requests);
+    } else if (!read.request_state) {
+        throw broken("expected inputRequests or a requestState, found neither");
     }
     return read;
 }

@@ -16,12 +16,25 @@ namespace cellgate::mcp {
 // The error of a tools/call that is refused until the user has visited pages.
 inline constexpr int url_elicitation_required = -32042;
 
-// What we can answer, as a member of an object: "{…}".
-inline constexpr std::string_view client_capabilities = R"({"elicitation":{"form":{},"url":{}},"roots":{}})";
+// What we can answer. In the modern era a server may also make a task of a call.
+inline constexpr std::string_view legacy_capabilities = R"({"elicitation":{"form":{},"url":{}},"roots":{}})";
+inline constexpr std::string_view modern_capabilities =
+    R"({"elicitation":{"form":{},"url":{}},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}})";
 
 // From the params of elicitation/create. Throws Error{invalid_params}.
 ElicitationQuestion read_question(const RawJson& params);
-// An ElicitResult.
+
+// The result of elicitation/create. `action`: accept, decline or cancel.
+struct ElicitResult {
+    std::string action;
+    std::optional<RawJson> content;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("action", self.action);
+        visit("content", self.content);
+    }
+};
+
 RawJson answer_result(const ElicitationAnswer& answer);
 
 struct PageToVisit {
@@ -36,6 +49,9 @@ struct InputRequest {
     std::string method;
     RawJson params;
 };
+// From an object `inputRequests`, by the server's keys. Throws Error{invalid_params}.
+std::vector<std::pair<std::string, InputRequest>> read_input_requests(std::string_view requests);
+
 // A result of tools/call that asks for more input before the call goes on.
 struct InputRequired {
     std::vector<std::pair<std::string, InputRequest>> requests; // by the server's keys

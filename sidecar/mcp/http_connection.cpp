@@ -66,6 +66,8 @@ struct HttpConnection::Message {
             name = json_member_text(params, "name");
         } else if (method == "resources/read") {
             name = json_member_text(params, "uri");
+        } else if (method.starts_with("tasks/")) {
+            name = json_member_text(params, "taskId");
         } else if (method == "notifications/cancelled") {
             cancelled = std::string(json_member(params, "requestId"));
         }

@@ -1,18 +1,10 @@
 #include "server_wire.hpp"
 
+#include "elicitation_wire.hpp"
+
 namespace cellgate::mcp {
 
 namespace {
-
-struct ElicitResult {
-    std::string action;
-    std::optional<RawJson> content;
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
-        visit("action", self.action);
-        visit("content", self.content);
-    }
-};
 
 struct ConsentForm {
     std::optional<RawJson> allow;

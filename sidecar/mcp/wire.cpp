@@ -12,6 +12,7 @@ namespace cellgate::mcp {
 
 namespace {
 
+constexpr std::size_t max_result_bytes = std::size_t{32} << 20;
 constexpr std::size_t max_tool_name_size = 128;
 
 std::size_t count_code_points(std::string_view text) {
@@ -77,11 +78,23 @@ Features features_of(const std::optional<RawJson>& capabilities) {
     };
     Features features;
     features.resources = !json_member(all, "resources").empty();
+    features.subscriptions = json_member(json_member(all, "resources"), "subscribe") == "true";
     features.prompts = !json_member(all, "prompts").empty();
+    features.tasks =
+        !json_member(json_member(json_member(json_member(all, "tasks"), "requests"), "tools"), "call").empty();
     features.tools_change = changes("tools");
     features.resources_change = changes("resources");
     features.prompts_change = changes("prompts");
     return features;
+}
+
+void require_small(const RawJson& result) {
+    if (result.text().size() > max_result_bytes) {
+        throw Error(
+            ErrorCode::limit_exceeded,
+            fmt::format("expected a result of at most {} bytes, found {}", max_result_bytes, result.text().size()),
+            "Ask the tool for less at once.");
+    }
 }
 
 protocol::ToolSpec read_tool(const RawJson& tool) {

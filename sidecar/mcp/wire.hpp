@@ -99,6 +99,17 @@ struct PromptsListChanged : protocol::Notification<Empty> {
     static constexpr std::string_view name = "notifications/prompts/list_changed";
 };
 
+struct ResourceUpdatedParams {
+    std::string uri;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("uri", self.uri);
+    }
+};
+struct ResourceUpdated : protocol::Notification<ResourceUpdatedParams> {
+    static constexpr std::string_view name = "notifications/resources/updated";
+};
+
 struct ProgressParams {
     RawJson progress_token;
     double progress = 0;
@@ -153,6 +164,9 @@ protocol::ToolSpec read_tool(const RawJson& tool);
 
 // The name for display of an unusable tool.
 std::string name_of(const RawJson& tool, std::size_t index);
+
+// Throws Error{limit_exceeded} for the result of a call that is larger than 32 MiB.
+void require_small(const RawJson& result);
 
 // Throws Error{tool_server_failed} when it is not the result of a tool call.
 protocol::CallToolResult read_call_result(const RawJson& result);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace cellgate::tools {
 
@@ -26,45 +27,46 @@ protocol::ToolSpec reading_spec(std::string name, std::string title, std::string
     return spec;
 }
 
-// `items`: the schema's properties of an item, which are strings unless they say otherwise.
-RawJson list_schema(std::string_view member, std::string_view items, std::string_view required) {
-    return RawJson::checked(
-        fmt::format(R"({{"type":"object","properties":{{"{}":{{"type":"array","items":{{"type":"object",)"
-                    R"("properties":{{{}}},"required":[{}]}}}}}},"required":["{}"]}})",
-                    member, items, required, member));
-}
+// A list of the server's as a tool without arguments.
+struct ListTool {
+    std::string_view name;
+    std::string_view title;
+    std::string_view description;
+    std::string_view method; // of MCP
+    std::string_view member; // of its result
+    std::string_view items;  // the schema's properties of an item
+    std::string_view required;
+};
 
-FeatureTool resource_list() {
+constexpr std::array list_tools = {
+    ListTool{"resources/list", "List resources", "The resources that the server lists.", "resources/list", "resources",
+             R"("uri":{"type":"string"},"name":{"type":"string"},"title":{"type":"string"},)"
+             R"("description":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer"})",
+             R"("uri","name")"},
+    ListTool{"resources/templates", "List templates of resources",
+             "The templates of addresses of resources that the server lists.", "resources/templates/list",
+             "resourceTemplates",
+             R"("uriTemplate":{"type":"string"},"name":{"type":"string"},"title":{"type":"string"},)"
+             R"("description":{"type":"string"},"mimeType":{"type":"string"})",
+             R"("uriTemplate","name")"},
+};
+
+FeatureTool list_tool(const ListTool& list) {
     FeatureTool tool;
-    tool.kind = FeatureTool::Kind::resource_list;
-    tool.spec = reading_spec("resources/list", "List resources", "The resources that the server lists.",
+    tool.kind = FeatureTool::Kind::list;
+    tool.spec = reading_spec(std::string(list.name), std::string(list.title), std::string(list.description),
                              std::string(no_arguments));
-    tool.spec.output_schema = list_schema(
-        "resources",
-        R"("uri":{"type":"string"},"name":{"type":"string"},"title":{"type":"string"},"description":{"type":"string"},)"
-        R"("mimeType":{"type":"string"},"size":{"type":"integer"})",
-        R"("uri","name")");
+    tool.spec.output_schema = RawJson::checked(
+        fmt::format(R"({{"type":"object","properties":{{"{0}":{{"type":"array","items":{{"type":"object",)"
+                    R"("properties":{{{1}}},"required":[{2}]}}}}}},"required":["{0}"]}})",
+                    list.member, list.items, list.required));
     return tool;
 }
 
-FeatureTool template_list() {
+FeatureTool read_tool(FeatureTool::Kind kind, std::string_view name, std::string title, std::string description) {
     FeatureTool tool;
-    tool.kind = FeatureTool::Kind::template_list;
-    tool.spec =
-        reading_spec("resources/templates", "List templates of resources",
-                     "The templates of addresses of resources that the server lists.", std::string(no_arguments));
-    tool.spec.output_schema =
-        list_schema("resourceTemplates",
-                    R"("uriTemplate":{"type":"string"},"name":{"type":"string"},"title":{"type":"string"},)"
-                    R"("description":{"type":"string"},"mimeType":{"type":"string"})",
-                    R"("uriTemplate","name")");
-    return tool;
-}
-
-FeatureTool resource() {
-    FeatureTool tool;
-    tool.kind = FeatureTool::Kind::resource;
-    tool.spec = reading_spec(std::string(read_resource_tool), "Read a resource", "The contents of a resource.",
+    tool.kind = kind;
+    tool.spec = reading_spec(std::string(name), std::move(title), std::move(description),
                              R"({"type":"object","properties":{"uri":{"type":"string","description":"Its address."}},)"
                              R"("required":["uri"]})");
     return tool;
@@ -200,9 +202,16 @@ Task<std::vector<FeatureTool>> list_features(std::shared_ptr<mcp::Client> client
                                              Instant deadline) {
     std::vector<FeatureTool> tools;
     if (client->features().resources) {
-        tools.push_back(resource_list());
-        tools.push_back(template_list());
-        tools.push_back(resource());
+        for (const ListTool& list : list_tools) {
+            tools.push_back(list_tool(list));
+        }
+        tools.push_back(read_tool(FeatureTool::Kind::resource, read_resource_tool, "Read a resource",
+                                  "The contents of a resource."));
+        if (client->features().subscriptions) {
+            tools.push_back(read_tool(FeatureTool::Kind::resource_changes, "resources/subscribe", "Follow a resource",
+                                      "The contents of a resource: at once the first time, then after its next "
+                                      "change."));
+        }
         std::string method = "resources/templates/list";
         std::string member = "resourceTemplates";
         const std::vector<RawJson> templates =
@@ -232,20 +241,25 @@ RawJson template_arguments(const FeatureTool& tool, const RawJson& arguments) {
 }
 
 Task<protocol::CallToolResult> call_feature(std::shared_ptr<mcp::Client> client, FeatureTool tool, RawJson arguments,
-                                            std::shared_ptr<mcp::CallFollower> follower, Instant deadline) {
+                                            std::shared_ptr<mcp::CallFollower> follower, Clock* clock, Duration limit) {
     using Kind = FeatureTool::Kind;
     if (tool.kind == Kind::prompt) {
         co_return co_await client->get_prompt(std::move(tool.target), std::move(arguments), std::move(follower));
     }
-    if (tool.kind == Kind::resource) {
+    if (tool.kind == Kind::resource || tool.kind == Kind::resource_changes) {
         std::string uri = json_member_text(arguments.text(), "uri").value_or("");
+        if (tool.kind == Kind::resource_changes) {
+            std::string followed = uri;
+            co_await client->resource_changed(std::move(followed), limit);
+        }
         co_return co_await client->read_resource(std::move(uri), std::move(follower));
     }
-    const bool templates = tool.kind == Kind::template_list;
-    std::string method = templates ? "resources/templates/list" : "resources/list";
-    std::string member = templates ? "resourceTemplates" : "resources";
-    const std::vector<RawJson> items = co_await client->list(std::move(method), member, deadline);
-    co_return as_result(member, items);
+    const auto list = std::find_if(list_tools.begin(), list_tools.end(),
+                                   [&](const ListTool& each) { return each.name == tool.spec.name; });
+    std::string method(list->method);
+    std::string member(list->member);
+    const std::vector<RawJson> items = co_await client->list(std::move(method), std::move(member), clock->now() + limit);
+    co_return as_result(list->member, items);
 }
 
 } // namespace cellgate::tools

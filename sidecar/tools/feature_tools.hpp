@@ -1,7 +1,7 @@
 #pragma once
 // `FeatureTool` is a resource or a prompt of an MCP server as a tool, so that what there is for tools (the gate,
-// wrappers, the terminal, agents) is there for them: resources/list, resources/templates and resources/read, a tool for
-// each template of addresses, and one for each prompt.
+// wrappers, the terminal, agents) is there for them: resources/list, resources/templates, resources/read and
+// resources/subscribe, a tool for each template of addresses, and one for each prompt.
 
 #include "base/clock.hpp"
 #include "mcp/client.hpp"
@@ -15,10 +15,10 @@
 namespace cellgate::tools {
 
 struct FeatureTool {
-    enum class Kind { resource_list, template_list, resource, resource_template, prompt };
+    enum class Kind { list, resource, resource_changes, resource_template, prompt };
 
     protocol::ToolSpec spec;
-    Kind kind = Kind::resource_list;
+    Kind kind = Kind::list;
     std::string target; // the prompt's name, or the template
 };
 
@@ -30,8 +30,9 @@ Task<std::vector<FeatureTool>> list_features(std::shared_ptr<mcp::Client> client
 // The arguments of resources/read, for a tool of kind resource_template.
 RawJson template_arguments(const FeatureTool& tool, const RawJson& arguments);
 
-// Of any other kind. Throws as mcp::Client.
+// Of any other kind. `limit`: of what a server has no reason to take long for. `clock` outlives the call. Throws as
+// mcp::Client.
 Task<protocol::CallToolResult> call_feature(std::shared_ptr<mcp::Client> client, FeatureTool tool, RawJson arguments,
-                                            std::shared_ptr<mcp::CallFollower> follower, Instant deadline);
+                                            std::shared_ptr<mcp::CallFollower> follower, Clock* clock, Duration limit);
 
 } // namespace cellgate::tools

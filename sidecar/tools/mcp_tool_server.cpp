@@ -109,17 +109,19 @@ Task<void> McpToolServer::add_features(Instant deadline) {
     std::string name = link_->name();
     std::vector<FeatureTool> listed = co_await list_features(client_, std::move(name), deadline);
     for (FeatureTool& feature : listed) {
-        // A tool of the server's own comes first, and then the one that was listed first.
-        if (!find_tool(tools_, feature.spec.name)) {
+        // A tool of the server's own comes first, and then the one that was listed first. Templates need our
+        // resources/read.
+        const bool readable = feature.kind != FeatureTool::Kind::resource_template || feature_of(read_resource_tool);
+        if (readable && !find_tool(tools_, feature.spec.name)) {
             tools_.push_back(make_tool(feature.spec, link_->identity()));
             features_.push_back(std::move(feature));
         }
     }
 }
 
-const FeatureTool* McpToolServer::feature_of(const Tool& tool) const {
+const FeatureTool* McpToolServer::feature_of(std::string_view tool) const {
     const auto found = std::find_if(features_.begin(), features_.end(),
-                                    [&](const FeatureTool& each) { return each.spec.name == tool.spec.name; });
+                                    [&](const FeatureTool& each) { return each.spec.name == tool; });
     return found == features_.end() ? nullptr : &*found;
 }
 
@@ -134,7 +136,7 @@ Task<void> McpToolServer::refresh() {
 }
 
 std::pair<ToolPtr, RawJson> McpToolServer::resolve(ToolPtr tool, RawJson arguments) const {
-    const FeatureTool* feature = feature_of(*tool);
+    const FeatureTool* feature = feature_of(tool->spec.name);
     if (feature != nullptr && feature->kind == FeatureTool::Kind::resource_template) {
         RawJson resolved = template_arguments(*feature, arguments);
         return {find_tool(tools_, std::string(read_resource_tool)), std::move(resolved)};
@@ -158,10 +160,10 @@ gate::Action McpToolServer::action_of(const Tool& tool, RawJson arguments) const
 
 Task<protocol::CallToolResult> McpToolServer::send_call(ToolPtr tool, RawJson arguments,
                                                         std::shared_ptr<mcp::CallFollower> follower) {
-    if (const FeatureTool* feature = feature_of(*tool)) {
+    if (const FeatureTool* feature = feature_of(tool->spec.name)) {
         FeatureTool called = *feature;
-        const Instant deadline = clock_.now() + max_start_time;
-        return call_feature(client_, std::move(called), std::move(arguments), std::move(follower), deadline);
+        return call_feature(client_, std::move(called), std::move(arguments), std::move(follower), &clock_,
+                            max_start_time);
     }
     return client_->call_tool(tool->spec.name, std::move(arguments), std::move(follower));
 }

@@ -49,7 +49,7 @@ class McpToolServer final : public ToolServer {
     Task<void> read_tools(Instant deadline);
     Task<void> add_features(Instant deadline);
     // Nothing if the tool is one of the server's own.
-    const FeatureTool* feature_of(const Tool& tool) const;
+    const FeatureTool* feature_of(std::string_view tool) const;
     Task<protocol::CallToolResult> send_call(ToolPtr tool, RawJson arguments,
                                              std::shared_ptr<mcp::CallFollower> follower);
     // Ends what started and does not speak MCP, and throws why.

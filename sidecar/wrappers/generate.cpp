@@ -84,25 +84,48 @@ std::set<std::string> groups_of(const std::vector<const protocol::ToolSpec*>& to
     return found;
 }
 
+// In `resources`, beside `subscribe`: what calls it again and again.
+constexpr std::string_view subscribe_tool = "resources/subscribe";
+constexpr std::string_view updates_imports =
+    "from typing import Iterator, Union\n\nfrom .._runtime import Contents, Text\n";
+constexpr std::string_view updates_text = R"(
+
+def updates(uri: str) -> Iterator[Union[Text, Contents]]:
+    """The contents of the resource now, and after each of its changes. Each time is a call of its own."""
+    while True:
+        yield subscribe.run(uri=uri)
+)";
+
 // The group's module; "" if no tool is of it.
 std::string group_text(std::string_view group, const Package& package) {
     std::vector<std::string> names;
     std::vector<std::string> modules;
+    bool subscribes = false;
     const std::string prefix = fmt::format("{}/", group);
     for (const Module& module : package.modules) {
         if (module.tool.starts_with(prefix)) {
+            subscribes = subscribes || module.tool == subscribe_tool;
             names.push_back(lower(std::string_view(module.tool).substr(prefix.size())));
             modules.push_back(module.module);
         }
     }
     std::string text;
-    const std::vector<std::string> members = identifiers_for(names, group.substr(0, group.size() - 1), {});
+    std::vector<std::string> members = identifiers_for(names, group.substr(0, group.size() - 1), {});
     for (std::size_t i = 0; i < members.size(); ++i) {
         text += fmt::format("from . import {} as {}\n", modules[i], members[i]);
     }
-    return text.empty() ? text
-                        : fmt::format("{}\"\"\"The {} of the server: `{}.run(…)`.\"\"\"\n\n{}\n__all__ = [\"{}\"]\n",
-                                      file_header, group, members.front(), text, fmt::join(members, "\", \""));
+    if (text.empty()) {
+        return text;
+    }
+    const std::string first = members.front();
+    // A template may have taken the name.
+    const bool updates = subscribes && std::find(members.begin(), members.end(), "updates") == members.end();
+    if (updates) {
+        members.emplace_back("updates");
+    }
+    return fmt::format("{}\"\"\"The {} of the server: `{}.run(…)`.\"\"\"\n\n{}{}\n__all__ = [\"{}\"]\n{}", file_header,
+                       group, first, updates ? updates_imports : "", text, fmt::join(members, "\", \""),
+                       updates ? updates_text : "");
 }
 
 // `tools` are those of the package's modules, in their order.

@@ -294,6 +294,13 @@ class Everything(Asking):
         respond(self.user, question, "decline")
         self.assertIn("decline", text_of(call.result()).lower())
 
+    def test_its_task_is_followed_and_asks_meanwhile(self):
+        call = self.start("simulate-research-query", server="everything", topic="python", ambiguous=True)
+        (question,) = asked_by(self.user)
+        self.assertIn("python", question["message"])
+        respond(self.user, question, "accept", values={"interpretation": "snake"})
+        self.assertIn("Research Report: python (snake)", text_of(call.result()))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,6 +5,7 @@ import shutil
 import unittest
 
 from cellgate_client import FIXTURES, REPOSITORY, WorkspaceTest, arguments_of
+from executions import RpcError
 from tools_testing import ToolsTest
 from workspaces import SYSTEM_PATH
 
@@ -27,7 +28,7 @@ class Features(ToolsTest):
             made = self.modules[server]
             self.assertEqual([each["tool"] for each in made["modules"]],
                              ["prompts/odd", "resources/list", "resources/templates", "resources/read",
-                              "resources/Weather_of_a_day", "prompts/greet"])
+                              "resources/subscribe", "resources/Weather_of_a_day", "prompts/greet"])
             self.assertEqual(made["skipped"], [])
         own = self.call("notes", "prompts/odd", {})
         self.assertEqual(own["content"][0]["text"], "the tool")
@@ -68,6 +69,23 @@ class Features(ToolsTest):
         other = self.call("notes", "resources/Weather_of_a_day", {"city": "Oslo/../Rome", "day": "now"})
         self.assertEqual(other["content"][0]["resource"]["uri"], "weather://Oslo%2F..%2FRome/now")
         self.assertIsNotNone(self.approval)
+
+    def test_a_resource_is_followed_through_its_changes(self):
+        for server in self.generated:
+            text = self.run_ok(
+                f"from mcptools.{server} import prompts_odd, resources\n"
+                "updates = resources.updates(uri='note://5')\n"
+                "print(next(updates).text)\n"
+                "prompts_odd.run()\n"
+                "print(next(updates).text)", approvals="allow").text()
+            self.assertEqual(text, "the text of note://5\n" * 2)
+            # Without a change it waits, and its caller can give it up.
+            pending = self.cellgate.start("tools/call", {"server": server, "tool": "resources/subscribe",
+                                                         "arguments": {"uri": "note://5"}})
+            self.cellgate.allow(self.cellgate.approval())
+            self.cellgate.notify("$/cancelRequest", {"id": pending.id})
+            with self.assertRaises(RpcError):
+                pending.result()
 
     def test_a_picture_displays_itself(self):
         execution = self.run_ok("from mcptools.notes import resources\nresources.read.run(uri='note://picture')",
@@ -118,6 +136,15 @@ class Everything(ToolsTest):
             "print(len(resources.list.run().resources) > 3)\n"
             "print(prompts.args_prompt.run(city='Oslo').content.text)", approvals="allow").text()
         self.assertRegex(text, r"Resource 3: .*\nTrue\nWhat's weather in Oslo\?\n")
+
+    def test_its_updates_arrive(self):
+        text = self.run_ok(
+            "from mcptools.everything import resources, toggle_subscriber_updates\n"
+            "updates = resources.updates(uri='demo://resource/dynamic/text/1')\n"
+            "print(next(updates).text)\n"
+            "toggle_subscriber_updates.run()\n"
+            "print(next(updates).text)", approvals="allow").text()
+        self.assertRegex(text, r"\A(Resource 1: .*\n){2}\Z")
 
 
 if __name__ == "__main__":

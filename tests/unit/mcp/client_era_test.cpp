@@ -55,8 +55,10 @@ TEST_CASE("a modern server is not greeted; every request says who asks") {
         const Json meta = Json::parse(text)["params"]["_meta"];
         CHECK(meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28");
         CHECK(meta["io.modelcontextprotocol/clientInfo"]["name"] == "cellgate");
-        CHECK(meta["io.modelcontextprotocol/clientCapabilities"] ==
-              Json::parse(R"({"elicitation":{"form":{},"url":{}},"roots":{}})"));
+        CHECK(
+            meta["io.modelcontextprotocol/clientCapabilities"] ==
+            Json::parse(
+                R"({"elicitation":{"form":{},"url":{}},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}})"));
     }
 }
 

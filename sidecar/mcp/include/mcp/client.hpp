@@ -7,6 +7,7 @@
 // answer are refused. Owned by the caller of connect(), which must await close() before releasing it.
 
 #include "base/clock.hpp"
+#include "base/sync.hpp"
 #include "mcp/call_follower.hpp"
 #include "mcp/implementation.hpp"
 #include "protocol/connection.hpp"
@@ -19,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,7 @@ enum class Era { legacy, modern };
 
 class RunningCall;
 struct InputRequired;
+struct ServerTask;
 
 // What a server hears and says beside its tools.
 struct ClientSurroundings {
@@ -47,6 +50,8 @@ struct ToolList {
 struct Features {
     bool resources = false;
     bool prompts = false;
+    bool subscriptions = false; // to resources
+    bool tasks = false;         // legacy era: of tools
     bool tools_change = false;
     bool resources_change = false;
     bool prompts_change = false;
@@ -79,6 +84,9 @@ class Client {
 
     // As a call of a tool: each content is an embedded resource.
     Task<protocol::CallToolResult> read_resource(std::string uri, std::shared_ptr<CallFollower> follower = nullptr);
+    // Completes once the resource has changed since the last time that it completed; the first time at once. `limit`:
+    // for subscribing to it. Throws Error{tool_server_failed, limit_exceeded}.
+    Task<void> resource_changed(std::string uri, Duration limit);
     // As a call of a tool: the structure is the result, with `messages`, and their blocks are the content.
     Task<protocol::CallToolResult> get_prompt(std::string name, RawJson arguments,
                                               std::shared_ptr<CallFollower> follower = nullptr);
@@ -125,6 +133,15 @@ class Client {
     // Members of the params of the next request, with the answers to what the server asks for.
     Task<std::string> answers_to(std::shared_ptr<RunningCall> call, InputRequired asked);
     Task<void> end_call(std::shared_ptr<RunningCall> call);
+    Task<void> subscribe_to(std::string uri, Duration limit);
+    void on_resource_updated(const std::string& uri);
+    // Follows a task to its end. When that is given up, the server is asked to cancel it.
+    Task<protocol::CallToolResult> finish_task(std::shared_ptr<RunningCall> call, CallRequest request, ServerTask task);
+    Task<protocol::CallToolResult> poll_task(std::shared_ptr<RunningCall> call, CallRequest request, ServerTask task);
+    Task<ServerTask> get_task(std::shared_ptr<RunningCall> call, std::string id);
+    // Answers what a task wants of the user and is not in `answered` yet.
+    Task<void> update_task(std::shared_ptr<RunningCall> call, ServerTask task, std::set<std::string>* answered);
+    std::string task_params(const std::string& id, const std::string& more = {}) const;
     void on_malformed_message(const protocol::Frame& frame, const Error& why);
     void abort_connection(std::string reason);
 
@@ -150,8 +167,14 @@ class Client {
     std::string broken_because_;
     std::uint64_t next_progress_token_ = 1;
     std::shared_ptr<const ClientSurroundings> surroundings_;            // or nullptr
+    std::set<std::string> tasks_only_;                                  // tools that can be called as tasks only
     std::vector<std::shared_ptr<RunningCall>> running_;                 // calls, the last that began at the end
     std::map<std::uint64_t, std::shared_ptr<RunningCall>> in_progress_; // those that report it, by their token
+    struct Subscription {
+        bool changed = true;
+        Condition moved;
+    };
+    std::map<std::string, std::shared_ptr<Subscription>> subscriptions_; // by the resource's address
     Event ended_;
     TaskScope tasks_;
 };

@@ -1,58 +1,17 @@
 #include "agent/serve_agent.hpp"
 
-#include "base/sync.hpp"
+#include "agent_server.hpp"
 #include "daemon/stdio.hpp"
-#include "mcp/server.hpp"
-#include "sidecar_client.hpp"
-#include "tools.hpp"
 
 #include <memory>
 
 namespace cellgate::agent {
 
-namespace {
-
-constexpr std::string_view instructions =
-    "Runs code in a stateful, sandboxed kernel beside the user's editor. Write code that calls tools instead of "
-    "calling them one by one: generate_wrappers makes a Python package of an MCP server's tools, search_tools and "
-    "describe_tool say what there is, and execute runs the code. What leaves the sandbox may wait for a user's "
-    "answer; a denial says why, and asking again the same way will not change it.";
-
-// The variables that the user means for the kernel: KERNEL_ENV_NAME becomes NAME, as ipybox has it.
-Environment kernel_environment(const Environment& environment) {
-    constexpr std::string_view prefix = "KERNEL_ENV_";
-    Environment chosen;
-    for (const auto& [name, value] : environment) {
-        if (name.starts_with(prefix) && name.size() > prefix.size()) {
-            chosen[name.substr(prefix.size())] = value;
-        }
-    }
-    return chosen;
-}
-
-std::vector<mcp::Tool> all_tools(SidecarClient& sidecar, const UserLimits& limits) {
-    std::vector<mcp::Tool> all = execution_tools(sidecar, limits);
-    for (mcp::Tool& tool : catalogue_tools(sidecar)) {
-        all.push_back(std::move(tool));
-    }
-    all.push_back(install_tool(sidecar));
-    return all;
-}
-
-Task<std::unique_ptr<ByteStream>> connect_agent(async::Loop* loop, daemon::WorkspaceSidecarOptions options) {
-    co_return co_await daemon::connect_to_workspace(*loop, std::move(options));
-}
-
-} // namespace
-
 Task<void> serve_agent(async::Loop* loop, daemon::WorkspaceSidecarOptions options, Environment environment) {
     auto connection = std::make_shared<protocol::FramedConnection>(daemon::take_stdio(*loop), protocol::Framing::lines);
-    const UserLimits limits = read_user_limits(environment);
-    SidecarClient sidecar(
-        loop->clock(), [loop, options] { return connect_agent(loop, options); }, kernel_environment(environment));
-    mcp::ServerDescription description{{"cellgate", CELLGATE_VERSION}, std::string(instructions)};
-    mcp::Server server(std::move(connection), std::move(description), all_tools(sidecar, limits), loop->clock());
-    co_await finally(server.run(), sidecar.close());
+    const AgentSettings settings = read_agent_settings(std::move(options), environment);
+    AgentServer server(loop, std::move(connection), settings);
+    co_await server.run();
 }
 
 } // namespace cellgate::agent

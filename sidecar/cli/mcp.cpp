@@ -1,8 +1,13 @@
-// `cellgate mcp`: the MCP server for agents, and its entry in an MCP client's configuration.
+// `cellgate mcp`: the MCP server for agents, on stdin and stdout or over HTTP, and its entry in an MCP client's
+// configuration.
 
 #include "agent/client_config.hpp"
 #include "agent/serve_agent.hpp"
+#include "agent/serve_http.hpp"
 #include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/host.hpp"
 #include "commands.hpp"
 #include "log_level_option.hpp"
 #include "service/sidecar.hpp"
@@ -11,6 +16,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace cellgate::cli {
 
@@ -22,14 +28,64 @@ std::string own_program() {
     return error ? "cellgate" : program.string();
 }
 
+struct HttpArguments {
+    std::string at;
+    agent::HttpOptions options;
+};
+
+// `config`: the option that excludes --http.
+void add_http(CLI::App& command, const std::shared_ptr<HttpArguments>& http, CLI::Option* config) {
+    CLI::Option* at = command.add_option(
+        "--http", http->at,
+        "Serve agents over HTTP at HOST:PORT instead, until SIGINT; port 0: one that is free, which is printed");
+    at->type_name("HOST:PORT")->excludes(config);
+    command
+        .add_option("--token-file", http->options.token_file,
+                    "The token that requests need; without it a new one is made, and the path of its file printed")
+        ->type_name("FILE")
+        ->needs(at);
+    CLI::Option* certificate =
+        command.add_option("--tls-cert", http->options.certificate_file,
+                           "Serve HTTPS with this certificate (PEM); a HOST beyond this machine needs it");
+    CLI::Option* key = command.add_option("--tls-key", http->options.key_file, "The certificate's key (PEM)");
+    certificate->type_name("FILE")->needs(at)->needs(key);
+    key->type_name("FILE")->needs(certificate);
+}
+
+// HOST:PORT, where port 0 is one that is free.
+std::optional<Endpoint> listening_endpoint(std::string_view text) {
+    constexpr std::string_view any_port = ":0";
+    if (!text.ends_with(any_port)) {
+        return parse_endpoint(text, std::nullopt);
+    }
+    text.remove_suffix(any_port.size());
+    const std::optional<Host> host = parse_host(text);
+    return host ? std::optional(Endpoint{*host, 0}) : std::nullopt;
+}
+
+Task<void> serve(async::Loop* loop, daemon::WorkspaceSidecarOptions options, HttpArguments http) {
+    if (http.at.empty()) {
+        return agent::serve_agent(loop, std::move(options), process_environment());
+    }
+    const std::optional<Endpoint> endpoint = listening_endpoint(http.at);
+    if (!endpoint) {
+        throw Error(ErrorCode::config_invalid,
+                    fmt::format("--http: expected HOST:PORT, found {}", escape_unprintable(http.at)),
+                    "for example 127.0.0.1:0");
+    }
+    http.options.endpoint = *endpoint;
+    return agent::serve_agents_over_http(loop, std::move(options), std::move(http.options), process_environment());
+}
+
 } // namespace
 
 void add_mcp(CLI::App& app, Invocation& invocation) {
     auto options = std::make_shared<daemon::WorkspaceSidecarOptions>();
     auto client = std::make_shared<std::string>();
+    auto http = std::make_shared<HttpArguments>();
     options->workspace = ".";
     CLI::App* command = app.add_subcommand(
-        "mcp", "Serve an agent over MCP, on stdin and stdout: it runs code, and a user answers for it");
+        "mcp", "Serve an agent over MCP, on stdin and stdout, or agents over HTTP: they run code, and a user answers");
     command->add_option("--root", options->workspace, "The workspace; default: the current directory")
         ->check(CLI::ExistingDirectory.description({}))
         ->type_name("DIR");
@@ -38,14 +94,16 @@ void add_mcp(CLI::App& app, Invocation& invocation) {
                      "If this starts the workspace's sidecar: it appends every message to FILE, as JSON lines")
         ->type_name("FILE");
     add_log_level(*command, options->log_level, "If this starts the sidecar: what it logs");
-    command
-        ->add_option("--print-config", *client,
-                     "Print what to write into the configuration of an MCP client: vscode, claude, cursor or neovim")
+    CLI::Option* config = command->add_option(
+        "--print-config", *client,
+        "Print what to write into the configuration of an MCP client: vscode, claude, cursor or neovim");
+    config
         ->check(CLI::IsMember(std::vector<std::string>(std::begin(agent::mcp_clients), std::end(agent::mcp_clients)))
                     .description({}))
         ->type_name("CLIENT");
-    command->callback([options, client, &invocation] {
-        invocation.run = [options, client] {
+    add_http(*command, http, config);
+    command->callback([options, client, http, &invocation] {
+        invocation.run = [options, client, http] {
             if (!client->empty()) {
                 const std::string workspace = service::canonical_workspace(options->workspace);
                 const agent::McpClientConfig config = agent::mcp_client_config(*client, own_program(), workspace);
@@ -54,7 +112,7 @@ void add_mcp(CLI::App& app, Invocation& invocation) {
                 return 0;
             }
             async::Loop loop;
-            loop.run(agent::serve_agent(&loop, *options, process_environment()));
+            loop.run(serve(&loop, *options, *http));
             return 0;
         };
     });

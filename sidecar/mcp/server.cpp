@@ -58,6 +58,7 @@ struct Server::Caller {
     Implementation client;
     bool takes_forms = false;
     std::optional<RawJson> progress_token;
+    std::string beside; // its request
 };
 
 struct Server::Elicitation {
@@ -67,8 +68,8 @@ struct Server::Elicitation {
 
 // A call and its result. In the modern era it outlives its request when it asks a question.
 struct Server::Call final : ToolCall {
-    Call(protocol::Peer& peer_, Caller caller_, RawJson params_)
-        : peer(peer_), caller(std::move(caller_)), params(std::move(params_)) {}
+    Call(Server& server_, Caller caller_, RawJson params_)
+        : server(server_), caller(std::move(caller_)), params(std::move(params_)) {}
 
     const Implementation& client() const override { return caller.client; }
     bool can_ask() const override { return caller.takes_forms; }
@@ -80,13 +81,15 @@ struct Server::Call final : ToolCall {
         std::string progress = R"({"progressToken":)" + caller.progress_token->text() +
                                fmt::format(R"(,"progress":{},"message":)", ++reports);
         append_json_string(progress, std::string_view(message).substr(0, max_report_bytes));
-        peer.notify_raw("notifications/progress", RawJson::checked(progress + "}"));
+        server.before_message_(caller.beside);
+        server.peer_.notify_raw("notifications/progress", RawJson::checked(progress + "}"));
     }
 
     Task<Consent> ask(ConsentRequest question) override {
         if (caller.era == Era::legacy) {
             RawJson form = consent_params(question);
-            const RawJson answer = co_await peer.call_raw("elicitation/create", std::move(form));
+            server.before_message_(caller.beside);
+            const RawJson answer = co_await server.peer_.call_raw("elicitation/create", std::move(form));
             co_return consent_of(answer, question);
         }
         const auto asked = std::make_shared<Elicitation>();
@@ -100,7 +103,7 @@ struct Server::Call final : ToolCall {
         co_return;
     }
 
-    protocol::Peer& peer;
+    Server& server;
     Caller caller;        // of the present request
     const RawJson params; // of the first one
     int reports = 0;
@@ -119,7 +122,9 @@ Server::Server(std::shared_ptr<protocol::Connection> connection, ServerDescripti
     peer_.on_request<RawInitialize>([this](RawJson params) { return at_once(initialize(params)); });
     peer_.on_request<RawDiscover>([this](RawJson params) { return at_once(discover(params)); });
     peer_.on_request<RawList>([this](RawJson params) { return at_once(list_tools(params)); });
-    peer_.on_request<RawCall>([this](RawJson params) { return call_tool(std::move(params)); });
+    peer_.on_raw_request("tools/call", [this](RawJson params, std::string beside) {
+        return call_tool(std::move(params), std::move(beside));
+    });
     peer_.on_request<Ping>([](Empty) -> Task<Empty> { co_return Empty{}; });
     peer_.set_admission([this](const std::string&, const RawJson&) {
         if (peer_.connection().queued_bytes() > max_unread_results) {
@@ -147,12 +152,7 @@ Server::Caller Server::caller_of(const RawJson& params) const {
     Caller caller;
     if (meta.protocol_version) {
         if (*meta.protocol_version != modern_version) {
-            const std::string found = escape_unprintable(meta.protocol_version->substr(0, 40));
-            std::string data = fmt::format(R"({{"supported":["{}"],"requested":)", modern_version);
-            append_json_string(data, found);
-            throw protocol::ErrorWithData(static_cast<ErrorCode>(unsupported_protocol_version),
-                                          fmt::format("expected MCP {}, found {}", modern_version, found),
-                                          RawJson::checked(data + "}"));
+            throw unsupported_version(*meta.protocol_version);
         }
         if (!meta.client_capabilities) {
             throw invalid("params._meta: expected io.modelcontextprotocol/clientCapabilities");
@@ -218,8 +218,9 @@ RawJson Server::list_tools(const RawJson& params) const {
     return completed(caller.era, RawJson::checked(fmt::format(R"({{"tools":{}{}}})", to_json(specs), freshness)));
 }
 
-Task<RawJson> Server::call_tool(RawJson params) {
+Task<RawJson> Server::call_tool(RawJson params, std::string beside) {
     Caller caller = caller_of(params);
+    caller.beside = std::move(beside);
     const std::optional<std::string> state = from_json<CallRequest>(params, "params").request_state;
     const std::shared_ptr<Call> call =
         state ? resume(params, std::move(caller), *state) : start(params, std::move(caller));
@@ -247,7 +248,7 @@ std::shared_ptr<Server::Call> Server::start(const RawJson& params, Caller caller
         throw invalid(fmt::format("there is no tool \"{}\"", escape_unprintable(request.name.substr(0, 100))));
     }
     RawJson arguments = request.arguments.value_or(RawJson::checked("{}"));
-    auto call = std::make_shared<Call>(peer_, std::move(caller), params);
+    auto call = std::make_shared<Call>(*this, std::move(caller), params);
     call->cancel = tasks_.spawn(run_tool(call, &*tool, std::move(arguments)));
     return call;
 }

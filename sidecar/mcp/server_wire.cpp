@@ -1,6 +1,10 @@
 #include "server_wire.hpp"
 
+#include "base/escape_unprintable.hpp"
 #include "elicitation_wire.hpp"
+#include "wire.hpp"
+
+#include <fmt/format.h>
 
 namespace cellgate::mcp {
 
@@ -35,6 +39,14 @@ struct LooseImplementation {
 };
 
 } // namespace
+
+protocol::ErrorWithData unsupported_version(std::string_view found) {
+    const std::string shown = escape_unprintable(found.substr(0, 40));
+    std::string data = fmt::format(R"({{"supported":["{}"],"requested":)", modern_version);
+    append_json_string(data, shown);
+    return {static_cast<ErrorCode>(unsupported_protocol_version),
+            fmt::format("expected MCP {}, found {}", modern_version, shown), RawJson::checked(data + "}")};
+}
 
 RawJson consent_params(const ConsentRequest& question) {
     std::string params = R"({"mode":"form","message":)";

@@ -4,6 +4,7 @@
 #include "base/json_codec.hpp"
 #include "mcp/implementation.hpp"
 #include "mcp/server.hpp"
+#include "protocol/message.hpp"
 #include "protocol/peer.hpp"
 #include "protocol/tool_spec.hpp"
 
@@ -96,9 +97,6 @@ struct InputResponses {
     }
 };
 
-struct RawCall : protocol::Request<RawJson, RawJson> {
-    static constexpr std::string_view name = "tools/call";
-};
 struct RawList : protocol::Request<RawJson, RawJson> {
     static constexpr std::string_view name = "tools/list";
 };
@@ -109,6 +107,8 @@ struct RawDiscover : protocol::Request<RawJson, RawJson> {
     static constexpr std::string_view name = "server/discover";
 };
 
+// The error for a version that is not the modern one.
+protocol::ErrorWithData unsupported_version(std::string_view found);
 // The params of an elicitation: a form with a checkbox for the yes, and one for how long it holds, if the user may say.
 RawJson consent_params(const ConsentRequest& question);
 // A yes only if the form was accepted with the checkbox set.

@@ -137,6 +137,20 @@ struct OldServer final : protocol::Connection {
     std::shared_ptr<Connection> inner;
 };
 
+inline std::vector<mcp::Tool> test_tools(Record* record) {
+    using Call = std::shared_ptr<ToolCall>;
+    std::vector<mcp::Tool> tools;
+    tools.push_back(mcp::typed_tool<EchoArguments>(spec("echo"), echo));
+    tools.push_back(
+        mcp::typed_tool<Empty>(spec("hold"), [record](Empty, Call call) { return hold(record, std::move(call)); }));
+    tools.push_back(
+        mcp::typed_tool<Empty>(spec("ask"), [record](Empty, Call call) { return ask(record, std::move(call)); }));
+    tools.push_back(
+        mcp::typed_tool<Empty>(spec("swap"), [record](Empty, Call call) { return swap(record, std::move(call)); }));
+    tools.push_back(mcp::typed_tool<Empty>(spec("fail"), fail));
+    return tools;
+}
+
 // A server, and the other end of its stream.
 struct Fixture {
     explicit Fixture(bool old = false) {
@@ -147,17 +161,8 @@ struct Fixture {
         if (old) {
             connection = std::make_shared<OldServer>(std::move(connection));
         }
-        std::vector<mcp::Tool> tools;
-        tools.push_back(mcp::typed_tool<EchoArguments>(spec("echo"), echo));
-        tools.push_back(mcp::typed_tool<Empty>(
-            spec("hold"), [this](Empty, std::shared_ptr<ToolCall> call) { return hold(&record, std::move(call)); }));
-        tools.push_back(mcp::typed_tool<Empty>(
-            spec("ask"), [this](Empty, std::shared_ptr<ToolCall> call) { return ask(&record, std::move(call)); }));
-        tools.push_back(mcp::typed_tool<Empty>(
-            spec("swap"), [this](Empty, std::shared_ptr<ToolCall> call) { return swap(&record, std::move(call)); }));
-        tools.push_back(mcp::typed_tool<Empty>(spec("fail"), fail));
         server = std::make_unique<mcp::Server>(
-            std::move(connection), mcp::ServerDescription{{"the server", "1"}, "use it"}, std::move(tools), clock);
+            std::move(connection), mcp::ServerDescription{{"the server", "1"}, "use it"}, test_tools(&record), clock);
         scope.spawn(server->run());
     }
     ~Fixture() {

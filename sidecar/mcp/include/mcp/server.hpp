@@ -78,6 +78,12 @@ class Server {
     Server& operator=(const Server&) = delete;
     ~Server();
 
+    // For a connection that has to know to which request a message of ours belongs: called with what was beside that
+    // request (see protocol::Frame), right before a call sends a notification or a question.
+    void set_before_message(std::function<void(const std::string& beside)> callback) {
+        before_message_ = std::move(callback);
+    }
+
     // Runs until the client's connection ends; then cancels the running calls and waits for them.
     Task<void> run();
 
@@ -95,7 +101,7 @@ class Server {
     RawJson initialize(const RawJson& params);
     RawJson discover(const RawJson& params) const;
     RawJson list_tools(const RawJson& params) const;
-    Task<RawJson> call_tool(RawJson params);
+    Task<RawJson> call_tool(RawJson params, std::string beside);
     std::shared_ptr<Call> start(const RawJson& params, Caller caller);
     std::shared_ptr<Call> resume(const RawJson& params, Caller caller, const std::string& state);
     Task<void> end_tasks();
@@ -109,6 +115,7 @@ class Server {
     ServerDescription description_;
     std::vector<Tool> tools_;
     Clock& clock_;
+    std::function<void(const std::string&)> before_message_ = [](const std::string&) {};
     std::shared_ptr<const Caller> legacy_;       // after `initialize`
     std::map<std::string, Suspended> suspended_; // by the state that the client got
     TaskScope tasks_;

@@ -1,0 +1,38 @@
+#pragma once
+// `AgentServer` is the MCP server for one agent, with its own connection to the workspace's sidecar.
+
+#include "base/environment.hpp"
+#include "daemon/connect.hpp"
+#include "limits.hpp"
+#include "mcp/server.hpp"
+#include "sidecar_client.hpp"
+
+#include <memory>
+
+namespace cellgate::agent {
+
+// What all agents of this process have alike.
+struct AgentSettings {
+    daemon::WorkspaceSidecarOptions sidecar;
+    UserLimits limits;
+    Environment kernel_environment;
+};
+
+// `environment`, of this process, has the user's limits and what is meant for the kernel. Throws Error{config_invalid}
+// for limits that are no numbers.
+AgentSettings read_agent_settings(daemon::WorkspaceSidecarOptions options, const Environment& environment);
+
+class AgentServer {
+  public:
+    AgentServer(async::Loop* loop, std::shared_ptr<protocol::Connection> connection, const AgentSettings& settings);
+
+    mcp::Server& server() { return server_; }
+    // Until its client has gone.
+    Task<void> run();
+
+  private:
+    SidecarClient sidecar_;
+    mcp::Server server_;
+};
+
+} // namespace cellgate::agent

@@ -68,10 +68,10 @@ Task<async::HttpServerOptions> server_options(async::Loop* loop, HttpOptions opt
     co_return server;
 }
 
-std::string own_token_path(const Environment& environment, std::uint16_t port) {
+std::string own_token_path(const Environment& environment, const Endpoint& served) {
     const std::string runtime = store::find_directories(environment).runtime;
     store::make_private_directory(runtime);
-    return fmt::format("{}/mcp-{}.token", runtime, port);
+    return fmt::format("{}/mcp-{}.token", runtime, to_string(served));
 }
 
 Task<void> set_on_signal(async::Loop* loop, int signal, Event* ended) {
@@ -104,12 +104,12 @@ Task<void> serve_agents_over_http(async::Loop* loop, daemon::WorkspaceSidecarOpt
     const bool tls = !http.certificate_file.empty();
     async::HttpServerOptions listening = co_await server_options(loop, http);
     async::HttpServer server(*loop, std::move(listening));
+    const Endpoint served{http.endpoint.host, server.port()};
     std::optional<OwnTokenFile> own_token;
     if (token.empty()) {
-        own_token.emplace(own_token_path(environment, server.port()));
+        own_token.emplace(own_token_path(environment, served));
         token = own_token->token();
     }
-    const Endpoint served{http.endpoint.host, server.port()};
     mcp::HttpService service(loop->clock(), mcp::HttpGuard(served, tls, std::move(token)),
                              [loop, &settings](std::shared_ptr<mcp::PostedConnection> connection) {
                                  return std::make_unique<AgentOverHttp>(loop, std::move(connection), settings);

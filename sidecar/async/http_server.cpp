@@ -142,6 +142,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
     std::map<Exchange*, std::shared_ptr<Exchange>> exchanges; // that are complete and not completed
     std::vector<std::shared_ptr<Exchange>> arrived;
     std::vector<std::shared_ptr<Exchange>> news;
+    bool has_room = false; // a connection has closed
     TaskScope tasks;
 };
 
@@ -326,6 +327,7 @@ void HttpServer::Impl::on_connection(MHD_Connection* connection, void** slot, MH
     }
     const std::unique_ptr<ClockPointer> clock(static_cast<ClockPointer*>(std::exchange(*slot, nullptr)));
     close_handle<RequestClock>((*clock)->timer);
+    has_room = true;
 }
 
 void HttpServer::Impl::on_completed(MHD_Connection* connection, void** slot, MHD_RequestTerminationCode how) {
@@ -418,7 +420,9 @@ void HttpServer::Impl::run() {
     MicrohttpdLibrary::get().run(daemon);
     uv_timer_stop(&timer);
     MHD_UNSIGNED_LONG_LONG milliseconds = 0;
-    if (MicrohttpdLibrary::get().get_timeout(daemon, &milliseconds) == MHD_YES) {
+    if (std::exchange(has_room, false)) {
+        run_after(0); // only then it accepts again, if it had too many
+    } else if (MicrohttpdLibrary::get().get_timeout(daemon, &milliseconds) == MHD_YES) {
         run_after(milliseconds);
     }
     for (const std::shared_ptr<Exchange>& exchange : std::exchange(arrived, {})) {

@@ -195,14 +195,14 @@ Task<void> HttpService::answer_message(ServedRequest request, protocol::Message 
     if (!agent) {
         responder->reply(words(unavailable, "too many agents are connected\n"));
     } else if (is_request) {
-        co_await answer_request(std::move(key), std::move(agent), std::move(message), std::move(responder));
+        co_await answer_request(std::move(key), std::move(agent), begins, std::move(message), std::move(responder));
     } else {
         agent->connection->post(message, std::move(request.body));
         responder->reply({accepted});
     }
 }
 
-Task<void> HttpService::answer_request(Key key, std::shared_ptr<Agent> agent, protocol::Message message,
+Task<void> HttpService::answer_request(Key key, std::shared_ptr<Agent> agent, bool begins, protocol::Message message,
                                        std::shared_ptr<async::HttpResponder> responder) {
     const std::shared_ptr<PostedConnection> connection = agent->connection;
     const std::shared_ptr<PostedConnection::Stream> messages = connection->post_request(message);
@@ -225,12 +225,10 @@ Task<void> HttpService::answer_request(Key key, std::shared_ptr<Agent> agent, pr
     }
     const int code = code_of_error(text);
     ServedReply reply = json_reply(http_status_of(key.first, code), text);
-    if (key.first == Era::legacy && message.method == "initialize") {
-        if (code == 0) {
-            reply.fields.emplace_back("Mcp-Session-Id", key.second);
-        } else {
-            remove(key);
-        }
+    if (begins && code == 0) {
+        reply.fields.emplace_back("Mcp-Session-Id", key.second);
+    } else if (begins) {
+        remove(key);
     }
     responder->reply(std::move(reply));
 }

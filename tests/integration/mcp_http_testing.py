@@ -108,6 +108,12 @@ class HttpClient:
         self.broken = []
         self._next_id = 0
         self._asked = {}
+        self._connections = []
+
+    def close(self):
+        for connection in self._connections:
+            connection.close()
+        assert not self.broken, self.broken[:3]
 
     def fields(self, method=None, params=None):
         fields = {"Authorization": f"Bearer {self.served.token}", "Content-Type": "application/json", "Accept": BOTH_TYPES}
@@ -124,6 +130,7 @@ class HttpClient:
 
     def send(self, verb, body=b"", fields=None, path="/mcp"):
         connection = self.served.connect(self.authority)
+        self._connections.append(connection)
         connection.request(verb, path, body, fields or self.fields())
         return Answer(connection, connection.getresponse(), self._judge)
 
@@ -188,7 +195,7 @@ class HttpMcpTest(WorkspaceSidecarTest):
 
     def http(self, served, initialize=True, **options):
         client = HttpClient(served, **options)
-        self.addCleanup(lambda: self.assertEqual(client.broken, []))
+        self.addCleanup(client.close)
         if initialize and not client.modern:
             client.initialize()
         return client

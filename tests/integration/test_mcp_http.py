@@ -79,13 +79,11 @@ class BothEras(HttpMcpTest):
 
     def test_our_own_client_generates_wrappers_of_it(self):
         served = self.serve()
-        for modern in (False, True):
-            folder = self.workspace.base / f"made-{modern}"
-            made = subprocess.run([CELLGATE, "generate", "cg", "--url", served.url, "--header",
-                                   f"Authorization: Bearer {served.token}", "--out", str(folder)], text=True,
-                                  cwd=self.workspace.path, env=self.workspace.environment(), capture_output=True)
-            self.assertEqual(made.returncode, 0, made.stderr)
-            self.assertTrue((folder / "cg/execute.py").is_file(), list(folder.rglob("*")))
+        made = subprocess.run([CELLGATE, "generate", "cg", "--url", served.url, "--header",
+                               f"Authorization: Bearer {served.token}"], text=True, cwd=self.workspace.path,
+                              env=self.workspace.environment(), capture_output=True)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertTrue((self.workspace.path / "mcptools/cg/execute.py").is_file(), self.workspace.files())
 
 
 class TheLegacyEra(HttpMcpTest):
@@ -112,6 +110,9 @@ class TheLegacyEra(HttpMcpTest):
         without = {name: value for name, value in fields.items() if name != "Mcp-Session-Id"}
         self.assertEqual(agent.post(listing, without).status, 400)
         self.assertEqual(agent.post(listing, {**fields, "Mcp-Session-Id": "0" * 32}).status, 404)
+        again = agent.post(INITIALIZE, fields)
+        self.assertEqual((again.status, again.last()["error"]["code"]), (200, -32600))
+        self.assertEqual(agent.request("ping"), {})
         wrong = agent.post(listing, {**fields, "MCP-Protocol-Version": "2025-01-01"})
         self.assertEqual((wrong.status, wrong.last()["error"]["code"]), (400, -32022))
 

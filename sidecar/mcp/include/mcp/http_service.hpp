@@ -57,7 +57,8 @@ class HttpService final : public async::HttpHandler {
     async::ServedReply end_session(const async::ServedRequest& request);
     Task<void> answer_message(async::ServedRequest request, protocol::Message message,
                               std::shared_ptr<async::HttpResponder> responder);
-    Task<void> answer_request(Key key, std::shared_ptr<Agent> agent, protocol::Message message,
+    // `begins`: a session, by `initialize`.
+    Task<void> answer_request(Key key, std::shared_ptr<Agent> agent, bool begins, protocol::Message message,
                               std::shared_ptr<async::HttpResponder> responder);
     Task<void> stream(std::shared_ptr<PostedConnection> connection, std::shared_ptr<PostedConnection::Stream> stream,
                       std::shared_ptr<async::HttpResponder> responder);

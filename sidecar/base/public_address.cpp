@@ -93,4 +93,8 @@ bool is_local_name(const Host& host) {
     return host.name == "localhost" || host.name.ends_with(".localhost");
 }
 
+bool is_loopback(const Host& host) {
+    return host.name == "localhost" || host.name == "127.0.0.1" || host.name == "::1";
+}
+
 } // namespace cellgate

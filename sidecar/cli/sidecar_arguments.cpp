@@ -71,7 +71,7 @@ void SidecarArguments::add_to(CLI::App& command) {
     command
         .add_option("--allow-domain", allow_domains,
                     "Let what runs in the sandbox connect to this host without asking: example.org, *.example.org, "
-                    "example.org:443, 10.0.0.5. May be given more than once")
+                    "example.org:443, localhost:5432. May be given more than once")
         ->check([](const std::string& text) {
             return parse_host_pattern(text)
                        ? std::string()

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
+#include "base/public_address.hpp"
 #include "client_hello.hpp"
 #include "protocol_sniffer.hpp"
 
@@ -16,14 +17,19 @@ namespace {
                                                to_string(endpoint), what, escape_unprintable(asks.substr(0, 300))));
 }
 
+// A program that connects to a relay may know the loopback by another of its names.
+bool means(const Host& asked, const Host& host) {
+    return asked == host || (is_loopback(asked) && is_loopback(host));
+}
+
 void require_name(const ClientHello& hello, const Endpoint& endpoint) {
     // Of an address no name is asked for.
-    if (!hello.server_name && endpoint.host.is_address) {
+    if (!hello.server_name && (endpoint.host.is_address || is_loopback(endpoint.host))) {
         return;
     }
     const std::string asked = hello.server_name.value_or("none");
     const std::optional<Host> host = hello.server_name ? parse_host(asked) : std::nullopt;
-    if (host != endpoint.host) {
+    if (!host || !means(*host, endpoint.host)) {
         refuse_other(endpoint, asked, "its TLS server name");
     }
 }
@@ -37,7 +43,7 @@ void require_host(const RequestHead& head, const Endpoint& endpoint) {
     }
     // Many leave out the port, whichever it is.
     const std::optional<Endpoint> asked = field ? parse_endpoint(*field, endpoint.port) : std::nullopt;
-    if (asked != endpoint) {
+    if (!asked || asked->port != endpoint.port || !means(asked->host, endpoint.host)) {
         refuse_other(endpoint, field.value_or("none"), "its Host field");
     }
 }

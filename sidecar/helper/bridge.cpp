@@ -1,24 +1,24 @@
 #include "bridge.hpp"
 
+#include "connected_program.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <dirent.h>
 #include <fcntl.h>
 #include <list>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
+#include <set>
 #include <string>
 #include <string_view>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -29,139 +29,15 @@ namespace cellgate::helper {
 namespace {
 
 constexpr std::size_t max_connections = 256; // the next ones wait in the listener's queue
-constexpr std::size_t max_program_bytes = 100;
-constexpr std::size_t max_status_bytes = 4096;
-constexpr std::size_t max_children_bytes = std::size_t{16} << 10; // bytes of their numbers
-constexpr int max_starts = 6;                                     // so that what is said fits into 255 bytes
-
-std::string read_text(const std::string& path, std::size_t most) {
-    std::string text(most, '\0');
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const ssize_t size = fd < 0 ? 0 : ::read(fd, text.data(), text.size());
-    if (fd >= 0) {
-        ::close(fd);
-    }
-    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-    return text;
-}
-
-// The inode of the socket of who connected to the bridge from `port`; empty when it has gone.
-std::string socket_at(unsigned port, unsigned bridge_port) {
-    std::string found;
-    if (std::FILE* table = std::fopen("/proc/net/tcp", "re")) {
-        char line[512];
-        while (found.empty() && std::fgets(line, sizeof line, table) != nullptr) {
-            unsigned local = 0;
-            unsigned remote = 0;
-            unsigned long inode = 0;
-            if (std::sscanf(line, " %*u: %*8X:%4X %*8X:%4X %*X %*s %*s %*s %*u %*u %lu", &local, &remote, &inode) ==
-                    3 &&
-                local == port && remote == bridge_port) {
-                found = std::to_string(inode);
-            }
-        }
-        std::fclose(table);
-    }
-    return found;
-}
-
-bool holds_socket(const std::string& process, const std::string& socket) {
-    const std::string folder = process + "/fd";
-    const std::string link = "socket:[" + socket + "]";
-    bool found = false;
-    if (DIR* descriptors = ::opendir(folder.c_str())) {
-        while (const dirent* entry = found ? nullptr : ::readdir(descriptors)) {
-            char target[64];
-            const ssize_t size = ::readlinkat(::dirfd(descriptors), entry->d_name, target, sizeof target);
-            found = size > 0 && std::string(target, static_cast<std::size_t>(size)) == link;
-        }
-        ::closedir(descriptors);
-    }
-    return found;
-}
-
-// "python3 fetch.py": its command line, without the folder of the program. `whole`: else the program alone.
-std::string program_of(const std::string& process, bool whole) {
-    std::string command = read_text(process + "/cmdline", 4 * max_program_bytes);
-    command.resize(whole ? command.size() : std::min(command.find('\0'), command.size()));
-    while (command.ends_with('\0')) {
-        command.pop_back();
-    }
-    command.erase(0, command.rfind('/', command.find('\0')) + 1);
-    for (char& c : command) {
-        c = c == '\0' ? ' ' : c;
-    }
-    if (command.size() > max_program_bytes) {
-        command.resize(max_program_bytes);
-    }
-    return command;
-}
-
-long parent_of(long process) {
-    const std::string status = read_text("/proc/" + std::to_string(process) + "/status", max_status_bytes);
-    constexpr std::string_view name = "\nPPid:\t";
-    const std::size_t found = status.find(name);
-    return found == std::string::npos ? 0 : std::strtol(status.c_str() + found + name.size(), nullptr, 10);
-}
-
-// The thread of `parent` that started `process`; 0 when none did, or the system does not say.
-long thread_that_started(long process, long parent) {
-    const std::string folder = "/proc/" + std::to_string(parent) + "/task";
-    const std::string wanted = " " + std::to_string(process) + " ";
-    long found = 0;
-    if (DIR* threads = ::opendir(folder.c_str())) {
-        while (const dirent* entry = found != 0 ? nullptr : ::readdir(threads)) {
-            const std::string children =
-                " " + read_text(folder + "/" + entry->d_name + "/children", max_children_bytes);
-            found = children.find(wanted) == std::string::npos ? 0 : std::strtol(entry->d_name, nullptr, 10);
-        }
-        ::closedir(threads);
-    }
-    return found;
-}
-
-// " 41:2 40:2": the process and the thread that started it, that thread's process and so on, as far as `command`.
-std::string starts_of(long process, pid_t command) {
-    std::string starts;
-    for (int step = 0; step < max_starts && process > 1 && process != command; ++step) {
-        const long parent = parent_of(process);
-        const long thread = thread_that_started(process, parent);
-        if (thread == 0) {
-            break;
-        }
-        starts += " " + std::to_string(process) + ":" + std::to_string(thread);
-        process = parent;
-    }
-    return starts;
-}
-
-// `command`: the process that the sandbox is for.
-std::string caller_of(int client, pid_t command) {
-    sockaddr_in peer{};
-    sockaddr_in own{};
-    socklen_t size = sizeof peer;
-    if (::getpeername(client, reinterpret_cast<sockaddr*>(&peer), &size) != 0 ||
-        ::getsockname(client, reinterpret_cast<sockaddr*>(&own), &size) != 0) {
-        return {};
-    }
-    const std::string socket = socket_at(ntohs(peer.sin_port), ntohs(own.sin_port)); // its inode
-    std::string found;
-    if (DIR* processes = socket.empty() ? nullptr : ::opendir("/proc")) {
-        while (const dirent* entry = found.empty() ? ::readdir(processes) : nullptr) {
-            const std::string process = std::string("/proc/") + entry->d_name;
-            if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && holds_socket(process, socket)) {
-                const long number = std::strtol(entry->d_name, nullptr, 10);
-                found = (number == command ? "command " : "") + socket + starts_of(number, command) + "\n" +
-                        program_of(process, number != command);
-            }
-        }
-        ::closedir(processes);
-    }
-    return found;
-}
-
 constexpr int client_side = 0;
 constexpr int proxy_side = 1;
+constexpr std::size_t socks_answer_bytes = 12; // to the greeting (2), and to the request
+
+// Where it listens.
+struct Listener {
+    int fd;
+    std::string request; // by SOCKS5, of a relay: the greeting without a password, and CONNECT by name
+};
 
 // A client and its connection to the proxy. Each side has what was read from it and the other has not taken yet.
 //
@@ -170,12 +46,13 @@ constexpr int proxy_side = 1;
 // something unread would reset the connection, and destroy the answer. A client ends by a reset or after its own end.
 class Connection {
   public:
-    Connection(int client, int proxy, pid_t command) : sides_{Side{client, {}, 0}, Side{proxy, {}, 0}} {
-        const std::string caller = caller_of(client, command);
+    Connection(int client, int proxy, const std::string& request, pid_t command)
+        : sides_{Side{client, {}, 0}, Side{proxy, {}, 0}}, answer_left_(request.empty() ? 0 : socks_answer_bytes) {
+        const std::string caller = connected_program(client, command);
         std::string& preface = sides_[client_side].waiting;
         preface.push_back('\0');
         preface.push_back(static_cast<char>(caller.size()));
-        preface += caller;
+        preface += caller + request;
     }
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -186,7 +63,8 @@ class Connection {
 
     void ask(std::vector<pollfd>& sources) const {
         for (int side = 0; side < 2; ++side) {
-            const bool reads = !sides_[side].ended && sides_[side].waiting.empty();
+            const bool may_read = side == proxy_side || answer_left_ == 0;
+            const bool reads = may_read && !sides_[side].ended && sides_[side].waiting.empty();
             const bool writes = !sides_[1 - side].waiting.empty();
             const auto events = static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
             // One that nothing is wanted of is asked whether it is gone, but not again and again.
@@ -262,11 +140,36 @@ class Connection {
             return false;
         }
         sides_[side].ended = size <= 0;
+        std::string_view got(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+        if (answer_left_ > 0 && !take_answer(got)) {
+            return false;
+        }
         if (size <= 0 || !sides_[1 - side].takes_more) {
             return true;
         }
-        sides_[side].waiting.assign(bytes.data(), static_cast<std::size_t>(size));
+        sides_[side].waiting.assign(got);
         return write_to(1 - side);
+    }
+
+    // Of the proxy to the request: a 0 follows the version in each of its two parts when it carries the request out.
+    bool take_answer(std::string_view& got) {
+        constexpr std::size_t of_greeting = 2;
+        while (!got.empty() && answer_left_ > 0) {
+            const std::size_t at = socks_answer_bytes - answer_left_--;
+            const bool is_status = at == 1 || at == of_greeting + 1;
+            if (is_status && got.front() != 0) {
+                return refuse_client();
+            }
+            got.remove_prefix(1);
+        }
+        return !sides_[proxy_side].ended || refuse_client();
+    }
+
+    // By a reset: an end of the stream could be taken for an empty answer.
+    bool refuse_client() {
+        constexpr linger at_once{1, 0};
+        ::setsockopt(sides_[client_side].fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        return false;
     }
 
     bool write_to(int side) {
@@ -294,6 +197,7 @@ class Connection {
     }
 
     Side sides_[2];
+    std::size_t answer_left_; // bytes of the proxy's answer that are still to come; meanwhile the client is not read
 };
 
 int connect_to(const sockaddr_un& proxy) {
@@ -306,14 +210,26 @@ int connect_to(const sockaddr_un& proxy) {
     return -1;
 }
 
-[[noreturn]] void carry_all(int listener, const sockaddr_un& proxy, pid_t command) {
+void accept_one(const Listener& listener, const sockaddr_un& proxy, pid_t command, std::list<Connection>& connections) {
+    const int client = ::accept4(listener.fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int out = client < 0 ? -1 : connect_to(proxy);
+    if (out >= 0) {
+        connections.emplace_back(client, out, listener.request, command);
+    } else if (client >= 0) {
+        ::close(client);
+    }
+}
+
+[[noreturn]] void carry_all(const std::vector<Listener>& listeners, const sockaddr_un& proxy, pid_t command) {
     std::list<Connection> connections;
     while (true) {
         std::vector<pollfd> sources;
         for (const Connection& connection : connections) {
             connection.ask(sources);
         }
-        sources.push_back({connections.size() < max_connections ? listener : -1, POLLIN, 0});
+        for (const Listener& listener : listeners) {
+            sources.push_back({connections.size() < max_connections ? listener.fd : -1, POLLIN, 0});
+        }
         if (::poll(sources.data(), sources.size(), -1) < 0 && errno != EINTR) {
             std::_Exit(1);
         }
@@ -321,19 +237,15 @@ int connect_to(const sockaddr_un& proxy) {
         for (auto connection = connections.begin(); connection != connections.end(); source += 2) {
             connection = connection->carry(source) ? std::next(connection) : connections.erase(connection);
         }
-        if (sources.back().revents != 0) {
-            const int client = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-            const int out = client < 0 ? -1 : connect_to(proxy);
-            if (out >= 0) {
-                connections.emplace_back(client, out, command);
-            } else if (client >= 0) {
-                ::close(client);
+        for (const Listener& listener : listeners) {
+            if ((source++)->revents != 0) {
+                accept_one(listener, proxy, command, connections);
             }
         }
     }
 }
 
-[[noreturn]] void become_bridge(int listener, const sockaddr_un& proxy, pid_t command) {
+[[noreturn]] void become_bridge(const std::vector<Listener>& listeners, const sockaddr_un& proxy, pid_t command) {
     ::prctl(PR_SET_NAME, "cellgate-bridge");
     ::setsid();
     ::signal(SIGPIPE, SIG_IGN);
@@ -342,21 +254,87 @@ int connect_to(const sockaddr_un& proxy) {
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         ::dup2(null, fd);
     }
-    const int kept = ::dup2(listener, STDERR_FILENO + 1);
-    ::close_range(STDERR_FILENO + 2, ~0U, 0);
-    carry_all(kept, proxy, command);
+    std::set<unsigned> kept;
+    for (const Listener& listener : listeners) {
+        kept.insert(static_cast<unsigned>(listener.fd));
+    }
+    unsigned next = STDERR_FILENO + 1;
+    for (const unsigned fd : kept) {
+        if (fd > next) {
+            ::close_range(next, fd - 1, 0);
+        }
+        next = fd + 1;
+    }
+    ::close_range(next, ~0U, 0);
+    carry_all(listeners, proxy, command);
+}
+
+// -1 when it cannot be.
+int listen_at(int family, std::uint16_t port) {
+    sockaddr_in6 v6{};
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(port);
+    v6.sin6_addr = in6addr_loopback;
+    sockaddr_in v4{};
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+    v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const bool is_v4 = family == AF_INET;
+    const sockaddr* place = is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
+    const int listener = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (listener >= 0 && ::bind(listener, place, is_v4 ? sizeof v4 : sizeof v6) == 0 &&
+        ::listen(listener, SOMAXCONN) == 0) {
+        return listener;
+    }
+    ::close(listener);
+    return -1;
+}
+
+std::string socks_request(std::string_view host, std::uint16_t port) {
+    std::string request("\5\1\0\5\1\0\3", 7);
+    request += static_cast<char>(host.size());
+    request += host;
+    request += static_cast<char>(port >> 8);
+    request += static_cast<char>(port & 0xff);
+    return request;
+}
+
+// The port in front of a colon, and what is behind it; 0 for any other text.
+std::uint16_t take_port(const char*& text) {
+    char* colon = nullptr;
+    const unsigned long port = std::strtoul(text, &colon, 10);
+    if (*colon != ':' || port > UINT16_MAX) {
+        return 0;
+    }
+    text = colon + 1;
+    return static_cast<std::uint16_t>(port);
+}
+
+// False when one cannot listen that has to.
+bool listen_for_all(std::uint16_t proxy_port, const std::vector<const char*>& relays,
+                    std::vector<Listener>& listeners) {
+    listeners.push_back({listen_at(AF_INET, proxy_port), {}});
+    for (const char* relay : relays) {
+        const int family = *relay == '4' ? AF_INET : AF_INET6;
+        const char* rest = relay + 2;
+        const std::uint16_t port = take_port(rest);
+        const int listener = listen_at(family, port);
+        if (listener >= 0 || family == AF_INET) {
+            listeners.push_back({listener, socks_request(rest, port)});
+        }
+    }
+    return std::none_of(listeners.begin(), listeners.end(), [](const Listener& each) { return each.fd < 0; });
 }
 
 } // namespace
 
-bool start_bridge(const char* way) {
-    char* colon = nullptr;
-    const unsigned long port = std::strtoul(way, &colon, 10);
-    if (*colon != ':' || port == 0 || port > 65535) {
+bool start_bridge(const char* way, const std::vector<const char*>& relays) {
+    const char* socket_path = way;
+    const std::uint16_t port = take_port(socket_path);
+    if (port == 0) {
         errno = EINVAL;
         return false;
     }
-    const char* socket_path = colon + 1;
     sockaddr_un proxy{};
     proxy.sun_family = AF_UNIX;
     if (std::strlen(socket_path) >= sizeof proxy.sun_path) {
@@ -364,22 +342,19 @@ bool start_bridge(const char* way) {
         return false;
     }
     std::strcpy(proxy.sun_path, socket_path);
-    sockaddr_in place{};
-    place.sin_family = AF_INET;
-    place.sin_port = htons(static_cast<std::uint16_t>(port));
-    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (listener < 0 || ::bind(listener, reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0 ||
-        ::listen(listener, SOMAXCONN) != 0) {
+    std::vector<Listener> listeners;
+    if (!listen_for_all(port, relays, listeners)) {
         return false;
     }
     const pid_t command = ::getpid(); // as that is what it will become
     // A fork, but a child of this one's parent: it is none of what this process becomes.
     const long bridge = ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
     if (bridge == 0) {
-        become_bridge(listener, proxy, command);
+        become_bridge(listeners, proxy, command);
     }
-    ::close(listener);
+    for (const Listener& listener : listeners) {
+        ::close(listener.fd);
+    }
     return bridge > 0;
 }
 

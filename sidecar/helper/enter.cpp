@@ -72,10 +72,14 @@ int enter_main(int argc, char** argv) {
     const bool guarded = take("guard") != nullptr;
     const bool with_landlock = take("landlock") != nullptr;
     const char* bridge = take("bridge=");
+    std::vector<const char*> relays;
+    while (const char* relay = take("relay=")) {
+        relays.push_back(relay);
+    }
     const std::vector<Limit> limits = take_limits(argc, argv, next);
     if (next + 1 >= argc || std::string_view(argv[next]) != "--") {
-        std::fputs("usage: cellgate enter HELPER [lifeline=FD] [guard] [landlock] [bridge=PORT:SOCKET] [LIMIT=VALUE…] "
-                   "-- COMMAND…\n",
+        std::fputs("usage: cellgate enter HELPER [lifeline=FD] [guard] [landlock] [bridge=PORT:SOCKET "
+                   "[relay=FAMILY:PORT:HOST]…] [LIMIT=VALUE…] -- COMMAND…\n",
                    stderr);
         return usage_error;
     }
@@ -105,7 +109,7 @@ int enter_main(int argc, char** argv) {
         restrict_writing();
     }
     // Before the filter: the bridge connects outside, and no process, the guard included, may look into it.
-    if (bridge != nullptr && !start_bridge(bridge)) {
+    if (bridge != nullptr && !start_bridge(bridge, relays)) {
         die("listen for the network inside of the sandbox");
     }
     if (guarded && !init.guard_calls(filter)) {

@@ -6,7 +6,7 @@ Started as `python bootstrap.py -f CONNECTION_FILE`. The kernel behaves as the s
 - the frames of the tool wrappers, and of ipykernel's input(), stay out of tracebacks;
 - a lone surrogate in text is sent as U+FFFD, and the rest of the text is kept;
 - text that is printed without a pause is sent in pieces, not as one message of any size;
-- before code connects to the sandbox's proxy, or starts a program, the sidecar learns the calling line;
+- before code connects to the sandbox's proxy or to a relay, or starts a program, the sidecar learns the calling line;
 - packages that cellgate installed are at the end of sys.path, including those installed while the kernel runs.
 
 The sidecar sends an execution's id as the msg_id of its request. Every hook patches a part of ipykernel that may be
@@ -80,13 +80,14 @@ class Origins:
         self._cells = cells
         self._process = os.getpid()
         self._connection = None
+        ports = os.environ.get("CELLGATE_RELAYED_PORTS", "").split()
+        self._ways = [PROXY] + [(host, int(port)) for port in ports for host in ("127.0.0.1", "::1", "localhost")]
 
     def __call__(self, event, arguments):
         """Called by sys.addaudithook(): in the acting thread, before the action."""
         try:
-            if event == "socket.connect":
-                if arguments[1] == PROXY and os.getpid() == self._process:
-                    self._tell(sys._getframe(1), socket=os.fstat(arguments[0].fileno()).st_ino)
+            if event == "socket.connect" and arguments[1][:2] in self._ways and os.getpid() == self._process:
+                self._tell(sys._getframe(1), socket=os.fstat(arguments[0].fileno()).st_ino)
             elif event in self.STARTS and os.getpid() == self._process:
                 self._tell(sys._getframe(1), thread=threading.get_native_id(), children=_children())
         except Exception:  # no error of the hook may reach the caller
@@ -127,8 +128,7 @@ def _children():
 def _lines_before(part, whole):
     """How many lines of `whole`, the code as it was sent, come before `part`, which runs; None if it is elsewhere.
 
-    IPython drops empty lines at the start, and a magic such as %%capture runs the cell without its own line.
-    """
+    IPython drops empty lines at the start, and a magic such as %%capture runs the cell without its own line."""
     end, code = whole.rstrip(), part.rstrip()
     if not end.endswith(code):
         return None

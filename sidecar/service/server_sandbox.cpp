@@ -2,6 +2,7 @@
 
 #include "base/escape_unprintable.hpp"
 #include "base/sync.hpp"
+#include "egress/allowed_hosts.hpp"
 #include "egress/proxy.hpp"
 #include "egress/settings_rules.hpp"
 #include "sandbox/explain.hpp"
@@ -32,6 +33,7 @@ class ServerSandbox::Instance final : public tools::SandboxedStart {
         profile_.settings = std::move(server.settings);
         profile_.proxy = directory_.path + "/net.sock";
         open_proxy(server);
+        profile_.allowed_hosts = egress::allowed_hosts(sandbox_.gate_, {std::nullopt, server.name});
         std::function<sandbox::Launch()> wrap = [this, &server] {
             return launcher_->wrap(std::move(server.command), profile_);
         };

@@ -4,6 +4,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/sync.hpp"
+#include "egress/allowed_hosts.hpp"
 #include "egress/settings_rules.hpp"
 #include "kernel_selection.hpp"
 #include "notes.hpp"
@@ -70,6 +71,7 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     }
     open_channels();
 
+    services.gate.set_session_rules(options.id, egress::rules_of(options.settings.get()));
     profile = make_profile(choice, std::move(start.packages));
     async::Command command;
     command.argv = std::move(start.argv);
@@ -82,7 +84,6 @@ Task<void> KernelInstance::launch(jupyter::KernelChoice choice) {
     group = std::move(launch.group);
     mounts = std::move(launch.mounts);
     record_sandbox(launch);
-    services.gate.set_session_rules(options.id, egress::rules_of(options.settings.get()));
     const Instant deadline = services.loop.clock().now() + start_limit;
     kernel = co_await jupyter::start_kernel(services.loop, std::move(launch.command), connection, context.listener,
                                             deadline);
@@ -137,6 +138,7 @@ sandbox::Profile KernelInstance::make_profile(const jupyter::KernelChoice& choic
     made.limits = context.options.limits;
     if (proxy) {
         made.proxy = path_of(proxy_socket);
+        made.allowed_hosts = egress::allowed_hosts(context.services.gate, {context.options.id, std::nullopt});
     }
     made.settings = sandbox::with_additions(context.options.settings, context.options.additions);
     made.hidden = context.services.directories.all();

@@ -28,7 +28,7 @@ class Kernel:
         argv = [sys.executable, *arguments, "-f", "{connection_file}"]
         self.manager._kernel_spec = KernelSpec(argv=argv, display_name="test", language="python")
         env = dict(os.environ, CELLGATE_CHANNEL=channel_path, PYTHONDONTWRITEBYTECODE="1", IPYTHONDIR=folder + "/.i",
-                   ALL_PROXY="http://127.0.0.1:3128")  # as in a sandbox
+                   ALL_PROXY="http://127.0.0.1:3128", CELLGATE_RELAYED_PORTS="3130 3131")  # as in a sandbox
         env = {name: value for name, value in {**env, **more}.items() if value is not None}
         self.manager.start_kernel(cwd=folder, env=env, stderr=subprocess.DEVNULL)
         self.client = self.manager.client()
@@ -279,19 +279,21 @@ class Bootstrap(unittest.TestCase):
     def test_the_line_of_a_connection_is_told_before_it_is_made(self):
         code = (
             "import os, socket, threading\n"
-            "def connect():\n"
-            "    with socket.socket() as s:\n"
+            "def connect(family=socket.AF_INET, to=('127.0.0.1', 3128)):\n"
+            "    with socket.socket(family) as s:\n"
             "        print(os.fstat(s.fileno()).st_ino)\n"
-            "        s.connect_ex(('127.0.0.1', 3128))\n"
+            "        s.connect_ex(to)\n"
             "connect()\n"
             "thread = threading.Thread(target=connect); thread.start(); thread.join()\n"
+            "connect(to=('127.0.0.1', 3131))\n"
+            "connect(socket.AF_INET6, ('::1', 3130, 0, 0))\n"
             "with socket.socket() as s: s.connect_ex(('127.0.0.1', 3129))\n"
         )
         told, text = self.told(code, "connects-1")
         self.assertEqual(
             told, [{"socket": int(socket), "execution": "connects-1", "line": 4} for socket in text.split()]
         )
-        self.assertEqual(len(told), 2)
+        self.assertEqual(len(told), 4)
 
     def test_the_line_of_a_program_is_told_with_those_that_run_already(self):
         code = (

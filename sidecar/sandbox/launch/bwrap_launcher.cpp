@@ -7,6 +7,7 @@
 #include "launch/bwrap_probe.hpp"
 #include "launch/landlock.hpp"
 #include "launch/launch_steps.hpp"
+#include "launch/relays.hpp"
 #include "mounts/kernel_mounts.hpp"
 #include "mounts/mount_check.hpp"
 #include "mounts/mount_plan.hpp"
@@ -157,14 +158,19 @@ Launch BwrapLauncher::wrap(async::Command command, const Profile& profile) {
     const bool protected_names = bwrap.found.unguarded.empty();
     command.lifeline_fd = first_free_descriptor(command);
     ResourceLimits hold = apply_limits(profile.limits);
-    check_mounts(plan, mounts.exchangeable, {*command.lifeline_fd, protected_names, profile.proxy, hold.of_each},
-                 command.argv);
+    Relays relays = relays_of(profile.allowed_hosts);
+    check_mounts(plan, mounts.exchangeable,
+                 {*command.lifeline_fd, protected_names, profile.proxy, relays.arguments, hold.of_each}, command.argv);
     Environment environment = clean_environment(environment_, mounts.home, std::move(command.environment));
     if (!profile.proxy.empty()) {
         add_proxy_variables(environment);
+        if (!relays.ports.empty()) {
+            environment.emplace(relayed_ports_variable, relays.ports);
+        }
     }
     Launch launch = launch_in(bwrap, plan, std::move(command), cwd, environment, Network::none);
     launch.notices = std::move(mounts.notices);
+    launch.notices.insert(launch.notices.end(), relays.notices.begin(), relays.notices.end());
     launch.layers.emplace_back("protected-files");
     if (protected_names) {
         launch.layers.emplace_back("protected-names");

@@ -72,6 +72,7 @@ void check_mounts(MountPlan& plan, const std::vector<std::string>& writable_root
     }
     if (!start.proxy.empty()) {
         helper.push_back(fmt::format("bridge={}:{}", proxy_port, start.proxy));
+        helper.insert(helper.end(), start.relays.begin(), start.relays.end());
     }
     const std::vector<std::string> arguments = limit_arguments(start.limits);
     helper.insert(helper.end(), arguments.begin(), arguments.end());

@@ -14,9 +14,10 @@ namespace cellgate::sandbox {
 
 // What holds from before a command's first instruction on.
 struct FromTheStart {
-    int lifeline_fd = -1;         // async::Command::lifeline_fd
-    bool protected_names = false; // create_guard.hpp
-    std::string proxy = {};       // the socket behind the bridge; empty: no bridge
+    int lifeline_fd = -1;                 // async::Command::lifeline_fd
+    bool protected_names = false;         // create_guard.hpp
+    std::string proxy = {};               // the socket behind the bridge; empty: no bridge
+    std::vector<std::string> relays = {}; // arguments of the helper (relays.hpp)
     Limits limits = {};
 };
 

@@ -102,3 +102,14 @@ TEST_CASE("names that mean this machine by definition") {
     CHECK(!is_local_name(Host{"localhost.example"}));
     CHECK(!is_local_name(Host{"notlocalhost"}));
 }
+
+TEST_CASE("the loopback's three names are known in every spelling, and no other is taken for one") {
+    for (const char* host : {"localhost", "LocalHost.", "127.0.0.1", "::1", "[0:0:0:0:0:0:0:1]", "::ffff:127.0.0.1"}) {
+        CAPTURE(host);
+        CHECK(is_loopback(parse_host(host).value()));
+    }
+    for (const char* host : {"x.localhost", "127.0.0.2", "0.0.0.0", "::", "localhost.example"}) {
+        CAPTURE(host);
+        CHECK_FALSE(is_loopback(parse_host(host).value()));
+    }
+}

@@ -49,6 +49,25 @@ TEST_CASE("TLS to an address may ask for no name, and for no other one") {
     CHECK_THROWS_AS(passed(address, client_hello("evil.example")), Error);
 }
 
+TEST_CASE("a tunnel to the loopback may be asked for any of its names") {
+    const Endpoint names[] = {{Host{"localhost"}, 8000}, {Host{"127.0.0.1", true}, 8000}, {Host{"::1", true}, 8000}};
+    const std::string nameless = record(hello_message(extension(43, "x")));
+    for (const Endpoint& endpoint : names) {
+        const std::string out = "GET / HTTP/1.1\r\nhost: " + to_string(endpoint) + "\r\nconnection: close\r\n\r\n";
+        for (const Endpoint& asked : names) {
+            CAPTURE(to_string(endpoint), to_string(asked));
+            CHECK(passed(endpoint, "GET / HTTP/1.1\r\nHost: " + to_string(asked) + "\r\n\r\n") == out);
+        }
+        CHECK(passed(endpoint, nameless) == nameless);
+        CHECK(passed(endpoint, client_hello("localhost")) == client_hello("localhost"));
+        CHECK_THROWS_AS(passed(endpoint, client_hello("x.localhost")), Error);
+        for (const char* other : {"x.localhost:8000", "localhost:8001", "127.0.0.2:8000", "example.org:8000"}) {
+            CAPTURE(other);
+            CHECK_THROWS_AS(passed(endpoint, std::string("GET / HTTP/1.1\r\nHost: ") + other + "\r\n\r\n"), Error);
+        }
+    }
+}
+
 TEST_CASE("HTTP in a tunnel asks the tunnel's host, once") {
     const Endpoint plain{Host{"example.org"}, 8080};
     const std::string request = "GET /a HTTP/1.1\r\nHost: example.org:8080\r\n\r\n";

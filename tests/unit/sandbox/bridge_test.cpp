@@ -179,6 +179,68 @@ thread.join())");
     CHECK(callers[1].find("-c") != std::string::npos);
 }
 
+TEST_CASE("a relay asks the proxy for its host by SOCKS5, and carries nothing before the answer") {
+    Machine machine;
+    machine.profile.allowed_hosts = {"127.0.0.1:5432", "[::1]:5432"};
+    std::vector<std::string> programs;
+    std::vector<std::string> requests;
+    bool early = false;
+    Proxy proxy(machine, 2, [&](int fd) {
+        programs.push_back(read_preface(fd));
+        const std::string host = programs.size() == 1 ? "127.0.0.1" : "::1";
+        std::string request(7 + host.size() + 3, '\0');
+        ::recv(fd, request.data(), request.size(), MSG_WAITALL);
+        requests.push_back(request);
+        early = early || has(fd, POLLIN, 200);
+        send_text(fd, std::string("\5\0\5\0\0\1", 6));
+        send_text(fd, std::string(6, '\0') + "hello ");
+        std::string said(4, '\0');
+        has(fd, POLLIN);
+        ::recv(fd, said.data(), said.size(), MSG_WAITALL);
+        send_text(fd, said);
+        read_to_end(fd);
+        ::close(fd);
+    });
+    const Ran ran = run(machine, R"(
+for host in ("127.0.0.1", "::1"):
+    s = socket.create_connection((host, 5432), 120)
+    s.sendall(b"ping")
+    s.shutdown(socket.SHUT_WR)
+    print(os.fstat(s.fileno()).st_ino, answer(s).decode()))");
+    proxy.end();
+    REQUIRE_MESSAGE(programs.size() == 2, ran.out, ran.error);
+    CHECK_FALSE(early);
+    CHECK(requests[0] == std::string("\5\1\0\5\1\0\3\x09", 8) + "127.0.0.1\x15\x38");
+    CHECK(requests[1] == std::string("\5\1\0\5\1\0\3\3", 8) + "::1\x15\x38");
+    const auto socket_of = [](const std::string& program) {
+        return program.substr(program.find(' ') + 1, program.find('\n') - program.find(' ') - 1);
+    };
+    const std::string expected = socket_of(programs[0]) + " hello ping\n" + socket_of(programs[1]) + " hello ping\n";
+    CHECK_MESSAGE(ran.out == expected, ran.out, ran.error);
+}
+
+TEST_CASE("a relay resets a connection that the proxy refuses, in whichever way") {
+    Machine machine;
+    machine.profile.allowed_hosts = {"localhost:5432"};
+    const std::string answers[] = {std::string("\5\0\5\2\0\1\0\0\0\0\0\0", 12), std::string("\5\0\5\4", 4), "\5\xff",
+                                   "HTTP/1.1 503 none left\r\n\r\n", ""};
+    std::size_t next = 0;
+    Proxy proxy(machine, 5, [&](int fd) {
+        read_preface(fd);
+        has(fd, POLLIN);
+        send_text(fd, answers[next++]);
+        ::shutdown(fd, SHUT_WR);
+        read_to_end(fd);
+        ::close(fd);
+    });
+    const Ran ran = run(machine, R"(
+for _ in range(5):
+    try:
+        print(answer(socket.create_connection(("127.0.0.1", 5432), 120)))
+    except ConnectionResetError: print("reset"))");
+    CHECK_MESSAGE(ran.out == "reset\nreset\nreset\nreset\nreset\n", ran.out, ran.error);
+}
+
 TEST_CASE("each direction of a connection ends for itself") {
     Machine machine;
     bool at_end = false;

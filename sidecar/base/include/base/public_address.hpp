@@ -1,5 +1,5 @@
 #pragma once
-// what_is_not_public() and is_local_name() separate the public network from all other addresses: those of this machine,
+// what_is_not_public(), is_local_name() and is_loopback() separate the public network from all other addresses: those of this machine,
 // of its neighbours, and reserved ones. Code in a sandbox reaches these only where a rule names the address itself, and
 // a tool server has cellgate send no request to them.
 
@@ -19,5 +19,8 @@ std::string_view what_is_not_public(const Host& address);
 
 // Whether a name means this machine by definition (RFC 6761).
 bool is_local_name(const Host& host);
+
+// Whether it is localhost, 127.0.0.1 or ::1: one place by three names.
+bool is_loopback(const Host& host);
 
 } // namespace cellgate

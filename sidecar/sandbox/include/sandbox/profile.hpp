@@ -20,8 +20,9 @@ struct Profile {
     std::vector<std::string> read_only; // interpreter prefixes, the bootstrap: read-only wherever they are
     std::vector<std::string> hidden;    // the sidecar's own directories: a profile that would show one is refused
     Limits limits;
-    std::string proxy;    // a unix socket in session_dir that proxy_port is connected to; empty: no network
-    std::string packages; // of these, the one folder that is shown, read-only; empty: none
+    std::string proxy; // a unix socket in session_dir that proxy_port is connected to; empty: no network
+    std::vector<std::string> allowed_hosts; // by rules, as HostPatterns; its loopback's ports are relayed (relays.hpp)
+    std::string packages;                   // of these, the one folder that is shown, read-only; empty: none
     std::shared_ptr<const Settings> settings = nullptr; // a user's, if there are some
 };
 

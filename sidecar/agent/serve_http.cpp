@@ -4,6 +4,7 @@
 #include "async/http_server.hpp"
 #include "async/tcp.hpp"
 #include "base/files.hpp"
+#include "base/public_address.hpp"
 #include "mcp/http_service.hpp"
 #include "store/directories.hpp"
 #include "token_file.hpp"
@@ -39,7 +40,7 @@ void require_usable(const HttpOptions& options) {
         throw Error(ErrorCode::config_invalid,
                     fmt::format("expected the host by which agents reach this machine, found {}", host.name));
     }
-    if (options.certificate_file.empty() && !mcp::is_loopback(host)) {
+    if (options.certificate_file.empty() && !is_loopback(host)) {
         throw Error(ErrorCode::config_invalid,
                     fmt::format("{} is not this machine alone, so the token would be sent in plain text", host.name),
                     "give --tls-cert and --tls-key, or listen at 127.0.0.1");

@@ -1,6 +1,7 @@
 #include "mcp/http_guard.hpp"
 
 #include "base/hash.hpp"
+#include "base/public_address.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -24,10 +25,6 @@ std::string_view bearer_token(std::string_view authorization) {
 }
 
 } // namespace
-
-bool is_loopback(const Host& host) {
-    return host.is_address ? host.name.starts_with("127.") || host.name == "::1" : host.name == "localhost";
-}
 
 HttpGuard::HttpGuard(const Endpoint& served, bool tls, std::string token)
     : own_{served}, tls_(tls), token_(std::move(token)) {

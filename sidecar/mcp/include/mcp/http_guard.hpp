@@ -31,7 +31,5 @@ class HttpGuard {
     std::string token_;
 };
 
-// Whether a host means this machine alone, whatever network it is in.
-bool is_loopback(const Host& host);
 
 } // namespace cellgate::mcp

@@ -1,6 +1,7 @@
 #include "approval_prompt.hpp"
 
 #include "base/escape_unprintable.hpp"
+#include "gate/question_lines.hpp"
 #include "prompt_text.hpp"
 
 #include <charconv>
@@ -15,7 +16,7 @@ constexpr std::size_t max_typed_line_bytes = 4095; // of a line that the termina
 
 std::string ApprovalPrompt::heading(std::size_t columns) const {
     std::string text = "\n== cellgate asks =====================================================\n";
-    for (const std::string& line : approval_.display) {
+    for (const std::string& line : gate::question_lines(approval_)) {
         text += prompt_lines(line, columns);
     }
     if (approval_.origin) {

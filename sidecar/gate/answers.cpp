@@ -94,6 +94,17 @@ void require_not_too_wide(const Rule& rule, const Payload& payload, bool edited)
     }
 }
 
+// What they bind, by identity.
+std::map<std::string, std::string> definitions_of_stored_rules(const Answer& answer) {
+    std::map<std::string, std::string> definitions;
+    for (const Answer::One& one : answer.each) {
+        if (one.rule && one.rule->tool_identity && !one.rule->session_id && one.entry->request.definition) {
+            definitions.emplace(*one.rule->tool_identity, one.entry->request.definition());
+        }
+    }
+    return definitions;
+}
+
 // A user wrote it: what is wrong is in a line.
 RawJson parse_edited(const std::string& text) {
     JsonLimits limits;
@@ -228,6 +239,15 @@ Task<void> Gate::Impl::respond(std::shared_ptr<Impl> self, protocol::ApprovalRes
 }
 
 Task<void> Gate::Impl::apply(std::shared_ptr<Impl> self, protocol::ApprovalRespondParams params, Answer answer) {
+    std::map<std::string, std::string> bound = definitions_of_stored_rules(answer);
+    if (!bound.empty()) {
+        std::function<void()> work = [self, bound = std::move(bound)] {
+            for (const auto& [identity, text] : bound) {
+                self->definitions.store(identity, text);
+            }
+        };
+        co_await self->options.run_blocking(std::move(work));
+    }
     co_await self->policy.rules().add(answer.rules, answer.grantees);
     for (Answer::One& one : answer.each) {
         if (one.entry->decision) {

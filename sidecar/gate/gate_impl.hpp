@@ -5,6 +5,7 @@
 
 #include "approval_queue.hpp"
 #include "decisions.hpp"
+#include "definitions.hpp"
 #include "gate/gate.hpp"
 #include "policy_engine.hpp"
 
@@ -47,7 +48,8 @@ Decision denied(const Action& action, ResolvedBy by, std::string reason);
 struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     Impl(Clock& clock_, GateOptions options_)
         : clock(clock_), options(std::move(options_)),
-          policy(clock, options.run_blocking, options.root, options.policy_directory) {
+          policy(clock, options.run_blocking, options.root, options.policy_directory),
+          definitions(options.policy_directory) {
         if (options.record != nullptr) {
             sinks.push_back(options.record);
         }
@@ -115,6 +117,7 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     Clock& clock;
     GateOptions options;
     PolicyEngine policy;
+    Definitions definitions;
     Decisions decisions;
     std::vector<RecordSink*> sinks{&decisions};
     ActionId last_action = 0;

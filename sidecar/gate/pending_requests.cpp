@@ -5,6 +5,7 @@
 #include "columns.hpp"
 #include "display.hpp"
 #include "edit_text.hpp"
+#include "gate/question_lines.hpp"
 #include "gate_impl.hpp"
 #include "visible_name.hpp"
 
@@ -234,6 +235,10 @@ void Gate::Impl::prepare(const PendingRequestPtr& entry) {
         approval.agent = request.agent->name;
         approval.display.push_back("by agent " + request.agent->name);
     }
+    if (request.definition) {
+        approval.definition_changes =
+            definitions.changes(entry->payload.names(), request.definition(), policy.rules().in_force());
+    }
     approval.action = to_protocol(request.action);
     if (request.edit) {
         approval.edit_text = edit_text(entry->payload.names().arguments->text());
@@ -266,6 +271,10 @@ void Gate::Impl::settle(const PendingRequestPtr& kept, Decision decision) {
     const PendingRequestPtr entry = kept; // the caller's may be a reference into a list
     entry->decision = std::move(decision);
     record(*entry, *entry->decision);
+    const bool by_user = entry->decision->by == ResolvedBy::user || entry->decision->by == ResolvedBy::elicitation;
+    if (entry->decision->allowed && by_user && entry->request.definition) {
+        definitions.remember(entry->payload.names(), entry->request.definition());
+    }
     approvals.remove(entry);
     if (entry->shown) {
         outbox.push_back([self = shared_from_this(), entry] {
@@ -377,7 +386,7 @@ Task<void> Gate::Impl::elicit(std::shared_ptr<Impl> self, PendingRequestPtr entr
                     [](const protocol::Choice& choice) { return choice.scope == Scope::execution && !choice.rule; });
     std::string problem;
     std::size_t bytes = 0;
-    for (const std::string& line : entry->approval.display) {
+    for (const std::string& line : question_lines(entry->approval)) {
         bytes += line.size() + 1;
     }
     if (bytes > max_elicited_bytes) {

@@ -1,5 +1,6 @@
 #include "client_hub.hpp"
 
+#include "gate/question_lines.hpp"
 #include "progress.hpp"
 
 #include <utility>
@@ -106,7 +107,7 @@ Task<protocol::ApprovalElicitResult> ClientHub::elicit(gate::Agent agent, protoc
     protocol::ApprovalElicitParams params;
     params.execution_id = std::move(approval.execution_id);
     params.origin = std::move(approval.origin);
-    params.display = std::move(approval.display);
+    params.display = gate::question_lines(approval);
     params.until_cell_ends = until_cell_ends;
     co_return co_await client->peer.call<protocol::ApprovalElicit>(std::move(params));
 }

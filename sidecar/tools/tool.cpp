@@ -14,9 +14,13 @@ constexpr std::size_t max_description_bytes = std::size_t{16} << 10;
 
 } // namespace
 
+std::string definition_of(const protocol::ToolSpec& spec) {
+    return to_json(spec);
+}
+
 ToolPtr make_tool(protocol::ToolSpec spec, std::string server_identity) {
     const auto tool = std::make_shared<Tool>();
-    tool->identity = sha256(to_json(spec));
+    tool->identity = sha256(definition_of(spec));
     tool->spec = std::move(spec);
     tool->server_identity = std::move(server_identity);
     return tool;

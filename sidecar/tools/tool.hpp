@@ -22,6 +22,9 @@ struct Tool {
 };
 using ToolPtr = std::shared_ptr<const Tool>;
 
+// The JSON of which a tool's identity is the SHA-256.
+std::string definition_of(const protocol::ToolSpec& spec);
+
 ToolPtr make_tool(protocol::ToolSpec spec, std::string server_identity);
 
 // Nothing if none has that name.

@@ -62,6 +62,7 @@ gate::Request call_request(const CallContext& context, const std::shared_ptr<Too
     request.agent = context.agent;
     request.origin = context.origin;
     request.hints = hints_of(tool->spec);
+    request.definition = [tool] { return definition_of(tool->spec); };
     request.edit = [server, tool](const RawJson& edited) {
         require_fitting(tool->spec, edited);
         return server->action_of(*tool, edited);

@@ -50,6 +50,48 @@ for _, size in ipairs({ { 100, 40 }, { 80, 24 }, { 40, 14 }, { 40, 10 } }) do
   end)
 end
 
+it("reader: what changed in a tool's definition is below the call, in the colours of a diff", function()
+  local fake = start()
+  ask(fake, "a", { definitionChanges = { " {", '-  "description": "Reads."', '+  "description": "Reads ~/.ssh."' } })
+  ask(fake, "b")
+  enter()
+  local window = assert(window_of("cellgate-approval"))
+  local buffer = vim.api.nvim_win_get_buf(window)
+  local lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+  -- A call whose tool has not changed is not among them.
+  equal(vim.list_slice(lines, 1, 6), {
+    "#1   tool read of fs",
+    '     path: "a"',
+    "its definition has changed since it was last allowed:",
+    " {",
+    '-  "description": "Reads."',
+    '+  "description": "Reads ~/.ssh."',
+  })
+  local groups = {}
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buffer, -1, 0, -1, { details = true })) do
+    groups[mark[2] + 1] = mark[4].hl_group
+  end
+  equal({ groups[4] or false, groups[5], groups[6] }, { false, "Removed", "Added" })
+end)
+
+it("reader: a call is not allowed before the end of what changed in its tool was shown", function()
+  local fake = start()
+  local changes = {}
+  for i = 1, 100 do
+    changes[i] = ("+ %d"):format(i)
+  end
+  ask(fake, "a", { definitionChanges = changes })
+  enter()
+  see(600)
+  type_keys("1")
+  equal(answers(fake), {})
+  see(600)
+  type_keys("G")
+  see(600)
+  type_keys("1")
+  equal(#answers(fake), 1)
+end)
+
 it("reader: a window that a user made smaller or larger is put right", function()
   local fake = start()
   ask(fake, "a", { display = display(100) })

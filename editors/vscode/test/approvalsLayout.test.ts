@@ -92,6 +92,17 @@ test("a tool that is described otherwise now, or called for an agent, has a bloc
     assert.equal(blocks.length, 3);
 });
 
+test("what changed in a tool's definition is shown once for calls that have it, and calls without it are apart", () => {
+    const changed = { definitionChanges: ["-old", "+new"] };
+    const items = [itemFor("a", "x", changed), itemFor("b", "y"), itemFor("c", "z", changed)];
+    assert.deepEqual(arrange(items).map(({ ids }) => ids), [["a", "c"], ["b"]]);
+    assert.deepEqual(contentsOf(items.filter(({ id }) => id !== "b")).changes, ["-old", "+new"]);
+    assert.deepEqual(contentsOf(items.filter(({ id }) => id === "b")).changes, []);
+    // A table takes no row without it.
+    const before = arrange([itemFor("a", "x", changed), itemFor("c", "z", changed)]);
+    assert.deepEqual(extend(before, [...items, itemFor("d", "w", changed)], none).map(({ ids }) => ids), [["a", "c"], ["b"], ["d"]]);
+});
+
 test("an action that is no call has a block of its own", () => {
     const start = { action: { kind: "server" as const, server: "notes", command: ["notes"], cwd: "/", environmentNames: [] } };
     assert.equal(arrange([itemFor("a", "x", start), itemFor("b", "x", start)]).length, 2);

@@ -115,6 +115,7 @@ local function key_of(item)
     approval.action.kind,
     approval.action.server or "",
     approval.action.tool or "",
+    table.concat(approval.definitionChanges or {}, "\n"),
     ungrouped[approval.approvalId] and approval.approvalId or "",
   }
   -- Where the rule for a folder differs, a call names another folder: it is not answered with the others.
@@ -205,6 +206,8 @@ local function hint_lines(hints)
   return lines
 end
 
+local change_highlights = { ["+"] = "Added", ["-"] = "Removed" }
+
 --- The rows of a group: everything that there is to read before an answer, nothing cut.
 ---@param items cellgate.PendingApproval[]
 ---@param width integer
@@ -241,6 +244,12 @@ function M.rows(items, width)
     if tag ~= "" then
       add(("%-4s the same"):format(tag), nil, item)
     end
+  end
+  if first.definitionChanges then
+    add("its definition has changed since it was last allowed:", "DiagnosticWarn")
+  end
+  for _, line in ipairs(first.definitionChanges or {}) do
+    add(line, change_highlights[line:sub(1, 1)])
   end
   for _, line in ipairs(hint_lines(first.hints)) do
     add(line, "Comment")

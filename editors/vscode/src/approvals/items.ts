@@ -16,12 +16,13 @@ export interface Source {
 }
 
 export function itemOf(approval: Approval, execution: Execution | undefined, cell: string | undefined, source: Source | undefined): ApprovalItem {
-    const { approvalId, hints, display, editText, choices } = approval;
+    const { approvalId, hints, display, definitionChanges, editText, choices } = approval;
     return {
         id: approvalId,
         card: cardOf(approvalId, approval, execution, cell),
         group: groupOf(approval),
         display,
+        changes: definitionChanges ?? [],
         source: sourceView(approval, source),
         hints: hintLines(hints),
         options: choices.map((choice) => ({ key: keyOf(choice), label: choice.label, wide: choice.rule !== undefined })),
@@ -74,11 +75,11 @@ function cardOf(id: string, { sessionId, executionId, agent }: Caller, execution
     return { key: `approval ${id}`, title: "cellgate", agent: by, code: false };
 }
 
-/** Calls share a block when they are of the same definition of one tool, for the same agent or user. */
-function groupOf({ approvalId, action, agent }: Approval): string {
+/** Calls share a block when they are of the same definition of one tool, changed in the same way, for the same agent or user. */
+function groupOf({ approvalId, action, definitionChanges, agent }: Approval): string {
     const { kind, server, tool, serverIdentity, toolIdentity } = action;
     if (action.argumentsText === undefined) return approvalId;
-    return JSON.stringify([kind, server, tool, serverIdentity, toolIdentity, agent]);
+    return JSON.stringify([kind, server, tool, serverIdentity, toolIdentity, definitionChanges, agent]);
 }
 
 function hintLines({ title, description, readOnlyHint, destructiveHint, idempotentHint, openWorldHint }: Hints): string[] {

@@ -73,6 +73,7 @@ export interface Row {
 export interface Contents {
     readonly title: string;
     readonly table: Table;
+    readonly changes: readonly string[];
     readonly rows: readonly Row[];
     /** All answers that are offered for any of them. */
     readonly options: readonly Option[];
@@ -92,6 +93,7 @@ export function contentsOf(items: readonly ApprovalItem[]): Contents {
     return {
         title: displays[0]?.title ?? "",
         table,
+        changes: first?.changes ?? [],
         rows: items.map((item, index) => {
             const display = displays[index] ?? displayOf(item.display);
             const parts = partsByColumn(display);

@@ -28,6 +28,8 @@ interface WaitingItem {
 /** One approval. */
 export interface ApprovalItem extends WaitingItem {
     readonly display: readonly string[];
+    /** What changed in the tool's definition, as lines of a diff; all of a group have the same. */
+    readonly changes: readonly string[];
     readonly hints: readonly string[];
     readonly options: readonly Option[];
     /** Its arguments can be changed. */

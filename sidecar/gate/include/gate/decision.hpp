@@ -28,6 +28,8 @@ struct Request {
     std::optional<Agent> agent; // on whose behalf it is made; none: a user's
     std::optional<protocol::Origin> origin;
     protocol::Hints hints; // as the tool server sent them; the gate makes them safe to show
+    // Of a tool that is called: the JSON of which tool_identity is the SHA-256. Empty: there is nothing to compare.
+    std::function<std::string()> definition;
     // Set where only a rule that names the host can allow the action: no user is asked, no wider grant counts, and this
     // is the reason of the denial.
     std::optional<std::string> needs_explicit_host_rule;

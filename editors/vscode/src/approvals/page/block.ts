@@ -6,7 +6,7 @@ import { checkEdited } from "../edit";
 import { allowed, contentsOf, type Contents, type Row } from "../layout";
 import { areApprovals, type ApprovalItem, type FromPage, type Item, type Option, type OutlineLine } from "../messages";
 import { escapeUnprintable } from "../../text";
-import { button, element, endsOf, piece } from "./elements";
+import { button, changedLine, element, endsOf, piece } from "./elements";
 import { cardParts, newId, sourceParts, type BlockOfPage } from "./parts";
 import type { Seen } from "./seen";
 
@@ -60,6 +60,7 @@ export class BlockView implements BlockOfPage {
     private readonly source = element("div", "source");
     private readonly common = element("div", "payload");
     private readonly table = element("div", "table");
+    private readonly changes = element("div", "changes");
     private readonly hints = element("details", "hints");
     private readonly coverage = element("span", "");
     private readonly rest = button("quiet", "Show the rest", () => this.showRest());
@@ -91,9 +92,11 @@ export class BlockView implements BlockOfPage {
     ) {
         this.title.id = newId();
         this.root.tabIndex = -1;
-        this.common.tabIndex = 0;
-        this.common.setAttribute("role", "region");
-        this.common.setAttribute("aria-label", "Arguments");
+        for (const [region, label] of [[this.common, "Arguments"], [this.changes, "Changes of the definition"]] as const) {
+            region.tabIndex = 0;
+            region.setAttribute("role", "region");
+            region.setAttribute("aria-label", label);
+        }
         this.root.setAttribute("role", "group");
         this.root.setAttribute("aria-labelledby", this.title.id);
         this.reason.placeholder = "why not (told to the code)";
@@ -103,7 +106,7 @@ export class BlockView implements BlockOfPage {
         this.editor.hidden = true;
         this.hints.addEventListener("toggle", () => this.actions.changed());
         this.root.append(
-            element("div", "call", this.cardTitle, this.title, this.source, this.common, this.table),
+            element("div", "call", this.cardTitle, this.title, this.source, this.common, this.table, this.changes),
             element("div", "answers", element("p", "coverage", this.coverage, this.rest), this.options, this.editor, this.problem),
             this.hints,
             this.note,
@@ -254,15 +257,15 @@ export class BlockView implements BlockOfPage {
         this.actions.changed();
     }
 
-    /** The end of what all calls here have in common. */
+    /** The ends of what all calls here have in common. Its two parts scroll by themselves. */
     private shared(): Element[] {
-        return endsOf([...this.title.children, ...this.common.children]).slice(-1);
+        return [...endsOf([...this.title.children, ...this.common.children]).slice(-1), ...endsOf(this.changes.children).slice(-1)];
     }
 
     private fill(contents: Contents): void {
-        const { title, table, rows, options, source } = contents;
+        const { title, table, changes, rows, options, source } = contents;
         const isTable = rows.length > 1;
-        const shown = JSON.stringify([title, table, options, source, isTable, source === undefined && rows.map(({ item }) => item.source)]);
+        const shown = JSON.stringify([title, table, changes, options, source, isTable, source === undefined && rows.map(({ item }) => item.source)]);
         if (shown !== this.shown) {
             this.shown = shown;
             this.title.replaceChildren(piece([title]));
@@ -272,6 +275,7 @@ export class BlockView implements BlockOfPage {
                 ...parts.map(({ name, lines }) => piece([name === "" ? (lines[0] ?? "") : `${name}: ${lines[0] ?? ""}`, ...lines.slice(1)])),
             );
             this.common.hidden = parts.length === 0;
+            this.fillChanges(changes);
             this.seen.watch(this.shared());
             this.fillOptions(options);
             this.rows.clear();
@@ -292,6 +296,11 @@ export class BlockView implements BlockOfPage {
         this.showSelection();
         const odd = rows.filter(({ item, missingOptions }) => missingOptions.length > 0 && this.items.includes(item)).length;
         this.oddButton.textContent = odd === 0 ? "" : `${odd} unlike the others`;
+    }
+
+    private fillChanges(changes: readonly string[]): void {
+        this.changes.hidden = changes.length === 0;
+        this.changes.replaceChildren(element("div", "heading", "its definition has changed since it was last allowed:"), ...changes.map(changedLine));
     }
 
     private fillSource(source: ApprovalItem["source"]): void {

@@ -25,5 +25,13 @@ export function piece(lines: readonly string[]): HTMLElement {
     return element("div", "piece", lines.join("\n"), element("i", "end"));
 }
 
+/** A line of a diff. */
+export function changedLine(line: string): HTMLElement {
+    const made = piece([line]);
+    made.classList.toggle("added", line.startsWith("+"));
+    made.classList.toggle("removed", line.startsWith("-"));
+    return made;
+}
+
 /** The marks at the ends of pieces. */
 export const endsOf = (pieces: Iterable<Element>) => [...pieces].flatMap((each) => each.querySelector(".end") ?? []);

@@ -1,0 +1,110 @@
+#include "line_diff.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+namespace cellgate::gate {
+
+namespace {
+
+using DiffText = std::vector<std::string>;
+
+constexpr std::size_t max_compared_lines = 2000; // on each side
+constexpr int max_differences = 1000;            // removed and added lines
+
+// How far into `before` a number of differences leads on each diagonal (position in `before` minus position in
+// `after`).
+class Reach {
+  public:
+    explicit Reach(int differences) : differences_(differences), ends_(2 * static_cast<std::size_t>(differences) + 1) {}
+    int& at(int diagonal) { return ends_[static_cast<std::size_t>(diagonal + differences_)]; }
+    int at(int diagonal) const { return ends_[static_cast<std::size_t>(diagonal + differences_)]; }
+
+  private:
+    int differences_;
+    std::vector<int> ends_;
+};
+
+// Whether the furthest way to `diagonal` with one more difference than in `before` adds a line; else it removes one.
+bool comes_by_adding(const Reach& before, int differences, int diagonal) {
+    return diagonal == -differences || (diagonal != differences && before.at(diagonal - 1) < before.at(diagonal + 1));
+}
+
+// For each number of differences, up to the least that is enough. Nothing when that is more than max_differences.
+std::optional<std::vector<Reach>> reaches(const DiffText& before, const DiffText& after) {
+    const int before_size = static_cast<int>(before.size());
+    const int after_size = static_cast<int>(after.size());
+    std::vector<Reach> all;
+    for (int differences = 0; differences <= max_differences; ++differences) {
+        Reach reach(differences);
+        for (int diagonal = -differences; diagonal <= differences; diagonal += 2) {
+            int x = 0;
+            if (differences > 0) {
+                const Reach& last = all.back();
+                x = comes_by_adding(last, differences, diagonal) ? last.at(diagonal + 1) : last.at(diagonal - 1) + 1;
+            }
+            while (x < before_size && x - diagonal < after_size &&
+                   before[static_cast<std::size_t>(x)] == after[static_cast<std::size_t>(x - diagonal)]) {
+                ++x;
+            }
+            reach.at(diagonal) = x;
+            if (x >= before_size && x - diagonal >= after_size) {
+                all.push_back(std::move(reach));
+                return all;
+            }
+        }
+        all.push_back(std::move(reach));
+    }
+    return std::nullopt;
+}
+
+void put_removed_first(std::vector<DiffLine>& lines) {
+    const auto is_same = [](const DiffLine& line) { return line.sign == ' '; };
+    for (auto begin = lines.begin(); begin != lines.end();) {
+        begin = std::find_if_not(begin, lines.end(), is_same);
+        const auto end = std::find_if(begin, lines.end(), is_same);
+        std::stable_partition(begin, end, [](const DiffLine& line) { return line.sign == '-'; });
+        begin = end;
+    }
+}
+
+} // namespace
+
+std::vector<DiffLine> line_diff(const DiffText& before, const DiffText& after) {
+    std::vector<DiffLine> lines;
+    std::optional<std::vector<Reach>> all;
+    if (before.size() <= max_compared_lines && after.size() <= max_compared_lines) {
+        all = reaches(before, after);
+    }
+    if (!all) {
+        for (const std::string& line : before) {
+            lines.push_back({'-', line});
+        }
+        for (const std::string& line : after) {
+            lines.push_back({'+', line});
+        }
+        return lines;
+    }
+    std::size_t x = before.size();
+    std::size_t y = after.size();
+    const auto go_back_to = [&](std::size_t start) {
+        for (; x > start; --x, --y) {
+            lines.push_back({' ', before[x - 1]});
+        }
+    };
+    for (int differences = static_cast<int>(all->size()) - 1; differences > 0; --differences) {
+        const Reach& last = (*all)[static_cast<std::size_t>(differences) - 1];
+        const int diagonal = static_cast<int>(x) - static_cast<int>(y);
+        const bool adds = comes_by_adding(last, differences, diagonal);
+        const int start = adds ? last.at(diagonal + 1) : last.at(diagonal - 1) + 1;
+        go_back_to(static_cast<std::size_t>(start));
+        lines.push_back(adds ? DiffLine{'+', after[--y]} : DiffLine{'-', before[--x]});
+    }
+    go_back_to(0);
+    std::reverse(lines.begin(), lines.end());
+    put_removed_first(lines);
+    return lines;
+}
+
+} // namespace cellgate::gate

@@ -60,6 +60,8 @@ INITIAL = {"Effect": "ask", "Verdict": "deny", "ToolServerState": "stopped",
            "ElicitationAction": "cancel"}
 # What cellgate sends, and also reads from its own files: there too a condition that is ignored would widen a rule.
 STORED = {"Rule"}
+# Members that are words of C++.
+MEMBERS = {"default": "default_value"}
 # Enumerators that are words of C++, or are no names in it.
 ENUMERATORS = {"inline": "inline_data", "default": "default_rule", "date-time": "date_time"}
 
@@ -79,7 +81,7 @@ class Field(NamedTuple):
 
     @property
     def member(self):
-        return snake_case(self.name)
+        return MEMBERS.get(self.name) or snake_case(self.name)
 
 
 class Struct(NamedTuple):

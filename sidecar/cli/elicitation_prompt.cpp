@@ -102,7 +102,8 @@ Task<std::optional<std::string>> ElicitationPrompt::fill_in_one(protocol::Elicit
     terminal_.write(field_heading(field, terminal_.columns()));
     while (true) {
         std::string question = "  your answer: ";
-        const std::optional<std::string> line = co_await terminal_.ask(std::move(question));
+        const std::optional<std::string> line =
+            co_await terminal_.ask(std::move(question), field.secret.value_or(false));
         if (!line) {
             co_return std::nullopt;
         }

@@ -49,7 +49,8 @@ Task<std::optional<std::string>> ElicitationPrompt::fill_in_one(protocol::Elicit
     queue_.terminal().write(field_heading(field, queue_.terminal().columns()));
     while (true) {
         std::string question = "  your answer: ";
-        const std::optional<std::string> line = co_await queue_.terminal().ask(std::move(question));
+        const std::optional<std::string> line =
+            co_await queue_.terminal().ask(std::move(question), field.secret.value_or(false));
         if (!line) {
             co_return std::nullopt;
         }

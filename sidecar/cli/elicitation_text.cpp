@@ -54,7 +54,10 @@ std::string_view kind_of(const ElicitationField& field) {
     if (field.format == protocol::ElicitationFormat::email) {
         return "an email address";
     }
-    return field.format ? "a URI" : "a text";
+    if (field.format) {
+        return "a URI";
+    }
+    return field.secret.value_or(false) ? "a text, typed unseen" : "a text";
 }
 
 std::size_t number_of(const ElicitationField& field, const std::string& value) {
@@ -140,10 +143,15 @@ std::optional<std::string> value_of(const ElicitationField& field, const std::st
 } // namespace
 
 std::string elicitation_heading(const protocol::Elicitation& elicitation, std::size_t columns) {
-    std::string text = "\n== a tool server asks ================================================\n";
-    text += prompt_lines(fmt::format("{} asks, while its tool {} runs:", escape_unprintable(elicitation.server),
-                                     escape_unprintable(elicitation.tool.value_or(""))),
-                         columns);
+    std::string text;
+    if (elicitation.tool) {
+        text = "\n== a tool server asks ================================================\n";
+        text += prompt_lines(fmt::format("{} asks, while its tool {} runs:", escape_unprintable(elicitation.server),
+                                         escape_unprintable(*elicitation.tool)),
+                             columns);
+    } else {
+        text = "\n== before a tool server starts =======================================\n";
+    }
     text += each_line(elicitation.message, columns);
     if (elicitation.agent) {
         text += prompt_lines("called by agent " + escape_unprintable(*elicitation.agent), columns);
@@ -157,7 +165,11 @@ std::string elicitation_heading(const protocol::Elicitation& elicitation, std::s
         text += prompt_lines("host: " + escape_unprintable(elicitation.host.value_or("")), columns);
         text += prompt_lines("page: " + escape_unprintable(*elicitation.url), columns);
     }
-    return text + "What you answer goes to that server. No password belongs here. Ctrl-D cancels.\n";
+    return text +
+           (elicitation.tool
+                ? "What you answer goes to that server. No password belongs here. Ctrl-D cancels.\n"
+                : "What you answer goes to that server. It is kept until cellgate ends, and never stored. Ctrl-D "
+                  "cancels.\n");
 }
 
 std::string field_heading(const ElicitationField& field, std::size_t columns) {

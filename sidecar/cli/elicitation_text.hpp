@@ -1,5 +1,6 @@
 #pragma once
-// `elicitation_text` is a tool server's question as lines of a prompt, and what is typed as the value of a field.
+// `elicitation_text` is a question for or of a tool server as lines of a prompt, and what is typed as the value of a
+// field.
 
 #include "protocol/messages/policy.hpp"
 

@@ -98,16 +98,30 @@ void Elicitations::resolve(const WaitingPtr& waiting, tools::ElicitationReply re
     waiting->resolved.set();
 }
 
-void Elicitations::respond(const protocol::ElicitationRespondParams& params) {
-    const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&params](const WaitingPtr& each) {
-        return each->question.elicitation_id == params.elicitation_id;
+Elicitations::WaitingPtr Elicitations::find(const std::string& elicitation_id) const {
+    const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const WaitingPtr& each) {
+        return each->question.elicitation_id == elicitation_id;
     });
-    if (found == waiting_.end()) {
+    return found == waiting_.end() ? nullptr : *found;
+}
+
+bool Elicitations::is_secret(const std::string& elicitation_id, const std::string& field) const {
+    const WaitingPtr waiting = find(elicitation_id);
+    if (!waiting || !waiting->question.fields) {
+        return true; // what it was is not known any more
+    }
+    const std::vector<protocol::ElicitationField>& fields = *waiting->question.fields;
+    const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& each) { return each.name == field; });
+    return found == fields.end() || found->secret.value_or(false);
+}
+
+void Elicitations::respond(const protocol::ElicitationRespondParams& params) {
+    const WaitingPtr waiting = find(params.elicitation_id);
+    if (!waiting) {
         throw Error(ErrorCode::elicitation_not_found,
                     fmt::format("no elicitation \"{}\" waits", params.elicitation_id.substr(0, 64)),
                     "It was answered, or its call has ended.");
     }
-    const WaitingPtr waiting = *found;
     tools::ElicitationReply reply;
     reply.action = params.action;
     if (params.action == protocol::ElicitationAction::accept) {

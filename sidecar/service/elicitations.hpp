@@ -37,6 +37,8 @@ class Elicitations final : public tools::Elicitor {
 
     bool can_ask() const override { return !clients_.empty() || linger_; }
     Task<tools::ElicitationReply> elicit(protocol::Elicitation question, tools::ValuesCheck check) override;
+    // Whether a value of this field may be secret: also where no such elicitation waits, or it has no such field.
+    bool is_secret(const std::string& elicitation_id, const std::string& field) const;
     // Throws Error{elicitation_not_found, answer_invalid}.
     void respond(const protocol::ElicitationRespondParams& params);
     Task<void> close();
@@ -46,6 +48,8 @@ class Elicitations final : public tools::Elicitor {
     using WaitingPtr = std::shared_ptr<Waiting>;
 
     void resolve(const WaitingPtr& waiting, tools::ElicitationReply reply, protocol::ResolvedBy by);
+    // nullptr if none of this id waits.
+    WaitingPtr find(const std::string& elicitation_id) const;
     void cancel_all();
     Task<void> cancel_after(Duration linger);
 

@@ -113,7 +113,10 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals, crash_recovery,
                idle_tracker, gate,      elicitations, registry,         trusted_servers, installs} {
     if (options.trace_file) {
-        trace = std::make_shared<Trace>(loop.clock(), *options.trace_file);
+        trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
+                                        [this](const std::string& elicitation_id, const std::string& field) {
+                                            return elicitations.is_secret(elicitation_id, field);
+                                        });
     }
     for (const protocol::RuleSpec& rule : options.rules) {
         registry.require_fitting(rule);

@@ -3,6 +3,7 @@
 #include "base/environment.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/fingerprint.hpp"
+#include "config_inputs.hpp"
 #include "oauth_settings.hpp"
 #include "program_folders.hpp"
 #include "sandbox/home.hpp"
@@ -239,14 +240,9 @@ std::string identity_of(const ServerSpec& spec, const ServerDescription& describ
     return text.hash();
 }
 
-Error unknown_variable(const Variable& variable, const std::string& server) {
-    return invalid_config(server,
-                          fmt::format("{} is not supported", escape_unprintable(variable.source.substr(0, 200))),
-                          "Use a variable of the environment: ${VAR} or ${env:VAR}.");
-}
-
+// `inputs` are those that are known, by id.
 std::string value_of(const Variable& variable, const std::string& server, const std::string& workspace,
-                     const Environment& environment) {
+                     const Environment& environment, const Environment& inputs) {
     switch (variable.kind) {
     case Variable::Kind::workspace_folder:
         return workspace;
@@ -262,6 +258,13 @@ std::string value_of(const Variable& variable, const std::string& server, const 
             server, fmt::format("it needs the variable {}, which is not set", variable.name),
             fmt::format("Set it where cellgate is started, or write ${{{}:-default}}.", variable.name));
     }
+    case Variable::Kind::input:
+        if (const auto entry = inputs.find(variable.name); entry != inputs.end()) {
+            return entry->second;
+        }
+        throw invalid_config(server,
+                             fmt::format("its input \"{}\" is not known here", escape_unprintable(variable.name)),
+                             "A user is asked for it when the server starts.");
     case Variable::Kind::other:
         break;
     }
@@ -280,8 +283,12 @@ std::shared_ptr<const sandbox::Settings> read_settings_of(const std::string& ser
 std::shared_ptr<const sandbox::Settings> settings_of(const Form& form, const std::string& server,
                                                      const std::string& workspace, const Environment& environment) {
     if (form.settings) {
-        const std::string file = replace_variables(
-            *form.settings, [&](const Variable& each) { return value_of(each, server, workspace, environment); });
+        const std::string file = replace_variables(*form.settings, [&](const Variable& each) {
+            if (each.kind == Variable::Kind::input) {
+                throw unknown_variable(each, server); // the settings are read before a user is asked
+            }
+            return value_of(each, server, workspace, environment, {});
+        });
         return read_settings_of(server, absolute(sandbox::without_tilde(file, environment), workspace));
     }
     if (!form.by_srt) {
@@ -303,6 +310,10 @@ std::shared_ptr<const sandbox::Settings> settings_of(const Form& form, const std
 void require_usable(const ServerSpec& spec) {
     require_name(spec.name);
     require_usable_oauth(spec);
+    if (spec.source == protocol::ToolServerSource::agent && spec.config.inputs) {
+        throw invalid_config(spec.name,
+                             "expected no \"inputs\" in what an agent names: no user is asked for its values");
+    }
     if (spec.config.command.has_value() == spec.config.url.has_value()) {
         throw invalid_config(spec.name, spec.config.url ? "expected a command or a url, found both"
                                                         : "expected a command or a url, found neither");
@@ -325,29 +336,6 @@ void require_usable(const ServerSpec& spec) {
     }
 }
 
-void require_known_variables(const ServerSpec& spec) {
-    const auto look = [&spec](std::string_view text) {
-        replace_variables(text, [&spec](const Variable& variable) {
-            if (variable.kind == Variable::Kind::other) {
-                throw unknown_variable(variable, spec.name);
-            }
-            return std::string();
-        });
-    };
-    look(spec.config.url.value_or(""));
-    for (const auto& [name, value] : spec.config.headers.value_or(Environment{})) {
-        look(value);
-    }
-    look(spec.config.command.value_or(""));
-    look(spec.config.cwd.value_or(""));
-    for (const std::string& argument : spec.config.args.value_or(std::vector<std::string>{})) {
-        look(argument);
-    }
-    for (const auto& [name, value] : spec.config.env.value_or(Environment{})) {
-        look(value);
-    }
-}
-
 bool names_settings(const ServerSpec& spec) {
     const Form form = form_of(spec);
     return form.settings || form.by_srt;
@@ -356,6 +344,11 @@ bool names_settings(const ServerSpec& spec) {
 ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment) {
     const Form form = form_of(spec);
     ServerDescription described;
+    try {
+        require_known_variables(spec);
+    } catch (const Error& error) {
+        described.problem = error;
+    }
     if (spec.config.url) {
         described.url = with_workspace(*spec.config.url, workspace);
         for (const auto& [name, value] : spec.config.headers.value_or(Environment{})) {
@@ -396,10 +389,11 @@ ServerDescription describe(const ServerSpec& spec, const std::string& workspace,
 }
 
 ServerCommand expand(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace,
-                     const Environment& environment) {
+                     const Environment& environment, const Environment& inputs) {
     const auto put_in = [&](std::string_view text) {
-        return replace_variables(
-            text, [&](const Variable& variable) { return value_of(variable, spec.name, workspace, environment); });
+        return replace_variables(text, [&](const Variable& variable) {
+            return value_of(variable, spec.name, workspace, environment, inputs);
+        });
     };
     const protocol::McpServerConfig config = form_of(spec).config;
     ServerCommand command;
@@ -423,30 +417,40 @@ ServerCommand expand(const ServerSpec& spec, const ServerDescription& described,
     if (!command.argv.front().starts_with('/')) {
         throw Error(ErrorCode::tool_server_failed,
                     fmt::format("the tool server \"{}\" cannot be started: there is no program \"{}\" in PATH",
-                                escape_unprintable(spec.name), escape_unprintable(command.argv.front())),
+                                escape_unprintable(spec.name), escape_unprintable(described.command.front())),
                     "Install it, or write its whole path.");
     }
     return command;
 }
 
-mcp::HttpEndpoint expand_endpoint(const ServerSpec& spec, const std::string& workspace,
-                                  const Environment& environment) {
+std::string expand_url(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
+                       const Environment& inputs) {
+    return replace_variables(*spec.config.url, [&](const Variable& variable) {
+        return value_of(variable, spec.name, workspace, environment, inputs);
+    });
+}
+
+mcp::HttpEndpoint expand_endpoint(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
+                                  const Environment& inputs) {
     const auto put_in = [&](std::string_view text) {
-        return replace_variables(
-            text, [&](const Variable& variable) { return value_of(variable, spec.name, workspace, environment); });
+        return replace_variables(text, [&](const Variable& variable) {
+            return value_of(variable, spec.name, workspace, environment, inputs);
+        });
     };
     mcp::HttpEndpoint endpoint;
-    endpoint.url = put_in(*spec.config.url);
+    endpoint.url = expand_url(spec, workspace, environment, inputs);
     for (const auto& [name, value] : spec.config.headers.value_or(Environment{})) {
         endpoint.fields.emplace_back(name, put_in(value));
     }
     return endpoint;
 }
 
-OAuthSettings expand_oauth(const ServerSpec& spec, const std::string& workspace, const Environment& environment) {
+OAuthSettings expand_oauth(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
+                           const Environment& inputs) {
     const auto put_in = [&](std::string_view text) {
-        return replace_variables(
-            text, [&](const Variable& variable) { return value_of(variable, spec.name, workspace, environment); });
+        return replace_variables(text, [&](const Variable& variable) {
+            return value_of(variable, spec.name, workspace, environment, inputs);
+        });
     };
     const protocol::OAuthConfig oauth = spec.config.oauth.value_or(protocol::OAuthConfig{});
     OAuthSettings settings;

@@ -1,7 +1,9 @@
 // Files that name tool servers, and their texts.
 #include "base/escape_unprintable.hpp"
 #include "base/regular_file.hpp"
+#include "config_inputs.hpp"
 #include "json_with_comments.hpp"
+#include "near_miss.hpp"
 #include "server_errors.hpp"
 #include "tools/config.hpp"
 
@@ -18,7 +20,8 @@ namespace {
 constexpr std::size_t max_file_bytes = std::size_t{1} << 20;
 constexpr std::array files_of_a_workspace = {".mcp.json", ".vscode/mcp.json"};
 
-ServerSpec read_server(const std::string& name, std::string_view text, const std::string& file) {
+ServerSpec read_server(const std::string& name, std::string_view text, const std::string& file,
+                       const std::vector<protocol::ServerInput>& inputs) {
     ServerSpec spec;
     spec.name = name;
     spec.source = protocol::ToolServerSource::workspace_file;
@@ -32,9 +35,37 @@ ServerSpec read_server(const std::string& name, std::string_view text, const std
         if (key == "envFile") {
             throw invalid_config(name, "envFile is not supported", "Name the variables under env, as ${VAR}.");
         }
+        if (const std::optional<std::string_view> meant = near_miss(key)) {
+            throw invalid_config(name, fmt::format("expected \"{}\", found \"{}\"", *meant, escape_unprintable(key)));
+        }
     }
     require_usable(spec);
+    give_inputs(spec.config, inputs);
     return spec;
+}
+
+// Those of the file, for all its servers. One that cannot be read is a problem of the file.
+std::vector<protocol::ServerInput> read_inputs(std::string_view file_text, const std::string& file,
+                                               std::vector<std::string>& problems) {
+    std::vector<protocol::ServerInput> inputs;
+    for (const auto& [key, value] : json_members(file_text)) {
+        if (key != "inputs") {
+            continue;
+        }
+        if (json_type(value) != "array") {
+            problems.push_back(fmt::format("{}: expected inputs to be an array, found {}", escape_unprintable(file),
+                                           json_type(value)));
+            continue;
+        }
+        for (const std::string_view input : json_elements(value)) {
+            try {
+                inputs.push_back(from_json<protocol::ServerInput>(input, "inputs"));
+            } catch (const Error& error) {
+                problems.push_back(fmt::format("{}: {}", escape_unprintable(file), error.message));
+            }
+        }
+    }
+    return inputs;
 }
 
 // The text of a file that may not be there. Throws Error{config_invalid}.
@@ -71,6 +102,7 @@ ConfigFile parse_config(std::string_view text, const std::string& file) {
                                 raw.type()));
     }
     ConfigFile found;
+    const std::vector<protocol::ServerInput> inputs = read_inputs(raw.text(), file, found.problems);
     std::set<std::string> names;
     for (const auto& [key, value] : json_members(raw.text())) {
         if (key != "mcpServers" && key != "servers") {
@@ -86,7 +118,7 @@ ConfigFile parse_config(std::string_view text, const std::string& file) {
                 if (!names.insert(name).second) {
                     throw invalid_config(name, "the file names it twice");
                 }
-                found.servers.push_back(read_server(name, server, file));
+                found.servers.push_back(read_server(name, server, file, inputs));
             } catch (const Error& error) {
                 found.problems.push_back(fmt::format("{}: {}{}{}", escape_unprintable(file), error.message,
                                                      error.hint.empty() ? "" : ". ", error.hint));

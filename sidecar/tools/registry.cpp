@@ -5,6 +5,7 @@
 #include "running_servers.hpp"
 #include "server_catalog.hpp"
 #include "server_errors.hpp"
+#include "server_inputs.hpp"
 #include "server_logins.hpp"
 
 #include <fmt/format.h>
@@ -25,10 +26,12 @@ Registry::Registry(async::Loop& loop, Clock& clock, gate::Gate& gate, RegistryOp
     : options_(std::move(options)),
       catalog_(make_catalog(options_, [this](const ServerEntryPtr& entry,
                                              std::string reason) { servers_->retire(entry, std::move(reason)); })),
+      inputs_(std::make_unique<ServerInputs>(options_.elicitor)),
       logins_(std::make_unique<ServerLogins>(
           loop, clock, options_.logins_directory,
           [this](const protocol::ToolServersLoginEndedParams& ended) { on_login_ended(ended); })),
-      servers_(std::make_unique<RunningServers>(*catalog_, ServerStarter(loop, clock, gate, options_, *logins_))),
+      servers_(
+          std::make_unique<RunningServers>(*catalog_, ServerStarter(loop, clock, gate, options_, *inputs_, *logins_))),
       dispatcher_(clock, gate, *servers_, options_.elicitor) {
     servers_->adopt(catalog_->add_built_in(host_server_name, HostTools::identity()),
                     std::make_shared<HostTools>(loop, options_.workspace, options_.environment));
@@ -109,7 +112,7 @@ Task<void> Registry::refresh_logins() {
 
 Task<protocol::ToolServersLoginResult> Registry::login(CallContext context, std::string server) {
     const ServerEntryPtr entry = catalog_->find(server);
-    const std::shared_ptr<ServerAuthorizer> authorizer = servers_->require_authorizer(entry);
+    RunningServers::require_login(entry);
     co_await logins_->refresh();
     // A server that wants a login says how when it starts, and its start is what a user has to agree to.
     std::optional<Error> problem;
@@ -121,6 +124,7 @@ Task<protocol::ToolServersLoginResult> Registry::login(CallContext context, std:
         }
         problem = error;
     }
+    const std::shared_ptr<ServerAuthorizer> authorizer = servers_->require_authorizer(entry);
     const bool may_want_login = !problem || problem->code == ErrorCode::login_required ||
                                 authorizer->state() != protocol::ToolServerAuthorization::none;
     if (!may_want_login) {

@@ -98,7 +98,8 @@ Task<std::shared_ptr<ServerLaunch>> RunningServers::begin(CallContext context, R
     std::exception_ptr error;
     bool refused = false;
     try {
-        co_await starter_.require_approval(std::move(context), launch);
+        co_await starter_.require_approval(context, launch);
+        co_await starter_.take_inputs(std::move(context), launch);
     } catch (const Cancelled&) {
         refused = entry->co_owners.empty(); // another agent that named it may ask for itself
         error = std::current_exception();
@@ -228,25 +229,25 @@ protocol::ToolServerInfo RunningServers::info(const ServerEntryPtr& entry) {
     return info;
 }
 
-std::shared_ptr<ServerAuthorizer> RunningServers::require_authorizer(const ServerEntryPtr& entry) const {
-    std::shared_ptr<ServerAuthorizer> authorizer;
-    if (entry->spec.config.url) {
-        authorizer = starter_.authorizer_of(entry->spec);
-    }
-    if (!authorizer) {
+void RunningServers::require_login(const ServerEntryPtr& entry) {
+    if (!ServerStarter::has_login(entry->spec)) {
         throw Error(ErrorCode::invalid_params,
                     fmt::format("the tool server {} has no login: {}", in_quotes(entry->spec.name),
-                                entry->spec.config.url ? "the headers of its configuration say who asks"
+                                entry->spec.config.url ? "its configuration says who asks, by a header or in the URL"
                                                        : "it is not reached by a URL"));
     }
-    return authorizer;
+}
+
+std::shared_ptr<ServerAuthorizer> RunningServers::require_authorizer(const ServerEntryPtr& entry) const {
+    require_login(entry);
+    return starter_.authorizer_of(entry->spec);
 }
 
 std::shared_ptr<ServerAuthorizer> RunningServers::find_authorizer(const ServerEntry& entry) const {
     try {
-        return entry.spec.config.url ? starter_.authorizer_of(entry.spec) : nullptr;
+        return starter_.authorizer_of(entry.spec);
     } catch (const Error&) {
-        return nullptr; // a variable is not set: its start says so
+        return nullptr; // a variable is not set, or an input not asked for: its start says so
     }
 }
 

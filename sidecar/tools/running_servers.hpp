@@ -27,8 +27,9 @@ class RunningServers {
     // Those that it has, or had when it ran last; none if it never ran.
     std::vector<ToolPtr> known_tools(const ServerEntryPtr& entry);
     protocol::ToolServerInfo info(const ServerEntryPtr& entry);
-    // Who authorizes the requests to a server at a URL. Throws Error{invalid_params} for one that has no login, and
-    // Error{config_invalid}.
+    // Throws Error{invalid_params} for a server that has no login.
+    static void require_login(const ServerEntryPtr& entry);
+    // Who authorizes its requests. Throws as require_login(), and Error{config_invalid}.
     std::shared_ptr<ServerAuthorizer> require_authorizer(const ServerEntryPtr& entry) const;
     // What it wrote to stderr since it was last started, escaped.
     std::string log(const ServerEntryPtr& entry);

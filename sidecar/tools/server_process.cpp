@@ -46,8 +46,9 @@ class ProcessStream final : public ByteStream {
 } // namespace
 
 Task<std::shared_ptr<ServerProcess>> ServerProcess::start(async::Loop& loop, const RegistryOptions& options,
-                                                          ServerSpec spec, ServerDescription described) {
-    ServerCommand expanded = expand(spec, described, options.workspace, options.environment);
+                                                          ServerSpec spec, ServerDescription described,
+                                                          Environment inputs) {
+    ServerCommand expanded = expand(spec, described, options.workspace, options.environment, inputs);
     const auto started = std::make_shared<ServerProcess>();
     started->name_ = spec.name;
     started->identity_ = described.identity;

@@ -1,5 +1,6 @@
 #include "server_starter.hpp"
 
+#include "config_inputs.hpp"
 #include "mcp/http_connection.hpp"
 #include "server_errors.hpp"
 #include "server_process.hpp"
@@ -62,16 +63,23 @@ gate::Request start_request(const CallContext& context, const ServerSpec& spec, 
 } // namespace
 
 ServerStarter::ServerStarter(async::Loop& loop, Clock& clock, gate::Gate& gate, const RegistryOptions& options,
-                             ServerLogins& logins)
-    : loop_(loop), clock_(clock), gate_(gate), options_(options), logins_(logins) {}
+                             ServerInputs& inputs, ServerLogins& logins)
+    : loop_(loop), clock_(clock), gate_(gate), options_(options), inputs_(inputs), logins_(logins) {}
 
-std::shared_ptr<ServerAuthorizer> ServerStarter::authorizer_of(const ServerSpec& spec) const {
-    const mcp::HttpEndpoint endpoint = expand_endpoint(spec, options_.workspace, options_.environment);
-    if (std::any_of(endpoint.fields.begin(), endpoint.fields.end(), is_authorization)) {
+bool ServerStarter::has_login(const ServerSpec& spec) {
+    const Environment headers = spec.config.headers.value_or(Environment{});
+    // A login is stored with its URL, and no password is.
+    return spec.config.url && !holds_password(*spec.config.url, spec.config) &&
+           std::none_of(headers.begin(), headers.end(), is_authorization);
+}
+
+std::shared_ptr<ServerAuthorizer> ServerStarter::authorizer_of(const ServerSpec& spec,
+                                                               const Environment& inputs) const {
+    if (!has_login(spec)) {
         return nullptr;
     }
-    const LoginKey key{spec.name, endpoint.url};
-    return logins_.authorizer(key, expand_oauth(spec, options_.workspace, options_.environment));
+    const LoginKey key{spec.name, expand_url(spec, options_.workspace, options_.environment, inputs)};
+    return logins_.authorizer(key, expand_oauth(spec, options_.workspace, options_.environment, inputs));
 }
 
 std::string ServerStarter::root_for(const ServerSpec& spec) const {
@@ -83,10 +91,9 @@ ServerDescription ServerStarter::describe_now(const ServerSpec& spec) const {
 }
 
 Task<void> ServerStarter::require_approval(CallContext context, std::shared_ptr<ServerLaunch> launch) {
-    require_known_variables(launch->spec); // no user is asked about what cannot be started
     for (int decisions = 0; decisions < max_start_decisions; ++decisions) {
         if (launch->described.problem) {
-            throw Error(*launch->described.problem);
+            throw Error(*launch->described.problem); // no user is asked about what cannot be started
         }
         gate::Request request = start_request(context, launch->spec, launch->described);
         const gate::Decision decision = co_await gate_.decide(std::move(request));
@@ -106,14 +113,29 @@ Task<void> ServerStarter::require_approval(CallContext context, std::shared_ptr<
     throw changed_meanwhile(launch->spec.name);
 }
 
+Task<void> ServerStarter::take_inputs(CallContext context, std::shared_ptr<ServerLaunch> launch) {
+    launch->inputs = co_await gate::reporting_failure(launch->outcome, inputs_.take(std::move(context), launch->spec));
+}
+
 Task<void> ServerStarter::start(std::shared_ptr<ServerLaunch> launch) {
-    co_await gate::reporting_failure(launch->outcome, start_allowed(launch));
+    try {
+        co_await gate::reporting_failure(launch->outcome, start_allowed(launch));
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        ServerSpec tried = launch->spec;
+        if (error.code == ErrorCode::login_required) {
+            tried.config.oauth.reset(); // what a login needs was not tried yet
+        }
+        inputs_.forget_passwords(tried);
+        throw;
+    }
     launch->outcome.succeeded();
 }
 
 Task<void> ServerStarter::start_allowed(std::shared_ptr<ServerLaunch> launch) {
     if (!launch->spec.config.url) {
-        launch->link = co_await ServerProcess::start(loop_, options_, launch->spec, launch->described);
+        launch->link = co_await ServerProcess::start(loop_, options_, launch->spec, launch->described, launch->inputs);
         launch->server =
             co_await McpToolServer::connect(launch->link, options_.ourselves, root_for(launch->spec), clock_);
         co_return;
@@ -140,8 +162,9 @@ Task<void> ServerStarter::start_allowed(std::shared_ptr<ServerLaunch> launch) {
 }
 
 Task<void> ServerStarter::connect(std::shared_ptr<ServerLaunch> launch, HttpServerLink::Transport transport) {
-    mcp::HttpEndpoint endpoint = expand_endpoint(launch->spec, options_.workspace, options_.environment);
-    endpoint.authorizer = authorizer_of(launch->spec);
+    mcp::HttpEndpoint endpoint =
+        expand_endpoint(launch->spec, options_.workspace, options_.environment, launch->inputs);
+    endpoint.authorizer = authorizer_of(launch->spec, launch->inputs);
     launch->link = std::make_shared<HttpServerLink>(loop_, clock_, launch->spec, launch->described, std::move(endpoint),
                                                     transport);
     launch->server = co_await McpToolServer::connect(launch->link, options_.ourselves, root_for(launch->spec), clock_);

@@ -5,6 +5,7 @@
 #include "gate/gate.hpp"
 #include "http_server_link.hpp"
 #include "mcp_tool_server.hpp"
+#include "server_inputs.hpp"
 #include "server_logins.hpp"
 #include "tools/call_context.hpp"
 #include "tools/registry.hpp"
@@ -18,6 +19,7 @@ namespace cellgate::tools {
 struct ServerLaunch {
     ServerSpec spec;
     ServerDescription described;
+    Environment inputs; // their values, by id
     gate::OutcomeReport outcome;
     std::shared_ptr<CancelState> cancel; // of the start itself, once it was allowed
     std::shared_ptr<ServerLink> link;
@@ -28,23 +30,31 @@ struct ServerLaunch {
 
 class ServerStarter {
   public:
-    // `options` and `logins` outlive the starter.
+    // `options`, `inputs` and `logins` outlive the starter.
     ServerStarter(async::Loop& loop, Clock& clock, gate::Gate& gate, const RegistryOptions& options,
-                  ServerLogins& logins);
+                  ServerInputs& inputs, ServerLogins& logins);
 
     // The server as it is now: its files may have changed since it was configured.
     ServerDescription describe_now(const ServerSpec& spec) const;
-    // Who authorizes the requests to a server at a URL; nullptr where its configuration does that by a header. Throws
-    // Error{config_invalid}.
-    std::shared_ptr<ServerAuthorizer> authorizer_of(const ServerSpec& spec) const;
+    // Whether it is reached by a URL, and its configuration does not say who asks by a header or a password in the URL.
+    static bool has_login(const ServerSpec& spec);
+    // Who authorizes the requests to a server; nullptr if it has no login. Throws Error{config_invalid}, also while an
+    // input has no value.
+    std::shared_ptr<ServerAuthorizer> authorizer_of(const ServerSpec& spec) const {
+        return authorizer_of(spec, inputs_.known(spec));
+    }
     // Asks the gate. Then `described` is what it allowed. Throws Error{denied, config_invalid, tool_server_failed}.
     Task<void> require_approval(CallContext context, std::shared_ptr<ServerLaunch> launch);
-    // Sets `link`, then `server`. Throws as ServerProcess::start() and McpToolServer::connect().
+    // Then: asks the users for its inputs. Throws as ServerInputs::take().
+    Task<void> take_inputs(CallContext context, std::shared_ptr<ServerLaunch> launch);
+    // Sets `link`, then `server`. Throws as ServerProcess::start() and McpToolServer::connect(); then its passwords are
+    // asked for again by the next start.
     Task<void> start(std::shared_ptr<ServerLaunch> launch);
 
   private:
     // What a server that asks for roots is given; empty: none.
     std::string root_for(const ServerSpec& spec) const;
+    std::shared_ptr<ServerAuthorizer> authorizer_of(const ServerSpec& spec, const Environment& inputs) const;
     Task<void> start_allowed(std::shared_ptr<ServerLaunch> launch);
     Task<void> connect(std::shared_ptr<ServerLaunch> launch, HttpServerLink::Transport transport);
 
@@ -52,6 +62,7 @@ class ServerStarter {
     Clock& clock_;
     gate::Gate& gate_;
     const RegistryOptions& options_;
+    ServerInputs& inputs_;
     ServerLogins& logins_;
 };
 

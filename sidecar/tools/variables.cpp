@@ -42,6 +42,9 @@ std::optional<Variable> parse_variable(std::string_view source) {
     } else if (inside.substr(0, colon) == "env" && is_name(rest)) {
         variable.kind = Variable::Kind::environment;
         variable.name = rest;
+    } else if (inside.substr(0, colon) == "input" && !rest.empty()) {
+        variable.kind = Variable::Kind::input;
+        variable.name = rest;
     }
     return variable;
 }

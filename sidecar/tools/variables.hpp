@@ -1,7 +1,6 @@
 #pragma once
 // Variables are replaced in the texts of a configuration: ${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder},
-// ${input:id}. A
-// `${` that begins none of these is just text. What was put in is not looked through again.
+// ${input:id}. A `${` that begins none of these is just text. What was put in is not looked through again.
 
 #include <functional>
 #include <string>
@@ -10,9 +9,9 @@
 namespace cellgate::tools {
 
 struct Variable {
-    enum class Kind { environment, workspace_folder, other };
+    enum class Kind { environment, workspace_folder, input, other };
     Kind kind = Kind::other;
-    std::string name; // "VAR"; of other: all between the braces, "input:id"
+    std::string name; // "VAR"; of input: "id"; of other: all between the braces, "command:id"
     bool has_default = false;
     std::string default_value;
     std::string_view source; // "${VAR}"

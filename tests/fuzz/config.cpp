@@ -21,11 +21,11 @@ void check_server(const tools::ServerSpec& spec) {
         tools::require_usable(spec);
         const tools::ServerDescription described = tools::describe(spec, "/nowhere/workspace", environment);
         require(!described.identity.empty(), "a server that can be asked about has an identity");
-        if (!spec.config.command) {
+        if (!spec.config.command || described.problem) {
             return;
         }
-        tools::require_known_variables(spec);
-        const tools::ServerCommand command = tools::expand(spec, described, "/nowhere/workspace", environment);
+        const tools::ServerCommand command =
+            tools::expand(spec, described, "/nowhere/workspace", environment, {{"key", "value"}});
         require(!command.argv.empty() && command.cwd.starts_with('/'), "a command can be started");
         for (const std::string& argument : command.argv) {
             require(argument.find('\0') == std::string::npos, "an argument is whole");

@@ -252,7 +252,7 @@ class AtATerminal(CliTest):
         self.workspace.write(".vscode/mcp.json", json.dumps({"servers": {"repo": server}, "inputs": []}))
         terminal = self.terminal("generate", "repo")
         self.assertEqual(terminal.wait_end(), 1)
-        self.assertIn("${input:key} is not supported", terminal.text)
+        self.assertIn('it needs the input "key", which "inputs" does not have', terminal.text)
         self.assertNotIn("cellgate asks", terminal.text)
 
     def test_input_is_read_at_the_terminal(self):

@@ -8,7 +8,7 @@ local opened, messages
 
 -- An elicitation as the sidecar sends it.
 local function question(id, more)
-  return vim.tbl_extend("force", {
+  local made = vim.tbl_extend("force", {
     elicitationId = id,
     server = "booking",
     tool = "book_table",
@@ -21,6 +21,8 @@ local function question(id, more)
     },
     createdAt = "2026-01-05T09:30:02.500Z",
   }, more or {})
+  made.tool = made.tool or nil -- false takes it away
+  return made
 end
 
 local page = { mode = "url", url = "https://pay.example/cards?state=4711", host = "pay.example" }
@@ -396,4 +398,80 @@ it("elicitations: a cell whose call waits for an answer says so", function()
   execution.state = "running"
   ask(fake, "e1", { executionId = execution.id })
   equal((require("cellgate.execution_state").describe(execution)), "waits for your answer")
+end)
+
+-- Of the inputs of a server's configuration.
+local inputs = {
+  server = "tracker",
+  tool = false,
+  message = "tracker needs these before it starts",
+  fields = {
+    { name = "token", title = "token", description = "API token", type = "text", required = true, secret = true },
+    {
+      name = "site",
+      title = "site",
+      type = "choice",
+      required = true,
+      initial = "eu",
+      options = { { value = "eu", title = "eu" }, { value = "us", title = "us" } },
+    },
+  },
+}
+
+it("elicitations: what a server needs before it starts is asked for in our words", function()
+  local fake = start()
+  answering(fake, inputs)
+  local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+  assert(lines[1]:find("^# #%S+ +tracker needs these before it starts$"), lines[1])
+  assert(lines[2]:find("kept until cellgate ends, and never stored", 1, true), lines[2])
+  assert(vim.tbl_contains(lines, "#> API token"), vim.inspect(lines))
+  assert(not table.concat(lines, "\n"):find("its tool", 1, true), vim.inspect(lines))
+end)
+
+it("elicitations: a secret is typed at a prompt, and is in no buffer, register or history", function()
+  local fake = start()
+  answering(fake, inputs)
+  type_keys(":w<CR>")
+  equal(answers(fake), {})
+  equal(vim.diagnostic.get(0)[1].message, "this is needed")
+  set_line("^token:", "token: typed into the text")
+  type_keys(":w<CR>")
+  equal(answers(fake), {})
+  assert(vim.diagnostic.get(0)[1].message:find("is not written here", 1, true))
+  set_line("^token:", "token:")
+  local prompt
+  local inputsecret = vim.fn.inputsecret
+  rawset(vim.fn, "inputsecret", function(words)
+    prompt = words
+    return inputsecret(words)
+  end)
+  line_of("^token:")
+  type_keys("<CR>s3cr3t<CR>")
+  rawset(vim.fn, "inputsecret", inputsecret)
+  equal(prompt, "token: ")
+  line_of("^token: •••$")
+  local everywhere = { vim.api.nvim_buf_get_lines(0, 0, -1, false), vim.fn.getreginfo('"'), vim.fn.getreginfo("-") }
+  for _, kind in ipairs({ ":", "@", "=" }) do
+    for i = 1, vim.fn.histnr(kind) do
+      table.insert(everywhere, vim.fn.histget(kind, i))
+    end
+  end
+  assert(not vim.inspect(everywhere):find("s3cr3t", 1, true))
+  assert(not is_shown("s3cr3t"))
+  type_keys(":w<CR>")
+  equal(answers(fake), { { elicitationId = "e1", action = "accept", values = { token = "s3cr3t", site = "eu" } } })
+end)
+
+it("elicitations: a prompt for a secret that is left changes nothing", function()
+  local fake = start()
+  answering(fake, inputs)
+  line_of("^token:")
+  type_keys("<CR>s3cr3t<Esc>")
+  line_of("^token: $")
+  line_of("( ) us")
+  type_keys("<CR>")
+  line_of("^token:")
+  type_keys("<CR>right<CR>")
+  type_keys(":w<CR>")
+  equal(answers(fake)[1].values, { token = "right", site = "us" })
 end)

@@ -157,6 +157,21 @@ test("an attempt that is given up ends its relay, whatever that hears", async ()
     }
 });
 
+test("a verbose trace holds no answer to a question, whose secret was typed unseen", async () => {
+    const connection = await open(relay(`({ id }, send) => { if (id) send({ id, result: {} }); }`), noHandlers, {
+        level: () => "verbose",
+        onDidChange: new Emitter<void>().event,
+    });
+    await connection.request("elicitation/respond", { elicitationId: "e", action: "accept", values: { token: "s3cr3t" } });
+    await connection.request("toolServers/restart", { server: "tr4cker" });
+    const all = logged.join("\n");
+    assert.ok(all.includes("Sending request 'elicitation/respond"));
+    assert.ok(!all.includes("s3cr3t"));
+    assert.ok(all.includes("tr4cker"), "the control");
+    connection.terminate();
+    await connection.ended;
+});
+
 test("a changed trace holds for the conversation that there is", async () => {
     const changed = new Emitter<void>();
     let level: TraceLevel = "off";

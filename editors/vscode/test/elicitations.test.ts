@@ -4,12 +4,13 @@ import { test } from "node:test";
 import { ResponseError } from "vscode-jsonrpc/node";
 import { keyOf } from "../src/approvals/answer";
 import { endText } from "../src/approvals/elicitations";
+import { expected } from "../src/approvals/fields";
 import { isElicitationItem, type FromPage, type Item, type ToPage } from "../src/approvals/messages";
 import { PageModel } from "../src/approvals/pageModel";
 import { replyOf } from "../src/approvals/reply";
 import { waitingText } from "../src/approvals/waiting";
 import { webPage } from "../src/webPage";
-import { pageQuestionOf, questionOf } from "./elicitation";
+import { fieldOf, pageQuestionOf, questionOf } from "./elicitation";
 import { pages } from "./pages";
 
 const ids = ({ items }: { items: readonly Item[] }) => items.map(({ id }) => id);
@@ -156,4 +157,24 @@ test("what a tool server wrote shows as text, with what would hide in it", async
         message: "When?\nSoon\\u{202e}",
         page: { url: "https://pay.example/\\u{202e}", host: "pay\\u{200b}.example" },
     });
+});
+
+test("what a server needs before it starts is of no tool", async () => {
+    const { question, page, replies } = pages();
+    const view = page();
+    const token = fieldOf("text", { name: "token", required: true, secret: true });
+    question("q", { server: "tracker\u202e", tool: undefined, message: "tracker needs this before it starts", fields: [token] });
+    await turn();
+    const [item] = view.last.items;
+    assert.ok(item && isElicitationItem(item));
+    assert.deepEqual(item.elicitation, {
+        title: "tracker\\u{202e} needs something before it starts",
+        message: "tracker needs this before it starts",
+        fields: [token],
+    });
+    assert.equal(expected(token), "typed unseen");
+    await view.connection.take(accept(view.last.nonce, "q", { token: "s3cr3t" }));
+    await turn();
+    assert.deepEqual(replies, [{ elicitationId: "q", action: "accept", values: { token: "s3cr3t" } }]);
+    assert.equal(JSON.stringify(view.received).includes("s3cr3t"), false);
 });

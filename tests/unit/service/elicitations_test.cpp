@@ -173,3 +173,22 @@ TEST_CASE("while a question waits, its execution's clock stands still") {
     fixture.answer(client.requested.at(0), protocol::ElicitationAction::cancel);
     CHECK(pending == std::vector<std::size_t>{1, 0});
 }
+
+TEST_CASE("a value is secret by its field, and where nothing is known of it") {
+    Fixture fixture;
+    std::optional<tools::ElicitationReply> reply;
+    protocol::Elicitation question;
+    question.fields.emplace(2);
+    question.fields->front().name = "site";
+    question.fields->back().name = "token";
+    question.fields->back().secret = true;
+    ShowingClient& client = fixture.clients.emplace_back();
+    fixture.elicitations->attach(client);
+    fixture.tasks.spawn(fixture.keep(&reply, std::move(question)));
+    const std::string id = client.requested.at(0);
+    CHECK(fixture.elicitations->is_secret(id, "token"));
+    CHECK_FALSE(fixture.elicitations->is_secret(id, "site"));
+    CHECK(fixture.elicitations->is_secret(id, "other"));
+    fixture.answer(id, protocol::ElicitationAction::decline);
+    CHECK(fixture.elicitations->is_secret(id, "site"));
+}

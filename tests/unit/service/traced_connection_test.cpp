@@ -22,6 +22,10 @@ Task<void> receive_into(std::shared_ptr<protocol::Connection> connection, std::v
     }
 }
 
+bool is_key(const std::string&, const std::string& field) {
+    return field == "key";
+}
+
 std::vector<Json> lines_of(const std::string& path) {
     std::vector<Json> lines;
     std::istringstream text(read_file(path).value());
@@ -38,7 +42,7 @@ TEST_CASE("every message passes unchanged and is one line of the trace, with its
     const std::string path = folder.path / "trace.jsonl";
     FakeClock clock;
     service_fixture::ConnectionPair pair;
-    const auto traced = std::make_shared<TracedConnection>(pair.ours, std::make_shared<Trace>(clock, path), 7);
+    const auto traced = std::make_shared<TracedConnection>(pair.ours, std::make_shared<Trace>(clock, path, is_key), 7);
     std::vector<std::string> here;
     std::vector<std::string> there;
     TaskScope scope;
@@ -70,9 +74,31 @@ TEST_CASE("a trace goes on where the last one ended, and one that cannot be open
     const std::string path = folder.path / "trace.jsonl";
     FakeClock clock;
     for (int i = 0; i < 2; ++i) {
-        Trace trace(clock, path);
+        Trace trace(clock, path, is_key);
         trace.write(1, "in", "{}");
     }
     CHECK(lines_of(path).size() == 2);
-    CHECK_THROWS_AS(Trace(clock, folder.path / "none/trace.jsonl"), Error);
+    CHECK_THROWS_AS(Trace(clock, folder.path / "none/trace.jsonl", is_key), Error);
+}
+
+TEST_CASE("what a user typed unseen is not in the trace, and everything else is") {
+    const TempFolder folder;
+    const std::string path = folder.path / "trace.jsonl";
+    FakeClock clock;
+    Trace trace(clock, path, is_key);
+    const std::string params =
+        R"("params":{"elicitationId":"e1","action":"accept","values":{"key":"s3cr3t","site":"eu","more":["\u0061"]}})";
+    trace.write(1, "in", R"({"id":1,"method":"elicitation\/respond",)" + params + "}");
+    trace.write(1, "in", R"({"id":2,"method":"elicitation/other",)" + params + "}"); // the control
+    trace.write(1, "in", R"({"id":3,"method":"elicitation/respond","params":{"elicitationId":"e1","values":7}})");
+    const std::vector<Json> lines = lines_of(path);
+    REQUIRE(lines.size() == 3);
+    const Json answer = lines[0].at("message");
+    CHECK(answer.dump().find("s3cr3t") == std::string::npos);
+    CHECK(answer.at("params").at("values").at("key") == "(not in the trace)");
+    CHECK(answer.at("params").at("values").at("site") == "eu");
+    CHECK(answer.at("params").at("values").at("more") == Json::array({"a"}));
+    CHECK(answer.at("params").at("action") == "accept");
+    CHECK(answer.at("id") == 1);
+    CHECK(lines[1].at("message").at("params").at("values").at("key") == "s3cr3t");
 }

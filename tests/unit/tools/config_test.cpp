@@ -1,4 +1,5 @@
 #include "json_with_comments.hpp"
+#include "near_miss.hpp"
 #include "oauth_settings.hpp"
 #include "tools/config.hpp"
 #include "tools_fixture.hpp"
@@ -32,6 +33,7 @@ std::string problem_of(const std::function<void()>& work) {
     return "none";
 }
 
+const Environment inputs = {{"key", "${TOKEN} of the user"}};
 const Environment environment = {{"PATH", "/nowhere:relative:/usr/bin:/bin"},
                                  {"HOME", "/home/ada"},
                                  {"TOKEN", "t0k3n"},
@@ -44,7 +46,7 @@ std::string identity(const ServerSpec& spec) {
 }
 
 std::vector<std::string> expanded(const ServerSpec& spec) {
-    return tools::expand(spec, tools::describe(spec, "/project", environment), "/project", environment).argv;
+    return tools::expand(spec, tools::describe(spec, "/project", environment), "/project", environment, inputs).argv;
 }
 
 } // namespace
@@ -63,6 +65,9 @@ TEST_CASE("both shapes of configuration files are read, with comments") {
     CHECK(file.servers[0].config.args == std::vector<std::string>{"-y", "x//y", "/*z*/"});
     CHECK(file.servers[0].source == protocol::ToolServerSource::workspace_file);
     CHECK(file.servers[0].file == "/w/.vscode/mcp.json");
+    REQUIRE(file.servers[0].config.inputs.value().size() == 1);
+    CHECK(file.servers[0].config.inputs->front().id == "key");
+    CHECK_FALSE(file.servers[1].config.inputs); // which names none
     CHECK(file.servers[1].config.url == "https://example.org/mcp");
 }
 
@@ -98,6 +103,93 @@ TEST_CASE("one server that cannot be used does not take the others with it") {
         REQUIRE(file.problems.size() == 1);
         CHECK_MESSAGE(has(file.problems[0], each.problem), file.problems[0]);
     }
+}
+
+TEST_CASE("a server gets the inputs that it names, and an input that cannot be asked for is a problem of its servers") {
+    struct Case {
+        const char* inputs;
+        const char* problem;
+    };
+    for (const Case& each : {
+             Case{R"([{"id":"key","type":"promptString","password":true},{"id":"b","type":"command"}])", ""},
+             Case{R"([{"id":"key","type":"pickString","options":["x"]},{"id":"key","type":"command"}])", ""},
+             Case{R"([])", R"(it needs the input "key", which "inputs" does not have / Add it)"},
+             Case{R"([{"id":"Key","type":"promptString"}])", R"("inputs" does not have)"},
+             Case{R"([{"id":"key","type":"command","command":"x"}])", "which only VS Code can run"},
+             Case{R"([{"id":"key","type":"pickString"}])", "to have options to pick from"},
+         }) {
+        CAPTURE(each.inputs);
+        const tools::ConfigFile file = tools::parse_config(
+            std::string(R"({"servers":{"a":{"url":"https://a","headers":{"A":"Bearer ${input:key}"}},)") +
+                R"("b":{"command":"b"}},"inputs":)" + each.inputs + "}",
+            "/w/.vscode/mcp.json");
+        CHECK(file.problems.empty());
+        REQUIRE(file.servers.size() == 2);
+        CHECK_FALSE(file.servers[1].config.inputs);
+        CHECK_FALSE(tools::describe(file.servers[1], "/project", environment).problem);
+        const tools::ServerDescription described = tools::describe(file.servers[0], "/project", environment);
+        CHECK(described.headers == Environment{{"A", "Bearer ${input:key}"}}); // which is what a user agrees to
+        const std::optional<Error>& problem = described.problem;
+        CHECK_MESSAGE(has(problem ? problem->message + " / " + problem->hint : "", each.problem), each.inputs);
+        CHECK(problem.has_value() == (std::string(each.problem) != ""));
+    }
+}
+
+TEST_CASE("inputs that cannot be read are a problem of the file, and its servers stay") {
+    for (const char* broken : {R"({})", R"([7])", R"([{"id":"key"}])", R"([{"id":"key","type":"askForIt"}])",
+                               R"([{"id":"key","type":"pickString","options":[]}])"}) {
+        CAPTURE(broken);
+        const tools::ConfigFile file = tools::parse_config(
+            std::string(R"({"inputs":)") + broken + R"(,"servers":{"a":{"command":"${input:key}"}}})", "/w/mcp.json");
+        CHECK(file.problems.size() == 1);
+        REQUIRE(file.servers.size() == 1);
+        CHECK(tools::describe(file.servers[0], "/project", environment).problem);
+    }
+}
+
+TEST_CASE("inputs are for what users say, and for nothing that is read before they are asked") {
+    ServerSpec spec = server("sh");
+    spec.config.inputs = std::vector<protocol::ServerInput>{};
+    CHECK_NOTHROW(tools::require_usable(spec));
+    spec.source = protocol::ToolServerSource::agent;
+    CHECK(has(problem_of([&] { tools::require_usable(spec); }), "no \"inputs\" in what an agent names"));
+    spec.source = protocol::ToolServerSource::user;
+    spec.config.inputs->emplace_back().id = "key";
+    spec.config.sandbox.emplace();
+    spec.config.sandbox->isolated = true;
+    spec.config.sandbox->config_file = "${input:key}";
+    const std::optional<Error> problem = tools::describe(spec, "/project", environment).problem;
+    REQUIRE(problem);
+    CHECK(has(problem->message, "${input:key} is not supported"));
+}
+
+TEST_CASE("a field that is nearly one of ours is an error that names it") {
+    for (const auto& [found, meant] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"agrs", "args"},      {"arg_s", "args"},     {"argss", "args"},      {"Command", "command"},
+             {"comand", "command"}, {"header", "headers"}, {"Headers", "headers"}, {"environment", "env"},
+             {"ENV", "env"},        {"arguments", "args"}, {"httpUrl", "url"},     {"serverUrl", "url"},
+             {"URL", "url"},        {"tpye", "type"},      {"input", "inputs"},    {"root", "roots"},
+             {"OAuth", "oauth"},    {"sandbx", "sandbox"}, {"cmd", "command"},     {"workingDirectory", "cwd"},
+         }) {
+        CAPTURE(found);
+        CHECK(tools::near_miss(found) == meant);
+    }
+    for (const char* field :
+         {"command",      "args",        "env",  "cwd",      "url",         "headers",     "oauth",   "roots",
+          "inputs",       "sandbox",     "type", "disabled", "autoApprove", "alwaysAllow", "timeout", "gallery",
+          "version",      "description", "dev",  "envFile",  "transport",   "tools",       "trust",   "includeTools",
+          "excludeTools", "auth",        "name", "icon",     "enabled",     "metadata",    "",        "e"}) {
+        CAPTURE(field);
+        CHECK_FALSE(tools::near_miss(field));
+    }
+    const tools::ConfigFile file = tools::parse_config(
+        R"({"servers":{"a":{"command":"x","agrs":["y"]},"b":{"Command":"x"},"c":{"command":"x","dev":{},"timeout":9}}})",
+        "/w/.mcp.json");
+    REQUIRE(file.servers.size() == 1);
+    CHECK(file.servers[0].name == "c");
+    REQUIRE(file.problems.size() == 2);
+    CHECK_MESSAGE(has(file.problems[0], R"("a" cannot be used: expected "args", found "agrs")"), file.problems[0]);
+    CHECK_MESSAGE(has(file.problems[1], R"(expected "command", found "Command")"), file.problems[1]);
 }
 
 TEST_CASE("a file that is no configuration is refused whole") {
@@ -231,14 +323,12 @@ TEST_CASE("what is put into a URL and its headers is not shown, and comes from t
     with_token["TOKEN"] = "secret";
     Environment without = environment;
     without.erase("TOKEN");
-    const mcp::HttpEndpoint endpoint = tools::expand_endpoint(spec, "/project", with_token);
+    const mcp::HttpEndpoint endpoint = tools::expand_endpoint(spec, "/project", with_token, {});
     CHECK(endpoint.url == "https://example.org/" + environment.at("HOME") + "/mcp");
     CHECK(endpoint.fields == async::HttpFields{{"Authorization", "Bearer secret"}});
-    CHECK(tools::expand_endpoint(spec, "/project", without).fields.front().second == "Bearer none");
+    CHECK(tools::expand_endpoint(spec, "/project", without, {}).fields.front().second == "Bearer none");
     spec.source = protocol::ToolServerSource::user;
     CHECK_FALSE(tools::describe(spec, "/project", environment).headers); // a user's values are not shown
-    spec.config.headers = Environment{{"X", "${input:token}"}};
-    CHECK(has(problem_of([&] { tools::require_known_variables(spec); }), "is not supported"));
 }
 
 TEST_CASE("what a configuration says about a login") {
@@ -254,7 +344,7 @@ TEST_CASE("what a configuration says about a login") {
     with_secret["SECRET_OF_THE_USER"] = "secret";
     spec.source = protocol::ToolServerSource::user;
     CHECK_NOTHROW(tools::require_usable(spec));
-    const tools::OAuthSettings settings = tools::expand_oauth(spec, "/project", with_secret);
+    const tools::OAuthSettings settings = tools::expand_oauth(spec, "/project", with_secret, {});
     CHECK(settings.client_id == "mine");
     CHECK(settings.client_secret == "secret");
     CHECK(settings.scopes == std::vector<std::string>{"a"});
@@ -346,9 +436,10 @@ TEST_CASE("variables are put in when the server starts") {
     }
     CHECK(expanded(server("${NONE:-sh}"))[0] == "/usr/bin/sh");
     CHECK(has(problem_of([] { expanded(server("sh", {"${NONE}"})); }), "the variable NONE, which is not set / Set it"));
-    CHECK(has(problem_of([] { expanded(server("sh", {"${input:key}"})); }), "${input:key} is not supported"));
-    CHECK(has(problem_of([] { require_known_variables(server("sh", {"${input:key}"})); }), "${input:key} is not"));
-    CHECK(problem_of([] { require_known_variables(server("sh", {"${workspaceFolder}/${NOT_SET}", "$x"})); }) == "none");
+    CHECK(expanded(server("sh", {"-${input:key}-"}))[1] == "-${TOKEN} of the user-"); // once, too
+    CHECK(has(problem_of([] { expanded(server("sh", {"${input:other}"})); }), "its input \"other\" is not known"));
+    CHECK_FALSE(
+        tools::describe(server("sh", {"${workspaceFolder}/${NOT_SET}", "$x"}), "/project", environment).problem);
     CHECK(has(problem_of([] { expanded(server("sh", {"${command:x}"})); }), "${command:x} is not supported"));
     CHECK(has(problem_of([] { expanded(server("no-such-program")); }), "there is no program \"no-such-program\""));
 }
@@ -357,7 +448,7 @@ TEST_CASE("a workspace whose path looks like a variable is just a path") {
     const ServerSpec spec = server("sh", {"${workspaceFolder}"});
     const std::string workspace = "/w/${TOKEN}";
     const tools::ServerDescription described = tools::describe(spec, workspace, environment);
-    const tools::ServerCommand command = tools::expand(spec, described, workspace, environment);
+    const tools::ServerCommand command = tools::expand(spec, described, workspace, environment, inputs);
     CHECK(command.argv[1] == workspace);
     CHECK(command.cwd == workspace);
 }
@@ -366,7 +457,7 @@ TEST_CASE("a server gets a small environment and what its configuration names") 
     ServerSpec spec = server("sh");
     spec.config.env = Environment{{"KEY", "${TOKEN}"}};
     const tools::ServerCommand command =
-        tools::expand(spec, tools::describe(spec, "/project", environment), "/project", environment);
+        tools::expand(spec, tools::describe(spec, "/project", environment), "/project", environment, inputs);
     CHECK(command.environment ==
           Environment{{"PATH", environment.at("PATH")}, {"HOME", "/home/ada"}, {"KEY", "t0k3n"}});
 }

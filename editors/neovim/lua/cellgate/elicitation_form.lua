@@ -1,7 +1,7 @@
 -- `elicitation_form` writes the form of a tool server's question as text that is edited like any other, and reads the
 -- answer from it. Lines that begin with `#` are comments, those of `#>` in the server's words; a field is a line
 -- `name: value`, its text goes on in indented lines, and its choices are boxes. A value that was not touched is sent as
--- it came.
+-- it came. A secret is kept beside the text, which has dots for it.
 local text = require("cellgate.text")
 
 local M = {}
@@ -18,6 +18,7 @@ local M = {}
 
 ---@class cellgate.Form
 ---@field fields cellgate.FormField[]
+---@field secrets table<cellgate.FormField, string> that were typed
 ---@field comments table<string, true> those that were written
 
 -- --- making
@@ -92,7 +93,7 @@ end
 ---@param fields ElicitationField[]
 ---@return cellgate.Form
 function M.new(fields)
-  local form, taken = { fields = {}, comments = {} }, {}
+  local form, taken = { fields = {}, secrets = {}, comments = {} }, {}
   for i, field in ipairs(fields) do
     local options = options_of(field)
     form.fields[i] = {
@@ -141,6 +142,9 @@ end
 ---@return cellgate.Row[]
 local function kind_rows(each)
   local field = each.field
+  if field.secret then
+    return { { text = "# <CR> on its line asks for it, and shows nothing of it; needed", group = "Comment" } }
+  end
   local kind = field.format and formats[field.format] or kinds[field.type]
   local needed = field.required and "; needed" or ""
   local rows = { { text = ("# %s%s%s"):format(kind, bounds_words(field), needed), group = "Comment" } }
@@ -220,6 +224,33 @@ function M.toggle(lines, at)
   return changed
 end
 
+-- --- secrets
+
+local dots = "•••"
+
+--- The secret whose line it is.
+---@param form cellgate.Form
+---@param line string
+---@return cellgate.FormField?
+function M.secret_at(form, line)
+  local label = line:match("^([%w_.-]+):")
+  for _, each in ipairs(form.fields) do
+    if each.field.secret and each.label == label then
+      return each
+    end
+  end
+end
+
+--- Keeps what was typed.
+---@param form cellgate.Form
+---@param each cellgate.FormField
+---@param secret string
+---@return string line that stands for it
+function M.keep_secret(form, each, secret)
+  form.secrets[each] = secret
+  return ("%s: %s"):format(each.label, dots)
+end
+
 -- --- reading
 
 ---@class cellgate.Written what a user wrote for a field
@@ -280,7 +311,7 @@ local function without_indentation(line)
 end
 
 -- Each reads what was written for a field: its JSON, or nothing when it is left empty, or a problem.
----@type table<string, fun(each: cellgate.FormField, lines: string[]): string?, string?, integer?>
+---@type table<string, fun(each: cellgate.FormField, lines: string[], form: cellgate.Form): string?, string?, integer?>
 local read = {}
 
 function read.text(each, lines)
@@ -294,6 +325,15 @@ function read.text(each, lines)
   end
   local words = vim.trim(table.concat(whole, "\n"))
   return words ~= "" and vim.json.encode(words) or nil
+end
+
+function read.secret(each, lines, form)
+  local words = vim.trim(table.concat(lines, "\n"))
+  if words ~= "" and words ~= dots then
+    return nil, "<CR> on this line asks for it: it is not written here"
+  end
+  local secret = words == dots and form.secrets[each]
+  return secret and vim.json.encode(secret) or nil
 end
 
 -- Of fields whose value is on the line of their name.
@@ -386,7 +426,7 @@ function M.read(form, lines)
     local found = written[each]
     local json, problem, offset
     if found then
-      json, problem, offset = read[each.field.type](each, found.lines)
+      json, problem, offset = read[each.field.secret and "secret" or each.field.type](each, found.lines, form)
       problem = problem or (not json and each.field.required and "this is needed") or nil
     else
       -- One that is to stay empty keeps its line, so that an emptied buffer is no answer.

@@ -1,6 +1,6 @@
--- `elicitation_window` is the window in which a tool server's question is answered, which the user opens on purpose. A
--- form is a buffer that is edited, and sent by a `:w` that is typed there; a page, or a question without fields, has
--- keys. Closed without an answer, the question goes on waiting.
+-- `elicitation_window` is the window in which a question for or of a tool server is answered, which the user opens on
+-- purpose. A form is a buffer that is edited, and sent by a `:w` that is typed there; a page, or a question without
+-- fields, has keys. Closed without an answer, the question goes on waiting.
 local browser = require("cellgate.browser")
 local elicitations = require("cellgate.elicitations")
 local forms = require("cellgate.elicitation_form")
@@ -34,6 +34,11 @@ end
 M.form_help = {
   ":w   sends what is written here      <CR>  marks the box at the cursor",
   "gD   declines: a no to the server    gC    cancels: neither yes nor no",
+  ":q!  leaves; it goes on waiting",
+}
+M.start_help = {
+  ":w   sends what is written here      <CR>  asks for a secret, or marks the box",
+  "gD   declines: it does not start     gC    cancels: it does not start now",
   ":q!  leaves; it goes on waiting",
 }
 M.page_help = {
@@ -189,8 +194,23 @@ end
 -- --- the window
 
 ---@param each cellgate.Answering
+---@param field cellgate.FormField
+---@param line integer
+local function ask_for_secret(each, field, line)
+  local typed = vim.fn.inputsecret(text.visible(field.field.title) .. ": ")
+  if typed ~= "" and is_there(each) then
+    vim.api.nvim_buf_set_lines(each.buffer, line - 1, line, false, { forms.keep_secret(each.form, field, typed) })
+  end
+end
+
+---@param each cellgate.Answering
 local function toggle(each)
   local line = vim.api.nvim_win_get_cursor(0)[1]
+  local secret = forms.secret_at(each.form, lines_in(each)[line])
+  if secret then
+    ask_for_secret(each, secret, line)
+    return
+  end
   for at, changed in pairs(forms.toggle(lines_in(each), line)) do
     vim.api.nvim_buf_set_lines(each.buffer, at - 1, at, false, { changed })
   end
@@ -235,7 +255,9 @@ end
 ---@return cellgate.Row[]
 local function rows_of(each, width)
   local rows = elicitations.rows(each.item, width)
-  local help = each.form and M.form_help or each.item.elicitation.mode == "url" and M.page_help or M.yes_help
+  local asked = each.item.elicitation
+  local of_form = asked.tool and M.form_help or M.start_help
+  local help = each.form and of_form or asked.mode == "url" and M.page_help or M.yes_help
   for _, line in ipairs(help) do
     for _, row in ipairs(text.wrap(line, width - 2, "↳ ")) do
       rows[#rows + 1] = { text = "# " .. row, group = "Comment" }

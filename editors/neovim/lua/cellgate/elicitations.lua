@@ -1,6 +1,6 @@
--- `elicitations` is the list of what tool servers ask the user, and the rules about answering. Values are sent, and a
--- page is opened, only after a window has shown the question to its end, and nothing is answered within half a second
--- after it was opened. The words are the servers'.
+-- `elicitations` is the list of what tool servers ask the user, or need before they start, and the rules about
+-- answering. Values are sent, and a page is opened, only after a window has shown the question to its end, and nothing
+-- is answered within half a second after it was opened. The words of a question with a tool are the server's.
 local approvals = require("cellgate.approvals")
 local form = require("cellgate.elicitation_form")
 local page = require("cellgate.approval_page")
@@ -30,6 +30,9 @@ end
 ---@param item cellgate.PendingElicitation
 function M.title(item)
   local asked = item.elicitation
+  if not asked.tool then
+    return ("#%-3s %s"):format(item.tag, asked.message)
+  end
   return ("#%-3s %s asks, while its tool %s runs"):format(item.tag, asked.server, asked.tool)
 end
 
@@ -38,7 +41,7 @@ end
 local function call_lines(asked)
   local lines = {}
   if asked.agent then
-    lines[1] = ("the tool was called by an agent that calls itself %s"):format(asked.agent)
+    lines[1] = ("the tool is called by an agent that calls itself %s"):format(asked.agent)
   end
   if asked.origin then
     lines[#lines + 1] = approvals.origin_words(asked.origin)
@@ -61,7 +64,11 @@ function M.rows(item, width)
   for _, line in ipairs(call_lines(asked)) do
     add(line, asked.agent and "DiagnosticWarn" or "Comment")
   end
-  vim.list_extend(rows, form.quoted(asked.message, width))
+  if asked.tool then
+    vim.list_extend(rows, form.quoted(asked.message, width))
+  else
+    add("What you answer goes to that server. It is kept until cellgate ends, and never stored.", "Comment")
+  end
   if asked.mode == "url" then
     add("It wants you to open a page of this host:", "Comment")
     add("    " .. asked.host, "Title")

@@ -1,4 +1,4 @@
-// `Elicitations` is the list of questions of tool servers that wait for a user.
+// `Elicitations` is the list of what tool servers ask a user, or need before they start.
 
 import type { Sidecar } from "../client/sidecar";
 import type { Approval, Elicitation, ElicitationResolvedParams, ElicitationRespondParams } from "../protocol/messages";
@@ -17,7 +17,9 @@ export class Elicitations extends WaitingList<"elicitation/requested", "elicitat
 
 export const isElicitation = (waits: Approval | Elicitation): waits is Elicitation => "elicitationId" in waits;
 
-export const titleOfElicitation = ({ server }: Pick<Elicitation, "server">) => `${escapeUnprintable(server)} asks you`;
+/** Without a tool it is for the inputs of the server's configuration. */
+export const titleOfElicitation = ({ server, tool }: Pick<Elicitation, "server" | "tool">) =>
+    `${escapeUnprintable(server)} ${tool === undefined ? "needs something before it starts" : "asks you"}`;
 
 /** How it ended, for a user. */
 export function endText({ how, here }: { how: Pick<ElicitationResolvedParams, "action" | "by">; here: boolean }): string {

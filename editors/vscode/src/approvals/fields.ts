@@ -103,11 +103,12 @@ const formats = {
 
 /** What is expected, in a few words; empty where anything goes. */
 export function expected(field: ElicitationField): string {
-    const { type, format, required } = field;
+    const { type, format, required, secret } = field;
     const words = [
         type === "number" && "a number",
         type === "integer" && "a whole number",
         type === "text" && format && formats[format].what,
+        secret && "typed unseen",
         bounds(field),
         !required && "may stay empty",
     ];

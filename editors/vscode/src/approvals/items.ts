@@ -43,7 +43,7 @@ export function elicitationItemOf(elicitation: Elicitation, execution: Execution
         source: sourceView(elicitation, source),
         elicitation: {
             title: titleOfElicitation(elicitation),
-            tool: escapeUnprintable(tool ?? ""),
+            ...(tool === undefined ? {} : { tool: escapeUnprintable(tool) }),
             message: escapeLines(message),
             ...(mode === "form" ? { fields: fields ?? [] } : { page: { url: escapeUnprintable(url ?? ""), host: escapeUnprintable(host ?? "") } }),
         },

@@ -36,12 +36,12 @@ export interface ApprovalItem extends WaitingItem {
     readonly editable: boolean;
 }
 
-/** One question of a tool server. */
+/** One question of a tool server, or about its inputs. */
 export interface ElicitationItem extends WaitingItem {
     readonly elicitation: {
         readonly title: string;
-        /** Of which call it is. */
-        readonly tool: string;
+        /** Of which call it is; of none before the server starts. */
+        readonly tool?: string;
         readonly message: string;
         /** Of a form. */
         readonly fields?: readonly ElicitationField[];

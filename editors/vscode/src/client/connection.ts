@@ -48,6 +48,9 @@ export interface Tracing {
 
 export type TraceLevel = "off" | "messages" | "verbose";
 
+/** Whether what a message says may have been typed unseen. */
+const isSecret = (message: string) => message.includes("elicitation/respond");
+
 /** What stays of the relay's stderr, for the message that says why it ended. */
 const maxErrorCharacters = 4000;
 const turnsAfterEnd = 10;
@@ -100,7 +103,7 @@ export class Connection {
             incoming.request(method as keyof ServerRequests, params as never, token),
         );
         rpc.onError(([error]) => log.error(`the relay's words cannot be read: ${error.message}`));
-        const tracer = { log: (message: string, data?: string) => log.info(`${message} ${data ?? ""}`.trimEnd()) };
+        const tracer = { log: (message: string, data?: string) => log.info(`${message} ${isSecret(message) ? "" : (data ?? "")}`.trimEnd()) };
         const watch = tracing.onDidChange(() => void rpc.trace(traceOf(tracing.level()), tracer));
         await rpc.trace(traceOf(tracing.level()), tracer);
         rpc.listen();

@@ -73,30 +73,34 @@ struct ServerDescription {
     std::vector<std::string> header_names;  // that its requests carry
     std::optional<Environment> headers;     // as `environment`
     std::string identity;
-    std::optional<Error> problem; // why it cannot start as it is: settings that cannot be read
+    std::optional<Error>
+        problem; // why it cannot start as it is: settings that cannot be read, an input that is missing
 };
-// Throws Error{config_invalid} for a variable of a kind that is never put in, such as ${input:token}.
-void require_known_variables(const ServerSpec& spec);
 
-// `environment` is this process's. Reads the settings of its sandbox, if it names some; what is wrong with them is the
-// description's problem, so that one server with such a file stops no other. Throws Error{config_invalid}.
+// `environment` is this process's. Reads the settings of its sandbox, if it names some; what is wrong with them, or
+// with its variables and inputs, is the description's problem, so that one such server stops no other. Throws
+// Error{config_invalid}.
 ServerDescription describe(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
 
-// What really starts: `described` with the variables put in. Throws Error{config_invalid} for a variable that is not
-// set and has no default, or for ${input:…}.
+// What really starts: `described` with the variables put in, and the values of its inputs, by id. Throws
+// Error{config_invalid} for a variable that is not set and has no default, or an input without a value.
 struct ServerCommand {
     std::vector<std::string> argv;
     std::string cwd;
     Environment environment; // all of it; in the sandbox, what it gets beside a clean one
 };
 ServerCommand expand(const ServerSpec& spec, const ServerDescription& described, const std::string& workspace,
-                     const Environment& environment);
+                     const Environment& environment, const Environment& inputs);
 
-// Where the requests to a server with a URL really go, with the variables put in. Throws as expand().
-mcp::HttpEndpoint expand_endpoint(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
+// Where the requests to a server with a URL really go, with the variables put in. Throw as expand().
+std::string expand_url(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
+                       const Environment& inputs);
+mcp::HttpEndpoint expand_endpoint(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
+                                  const Environment& inputs);
 
 // What it says about the login, likewise.
-OAuthSettings expand_oauth(const ServerSpec& spec, const std::string& workspace, const Environment& environment);
+OAuthSettings expand_oauth(const ServerSpec& spec, const std::string& workspace, const Environment& environment,
+                           const Environment& inputs);
 
 // What a program gets of our environment: HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG.
 Environment small_environment(const Environment& environment);

@@ -42,6 +42,7 @@ struct RegistryOptions {
 
 class RunningServers;
 class ServerCatalog;
+class ServerInputs;
 class ServerLogins;
 
 class Registry {
@@ -105,6 +106,7 @@ class Registry {
 
     RegistryOptions options_;
     std::unique_ptr<ServerCatalog> catalog_;
+    std::unique_ptr<ServerInputs> inputs_;
     std::unique_ptr<ServerLogins> logins_;
     std::unique_ptr<RunningServers> servers_;
     ToolCallDispatcher dispatcher_;

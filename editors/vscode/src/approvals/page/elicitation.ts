@@ -1,5 +1,5 @@
-// `ElicitationView` is one question of a tool server: a form, or a page to be opened in the browser. It keeps what the user
-// entered as long as it exists.
+// `ElicitationView` is one question of a tool server, or about its inputs: a form, or a page to be opened in the browser.
+// It keeps what the user entered as long as it waits.
 
 import { escapeUnprintable } from "../../text";
 import { refusalOf } from "../fields";
@@ -22,9 +22,6 @@ export interface ElicitationActions {
     changed(): void;
 }
 
-const declineWords = "The tool server hears that you said no.";
-const cancelWords = "The tool server hears that you gave no answer.";
-
 export class ElicitationView implements BlockOfPage {
     readonly root = element("section", "block question");
     card: string | undefined;
@@ -36,6 +33,8 @@ export class ElicitationView implements BlockOfPage {
     private readonly form = element("div", "form");
     private readonly coverage = element("p", "coverage");
     private readonly accept = element("div", "row");
+    private readonly decline = button("deny", "Decline", () => this.send({ type: "reply", id: this.id, action: "decline" }));
+    private readonly cancel = button("deny", "Cancel", () => this.send({ type: "reply", id: this.id, action: "cancel" }));
     private readonly problem = element("p", "problem");
     private readonly note = element("p", "note");
     private fields: FieldView[] = [];
@@ -58,13 +57,9 @@ export class ElicitationView implements BlockOfPage {
         this.problem.setAttribute("role", "alert");
         this.problem.hidden = true;
         this.note.hidden = true;
-        const decline = button("deny", "Decline", () => this.send({ type: "reply", id: this.id, action: "decline" }));
-        decline.title = declineWords;
-        const cancel = button("deny", "Cancel", () => this.send({ type: "reply", id: this.id, action: "cancel" }));
-        cancel.title = cancelWords;
         this.root.append(
             element("div", "call", this.cardTitle, this.title, this.tool, this.source, this.message, this.form),
-            element("div", "answers", this.coverage, this.accept, element("div", "row", decline, cancel), this.problem),
+            element("div", "answers", this.coverage, this.accept, element("div", "row", this.decline, this.cancel), this.problem),
             this.note,
         );
     }
@@ -80,6 +75,7 @@ export class ElicitationView implements BlockOfPage {
         this.root.classList.remove("sending");
         const outcome = outcomeOf(item.id);
         this.ended = outcome !== undefined;
+        if (this.ended) for (const field of this.fields) field.forgetSecret();
         this.root.classList.toggle("decided", this.ended);
         this.note.hidden = !this.ended;
         this.note.textContent = outcome ?? "";
@@ -114,7 +110,11 @@ export class ElicitationView implements BlockOfPage {
     private fill({ elicitation }: ElicitationItem): void {
         const { title, tool, message, fields, page } = elicitation;
         this.title.replaceChildren(title);
-        this.tool.replaceChildren(`about a call of its tool ${tool}`);
+        this.tool.replaceChildren(
+            tool === undefined ? "What you answer goes to that server. It is kept until cellgate ends, and never stored." : `about a call of its tool ${tool}`,
+        );
+        this.decline.title = tool === undefined ? "The server does not start." : "The tool server hears that you said no.";
+        this.cancel.title = tool === undefined ? "The server does not start now." : "The tool server hears that you gave no answer.";
         this.message.replaceChildren(piece(message.split("\n")));
         this.seen.watch(endsOf(this.message.children));
         this.fields = (fields ?? []).map((field) => new FieldView(field, () => this.actions.changed()));

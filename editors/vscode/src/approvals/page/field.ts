@@ -67,6 +67,12 @@ export class FieldView {
         this.control.focused.focus();
     }
 
+    /** A secret stays in the page no longer than it waits. */
+    forgetSecret(): void {
+        const { focused } = this.control;
+        if (focused instanceof HTMLInputElement && focused.type === "password") focused.value = "";
+    }
+
     private showProblem(text: string | undefined): void {
         this.problem.hidden = text === undefined;
         this.problem.textContent = text ?? "";
@@ -83,10 +89,14 @@ function controlOf(field: ElicitationField): Control {
     return textBox(field, String(initial));
 }
 
-function textBox({ type, format }: ElicitationField, initial: string): Control {
+function textBox({ type, format, secret }: ElicitationField, initial: string): Control {
     // An input would drop the line breaks of what it holds beforehand.
     const box = element(initial.includes("\n") ? "textarea" : "input", "entry");
     if (box instanceof HTMLInputElement && format === "date") box.type = "date";
+    if (box instanceof HTMLInputElement && secret) {
+        box.type = "password";
+        box.autocomplete = "off";
+    }
     box.value = initial;
     box.spellcheck = false;
     if (type === "number" || type === "integer") box.inputMode = "decimal";

@@ -273,6 +273,13 @@ class Starting(HttpMcpTest):
         self.assertFalse(os.path.exists(served.token_path))
         self.assertTrue(os.path.exists(another.token_path))
 
+    def test_it_ends_while_calls_run(self):
+        served = self.serve()
+        for modern in (False, True):
+            answer = self.http(served, modern=modern).start_call("execute", progress=1, code="print('runs', flush=True)\n" + HOLD)
+            next(answer.messages())
+        self.assertEqual(served.close(), 0)
+
     def test_a_token_that_the_user_gives(self):
         path = self.workspace.write("token", "the-users-own\n")
         path.chmod(0o600)

@@ -8,14 +8,14 @@ namespace cellgate::agent {
 
 namespace {
 
-constexpr Duration between_reports = std::chrono::seconds(5);
+constexpr Duration between_status_reports = std::chrono::seconds(5);
 
 } // namespace
 
 Task<void> report_status(Clock& clock, std::shared_ptr<mcp::ToolCall> call, CallStatus status) {
     const Instant begun = clock.now();
     while (true) {
-        co_await sleep_for(clock, between_reports);
+        co_await sleep_for(clock, between_status_reports);
         std::string text;
         try {
             text = co_await status();

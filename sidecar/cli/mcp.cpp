@@ -63,7 +63,7 @@ std::optional<Endpoint> listening_endpoint(std::string_view text) {
     return host ? std::optional(Endpoint{*host, 0}) : std::nullopt;
 }
 
-Task<void> serve(async::Loop* loop, daemon::WorkspaceSidecarOptions options, HttpArguments http) {
+Task<void> serve_agents(async::Loop* loop, daemon::WorkspaceSidecarOptions options, HttpArguments http) {
     if (http.at.empty()) {
         return agent::serve_agent(loop, std::move(options), process_environment());
     }
@@ -112,7 +112,7 @@ void add_mcp(CLI::App& app, Invocation& invocation) {
                 return 0;
             }
             async::Loop loop;
-            loop.run(serve(&loop, *options, *http));
+            loop.run(serve_agents(&loop, *options, *http));
             return 0;
         };
     });

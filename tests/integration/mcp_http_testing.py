@@ -190,7 +190,7 @@ class HttpMcpTest(WorkspaceSidecarTest):
 
     def serve(self, *arguments, **options):
         served = Served(self.workspace, *arguments, **options)
-        self.addCleanup(served.close)
+        self.addCleanup(lambda: self.assertEqual(served.close(), 0))
         return served
 
     def http(self, served, initialize=True, **options):

@@ -116,6 +116,17 @@ class TheLegacyEra(HttpMcpTest):
         wrong = agent.post(listing, {**fields, "MCP-Protocol-Version": "2025-01-01"})
         self.assertEqual((wrong.status, wrong.last()["error"]["code"]), (400, -32022))
 
+    def test_the_session_that_was_not_used_for_longest_gives_way(self):
+        served = self.serve()
+        first, second = self.http(served), self.http(served)
+        for _ in range(62):
+            self.http(served)
+        for each in (second, first):
+            self.assertEqual(each.request("ping"), {})
+        others = [self.http(served) for _ in range(63)]
+        self.assertEqual(second.start("ping").status, 404)
+        self.assertEqual((first.request("ping"), others[0].request("ping")), ({}, {}))
+
     def test_what_is_no_message_is_refused(self):
         agent = self.http(self.serve())
         batch = json.dumps([{"jsonrpc": "2.0", "id": 1, "method": "ping"}]).encode()
@@ -238,10 +249,11 @@ class WhoCannotReachIt(HttpMcpTest):
         served = self.serve()
         endless = self.raw(served, self.head(served)[:-2] + "X: " + "x" * 100_000)
         self.assertRegex(endless.recv(100), rb"^HTTP/1.1 4\d\d ")
+        stuck = self.raw(served, self.head(served, "Content-Length: 10"))
         slow = [self.raw(served, "POST /mcp HTTP/1.1\r\nHost: x\r\n") for _ in range(200)]  # more than it takes at once
         agent = self.http(served, initialize=False)
         self.assertEqual(agent.post(INITIALIZE).status, 200)  # once the first of them were closed
-        self.assertEqual(slow[0].recv(100), b"")
+        self.assertEqual((stuck.recv(100), slow[0].recv(100)), (b"", b""))
 
 
 class Starting(HttpMcpTest):
@@ -260,6 +272,13 @@ class Starting(HttpMcpTest):
         self.assertEqual(served.close(), 0)
         self.assertFalse(os.path.exists(served.token_path))
         self.assertTrue(os.path.exists(another.token_path))
+
+    def test_it_ends_while_calls_run(self):
+        served = self.serve()
+        for modern in (False, True):
+            answer = self.http(served, modern=modern).start_call("execute", progress=1, code="print('runs', flush=True)\n" + HOLD)
+            next(answer.messages())
+        self.assertEqual(served.close(), 0)
 
     def test_a_token_that_the_user_gives(self):
         path = self.workspace.write("token", "the-users-own\n")

@@ -258,7 +258,8 @@ Task<protocol::CallToolResult> call_feature(std::shared_ptr<mcp::Client> client,
                                    [&](const ListTool& each) { return each.name == tool.spec.name; });
     std::string method(list->method);
     std::string member(list->member);
-    const std::vector<RawJson> items = co_await client->list(std::move(method), std::move(member), clock->now() + limit);
+    const std::vector<RawJson> items =
+        co_await client->list(std::move(method), std::move(member), clock->now() + limit);
     co_return as_result(list->member, items);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// what_is_not_public(), is_local_name() and is_loopback() separate the public network from all other addresses: those of
-// this machine, of its neighbours, and reserved ones. Code in a sandbox reaches these only where a rule names the
+// what_is_not_public(), is_local_name() and is_loopback() separate the public network from all other addresses: those
+// of this machine, of its neighbours, and reserved ones. Code in a sandbox reaches these only where a rule names the
 // address itself, and a tool server has cellgate send no request to them.
 
 #include "base/host.hpp"

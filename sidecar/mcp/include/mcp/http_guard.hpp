@@ -31,5 +31,4 @@ class HttpGuard {
     std::string token_;
 };
 
-
 } // namespace cellgate::mcp

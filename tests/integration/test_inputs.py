@@ -70,13 +70,18 @@ class Asking(WorkspaceSidecarTest):
     def write(self, inputs=INPUTS, **servers):
         self.workspace.write(".vscode/mcp.json", json.dumps({"inputs": inputs, "servers": servers}))
 
+    def change_inputs(self):
+        """The password is another one by now: its words are."""
+        self.write([{**INPUTS[0], "description": "The new token"}, *INPUTS[1:]], local=local(), tracker=self.tracker)
+        self.user.request("toolServers/list")  # which reads the file
+
     def call(self, server="local", tool="environment", client=None):
         return (client or self.user).start("tools/call", {"server": server, "tool": tool, "arguments": {}})
 
     def allow_start(self, server):
         approval = self.user.approval()
         self.assertEqual((approval["action"]["kind"], approval["action"]["server"]), ("server", server))
-        self.user.allow(approval, scope="workspace", rule=next(c["rule"] for c in approval["choices"] if "rule" in c))
+        self.user.allow(approval, scope="workspace")
         return approval
 
     def asked(self, count=1):
@@ -141,21 +146,19 @@ class Start(Asking):
         holders = [path for path, content in self.places() if TOKEN.encode() in content]
         self.assertEqual(holders, [])
 
-    def test_the_question_names_the_line_of_the_code_whose_clock_stands_still(self):
-        self.write(local=local())
-        call = self.call()
+    def test_the_question_names_the_execution_and_the_line_that_needs_the_server(self):
+        generated = self.user.start("wrappers/generate", {"server": "local"})
         self.allow_start("local")
-        respond(self.user, self.asked(), "decline")
-        self.refused(call)
-        execution = self.user.execute(
-            "import sys; sys.path.insert(0, '.')\nfrom mcptools import _runtime\n"
-            "print(_runtime.call('local', 'environment', {}))", timeoutSeconds=30,
-            cell={"uri": "file:///home/ada/tour.py", "line": 10})
+        respond(self.user, self.asked(), "accept", values=RIGHT)
+        generated.result()
+        self.change_inputs()
+        execution = self.user.execute("from mcptools.local import environment\nenvironment.run()",
+                                      cell={"uri": "file:///home/ada/tour.py", "line": 10})
         question = self.asked(2)
-        self.assertEqual(question["executionId"], execution.id)
+        self.assertEqual((question["executionId"], question["origin"]["line"]), (execution.id, 11))
         respond(self.user, question, "decline")
         self.assertEqual(execution.result()["status"], "error")
-        self.assertIn("no user gave it", execution.text())
+        self.assertIn("no user gave it", json.dumps(execution.result()["error"]))
 
     def test_a_wrong_password_is_asked_for_again_and_only_that(self):
         for server, wrong in (("local", "the token was refused"), ("tracker", "401")):
@@ -163,10 +166,8 @@ class Start(Asking):
                 before = len(self.user.received("elicitation/requested"))
                 call = self.call(server, "environment" if server == "local" else "täg")
                 self.allow_start(server)
-                if before:
-                    self.user.request("policy/list")
                 respond(self.user, self.asked(before + 1), "accept",
-                        values={"token": "wrong", **({"site": SITE} if before == 0 else {})})
+                        values={"token": "wrong", **({"site": SITE} if server == "local" else {})})
                 error = self.refused(call)
                 self.assertIn(wrong, error.message)
                 self.assertNotIn("wrong", error.message.replace(wrong, ""))
@@ -175,9 +176,7 @@ class Start(Asking):
                 self.assertEqual([field["name"] for field in question["fields"]], ["token"])
                 respond(self.user, question, "accept", values={"token": TOKEN})
                 call.result()
-                if server == "local":  # so that the other server has no token either
-                    self.write(inputs=[{**INPUTS[0], "description": "The token"}, *INPUTS[1:]], local=local(),
-                               tracker=self.tracker)
+                self.change_inputs()  # so that the other server has no token either
 
     def test_without_an_answer_it_does_not_start(self):
         call = self.call()

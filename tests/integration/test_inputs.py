@@ -1,5 +1,6 @@
 """The inputs of a tool server's configuration: who is asked, when, what the server gets, and where a password is not."""
 
+import base64
 import hashlib
 import json
 import subprocess
@@ -13,6 +14,7 @@ from cli_testing import CliTest
 from executions import RpcError
 from processes import wait_until
 from test_elicitation import CAPABILITIES, asked_by, respond
+from test_logins import LoginTest, browse
 from tools_testing import MCP_SERVER, text_of
 
 sys.path.insert(0, str(FIXTURES))
@@ -247,6 +249,28 @@ class Refused(Asking):
                                text=True, check=False)
         self.assertEqual(ended.returncode, 1)
         self.assertIn('expected "args", found "agrs"', ended.stderr)
+
+
+class Login(LoginTest):
+    def test_a_login_whose_client_secret_is_an_input_asks_for_it_once(self):
+        self.serve()
+        oauth = {"clientId": "mine", "clientSecret": "${input:token}"}
+        config = {"url": self.url, "oauth": oauth, "inputs": INPUTS}
+        cellgate = self.sidecar(options={"mcpServers": {"web": config}}, capabilities=CAPABILITIES)
+        cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "tool"}, "scope": "workspace"})
+        beginning = cellgate.start("toolServers/login", {"server": "web"})
+        (question,) = asked_by(cellgate)
+        self.assertEqual([field["name"] for field in question["fields"]], ["token"])
+        respond(cellgate, question, "accept", values={"token": TOKEN})
+        self.assertEqual(browse(beginning.result()["authorizationUrl"]), 200)
+        self.assertEqual(self.ended(cellgate), {"server": "web", "status": "granted"})
+        self.call(cellgate)
+        self.assertEqual(len(cellgate.received("elicitation/requested")), 1)
+        cellgate.close()
+        sent = json.dumps(self.requests())
+        basic = base64.b64encode(f"mine:{TOKEN}".encode()).decode()
+        self.assertTrue(TOKEN in sent or basic in sent, sent)
+        self.assertNotIn(TOKEN, cellgate.trace.read_text())
 
 
 class AtATerminal(CliTest):

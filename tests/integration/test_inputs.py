@@ -1,5 +1,6 @@
 """The inputs of a tool server's configuration: who is asked, when, what the server gets, and where a password is not."""
 
+import base64
 import hashlib
 import json
 import subprocess
@@ -13,6 +14,7 @@ from cli_testing import CliTest
 from executions import RpcError
 from processes import wait_until
 from test_elicitation import CAPABILITIES, asked_by, respond
+from test_logins import LoginTest, browse
 from tools_testing import MCP_SERVER, text_of
 
 sys.path.insert(0, str(FIXTURES))
@@ -70,13 +72,18 @@ class Asking(WorkspaceSidecarTest):
     def write(self, inputs=INPUTS, **servers):
         self.workspace.write(".vscode/mcp.json", json.dumps({"inputs": inputs, "servers": servers}))
 
+    def change_inputs(self):
+        """The password is another one by now: its words are."""
+        self.write([{**INPUTS[0], "description": "The new token"}, *INPUTS[1:]], local=local(), tracker=self.tracker)
+        self.user.request("toolServers/list")  # which reads the file
+
     def call(self, server="local", tool="environment", client=None):
         return (client or self.user).start("tools/call", {"server": server, "tool": tool, "arguments": {}})
 
     def allow_start(self, server):
         approval = self.user.approval()
         self.assertEqual((approval["action"]["kind"], approval["action"]["server"]), ("server", server))
-        self.user.allow(approval, scope="workspace", rule=next(c["rule"] for c in approval["choices"] if "rule" in c))
+        self.user.allow(approval, scope="workspace")
         return approval
 
     def asked(self, count=1):
@@ -141,21 +148,19 @@ class Start(Asking):
         holders = [path for path, content in self.places() if TOKEN.encode() in content]
         self.assertEqual(holders, [])
 
-    def test_the_question_names_the_line_of_the_code_whose_clock_stands_still(self):
-        self.write(local=local())
-        call = self.call()
+    def test_the_question_names_the_execution_and_the_line_that_needs_the_server(self):
+        generated = self.user.start("wrappers/generate", {"server": "local"})
         self.allow_start("local")
-        respond(self.user, self.asked(), "decline")
-        self.refused(call)
-        execution = self.user.execute(
-            "import sys; sys.path.insert(0, '.')\nfrom mcptools import _runtime\n"
-            "print(_runtime.call('local', 'environment', {}))", timeoutSeconds=30,
-            cell={"uri": "file:///home/ada/tour.py", "line": 10})
+        respond(self.user, self.asked(), "accept", values=RIGHT)
+        generated.result()
+        self.change_inputs()
+        execution = self.user.execute("from mcptools.local import environment\nenvironment.run()",
+                                      cell={"uri": "file:///home/ada/tour.py", "line": 10})
         question = self.asked(2)
-        self.assertEqual(question["executionId"], execution.id)
+        self.assertEqual((question["executionId"], question["origin"]["line"]), (execution.id, 11))
         respond(self.user, question, "decline")
         self.assertEqual(execution.result()["status"], "error")
-        self.assertIn("no user gave it", execution.text())
+        self.assertIn("no user gave it", json.dumps(execution.result()["error"]))
 
     def test_a_wrong_password_is_asked_for_again_and_only_that(self):
         for server, wrong in (("local", "the token was refused"), ("tracker", "401")):
@@ -163,10 +168,8 @@ class Start(Asking):
                 before = len(self.user.received("elicitation/requested"))
                 call = self.call(server, "environment" if server == "local" else "täg")
                 self.allow_start(server)
-                if before:
-                    self.user.request("policy/list")
                 respond(self.user, self.asked(before + 1), "accept",
-                        values={"token": "wrong", **({"site": SITE} if before == 0 else {})})
+                        values={"token": "wrong", **({"site": SITE} if server == "local" else {})})
                 error = self.refused(call)
                 self.assertIn(wrong, error.message)
                 self.assertNotIn("wrong", error.message.replace(wrong, ""))
@@ -175,9 +178,7 @@ class Start(Asking):
                 self.assertEqual([field["name"] for field in question["fields"]], ["token"])
                 respond(self.user, question, "accept", values={"token": TOKEN})
                 call.result()
-                if server == "local":  # so that the other server has no token either
-                    self.write(inputs=[{**INPUTS[0], "description": "The token"}, *INPUTS[1:]], local=local(),
-                               tracker=self.tracker)
+                self.change_inputs()  # so that the other server has no token either
 
     def test_without_an_answer_it_does_not_start(self):
         call = self.call()
@@ -248,6 +249,28 @@ class Refused(Asking):
                                text=True, check=False)
         self.assertEqual(ended.returncode, 1)
         self.assertIn('expected "args", found "agrs"', ended.stderr)
+
+
+class Login(LoginTest):
+    def test_a_login_whose_client_secret_is_an_input_asks_for_it_once(self):
+        self.serve()
+        oauth = {"clientId": "mine", "clientSecret": "${input:token}"}
+        config = {"url": self.url, "oauth": oauth, "inputs": INPUTS}
+        cellgate = self.sidecar(options={"mcpServers": {"web": config}}, capabilities=CAPABILITIES)
+        cellgate.request("policy/add", {"rule": {"effect": "allow", "kind": "tool"}, "scope": "workspace"})
+        beginning = cellgate.start("toolServers/login", {"server": "web"})
+        (question,) = asked_by(cellgate)
+        self.assertEqual([field["name"] for field in question["fields"]], ["token"])
+        respond(cellgate, question, "accept", values={"token": TOKEN})
+        self.assertEqual(browse(beginning.result()["authorizationUrl"]), 200)
+        self.assertEqual(self.ended(cellgate), {"server": "web", "status": "granted"})
+        self.call(cellgate)
+        self.assertEqual(len(cellgate.received("elicitation/requested")), 1)
+        cellgate.close()
+        sent = json.dumps(self.requests())
+        basic = base64.b64encode(f"mine:{TOKEN}".encode()).decode()
+        self.assertTrue(TOKEN in sent or basic in sent, sent)
+        self.assertNotIn(TOKEN, cellgate.trace.read_text())
 
 
 class AtATerminal(CliTest):

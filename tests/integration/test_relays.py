@@ -17,7 +17,7 @@ def attempt(port, *hosts):
     for host in hosts:
         try:
             with socket.create_connection((host, port), 60) as s:
-                s.sendall(b"ping")
+                s.sendall(b"ping\\n")
                 s.shutdown(socket.SHUT_WR)
                 said = b""
                 while part := s.recv(65536): said += part
@@ -41,7 +41,7 @@ class Database(socketserver.ThreadingTCPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def answer(self, connection, _address, _server):
-        self.seen = connection.recv(4, socket.MSG_WAITALL)
+        self.seen = connection.recv(5, socket.MSG_WAITALL)
         connection.sendall(self.seen.replace(b"i", b"o"))
 
     def stop(self):
@@ -88,7 +88,7 @@ class Cells(SharedSidecarTest):
         self.assertEqual((past["action"]["host"], past["action"]["port"]), ("127.0.0.1", self.database.port))
         self.assertEqual(past["action"]["program"], "the kernel (python3)")
         self.assertIn("socket.create_connection", past["origin"]["text"])
-        self.assertEqual((past["outcome"]["bytesSent"], past["outcome"]["bytesReceived"]), (4, 4), past)
+        self.assertEqual((past["outcome"]["bytesSent"], past["outcome"]["bytesReceived"]), (5, 5), past)
 
     def test_either_family_leads_to_the_listed_address(self):
         six = Database("::1")

@@ -42,7 +42,7 @@ void add_proxy_variables(Environment& environment) {
         environment.emplace(name, proxy);
     }
     for (const char* name : {"NO_PROXY", "no_proxy"}) {
-        environment.emplace(name, "localhost,127.0.0.1,::1"); // the sandbox's own
+        environment.emplace(name, "localhost,127.0.0.1,::1,[::1]"); // the sandbox's own
     }
     environment.emplace("NODE_USE_ENV_PROXY", "1"); // or Node reads none of these
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -34,15 +35,18 @@ std::string read_text(const std::string& path, std::size_t most) {
 // /proc/net/tcp, or tcp6.
 std::string socket_at(unsigned port, unsigned bridge_port, const char* table_file) {
     std::string found;
+    char written_port[16]; // most lines do not have it: there may be thousands
+    std::snprintf(written_port, sizeof written_port, ":%04X ", port);
     if (std::FILE* table = std::fopen(table_file, "re")) {
         char line[512];
         while (found.empty() && std::fgets(line, sizeof line, table) != nullptr) {
             unsigned local = 0;
             unsigned remote = 0;
             unsigned long inode = 0;
-            const int read = std::sscanf(line, " %*u: %*[0-9A-F]:%4X %*[0-9A-F]:%4X %*X %*s %*s %*s %*u %*u %lu",
-                                         &local, &remote, &inode);
-            if (read == 3 && local == port && remote == bridge_port) {
+            if (std::strstr(line, written_port) != nullptr &&
+                std::sscanf(line, " %*u: %*32X:%4X %*32X:%4X %*X %*s %*s %*s %*u %*u %lu", &local, &remote, &inode) ==
+                    3 &&
+                local == port && remote == bridge_port) {
                 found = std::to_string(inode);
             }
         }

@@ -55,7 +55,7 @@ TEST_CASE("a tunnel to the loopback may be asked for any of its names") {
     for (const Endpoint& endpoint : names) {
         const std::string out = "GET / HTTP/1.1\r\nhost: " + to_string(endpoint) + "\r\nconnection: close\r\n\r\n";
         for (const Endpoint& asked : names) {
-            CAPTURE(to_string(endpoint), to_string(asked));
+            CAPTURE(to_string(endpoint) + " " + to_string(asked));
             CHECK(passed(endpoint, "GET / HTTP/1.1\r\nHost: " + to_string(asked) + "\r\n\r\n") == out);
         }
         CHECK(passed(endpoint, nameless) == nameless);

@@ -137,6 +137,17 @@ class AtTheAgentsProgram(McpTest):
                 agent.close()
                 self.finish()
 
+    def test_a_question_shows_what_changed_in_the_tool_since_it_was_allowed(self):
+        agent = self.prepare(accept)
+        self.assert_ok(agent.call("generate_wrappers", server="fix"))
+        for tool in ("tool_1.run(s='x')", "change.run()", "tool_1.run(s='x')"):
+            self.assert_ok(agent.call("execute", code=f"from mcptools.fix import tool_1, change\n{tool}"))
+        first, again = agent.questions[1], agent.questions[3]
+        self.assertNotIn("has changed", first)
+        self.assertIn("its definition has changed since it was last allowed:\n", again)
+        self.assertIn('-  "description": "Echoes its text."', again)
+        self.assertIn('+  "description": "Changed 1 times."', again)
+
     def test_a_refusal_is_told_as_what_it_was(self):
         for answer, words in ((accept_without_the_tick, "without ticking"), (cancel, "closed the question")):
             with self.subTest(words):

@@ -95,11 +95,15 @@ void HttpConnection::send(std::string text) {
         return;
     }
     const auto message = std::make_shared<Message>(std::move(text));
-    // In the modern era the end of a request's stream is its cancellation.
+    // In the modern era the end of a request's stream is its cancellation; in the legacy era the notification is sent,
+    // too.
     const auto running = running_.find(message->cancelled);
-    if (running != running_.end() && version_.empty()) {
-        running->second->cancel();
-        return;
+    if (running != running_.end()) {
+        const std::shared_ptr<CancelState> cancelled = running->second;
+        cancelled->cancel();
+        if (version_.empty()) {
+            return;
+        }
     }
     queued_bytes_ += message->text.size();
     const std::shared_ptr<CancelState> task = tasks_.spawn(post(message));

@@ -7,10 +7,12 @@ using namespace cellgate::mcp::test;
 
 namespace {
 
-struct FollowingUser final : CallFollower {
+struct FollowingUser final : mcp::CallFollower {
     bool wants_progress() const override { return true; }
-    void on_progress(const CallProgress& progress) override { reported.push_back(progress.message.value_or("")); }
-    Task<ElicitationAnswer> ask(ElicitationQuestion /*question*/) override { co_return ElicitationAnswer{}; }
+    void on_progress(const mcp::CallProgress& progress) override { reported.push_back(progress.message.value_or("")); }
+    Task<mcp::ElicitationAnswer> ask(mcp::ElicitationQuestion /*question*/) override {
+        co_return mcp::ElicitationAnswer{};
+    }
 
     std::vector<std::string> reported;
 };

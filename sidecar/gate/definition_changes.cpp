@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace cellgate::gate {
 
@@ -39,8 +40,9 @@ class DefinitionText {
             for (const JsonValue::Member& member : value.members) {
                 members.push_back(&member);
             }
-            std::stable_sort(members.begin(), members.end(),
-                             [](const auto* a, const auto* b) { return a->name < b->name; });
+            std::sort(members.begin(), members.end(), [](const auto* a, const auto* b) {
+                return std::tie(a->name, a) < std::tie(b->name, b); // of one name, in their order
+            });
             for (const JsonValue::Member* member : members) {
                 add(to_json(member->name) + ": ", member->value, depth + 1);
             }

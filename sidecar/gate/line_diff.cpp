@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 
 namespace cellgate::gate {
@@ -61,10 +62,13 @@ std::optional<std::vector<Reach>> reaches(const DiffText& before, const DiffText
 
 void put_removed_first(std::vector<DiffLine>& lines) {
     const auto is_same = [](const DiffLine& line) { return line.sign == ' '; };
+    const auto is_added = [](const DiffLine& line) { return line.sign == '+'; };
     for (auto begin = lines.begin(); begin != lines.end();) {
         begin = std::find_if_not(begin, lines.end(), is_same);
         const auto end = std::find_if(begin, lines.end(), is_same);
-        std::stable_partition(begin, end, [](const DiffLine& line) { return line.sign == '-'; });
+        std::vector<DiffLine> added;
+        std::copy_if(begin, end, std::back_inserter(added), is_added);
+        std::copy(added.begin(), added.end(), std::remove_if(begin, end, is_added));
         begin = end;
     }
 }

@@ -3,6 +3,7 @@
 #include "base/escape_unprintable.hpp"
 #include "launch/bwrap_probe.hpp"
 #include "mounts/kernel_mounts.hpp"
+#include "mounts/symlink_chain.hpp"
 #include "sandbox/protected_files.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int max_links = 40; // as the kernel's own limit
 constexpr const char* of_permissions = "the permissions of the files themselves";
 
 // Whether files' own permissions let this user read (4) or go through (1). Root has no more in a sandbox than others.

@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int max_links = 40; // as the kernel's own limit
-
 using Rest = std::deque<fs::path>;
 
 void put_before(Rest& rest, const fs::path& path) {

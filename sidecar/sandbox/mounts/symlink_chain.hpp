@@ -8,6 +8,8 @@
 
 namespace cellgate::sandbox {
 
+inline constexpr int max_links = 40; // on one way, as the kernel has it
+
 struct SymlinkChain {
     using Link = std::pair<std::string, std::string>;
     std::vector<Link> links; // on the way: its place, without links itself, and what it holds

@@ -19,10 +19,15 @@ constexpr int max_differences = 1000;            // removed and added lines
 class Reach {
   public:
     explicit Reach(int differences) : differences_(differences), ends_(2 * static_cast<std::size_t>(differences) + 1) {}
-    int& at(int diagonal) { return ends_[static_cast<std::size_t>(diagonal + differences_)]; }
-    int at(int diagonal) const { return ends_[static_cast<std::size_t>(diagonal + differences_)]; }
+    int& at(int diagonal) { return ends_[place(diagonal)]; }
+    int at(int diagonal) const { return ends_[place(diagonal)]; }
 
   private:
+    std::size_t place(int diagonal) const {
+        const int index = diagonal + differences_;
+        return static_cast<std::size_t>(index);
+    }
+
     int differences_;
     std::vector<int> ends_;
 };

@@ -20,8 +20,8 @@ struct ServerTask {
 
     std::string id;
     Status status = Status::working;
-    std::string message;    // of the server; may be empty
-    Duration poll_interval; // until the next tasks/get
+    std::string message;      // of the server; may be empty
+    Duration poll_interval{}; // until the next tasks/get
     // Modern era only:
     RawJson result;                                             // once it is completed
     std::string error;                                          // once it has failed: the server's words

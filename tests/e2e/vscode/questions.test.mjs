@@ -112,7 +112,11 @@ async function runAsking(editor) {
     await editor.notification("mcptools.booking has").waitFor();
     await editor.lens("Run Cell").first().click();
     const approvals = await Approvals.of(editor);
-    await approvals.press(approvals.allow("this call"));
+    const rest = approvals.frame.getByRole("button", { name: "Show the rest" });
+    const allow = approvals.allow("this call");
+    await allow.waitFor();
+    if (await rest.isVisible()) await rest.click(); // a call is allowed once it was seen to its end
+    await approvals.press(allow);
     return approvals;
 }
 

@@ -53,15 +53,9 @@ class Kernel(NeovimTest):
 
     def test_twenty_thousand_lines_are_counted_and_all_to_be_read(self):
         neovim = self.neovim(self.workspace.write("a.py", "# %%\nfor i in range(20000): print(i)\n"))
-        # In processor time, which does not count what else the machine does.
-        neovim.lua("Longest, Last = 0, os.clock() Timer = vim.uv.new_timer() Timer:start(1, 1, vim.schedule_wrap(function() "
-                   "local now = os.clock() Longest = math.max(Longest, (now - Last) * 1000) Last = now end))")
         neovim.command("Cellgate run")
         neovim.wait_finished(1)
         output = neovim.wait_output("19999")
-        longest = neovim.lua("Timer:close() return Longest")
-        print(f"the longest turn of Neovim's loop: {longest:.0f} ms")
-        self.assertLess(longest, 50)
         self.assertEqual(output[0], "… 19980 more: :Cellgate output")
         neovim.command("Cellgate output")
         neovim.wait_screen("cellgate://output")

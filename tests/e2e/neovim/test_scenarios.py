@@ -199,7 +199,8 @@ class Approvals(NeovimTest):
         neovim.wait_screen("[1] ok", gone=("cellgate://answer/",))
         neovim.command("Cellgate output")
         neovim.wait_screen("cellgate://output")
-        output = neovim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')")
+        output = neovim.wait_lua("local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') "
+                                 "return text ~= '' and text", "the output")
         for words in ("Ada Lovelace", "Agreed to terms: true", '"integer": 7', '"titledSingleSelectEnum": "hero-1"'):
             self.assertIn(words, output)
 

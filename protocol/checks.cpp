@@ -1,5 +1,6 @@
 #include "checks.hpp"
 
+#include "base/encoding.hpp"
 #include "base/host.hpp"
 
 namespace cellgate::protocol {
@@ -37,6 +38,10 @@ bool is_host_pattern(std::string_view text) {
 bool is_request_id(const RawJson& value) {
     return value.type() == "string" ||
            (value.type() == "number" && value.text().find_first_of(".eE") == std::string::npos);
+}
+
+bool is_time(std::string_view text) {
+    return parse_rfc3339(text).has_value();
 }
 
 bool is_object(const RawJson& value) {

@@ -21,6 +21,7 @@ bool is_uri(std::string_view text);
 // Of base/host.hpp.
 bool is_host_pattern(std::string_view text);
 bool is_request_id(const RawJson& value);
+bool is_time(std::string_view text);
 bool is_object(const RawJson& value);
 
 template <class T>

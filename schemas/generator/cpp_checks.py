@@ -9,6 +9,8 @@ from generator.schema import CONDITIONS, LIMITS, UnknownConstruct, name_of
 # Patterns to the function that has the same meaning (protocol/checks.hpp, base/host.hpp), and what it expects.
 PATTERNS = {
     "^[A-Za-z][A-Za-z0-9+.-]*:": ("is_uri", "a URI such as file:///home/ada/plan.py"),
+    "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?Z$": (
+        "is_time", "a time in UTC such as 2026-01-05T09:30:00Z"),
     "^[^\\u0000]*$": ("has_no_nul", "text without U+0000"),
     "^[^\\u0000-\\u001f\\u007f]*$": ("has_no_controls", "a name without control characters"),
     "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$": (

@@ -9,11 +9,12 @@ from generator.schema import name_of
 # their names.
 HEADERS = {
     "sandbox": [],
-    "policy": ["approval", "elicitation", "policy"],
+    "policy": ["action", "approval", "elicitation", "policy"],
     "executions": ["execute", "execution", "output", "input"],
     "sessions": ["session"],
     "tool_servers": ["toolServers", "wrappers", "tools"],
     "packages": ["packages"],
+    "record": ["record"],
     "kernels": ["kernel"],
     "network": ["network"],
     "lifecycle": ["initialize", "initialized", "shutdown", "exit", "$"],

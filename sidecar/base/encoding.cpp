@@ -4,7 +4,9 @@
 #include <nettle/base64.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 
 namespace cellgate {
@@ -146,6 +148,38 @@ std::string to_rfc3339(std::chrono::system_clock::time_point time) {
     const auto since_epoch = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch());
     const std::time_t seconds = std::chrono::duration_cast<std::chrono::seconds>(since_epoch).count();
     return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds), since_epoch.count() % 1000);
+}
+
+std::optional<std::chrono::system_clock::time_point> parse_rfc3339(std::string_view text) {
+    constexpr std::string_view shape = "dddd-dd-ddTdd:dd:dd";
+    if (text.size() <= shape.size() || text.back() != 'Z') {
+        return std::nullopt;
+    }
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i] == 'd' ? !is_digit(text[i]) : text[i] != shape[i]) {
+            return std::nullopt;
+        }
+    }
+    const auto number = [&](std::size_t at, std::size_t length) {
+        int value = 0;
+        std::from_chars(text.data() + at, text.data() + at + length, value);
+        return value;
+    };
+    const std::chrono::year_month_day day(std::chrono::year(number(0, 4)),
+                                          std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                          std::chrono::day(static_cast<unsigned>(number(8, 2))));
+    const std::string_view fraction = text.substr(shape.size(), text.size() - shape.size() - 1);
+    const bool has_fraction = fraction.size() >= 2 && fraction.size() <= 10 && fraction.front() == '.' &&
+                              std::all_of(fraction.begin() + 1, fraction.end(), is_digit);
+    if (!day.ok() || number(11, 2) > 23 || number(14, 2) > 59 || number(17, 2) > 60 ||
+        (!fraction.empty() && !has_fraction)) {
+        return std::nullopt;
+    }
+    std::string milliseconds(fraction.substr(has_fraction ? 1 : 0).substr(0, 3));
+    milliseconds.resize(3, '0');
+    return std::chrono::sys_days(day) + std::chrono::hours(number(11, 2)) + std::chrono::minutes(number(14, 2)) +
+           std::chrono::seconds(number(17, 2)) + std::chrono::milliseconds(std::stoi(milliseconds));
 }
 
 } // namespace cellgate

@@ -128,6 +128,21 @@ TEST_CASE("times are RFC 3339 in UTC with milliseconds") {
     CHECK(to_rfc3339(system_clock::time_point(seconds(4107542400))) == "2100-03-01T00:00:00.000Z");
 }
 
+TEST_CASE("a time in UTC is read back, to the millisecond") {
+    using namespace std::chrono;
+    const system_clock::time_point time(milliseconds(1767225599007));
+    CHECK(parse_rfc3339(to_rfc3339(time)) == time);
+    CHECK(parse_rfc3339("2025-12-31T23:59:59.0079999Z") == time);
+    CHECK(parse_rfc3339("2025-12-31T23:59:59Z") == system_clock::time_point(milliseconds(1767225599000)));
+    for (const char* text :
+         {"", "2025-12-31", "2025-12-31T23:59:59", "2025-12-31T23:59:59+01:00", "2025-12-31 23:59:59Z",
+          "2025-02-29T00:00:00Z", "2025-13-01T00:00:00Z", "2025-12-31T24:00:00Z", "2025-12-31T23:59:59.Z",
+          "2025-12-31T23:59:59.1234567890Z", "2025-12-31T23:59:59,5Z", "2025-1a-31T23:59:59Z"}) {
+        CAPTURE(text);
+        CHECK(!parse_rfc3339(text));
+    }
+}
+
 TEST_CASE("SHA-256 gives the digests of FIPS 180") {
     CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -810,6 +810,51 @@
 ---@field agent? AgentName
 ---@field origin? Origin
 ---@field outcome? Outcome Of an action that was allowed, once it has ended.
+---@field cancellable? true A tool call that goes on: action/cancel ends it.
+
+--- Cancels a tool call that was allowed and goes on, perhaps longer than the cell that made it. The code gets an
+--- error.
+---@class ActionCancelParams
+---@field number integer Of the decision that allowed it.
+
+--- Something that happened. The record's own text of an entry is RFC 8785's canonical form of this object.
+---@class RecordEntry
+---@field seq integer Counts from 0 without gaps.
+---@field time Time
+---@field type string
+---@field actor string Who did it: user, agent, rule, or cellgate itself.
+---@field sessionId? ChosenId
+---@field executionId? ChosenId
+---@field data JsonObject
+
+--- All conditions hold of an entry. Newest first.
+---@class RecordQueryParams
+---@field since? Time Not before it.
+---@field until? Time Before it.
+---@field types? string[]
+---@field sessionId? ChosenId
+---@field executionId? ChosenId
+---@field text? string Anywhere in the entry, in upper or lower case.
+---@field beforeSeq? integer For the next page: the last `seq` of this one.
+---@field limit? integer At most so many. Default 100.
+
+--- Entries, newest first, 8 MiB of them at most.
+---@class RecordQueryResult
+---@field entries RecordEntry[]
+---@field more boolean Older ones meet the conditions, too.
+---@field problem? VisibleLine Why entries are not kept now.
+
+--- Checks every entry against the record's tree of hashes, and that against its signed checkpoints.
+---@class RecordVerifyParams
+---@field checkpoint? string
+
+--- Whether the record is as it was written.
+---@class RecordVerifyResult
+---@field ok boolean
+---@field entries integer How many there are, with those that were pruned.
+---@field firstBadSeq? integer The first entry that was changed, removed, added or moved.
+---@field problem? VisibleLine What is wrong.
+---@field checkpoint? string The newest, as text (C2SP tlog-checkpoint).
 
 --- The decision history, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB of
 --- them. They are kept as long as cellgate runs.

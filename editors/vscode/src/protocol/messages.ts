@@ -1463,6 +1463,116 @@ export interface PastDecision {
      * Of an action that was allowed, once it has ended.
      */
     outcome?: Outcome;
+    /**
+     * A tool call that goes on: action/cancel ends it.
+     */
+    cancellable?: true;
+}
+/**
+ * Cancels a tool call that was allowed and goes on, perhaps longer than the cell that made it. The code gets an error.
+ */
+export interface ActionCancelParams {
+    /**
+     * Of the decision that allowed it.
+     */
+    number: number;
+}
+/**
+ * Something that happened. The record's own text of an entry is RFC 8785's canonical form of this object.
+ */
+export interface RecordEntry {
+    /**
+     * Counts from 0 without gaps.
+     */
+    seq: number;
+    time: Time;
+    /**
+     * What happened: action.decided, action.ended, execution.started, execution.ended, kernel.started, kernel.ended, policy.added, policy.removed, session.created, session.closed, login.ended; about the record itself: record.gap, record.pruned.
+     */
+    type: string;
+    /**
+     * Who did it: user, agent, rule, or cellgate itself.
+     */
+    actor: string;
+    sessionId?: ChosenId;
+    executionId?: ChosenId;
+    /**
+     * By the type. action.decided: a PastDecision without times and outcome, or without `action` and with its `sha256` where the payload is large. action.ended: `number` and the Outcome.
+     */
+    data: JsonObject;
+}
+/**
+ * All conditions hold of an entry. Newest first.
+ */
+export interface RecordQueryParams {
+    /**
+     * Not before it.
+     */
+    since?: Time;
+    /**
+     * Before it.
+     */
+    until?: Time;
+    types?: string[];
+    sessionId?: ChosenId;
+    executionId?: ChosenId;
+    /**
+     * Anywhere in the entry, in upper or lower case.
+     */
+    text?: string;
+    /**
+     * For the next page: the last `seq` of this one.
+     */
+    beforeSeq?: number;
+    /**
+     * At most so many. Default 100.
+     */
+    limit?: number;
+}
+/**
+ * Entries, newest first, 8 MiB of them at most.
+ */
+export interface RecordQueryResult {
+    entries: RecordEntry[];
+    /**
+     * Older ones meet the conditions, too.
+     */
+    more: boolean;
+    /**
+     * Why entries are not kept now.
+     */
+    problem?: VisibleLine;
+}
+/**
+ * Checks every entry against the record's tree of hashes, and that against its signed checkpoints.
+ */
+export interface RecordVerifyParams {
+    /**
+     * One or more checkpoints that were kept elsewhere, as text: with them a record that was cut or written anew is found, too.
+     */
+    checkpoint?: string;
+}
+/**
+ * Whether the record is as it was written.
+ */
+export interface RecordVerifyResult {
+    ok: boolean;
+    /**
+     * How many there are, with those that were pruned.
+     */
+    entries: number;
+    /**
+     * The first entry that was changed, removed, added or moved.
+     */
+    firstBadSeq?: number;
+    /**
+     * What is wrong.
+     */
+    problem?: VisibleLine;
+    /**
+     * The newest, as text (C2SP tlog-checkpoint).
+     */
+    checkpoint?: string;
 }
 /**
  * The decision history, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB of them. They are kept as long as cellgate runs.

@@ -1,6 +1,7 @@
 // Every method of the protocol. Made from schemas/ by `schemas/generate.py clients`; a change belongs there.
 
 import type {
+    ActionCancelParams,
     Approval,
     ApprovalElicitParams,
     ApprovalElicitResult,
@@ -45,6 +46,10 @@ import type {
     PolicyListResult,
     PolicyRemoveParams,
     ProgressParams,
+    RecordQueryParams,
+    RecordQueryResult,
+    RecordVerifyParams,
+    RecordVerifyResult,
     Rule,
     SessionAttachResult,
     SessionChangedParams,
@@ -101,6 +106,12 @@ export interface Requests {
     "policy/add": { params: PolicyAddParams; result: Rule };
     /** Removes a rule or revokes a grant. */
     "policy/remove": { params: PolicyRemoveParams; result: Empty };
+    /** Cancels a tool call that was allowed and goes on. */
+    "action/cancel": { params: ActionCancelParams; result: Empty };
+    /** Entries of the workspace's record. An agent: those of its own executions. */
+    "record/query": { params: RecordQueryParams; result: RecordQueryResult };
+    /** Whether the record is as it was written. */
+    "record/verify": { params: RecordVerifyParams; result: RecordVerifyResult };
     /** The decision history: what was decided, asked about or not, and by which rule. */
     "policy/decisions": { params: NoParams; result: PolicyDecisionsResult };
     /** Why an action would be allowed, asked or denied. */

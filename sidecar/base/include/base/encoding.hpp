@@ -32,5 +32,7 @@ std::string file_uri(std::string_view path);
 
 // RFC 3339 in UTC with milliseconds: "2026-01-02T03:04:05.678Z".
 std::string to_rfc3339(std::chrono::system_clock::time_point time);
+// Its time, to the millisecond; nothing for any other text, and for one that is not in UTC ("…Z").
+std::optional<std::chrono::system_clock::time_point> parse_rfc3339(std::string_view text);
 
 } // namespace cellgate

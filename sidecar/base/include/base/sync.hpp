@@ -1,6 +1,6 @@
 #pragma once
-// `Mutex`, `Condition`, `finally()`, `on_failure()` and `with_timeout()` are for the coroutines of one thread, in
-// addition to Event. For a cleanup that awaits nothing, a destructor will do: base/scope_exit.hpp.
+// `Mutex`, `Condition`, `finally()`, `on_failure()`, `with_timeout()` and `unless()` are for the coroutines of one
+// thread, in addition to Event. For a cleanup that awaits nothing, a destructor will do: base/scope_exit.hpp.
 
 #include "base/clock.hpp"
 #include "base/task.hpp"
@@ -164,6 +164,32 @@ Task<std::optional<T>> with_timeout(Clock& clock, Duration limit, Task<T> task) 
         std::rethrow_exception(cancelled);
     }
     if (!in_time) {
+        co_return std::nullopt;
+    }
+    if (outcome.error) {
+        std::rethrow_exception(outcome.error);
+    }
+    co_return std::move(outcome.value);
+}
+
+namespace detail {
+
+inline Task<void> cancel_when(Event* stop, std::shared_ptr<CancelState> running) {
+    co_await stop->wait();
+    running->cancel();
+}
+
+} // namespace detail
+
+// The result of `task`, or nothing when `stop` was set first: it is cancelled then, and has ended when this returns. If
+// the caller is cancelled, so is the task. `stop` must outlive it.
+template <class T>
+Task<std::optional<T>> unless(Event* stop, Task<T> task) {
+    detail::Outcome<T> outcome;
+    TaskScope scope;
+    scope.spawn(detail::cancel_when(stop, scope.spawn(detail::run_into(&outcome, std::move(task)))));
+    co_await finally(until_set(outcome.ended), cancel_and_join(scope));
+    if (outcome.error && stop->is_set()) {
         co_return std::nullopt;
     }
     if (outcome.error) {

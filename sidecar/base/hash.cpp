@@ -6,32 +6,33 @@
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 
-#include <array>
-#include <cstdint>
-
 namespace cellgate {
 
 namespace {
-
-using Digest = std::array<std::uint8_t, SHA256_DIGEST_SIZE>;
 
 const std::uint8_t* bytes_of(std::string_view text) {
     return reinterpret_cast<const std::uint8_t*>(text.data());
 }
 
-std::string to_hex(const Digest& digest) {
+std::string to_hex(const Sha256Digest& digest) {
     return cellgate::to_hex(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
 }
 
 } // namespace
 
 std::string sha256(std::string_view bytes) {
+    return to_hex(sha256_bytes({bytes}));
+}
+
+Sha256Digest sha256_bytes(std::initializer_list<std::string_view> parts) {
     sha256_ctx context{};
     sha256_init(&context);
-    sha256_update(&context, bytes.size(), bytes_of(bytes));
-    Digest digest{};
+    for (const std::string_view part : parts) {
+        sha256_update(&context, part.size(), bytes_of(part));
+    }
+    Sha256Digest digest{};
     sha256_digest(&context, digest.size(), digest.data());
-    return to_hex(digest);
+    return digest;
 }
 
 std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_view> parts) {
@@ -40,7 +41,7 @@ std::string hmac_sha256(std::string_view key, std::initializer_list<std::string_
     for (const std::string_view part : parts) {
         hmac_sha256_update(&context, part.size(), bytes_of(part));
     }
-    Digest digest{};
+    Sha256Digest digest{};
     hmac_sha256_digest(&context, digest.size(), digest.data());
     return to_hex(digest);
 }

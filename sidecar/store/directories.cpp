@@ -129,30 +129,6 @@ std::string key_of_root(const std::string& root) {
     return sha256(root).substr(0, digits);
 }
 
-void make_private_directory(const std::string& path) {
-    const std::string parent = std::filesystem::path(path).parent_path();
-    std::error_code parent_error;
-    std::filesystem::create_directories(parent, parent_error);
-    if (parent_error) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot make the directory {}", parent),
-                           parent_error.value());
-    }
-    if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot make the directory {}", path), errno);
-    }
-    struct stat found{};
-    if (::lstat(path.c_str(), &found) != 0) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot look at the directory {}", path), errno);
-    }
-    if (!S_ISDIR(found.st_mode) || found.st_uid != ::getuid() || (found.st_mode & 0022) != 0) {
-        throw Error(
-            ErrorCode::store_failed,
-            fmt::format("expected {} to be a directory of yours that only you can write, found something else", path),
-            "remove it, or set XDG_RUNTIME_DIR, XDG_STATE_HOME, XDG_CONFIG_HOME and XDG_DATA_HOME to directories of "
-            "your own");
-    }
-}
-
 std::string make_unique_directory(const std::string& parent, const std::string& prefix) {
     std::string path = fmt::format("{}/{}XXXXXX", parent, prefix);
     if (::mkdtemp(path.data()) == nullptr) {

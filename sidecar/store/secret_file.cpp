@@ -1,10 +1,10 @@
 #include "store/secret_file.hpp"
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "base/log.hpp"
-#include "sodium_library.hpp"
-#include "store/directories.hpp"
+#include "base/private_files.hpp"
+#include "base/sodium_library.hpp"
+#include "base/unique_fd.hpp"
 
 #include <fmt/format.h>
 
@@ -25,53 +25,15 @@ namespace {
 constexpr std::string_view magic = "cellgate secret 1\n";
 constexpr std::size_t max_secret_bytes = std::size_t{16} << 20;
 
+const SodiumLibrary& sodium() {
+    return SodiumLibrary::get("keeping a login");
+}
+
 unsigned char* raw(std::string& text) {
     return reinterpret_cast<unsigned char*>(text.data());
 }
 const unsigned char* raw(std::string_view text) {
     return reinterpret_cast<const unsigned char*>(text.data());
-}
-
-// Nothing if it is not there. Throws Error{store_failed} for one that others could write, and one that is too long.
-std::optional<std::string> read_private(const std::string& path) {
-    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-    if (!file.valid() && errno == ENOENT) {
-        return std::nullopt;
-    }
-    struct stat status{};
-    if (!file.valid() || ::fstat(file.get(), &status) != 0) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot open {}", path), errno);
-    }
-    if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 0022) != 0 ||
-        status.st_size > static_cast<off_t>(max_secret_bytes)) {
-        throw Error(ErrorCode::store_failed,
-                    fmt::format("expected {} to be a file of yours that only you can write", path));
-    }
-    std::string text(static_cast<std::size_t>(status.st_size), '\0');
-    std::size_t length = 0;
-    while (length < text.size()) {
-        const ssize_t got = ::read(file.get(), text.data() + length, text.size() - length);
-        if (got < 0 && errno != EINTR) {
-            throw system_error(ErrorCode::store_failed, fmt::format("cannot read {}", path), errno);
-        }
-        if (got == 0) {
-            break;
-        }
-        length += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
-    }
-    text.resize(length);
-    return text;
-}
-
-void write_private(const std::string& directory, const std::string& path, std::string_view bytes) {
-    ReplacementFile file(AT_FDCWD, path + ".", 0600);
-    if (!file.valid() || !write_all(file.fd(), bytes) || ::fsync(file.fd()) != 0 || !file.commit(path)) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", path), errno);
-    }
-    const UniqueFd folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder.valid() || ::fsync(folder.get()) != 0) {
-        throw system_error(ErrorCode::store_failed, fmt::format("cannot write {}", directory), errno);
-    }
 }
 
 // Another process holds it while it writes. One that holds it longer hangs, and is not waited for without end.
@@ -103,15 +65,15 @@ std::optional<std::string> decrypt(std::string_view file, std::string_view key) 
     file.remove_prefix(nonce.size());
     std::string text(file.size() - crypto_secretbox_MACBYTES, '\0');
     const int status =
-        SodiumLibrary::get().secretbox_open_easy(raw(text), raw(file), file.size(), raw(nonce), raw(key));
+        sodium().secretbox_open_easy(raw(text), raw(file), file.size(), raw(nonce), raw(key));
     return status == 0 ? std::optional(std::move(text)) : std::nullopt;
 }
 
 std::string encrypt(std::string_view text, std::string_view key) {
     std::string nonce(crypto_secretbox_NONCEBYTES, '\0');
-    SodiumLibrary::get().randombytes_buf(nonce.data(), nonce.size());
+    sodium().randombytes_buf(nonce.data(), nonce.size());
     std::string box(text.size() + crypto_secretbox_MACBYTES, '\0');
-    SodiumLibrary::get().secretbox_easy(raw(box), raw(text), text.size(), raw(nonce), raw(key));
+    sodium().secretbox_easy(raw(box), raw(text), text.size(), raw(nonce), raw(key));
     return std::string(magic) + nonce + box;
 }
 
@@ -134,14 +96,14 @@ std::optional<std::string> SecretFile::read() const {
     if (version() == Version{}) {
         return std::nullopt; // for which no library is needed
     }
-    SodiumLibrary::get();
+    sodium();
     std::string problem = "it is damaged, or its key is";
     try {
-        const std::optional<std::string> file = read_private(path_);
+        const std::optional<std::string> file = read_private_file(path_, max_secret_bytes);
         if (!file) {
             return std::nullopt;
         }
-        if (std::optional<std::string> text = decrypt(*file, read_private(key_path_).value_or(""))) {
+        if (std::optional<std::string> text = decrypt(*file, read_private_file(key_path_, max_secret_bytes).value_or(""))) {
             return text;
         }
     } catch (const Error& error) {
@@ -152,17 +114,17 @@ std::optional<std::string> SecretFile::read() const {
 }
 
 SecretFile::Version SecretFile::replace(const std::function<std::string(std::optional<std::string>)>& change) const {
-    SodiumLibrary::get();
+    sodium();
     make_private_directory(directory_);
     const UniqueFd lock = lock_secrets(path_ + ".lock");
     const std::string text = change(read());
-    std::string key = read_private(key_path_).value_or("");
+    std::string key = read_private_file(key_path_, max_secret_bytes).value_or("");
     if (key.size() != crypto_secretbox_KEYBYTES) {
         key.assign(crypto_secretbox_KEYBYTES, '\0');
-        SodiumLibrary::get().randombytes_buf(key.data(), key.size());
-        write_private(directory_, key_path_, key);
+        sodium().randombytes_buf(key.data(), key.size());
+        write_private_file(directory_, key_path_, key);
     }
-    write_private(directory_, path_, encrypt(text, key));
+    write_private_file(directory_, path_, encrypt(text, key));
     return version();
 }
 

@@ -3,6 +3,8 @@
 // (rules), runtime (sockets), and data (installed packages). All of them are outside every workspace and have mode
 // 0700.
 
+#include "base/private_files.hpp"
+
 #include <map>
 #include <string>
 #include <vector>
@@ -25,9 +27,7 @@ Directories find_directories(const std::map<std::string, std::string>& environme
 // The name of a workspace's subdirectory; `root` is the workspace's canonical path.
 std::string key_of_root(const std::string& root);
 
-// Makes `path` and its parents; `path` gets mode 0700. Throws Error{store_failed}, also when it exists but belongs to
-// another user, is writable by others, or is a symbolic link.
-void make_private_directory(const std::string& path);
+using cellgate::make_private_directory;
 
 // A new directory "<parent>/<prefix>XXXXXX", 0700.
 std::string make_unique_directory(const std::string& parent, const std::string& prefix);

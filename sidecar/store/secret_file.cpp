@@ -64,8 +64,7 @@ std::optional<std::string> decrypt(std::string_view file, std::string_view key) 
     const std::string_view nonce = file.substr(0, crypto_secretbox_NONCEBYTES);
     file.remove_prefix(nonce.size());
     std::string text(file.size() - crypto_secretbox_MACBYTES, '\0');
-    const int status =
-        sodium().secretbox_open_easy(raw(text), raw(file), file.size(), raw(nonce), raw(key));
+    const int status = sodium().secretbox_open_easy(raw(text), raw(file), file.size(), raw(nonce), raw(key));
     return status == 0 ? std::optional(std::move(text)) : std::nullopt;
 }
 
@@ -103,7 +102,8 @@ std::optional<std::string> SecretFile::read() const {
         if (!file) {
             return std::nullopt;
         }
-        if (std::optional<std::string> text = decrypt(*file, read_private_file(key_path_, max_secret_bytes).value_or(""))) {
+        if (std::optional<std::string> text =
+                decrypt(*file, read_private_file(key_path_, max_secret_bytes).value_or(""))) {
             return text;
         }
     } catch (const Error& error) {

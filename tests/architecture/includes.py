@@ -12,7 +12,7 @@ LIBRARY_HOME = {
     "nettle/": "base",
     "simdjson": "base",
     "nlohmann/": "base",
-    "sqlite3.h": "store",
+    "sqlite3.h": "record",
     "CLI/": "cli",
     "seccomp.h": "sandbox",
 }

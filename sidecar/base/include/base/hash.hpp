@@ -1,5 +1,6 @@
 #pragma once
-// `sha256` and `hmac_sha256` are SHA-256 and HMAC-SHA-256 (Nettle), as hexadecimal text; `sha256_bytes` is the 32 bytes.
+// `sha256` and `hmac_sha256` are SHA-256 and HMAC-SHA-256 (Nettle), as hexadecimal text; `sha256_bytes` is the 32
+// bytes.
 
 #include <array>
 #include <cstdint>

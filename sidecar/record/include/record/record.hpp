@@ -1,0 +1,65 @@
+#pragma once
+// `Record` is the list of all that happened in a workspace, which is only appended to and proves itself
+// (docs/record-format.md). The service owns it. Appending returns at once; the work is done off the loop, one batch at a time,
+// in order: what is appended meanwhile is the next batch. Nothing is dropped unnoticed: entries that cannot be stored
+// are counted, and the next one that is stored follows an entry of type "record.gap".
+
+#include "base/run_blocking.hpp"
+#include "base/task.hpp"
+#include "record/entry.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cellgate::record {
+
+// `written`: in the system's page cache, which survives a kill of the process. `synced`: on the disk.
+enum class Durability { written, synced };
+
+struct RecordOptions {
+    std::string directory;                      // the record's own; made with mode 0700
+    std::string origin;                         // names the record in checkpoints; no white space, no plus
+    std::optional<std::string> checkpoint_copy; // a file that each checkpoint is appended to as well
+    RunBlocking run_blocking;
+};
+
+struct Pruning {
+    WallTime now;
+    std::optional<WallTime> before;        // removes what is older
+    std::optional<std::int64_t> max_bytes; // of the database; about
+};
+
+class Record {
+  public:
+    // The first batch opens the record, and makes it if there is none. A batch that cannot open it is refused; the next
+    // one tries again.
+    explicit Record(RecordOptions options);
+    // close() must have ended.
+    ~Record();
+    Record(const Record&) = delete;
+    Record& operator=(const Record&) = delete;
+
+    // A ticket for stored(): counts what is appended here, from 0. The entry's own number is given when it is stored,
+    // since other sidecars of the workspace may append, too.
+    std::int64_t append(NewEntry entry, Durability durability);
+    // Until that entry is in the database. Throws Error{store_failed} when it was refused: the disk is full, the
+    // database is damaged or locked, a library is missing.
+    Task<void> stored(std::int64_t ticket);
+    // Gets each entry once it is stored, in order, on the loop.
+    void on_stored(std::function<void(const StoredEntry&)> listener);
+    // Removes the oldest entries in blocks of 256, and keeps their hashes, so that the others stay provable. An entry
+    // of type "record.pruned" says so. How many were removed; throws as stored() does.
+    Task<std::int64_t> prune(Pruning pruning);
+    // All is stored, a checkpoint written and the database closed. Throws as stored() does; it is closed all the same.
+    // Nothing is appended afterwards.
+    Task<void> close();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace cellgate::record

@@ -1,0 +1,146 @@
+#include "record/record_reader.hpp"
+
+#include "base/encoding.hpp"
+#include "base/error.hpp"
+#include "checkpoint.hpp"
+#include "database.hpp"
+#include "stored_hashes.hpp"
+#include "verifier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <sys/stat.h>
+
+namespace cellgate::record {
+
+namespace {
+
+std::string existing_database(const std::string& directory) {
+    std::string path = directory + "/record.sqlite";
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) {
+        throw Error(ErrorCode::store_failed, fmt::format("there is no record in {}", directory),
+                    "a sidecar makes it when it serves the workspace");
+    }
+    return path;
+}
+
+// A pattern of LIKE that finds `text` anywhere.
+std::string like_pattern(std::string_view text) {
+    std::string pattern = "%";
+    for (const char c : text) {
+        pattern += c == '%' || c == '_' || c == '\\' ? "\\" : "";
+        pattern += c;
+    }
+    return pattern + '%';
+}
+
+// The conditions of a query, with what their parameters are.
+struct Conditions {
+    std::string sql = "TRUE";
+    std::vector<std::string> texts;
+
+    void add(const char* condition, const std::optional<std::string>& text) {
+        if (text) {
+            sql += fmt::format(" AND {}", condition);
+            texts.push_back(*text);
+        }
+    }
+};
+
+std::optional<std::string> written(const std::optional<WallTime>& time) {
+    return time ? std::optional(to_rfc3339(*time)) : std::nullopt;
+}
+
+Conditions conditions_of(const Query& query, const std::optional<std::string>& type) {
+    Conditions conditions;
+    conditions.add("time >= ?", written(query.since));
+    conditions.add("time < ?", written(query.until));
+    conditions.add("type = ?", type);
+    conditions.add("session_id = ?", query.session_id);
+    conditions.add("execution_id = ?", query.execution_id);
+    conditions.add("json LIKE ? ESCAPE '\\'", query.text ? std::optional(like_pattern(*query.text)) : std::nullopt);
+    if (query.before_seq) {
+        conditions.sql += fmt::format(" AND seq < {}", *query.before_seq);
+    }
+    return conditions;
+}
+
+// With one type an index gives them in their order, so that it ends with the last one that is wanted.
+std::vector<StoredEntry> query_type(Database& database, const Query& query, const std::optional<std::string>& type) {
+    const Conditions conditions = conditions_of(query, type);
+    // What is sorted are numbers, and not the entries.
+    Statement rows(database, fmt::format("SELECT seq, json FROM entries WHERE seq IN (SELECT seq FROM entries WHERE {} "
+                                         "ORDER BY seq DESC LIMIT {}) ORDER BY seq DESC",
+                                         conditions.sql, query.limit));
+    for (const std::string& text : conditions.texts) {
+        rows.bind(std::string_view(text));
+    }
+    std::vector<StoredEntry> found;
+    while (rows.step()) {
+        found.push_back({rows.integer(0), rows.text(1)});
+    }
+    return found;
+}
+
+} // namespace
+
+struct RecordReader::Impl {
+    std::string directory;
+    Database database{existing_database(directory), Database::Access::read};
+};
+
+RecordReader::RecordReader(std::string directory) : impl_(new Impl{std::move(directory)}) {}
+RecordReader::~RecordReader() = default;
+RecordReader::RecordReader(RecordReader&&) noexcept = default;
+
+std::vector<StoredEntry> RecordReader::query(const Query& query) const {
+    const Transaction transaction(impl_->database, Database::Access::read);
+    std::set<std::optional<std::string>> types(query.types.begin(), query.types.end());
+    if (types.empty()) {
+        types.insert(std::nullopt);
+    }
+    std::vector<StoredEntry> found;
+    for (const std::optional<std::string>& type : types) {
+        std::vector<StoredEntry> of_type = query_type(impl_->database, query, type);
+        std::move(of_type.begin(), of_type.end(), std::back_inserter(found));
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.seq > b.seq; });
+    found.resize(std::min(found.size(), query.limit));
+    return found;
+}
+
+void RecordReader::each(std::int64_t from_seq, const std::function<bool(const StoredEntry&)>& visit) const {
+    Statement rows(impl_->database, "SELECT seq, json FROM entries WHERE seq >= ? ORDER BY seq");
+    rows.bind(from_seq);
+    while (rows.step() && visit({rows.integer(0), rows.text(1)})) {
+    }
+}
+
+VerifyResult RecordReader::verify(const std::optional<std::string>& kept_checkpoints) const {
+    return verify_record(impl_->database, impl_->directory, kept_checkpoints);
+}
+
+InclusionProof RecordReader::proof(std::int64_t seq) const {
+    Database& database = impl_->database;
+    const Transaction transaction(database, Database::Access::read);
+    Statement entry(database, "SELECT json FROM entries WHERE seq = ?");
+    if (!entry.bind(seq).step()) {
+        throw Error(ErrorCode::invalid_params, fmt::format("expected the number of an entry, found {}", seq));
+    }
+    const std::vector<Checkpoint> newest =
+        parse_checkpoints(database.text("SELECT text FROM checkpoints ORDER BY size DESC LIMIT 1").value_or(""));
+    if (newest.empty() || newest[0].size <= seq) {
+        throw Error(ErrorCode::invalid_params, fmt::format("no checkpoint covers entry {} yet", seq),
+                    "one is written after 1,000 entries, and when the sidecar ends");
+    }
+    StoredHashes hashes(database);
+    std::vector<Hash> path = inclusion_path(
+        seq, newest[0].size, [&](std::int64_t begin, std::int64_t end) { return hashes.root_of(begin, end); });
+    return {seq, entry.text(0), newest[0].size, std::move(path), newest[0].root, newest[0].text};
+}
+
+} // namespace cellgate::record

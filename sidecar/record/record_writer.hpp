@@ -1,0 +1,57 @@
+#pragma once
+// `RecordWriter` is a connection that appends to a record. Several processes may have one. All functions block, and
+// throw Error{store_failed}; after that the writer is of no use, and what the call was to write is not in the record.
+// Private to the module.
+
+#include "checkpoint.hpp"
+#include "database.hpp"
+#include "record/record.hpp"
+#include "stored_hashes.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cellgate::record {
+
+struct WriteRequest {
+    std::vector<NewEntry> entries;
+    Durability durability = Durability::written;
+    std::int64_t first_kept = 0; // entries before it are removed; a multiple of 256
+    bool checkpoint = false;     // whether or not one is due
+};
+
+class RecordWriter {
+  public:
+    // Makes the directory, the database and the key when they are not there.
+    RecordWriter(const std::string& directory, const std::string& origin, std::optional<std::string> checkpoint_copy);
+
+    std::int64_t size() const { return tree_.size(); }
+    // In one transaction. Nothing of it is lost when the process is killed after this.
+    std::vector<StoredEntry> write(const WriteRequest& request);
+
+  private:
+    void make_tables();
+    // What other processes appended.
+    void catch_up();
+    void write_entry(const StoredEntry& entry, MerkleTree& tree);
+    void remove_before(std::int64_t first_kept);
+    void copy_checkpoint(const std::string& text) const;
+
+    SigningKey key_;
+    Database database_;
+    std::optional<std::string> checkpoint_copy_;
+    std::optional<Statement> insert_;
+    MerkleTree tree_;
+    std::int64_t last_checkpoint_ = 0; // its size
+};
+
+// Entries from `first` to `first_kept` are to be removed: as many blocks as it takes to have none that is completely
+// older than `pruning.before`, and to have about `pruning.max_bytes`.
+struct PruningPlan {
+    std::int64_t first = 0;
+    std::int64_t first_kept = 0;
+};
+PruningPlan plan_pruning(const std::string& directory, const Pruning& pruning);
+
+} // namespace cellgate::record

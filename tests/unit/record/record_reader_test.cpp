@@ -1,0 +1,109 @@
+#include "record_testing.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cellgate;
+using namespace cellgate::record;
+
+namespace {
+
+std::vector<std::int64_t> numbers(const RecordFolder& folder, const Query& query) {
+    std::vector<std::int64_t> found;
+    for (const StoredEntry& entry : folder.reader().query(query)) {
+        found.push_back(entry.seq);
+    }
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("a query gives the newest of those that have everything") {
+    RecordFolder folder;
+    fill(folder, 20);
+    using Numbers = std::vector<std::int64_t>;
+    Query query;
+    CHECK(numbers(folder, query).size() == 20);
+    query.limit = 3;
+    CHECK(numbers(folder, query) == Numbers{19, 18, 17});
+    query.before_seq = 18;
+    CHECK(numbers(folder, query) == Numbers{17, 16, 15});
+    query.types = {"cell.started"};
+    CHECK(numbers(folder, query) == Numbers{15, 12, 9});
+    query.types = {"tool.called", "cell.started", "tool.called", "other"};
+    CHECK(numbers(folder, query) == Numbers{17, 16, 15});
+    query.session_id = "s1";
+    CHECK(numbers(folder, query) == Numbers{17, 15, 13});
+    query.execution_id = "x9";
+    CHECK(numbers(folder, query) == Numbers{9});
+    query = {};
+    query.since = first_time + std::chrono::minutes(5);
+    query.until = first_time + std::chrono::minutes(8);
+    CHECK(numbers(folder, query) == Numbers{7, 6, 5});
+    query.session_id = "s2";
+    CHECK(numbers(folder, query).empty());
+}
+
+TEST_CASE("text is found anywhere, in either case, and stands for itself") {
+    RecordFolder folder;
+    Record record(folder.options());
+    for (const char* text : {R"(100% sure)", R"(100 sure)", R"(a_b)", R"(aXb)", R"(back\\slash)", "Größe"}) {
+        NewEntry entry = numbered_entry(1);
+        entry.data = RawJson::parse(std::string("{\"text\":\"") + text + "\"}");
+        record.append(entry, Durability::written);
+    }
+    result_of(record.close());
+    const auto found = [&](const char* text) {
+        Query query;
+        query.text = text;
+        return numbers(folder, query);
+    };
+    using Numbers = std::vector<std::int64_t>;
+    CHECK(found("100% SURE") == Numbers{0});
+    CHECK(found("A_B") == Numbers{2});
+    CHECK(found("\\\\") == Numbers{4});
+    CHECK(found("größe") == Numbers{5});
+    CHECK(found("GRÖSSE").empty());
+    CHECK(found("TOOL.CALLED").size() == 6);
+    CHECK(found("").size() == 6);
+}
+
+TEST_CASE("each entry under a checkpoint has a proof, and no other has") {
+    RecordFolder folder;
+    fill(folder, 600);
+    const RecordReader reader = folder.reader();
+    for (std::int64_t seq = 0; seq < 600; ++seq) {
+        const InclusionProof proof = reader.proof(seq);
+        REQUIRE(proof.size == 600);
+        REQUIRE(is_included(leaf_hash(proof.json), seq, proof.size, proof.path, proof.root));
+        REQUIRE_FALSE(is_included(leaf_hash(proof.json + " "), seq, proof.size, proof.path, proof.root));
+    }
+    CHECK_THROWS_AS(reader.proof(600), Error);
+    CHECK_THROWS_AS(reader.proof(-1), Error);
+    Record record(folder.options());
+    record.append(numbered_entry(600), Durability::written);
+    CHECK_THROWS_AS(reader.proof(600), Error); // until there is a checkpoint
+    result_of(record.close());
+    CHECK(reader.proof(600).size == 601);
+}
+
+TEST_CASE("a reader sees what is stored while it is open, and verifies one state") {
+    RecordFolder folder;
+    Record record(folder.options());
+    record.append(numbered_entry(0), Durability::written);
+    const RecordReader reader = folder.reader();
+    for (std::int64_t n = 1; n < 300; ++n) {
+        record.append(numbered_entry(n), Durability::written);
+        const VerifyResult result = n % 50 == 0 ? reader.verify(std::nullopt) : VerifyResult{};
+        CHECK(result.ok);
+    }
+    std::int64_t visited = 0;
+    reader.each(250, [&](const StoredEntry& entry) {
+        CHECK(entry.seq == 250 + visited);
+        // What is written meanwhile is not of this state.
+        record.append(numbered_entry(1000), Durability::written);
+        ++visited;
+        return true;
+    });
+    CHECK(visited == 50);
+    result_of(record.close());
+}

@@ -42,8 +42,9 @@ void require_field(const async::ServedRequest& head, const char* name, std::stri
 
 void require_modern_fields(const async::ServedRequest& head, const protocol::Message& message) {
     require_field(head, "mcp-method", "Mcp-Method", message.method);
-    if (message.method == "tools/call") {
-        const std::optional<std::string> name = json_member_text(message.payload.text(), "name");
+    const bool is_of_task = message.method.starts_with("tasks/");
+    if (is_of_task || message.method == "tools/call") {
+        const auto name = json_member_text(message.payload.text(), is_of_task ? "taskId" : "name");
         if (name) {
             require_field(head, "mcp-name", "Mcp-Name", *name);
         }

@@ -5,6 +5,7 @@
 #include "base/names.hpp"
 #include "base/sync.hpp"
 #include "mcp/content.hpp"
+#include "server_call.hpp"
 #include "server_wire.hpp"
 #include "wire.hpp"
 
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 
 namespace cellgate::mcp {
 
@@ -25,21 +25,13 @@ constexpr Duration answer_patience = 10min;
 constexpr std::size_t max_suspended = 64; // further questions are answered no
 // Limits our answers to a client that never reads.
 constexpr std::size_t max_unread_results = std::size_t{64} << 20;
-constexpr std::size_t max_report_bytes = 500;
+// A call that takes longer becomes a task, if its client supports that.
+constexpr Duration task_after = 5s;
+constexpr std::string_view legacy_tasks = R"({"list":{},"cancel":{},"requests":{"tools":{"call":{}}}})";
 constexpr std::string_view list_freshness = R"(,"ttlMs":3600000,"cacheScope":"private")";
 
 Error invalid(std::string message) {
     return Error(ErrorCode::invalid_params, std::move(message));
-}
-
-// An object with these members before its own.
-RawJson with_members(std::string_view members, const RawJson& object) {
-    const bool empty = json_members(object.text()).empty();
-    return RawJson::checked(fmt::format("{{{}{}{}", members, empty ? "" : ",", object.text().substr(1)));
-}
-
-RawJson completed(Era era, const RawJson& result) {
-    return era == Era::legacy ? result : with_members(R"("resultType":"complete")", result);
 }
 
 std::string in_words(const Error& error) {
@@ -52,69 +44,6 @@ Task<RawJson> at_once(RawJson result) {
 
 } // namespace
 
-// The caller of a request, and its era.
-struct Server::Caller {
-    Era era = Era::legacy;
-    Implementation client;
-    bool takes_forms = false;
-    std::optional<RawJson> progress_token;
-    std::string beside; // its request
-};
-
-struct Server::Elicitation {
-    ConsentRequest question;
-    Deferred<Consent> answer;
-};
-
-// A call and its result. In the modern era it outlives its request when it asks a question.
-struct Server::Call final : ToolCall {
-    Call(Server& server_, Caller caller_, RawJson params_)
-        : server(server_), caller(std::move(caller_)), params(std::move(params_)) {}
-
-    const Implementation& client() const override { return caller.client; }
-    bool can_ask() const override { return caller.takes_forms; }
-
-    void report(std::string message) override {
-        if (!caller.progress_token || ended) {
-            return;
-        }
-        std::string progress = R"({"progressToken":)" + caller.progress_token->text() +
-                               fmt::format(R"(,"progress":{},"message":)", ++reports);
-        append_json_string(progress, std::string_view(message).substr(0, max_report_bytes));
-        server.before_message_(caller.beside);
-        server.peer_.notify_raw("notifications/progress", RawJson::checked(progress + "}"));
-    }
-
-    Task<Consent> ask(ConsentRequest question) override {
-        if (caller.era == Era::legacy) {
-            RawJson form = consent_params(question);
-            server.before_message_(caller.beside);
-            const RawJson answer = co_await server.peer_.call_raw("elicitation/create", std::move(form));
-            co_return consent_of(answer, question);
-        }
-        const auto asked = std::make_shared<Elicitation>();
-        asked->question = std::move(question);
-        elicitations.push_back(asked);
-        moved.notify();
-        co_return co_await finally(asked->answer.get(), withdraw(asked));
-    }
-    Task<void> withdraw(std::shared_ptr<Elicitation> asked) {
-        std::erase(elicitations, asked);
-        co_return;
-    }
-
-    Server& server;
-    Caller caller;        // of the present request
-    const RawJson params; // of the first one
-    int reports = 0;
-    std::deque<std::shared_ptr<Elicitation>> elicitations;
-    std::shared_ptr<CancelState> cancel;
-    std::optional<protocol::CallToolResult> result;
-    std::exception_ptr error;
-    bool ended = false;
-    Condition moved; // has ended, or has a question
-};
-
 Server::Server(std::shared_ptr<protocol::Connection> connection, ServerDescription description, std::vector<Tool> tools,
                Clock& clock)
     : peer_(std::move(connection), protocol::Dialect::mcp), description_(std::move(description)),
@@ -125,6 +54,7 @@ Server::Server(std::shared_ptr<protocol::Connection> connection, ServerDescripti
     peer_.on_raw_request("tools/call", [this](RawJson params, std::string beside) {
         return call_tool(std::move(params), std::move(beside));
     });
+    add_task_requests();
     peer_.on_request<Ping>([](Empty) -> Task<Empty> { co_return Empty{}; });
     peer_.set_admission([this](const std::string&, const RawJson&) {
         if (peer_.connection().queued_bytes() > max_unread_results) {
@@ -160,6 +90,7 @@ Server::Caller Server::caller_of(const RawJson& params) const {
         caller.era = Era::modern;
         caller.client = read_client_info(meta.client_info.value_or(RawJson()));
         caller.takes_forms = takes_forms(*meta.client_capabilities);
+        caller.takes_tasks = takes_tasks(*meta.client_capabilities);
     } else if (legacy_) {
         caller = *legacy_;
     } else {
@@ -179,11 +110,15 @@ RawJson Server::initialize(const RawJson& params) {
     Caller caller;
     caller.client = read_client_info(request.client_info);
     caller.takes_forms = takes_forms(request.capabilities);
-    legacy_ = std::make_shared<const Caller>(std::move(caller));
     InitializeAnswer answer;
     // An unknown version is answered with a known one; the client decides.
     answer.protocol_version =
         is_legacy_version(request.protocol_version) ? request.protocol_version : std::string(legacy_versions.front());
+    caller.takes_tasks = answer.protocol_version == legacy_version_with_tasks;
+    if (caller.takes_tasks) {
+        answer.capabilities = RawJson::checked(fmt::format(R"({{"tools":{{}},"tasks":{}}})", legacy_tasks));
+    }
+    legacy_ = std::make_shared<const Caller>(std::move(caller));
     answer.server_info = description_.ourselves;
     answer.instructions = description_.instructions;
     return to_raw_json(answer);
@@ -195,8 +130,8 @@ RawJson Server::discover(const RawJson& params) const {
         caller_of(params); // throws when it is another version
     }
     std::string result = fmt::format(R"({{"resultType":"complete","supportedVersions":["{}"],)"
-                                     R"("capabilities":{{"tools":{{}}}},"instructions":)",
-                                     modern_version);
+                                     R"("capabilities":{{"tools":{{}},"extensions":{{"{}":{{}}}}}},"instructions":)",
+                                     modern_version, tasks_extension);
     append_json_string(result, description_.instructions);
     result += fmt::format(R"(,"_meta":{{"io.modelcontextprotocol/serverInfo":{}}}{}}})",
                           to_json(description_.ourselves), list_freshness);
@@ -210,20 +145,26 @@ RawJson Server::list_tools(const RawJson& params) const {
     if (from_json<ListRequest>(params, "params").cursor) {
         throw invalid("params.cursor: expected none, since all tools are on the first page");
     }
-    std::vector<protocol::ToolSpec> specs;
+    std::string list;
+    const bool as_task = caller.era == Era::legacy && caller.takes_tasks;
     for (const Tool& tool : tools_) {
-        specs.push_back(tool.spec);
+        const RawJson spec = to_raw_json(tool.spec);
+        list += list.empty() ? "" : ",";
+        list += as_task ? with_members(R"("execution":{"taskSupport":"optional"})", spec).text() : spec.text();
     }
     const std::string_view freshness = caller.era == Era::modern ? list_freshness : std::string_view();
-    return completed(caller.era, RawJson::checked(fmt::format(R"({{"tools":{}{}}})", to_json(specs), freshness)));
+    return completed(caller.era, RawJson::checked(fmt::format(R"({{"tools":[{}]{}}})", list, freshness)));
 }
 
 Task<RawJson> Server::call_tool(RawJson params, std::string beside) {
     Caller caller = caller_of(params);
     caller.beside = std::move(beside);
-    const std::optional<std::string> state = from_json<CallRequest>(params, "params").request_state;
-    const std::shared_ptr<Call> call =
-        state ? resume(params, std::move(caller), *state) : start(params, std::move(caller));
+    const auto request = from_json<CallRequest>(params, "params");
+    const std::shared_ptr<Call> call = request.request_state ? resume(params, std::move(caller), *request.request_state)
+                                                             : start(params, std::move(caller));
+    if (call->task && call->caller.era == Era::legacy) {
+        co_return created_task(*call);
+    }
     std::exception_ptr cancelled;
     try {
         co_return co_await follow(call);
@@ -249,6 +190,10 @@ std::shared_ptr<Server::Call> Server::start(const RawJson& params, Caller caller
     }
     RawJson arguments = request.arguments.value_or(RawJson::checked("{}"));
     auto call = std::make_shared<Call>(*this, std::move(caller), params);
+    const bool as_task = request.task && call->caller.era == Era::legacy && call->caller.takes_tasks;
+    if (as_task && !make_task(call)) {
+        throw Error(ErrorCode::limit_exceeded, "too many tasks run: cancel one, or wait for one to end");
+    }
     call->cancel = tasks_.spawn(run_tool(call, &*tool, std::move(arguments)));
     return call;
 }
@@ -265,18 +210,40 @@ Task<void> Server::run_tool(std::shared_ptr<Call> call, const Tool* tool, RawJso
         call->result = error_result(error.what());
     }
     call->ended = true;
+    call->changed();
+}
+
+Task<void> Server::end_patience(std::shared_ptr<Call> call) {
+    co_await sleep_for(clock_, task_after);
+    call->patience_ended = true;
     call->moved.notify();
 }
 
 Task<RawJson> Server::follow(std::shared_ptr<Call> call) {
-    const auto has_moved = [&call] { return call->ended || !call->elicitations.empty(); };
+    call->patience_ended = false;
+    TaskScope patience;
+    if (call->caller.takes_tasks && call->caller.era == Era::modern) {
+        patience.spawn(end_patience(call));
+    }
+    co_return co_await finally(answer_of(std::move(call)), cancel_and_join(patience));
+}
+
+Task<RawJson> Server::answer_of(std::shared_ptr<Call> call) {
+    const auto has_moved = [&call] { return call->ended || !call->elicitations.empty() || call->patience_ended; };
     co_await call->moved.until(has_moved);
     while (!call->ended) {
+        if (call->elicitations.empty()) {
+            call->patience_ended = false;
+            if (make_task(call)) {
+                co_return created_task(*call);
+            }
+            co_await call->moved.until(has_moved);
+            continue;
+        }
         if (suspended_.size() < max_suspended) {
             co_return suspend(std::move(call));
         }
-        call->elicitations.front()->answer.resolve(Consent::cancelled);
-        call->elicitations.pop_front();
+        call->answer(call->elicitations.front(), Consent::cancelled);
         co_await call->moved.until(has_moved);
     }
     if (call->error) {
@@ -326,12 +293,10 @@ std::shared_ptr<Server::Call> Server::resume(const RawJson& params, Caller calle
     call->caller = std::move(caller);
     // The call may have continued without it, and ask another question by now. Without an answer the question is
     // repeated.
-    const auto asked = std::find(call->elicitations.begin(), call->elicitations.end(), shown);
-    if (asked != call->elicitations.end() && request.input_responses) {
+    if (call->is_asking(shown) && request.input_responses) {
         const auto responses = from_json<InputResponses>(*request.input_responses, "params.inputResponses");
         if (responses.consent) {
-            call->elicitations.erase(asked);
-            shown->answer.resolve(consent_of(*responses.consent, shown->question));
+            call->answer(shown, consent_of(*responses.consent, shown->question));
         }
     }
     return call;

@@ -20,11 +20,13 @@ struct ConsentForm {
     }
 };
 
-struct FormCapabilities {
+struct Capabilities {
     std::optional<RawJson> elicitation;
+    std::optional<RawJson> extensions;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("elicitation", self.elicitation);
+        visit("extensions", self.extensions);
     }
 };
 
@@ -82,7 +84,7 @@ bool takes_forms(const RawJson& capabilities) {
     if (!capabilities.is_object()) {
         return false;
     }
-    const auto elicitation = from_json<FormCapabilities>(capabilities, "capabilities").elicitation;
+    const auto elicitation = from_json<Capabilities>(capabilities, "capabilities").elicitation;
     if (!elicitation || !elicitation->is_object()) {
         return false;
     }
@@ -94,6 +96,23 @@ bool takes_forms(const RawJson& capabilities) {
         has_form = has_form || kind == "form";
     }
     return has_form;
+}
+
+bool takes_tasks(const RawJson& capabilities) {
+    if (!capabilities.is_object()) {
+        return false;
+    }
+    const auto extensions = from_json<Capabilities>(capabilities, "capabilities").extensions;
+    return extensions && extensions->is_object() && !json_member(extensions->text(), tasks_extension).empty();
+}
+
+RawJson with_members(std::string_view members, const RawJson& object) {
+    const bool empty = json_members(object.text()).empty();
+    return RawJson::checked(fmt::format("{{{}{}{}", members, empty ? "" : ",", object.text().substr(1)));
+}
+
+RawJson completed(Era era, const RawJson& result) {
+    return era == Era::legacy ? result : with_members(R"("resultType":"complete")", result);
 }
 
 Implementation read_client_info(const RawJson& value) {

@@ -77,12 +77,14 @@ struct CallRequest {
     std::optional<RawJson> arguments;
     std::optional<std::string> request_state;
     std::optional<RawJson> input_responses;
+    std::optional<RawJson> task; // of 2025-11-25: the client wants the call to be one
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("name", self.name);
         visit("arguments", self.arguments);
         visit("requestState", self.request_state);
         visit("inputResponses", self.input_responses);
+        visit("task", self.task);
     }
 };
 
@@ -113,8 +115,13 @@ protocol::ErrorWithData unsupported_version(std::string_view found);
 RawJson consent_params(const ConsentRequest& question);
 // A yes only if the form was accepted with the checkbox set.
 Consent consent_of(const RawJson& answer, const ConsentRequest& question);
-// Whether a client with these capabilities supports forms.
+// Whether a client with these capabilities supports forms; and the tasks extension.
 bool takes_forms(const RawJson& capabilities);
+bool takes_tasks(const RawJson& capabilities);
+// An object with these members before its own.
+RawJson with_members(std::string_view members, const RawJson& object);
+// A result as the era has it.
+RawJson completed(Era era, const RawJson& result);
 // The client's name for display; empty if it has none.
 Implementation read_client_info(const RawJson& value);
 

@@ -16,6 +16,9 @@ inline constexpr std::string_view modern_version = "2026-07-28";
 inline constexpr std::array<std::string_view, 4> legacy_versions = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                                     "2024-11-05"};
 bool is_legacy_version(std::string_view version);
+// Tasks: an extension of the modern era, and part of one revision of the legacy one.
+inline constexpr std::string_view tasks_extension = "io.modelcontextprotocol/tasks";
+inline constexpr std::string_view legacy_version_with_tasks = "2025-11-25";
 
 // Error codes that only a modern server sends.
 inline constexpr int header_mismatch = -32020;

@@ -4,6 +4,7 @@ import contextlib
 import json
 import subprocess
 import threading
+import time
 
 import mcp_wire
 from cellgate_client import CELLGATE, WorkspaceSidecarTest
@@ -14,13 +15,16 @@ MODERN = "2026-07-28"
 
 
 class McpClient:
-    """`elicit`: what the client's user answers to a question, a function of its message; None: it cannot be asked."""
+    """`elicit`: what the client's user answers to a question, a function of its message; None: it cannot be asked.
+    `tasks`: whether it declares the extension of the modern era."""
 
-    def __init__(self, workspace, name="test-agent", *, modern=False, elicit=None, environment=None, arguments=()):
+    def __init__(self, workspace, name="test-agent", *, modern=False, elicit=None, tasks=False, environment=None,
+                 arguments=()):
         self.workspace = workspace
         self.name = name
         self.modern = modern
         self.elicit = elicit
+        self.tasks = tasks
         self.changed = threading.Condition()
         self.answers = {}
         self.heard = []  # whatever is no answer to a request
@@ -41,7 +45,8 @@ class McpClient:
         self._reader.start()
 
     def capabilities(self):
-        return {"elicitation": {}} if self.elicit else {}
+        return {**({"elicitation": {}} if self.elicit else {}),
+                **({"extensions": {"io.modelcontextprotocol/tasks": {}}} if self.tasks else {})}
 
     def initialize(self):
         info = self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": self.capabilities(),
@@ -108,6 +113,20 @@ class McpClient:
 
     def call(self, tool, /, **arguments):
         return self.finish_call(self.start_call(tool, **arguments), tool, **arguments)
+
+    def finish_task(self, task):
+        """The result of a task of the modern era; its questions are answered on the way, each once."""
+        answered = set()
+        while True:
+            task = self.request("tasks/get", {"taskId": task["taskId"]})
+            if task["status"] not in ("working", "input_required"):
+                return task
+            asked = {key: each for key, each in task.get("inputRequests", {}).items() if key not in answered}
+            answered |= set(asked)
+            if asked:
+                answers = {key: self._ask_user(each["params"]) for key, each in asked.items()}
+                self.request("tasks/update", {"taskId": task["taskId"], "inputResponses": answers})
+            time.sleep(0.05)
 
     def wait(self, condition, what, timeout=TIMEOUT):
         with self.changed:

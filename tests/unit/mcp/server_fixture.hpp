@@ -105,6 +105,11 @@ inline Task<CallToolResult> swap(Record* record, std::shared_ptr<ToolCall> call)
     co_return mcp::text_result("done");
 }
 
+inline Task<CallToolResult> ask_later(Record* record, std::shared_ptr<ToolCall> call) {
+    co_await record->release.wait();
+    co_return co_await ask(record, std::move(call));
+}
+
 inline Task<CallToolResult> fail(Empty, std::shared_ptr<ToolCall>) {
     throw Error(ErrorCode::denied, "a user said no", "ask them");
     co_return mcp::text_result("");
@@ -147,6 +152,8 @@ inline std::vector<mcp::Tool> test_tools(Record* record) {
         mcp::typed_tool<Empty>(spec("ask"), [record](Empty, Call call) { return ask(record, std::move(call)); }));
     tools.push_back(
         mcp::typed_tool<Empty>(spec("swap"), [record](Empty, Call call) { return swap(record, std::move(call)); }));
+    tools.push_back(mcp::typed_tool<Empty>(spec("ask_later"),
+                                           [record](Empty, Call call) { return ask_later(record, std::move(call)); }));
     tools.push_back(mcp::typed_tool<Empty>(spec("fail"), fail));
     return tools;
 }

@@ -39,7 +39,7 @@ TEST_CASE("our own client finds its era, lists the tools and calls one") {
             refusal = refused.content.text();
             CHECK(refused.is_error == true);
         });
-        CHECK(names == std::vector<std::string>{"echo", "hold", "ask", "swap", "fail"});
+        CHECK(names == std::vector<std::string>{"echo", "hold", "ask", "swap", "ask_later", "fail"});
         CHECK(answer == R"([{"type":"text","text":"our client said hello"}])");
         CHECK(refusal == R"([{"type":"text","text":"a user said no\nask them"}])");
     }
@@ -53,7 +53,9 @@ TEST_CASE("every legacy version is answered with itself, any other with the newe
         const bool known = version.starts_with("202") && version != "2026-07-28";
         CHECK(client.answer(1000)["result"]["protocolVersion"] == (known ? version : "2025-11-25"));
         CHECK(client.answer(1000)["result"]["serverInfo"]["name"] == "the server");
-        CHECK(client.answer(1000)["result"]["capabilities"] == Json::parse(R"({"tools":{}})"));
+        const Json capabilities = client.answer(1000)["result"]["capabilities"];
+        CHECK(capabilities["tools"] == Json::object());
+        CHECK(capabilities.contains("tasks") == (!known || version == "2025-11-25"));
     }
 }
 
@@ -67,7 +69,7 @@ TEST_CASE("the modern era needs no initialize, and says what it speaks") {
     CHECK(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "the server");
     CHECK(found.contains("ttlMs"));
     client.request(2, "tools/list", "{" + modern_meta + "}");
-    CHECK(client.answer(2)["result"]["tools"].size() == 5);
+    CHECK(client.answer(2)["result"]["tools"].size() == 6);
     CHECK(client.answer(2)["result"]["cacheScope"] == "private");
     client.request(3, "tools/call", call("fail"));
     CHECK(client.answer(3)["result"]["resultType"] == "complete");

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/sync.hpp"
 #include "mcp/call_follower.hpp"
+#include "mcp/era.hpp"
 #include "mcp/implementation.hpp"
 #include "protocol/connection.hpp"
 #include "protocol/messages/tool_servers.hpp"
@@ -28,8 +29,6 @@ namespace cellgate::mcp {
 
 struct LogMessageParams;
 struct ProgressParams;
-
-enum class Era { legacy, modern };
 
 class RunningCall;
 struct InputRequired;

@@ -8,20 +8,27 @@
 // A tool can ask the client's user a question (elicitation). Only the answer to that question counts: in the legacy era
 // the response to our request, in the modern one an answer with the unguessable state that was issued with the
 // question, once. A yes to a question that was withdrawn meanwhile does not answer another one.
+//
+// A call can become a task, for which the client comes back: in the legacy era when the client wants it (2025-11-25),
+// in the modern one after a few seconds, if the client supports the tasks extension. Tasks end with the connection.
 
 #include "base/clock.hpp"
 #include "base/json_codec.hpp"
+#include "mcp/era.hpp"
 #include "mcp/implementation.hpp"
 #include "protocol/connection.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "protocol/peer.hpp"
 #include "protocol/tool_spec.hpp"
 
+#include <deque>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cellgate::mcp {
@@ -106,18 +113,38 @@ class Server {
     std::shared_ptr<Call> resume(const RawJson& params, Caller caller, const std::string& state);
     Task<void> end_tasks();
     Task<RawJson> follow(std::shared_ptr<Call> call);
+    Task<RawJson> answer_of(std::shared_ptr<Call> call);
+    Task<void> end_patience(std::shared_ptr<Call> call);
     static Task<void> end_of(std::shared_ptr<Call> call);
     RawJson suspend(std::shared_ptr<Call> call);
     Task<void> run_tool(std::shared_ptr<Call> call, const Tool* tool, RawJson arguments);
     Task<void> expire(std::string state);
+
+    void add_task_requests();
+    // False if there are too many.
+    bool make_task(const std::shared_ptr<Call>& call);
+    static std::string_view status_of(const Call& call);
+    static std::string task_members(const Call& call);
+    static RawJson created_task(const Call& call);
+    // Throws what a client gets that cannot have such a request. `only`: the era that has it; both if there is none.
+    Caller task_caller(const RawJson& params, std::string_view method, std::optional<Era> only) const;
+    std::shared_ptr<Call> find_task(const RawJson& params, Era era) const;
+    Task<RawJson> get_task(RawJson params);
+    Task<RawJson> update_task(RawJson params);
+    Task<RawJson> cancel_task(RawJson params);
+    Task<RawJson> list_tasks(RawJson params);
+    Task<RawJson> task_result(RawJson params, std::string beside);
+    Task<void> show(std::shared_ptr<Call> call, std::shared_ptr<Elicitation> asked);
+    Task<void> ask_client(std::shared_ptr<Call> call, std::shared_ptr<Elicitation> asked, std::exception_ptr* problem);
 
     protocol::Peer peer_;
     ServerDescription description_;
     std::vector<Tool> tools_;
     Clock& clock_;
     std::function<void(const std::string&)> before_message_ = [](const std::string&) {};
-    std::shared_ptr<const Caller> legacy_;       // after `initialize`
-    std::map<std::string, Suspended> suspended_; // by the state that the client got
+    std::shared_ptr<const Caller> legacy_;         // after `initialize`
+    std::map<std::string, Suspended> suspended_;   // by the state that the client got
+    std::deque<std::shared_ptr<Call>> task_calls_; // the oldest first
     TaskScope tasks_;
 };
 

@@ -183,17 +183,32 @@ Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std
             throw Error(ErrorCode::denied, decision.reason);
         }
         gate::OutcomeReport outcome = gate_.outcome_report(decision);
-        std::optional<protocol::CallToolResult> result =
-            co_await gate::reporting_failure(outcome, call_allowed(context, server, found, std::move(decision.action)));
-        if (result) {
-            report(*result, outcome);
-            co_return std::move(*result);
+        Event stop;
+        running_[decision.action_id] = &stop;
+        const ScopeExit ended([this, &decision] { running_.erase(decision.action_id); });
+        auto calling = unless(&stop, call_allowed(context, server, found, std::move(decision.action)));
+        std::optional<std::optional<protocol::CallToolResult>> result =
+            co_await gate::reporting_failure(outcome, std::move(calling));
+        if (!result) {
+            throw Error(ErrorCode::request_cancelled, "a user cancelled this call");
+        }
+        if (*result) {
+            report(**result, outcome);
+            co_return std::move(**result);
         }
         outcome.failed("the tool server changed the tool before it was called");
     }
     throw Error(
         ErrorCode::tool_server_failed,
         fmt::format("the tool server \"{}\" changed its tools again and again while a call was decided about", server));
+}
+
+void ToolCallDispatcher::cancel(gate::ActionId decision) {
+    const auto found = running_.find(decision);
+    if (found == running_.end()) {
+        throw Error(ErrorCode::invalid_params, "params.number: expected a tool call that goes on; this one has ended");
+    }
+    found->second->set();
 }
 
 } // namespace cellgate::tools

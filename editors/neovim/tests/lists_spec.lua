@@ -125,6 +125,37 @@ it("lists: what was decided is shown with why, also what no user was asked about
   equal(lines()[5], "by agent helper")
 end)
 
+it("lists: a call that goes on is cancelled", function()
+  local fake = start()
+  fake.answers["policy/decisions"] = function()
+    return {
+      forgotten = 0,
+      decisions = {
+        {
+          number = 8,
+          decidedAt = "2026-01-05T09:32:00Z",
+          decision = "allow",
+          by = "user",
+          reason = "a user allowed it",
+          display = { "tool wait_c of fs" },
+          cancellable = true,
+        },
+      },
+    }
+  end
+  fake.answers["action/cancel"] = function()
+    return {}
+  end
+  require("cellgate.policy_lists").decisions("/tmp")
+  wait_line("tool wait_c of fs  allowed by a user, it goes on")
+  vim.fn.search("wait_c")
+  type_keys("X")
+  wait(function()
+    return #fake:asked("action/cancel") == 1
+  end, "the request to cancel")
+  equal(fake:asked("action/cancel")[1].params, { number = 8 })
+end)
+
 it("lists: the cursor stays at its execution when others come", function()
   local fake = start()
   fake.answers["execute/cancel"] = function()

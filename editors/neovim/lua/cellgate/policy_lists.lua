@@ -98,7 +98,7 @@ local function outcome_words(past)
   end
   local outcome = past.outcome
   if not outcome then
-    return "it has not ended"
+    return past.cancellable and "it goes on" or "it has not ended"
   end
   local words = "it " .. (outcome.status == "cancelled" and "was cancelled" or outcome.status)
   if outcome.error then
@@ -144,8 +144,8 @@ function M.decisions(root)
     read = list_window.by_request(here, "policy/decisions", {}, function(result)
       local rows = {}
       for _, past in ipairs(result.decisions) do
-        local failed = past.outcome and past.outcome.status ~= "succeeded"
-        local by = decided_by(past) .. (failed and ", " .. outcome_words(past) or "")
+        local shows_outcome = past.cancellable or past.outcome and past.outcome.status ~= "succeeded"
+        local by = decided_by(past) .. (shows_outcome and ", " .. outcome_words(past) or "")
         rows[#rows + 1] = {
           text = ("%s  %s  %s"):format(clock_time(past.decidedAt), past.display[1], by),
           value = past,
@@ -163,6 +163,12 @@ function M.decisions(root)
         does = "all of it, and why",
         act = function(past)
           list_window.show_text({ name = "decision", root = root }, decision_words(past))
+        end,
+      },
+      X = {
+        does = "cancel a call that goes on",
+        act = function(past, refresh)
+          here:request("action/cancel", { number = past.number }, list_window.or_tell(refresh))
         end,
       },
     },

@@ -1548,7 +1548,7 @@ export interface RecordQueryResult {
  */
 export interface RecordVerifyParams {
     /**
-     * One or more checkpoints that were kept elsewhere, as text: with them a record that was cut or written anew is found, too.
+     * One or more checkpoints that were kept elsewhere, as text: with them a record that was cut or written again is found, too.
      */
     checkpoint?: string;
 }

@@ -1,5 +1,5 @@
 // `rules` registers everything about rules in the editor: the view of those in force and of past decisions, and the
-// commands that revoke a rule or explain a decision.
+// commands that revoke a rule, explain a decision, or cancel a call that goes on.
 
 import * as vscode from "vscode";
 import type { Cellgate } from "../cellgate";
@@ -35,6 +35,10 @@ export function rules({ sidecar, waiting, sessions, executions }: Cellgate): vsc
     const commands: Record<string, (node: never) => Promise<void>> = {
         revokeRule: revoke,
         explainDecision: (node: DecidedNode) => explanations.explainDecision(node.decided),
+        cancelCall: async ({ decided }: DecidedNode) => {
+            await sidecar.request("action/cancel", { number: decided.number });
+            await loader.load();
+        },
         explainCall: () => explanations.explainCall(),
         refreshRules: () => loader.load(),
     };

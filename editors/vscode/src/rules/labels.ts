@@ -73,9 +73,9 @@ export function pastText({ decision, by, rule }: PastDecision): string {
 }
 
 /** What became of it; nothing of what was denied. */
-export function outcomeText({ decision, outcome }: PastDecision): string | undefined {
+export function outcomeText({ decision, outcome, cancellable }: PastDecision): string | undefined {
     if (decision === "deny") return undefined;
-    if (!outcome) return "it has not ended";
+    if (!outcome) return cancellable ? "it goes on" : "it has not ended";
     const { status, error, bytesSent, bytesReceived } = outcome;
     const carried = bytesSent === undefined || bytesReceived === undefined ? "" : `, ${bytesSent} bytes sent and ${bytesReceived} received`;
     return `it ${status === "cancelled" ? "was cancelled" : status}${error === undefined ? "" : `: ${escapeUnprintable(error)}`}${carried}`;

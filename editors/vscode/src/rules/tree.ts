@@ -120,7 +120,7 @@ function decidedItem({ decided }: DecidedNode): vscode.TreeItem {
     item.id = `decided ${number}`;
     item.description = label(`${pastText(decided)}${outcome && outcome.status !== "succeeded" ? `, ${became}` : ""} · ${new Date(decidedAt).toLocaleString()}`);
     item.iconPath = new vscode.ThemeIcon(icon, new vscode.ThemeColor(color));
-    item.contextValue = "decided";
+    item.contextValue = decided.cancellable ? "decidedRunning" : "decided";
     item.tooltip = [
         ...display.map(plain),
         "",

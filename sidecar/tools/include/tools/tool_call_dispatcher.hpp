@@ -6,9 +6,11 @@
 #include "base/clock.hpp"
 #include "base/task.hpp"
 #include "gate/action.hpp"
+#include "gate/decision.hpp"
 #include "protocol/messages/tool_servers.hpp"
 #include "tools/call_context.hpp"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +36,10 @@ class ToolCallDispatcher {
     // denied}. Cancelling resolves a pending approval and tells the tool server. A tool that says itself that it failed
     // answers with is_error.
     Task<protocol::CallToolResult> call(CallContext context, std::string server, std::string tool, RawJson arguments);
+    // Whether the call that this decision allowed goes on.
+    bool is_running(gate::ActionId decision) const { return running_.contains(decision); }
+    // Ends it: its caller gets Error{request_cancelled}. Throws Error{invalid_params} if it does not go on.
+    void cancel(gate::ActionId decision);
 
   private:
     // The rules that are in force and cannot match what they are about: a deny rule denies the call, since it may be
@@ -48,6 +54,7 @@ class ToolCallDispatcher {
     gate::Gate& gate_;
     RunningServers& servers_;
     Elicitor* elicitor_;
+    std::map<gate::ActionId, Event*> running_; // calls that were allowed, and what ends them
 };
 
 } // namespace cellgate::tools

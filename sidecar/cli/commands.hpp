@@ -35,6 +35,7 @@ void add_login(CLI::App& app, Invocation& invocation);
 void add_logout(CLI::App& app, Invocation& invocation);
 void add_install(CLI::App& app, Invocation& invocation);
 void add_kernels(CLI::App& app, Invocation& invocation);
+void add_record(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);
 void add_sandbox(CLI::App& app, Invocation& invocation);
 void add_demo(CLI::App& app, Invocation& invocation);

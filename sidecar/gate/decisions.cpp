@@ -11,7 +11,7 @@ namespace cellgate::gate {
 
 namespace {
 
-constexpr std::size_t max_reason_columns = 400;
+constexpr std::size_t max_outcome_columns = 400;
 
 std::size_t bytes_of_lines(const std::vector<std::string>& lines) {
     std::size_t bytes = 0;
@@ -32,24 +32,10 @@ void Decisions::on_decided(const Request& request, const Decision& decision,
     }
     Entry& entry = list.emplace_back();
     entry.at = at;
-    entry.said.number = decision.action_id;
+    entry.said = past_decision(request, decision, approval_id);
     count_ = decision.action_id;
     entry.whole = payload_bytes(decision.action) <= max_payload_bytes;
     entry.action = entry.whole ? decision.action : without_payload(decision.action);
-    entry.said.decision = decision.allowed ? protocol::Verdict::allow : protocol::Verdict::deny;
-    entry.said.by = decision.by;
-    entry.said.edited = decision.edited ? std::optional(true) : std::nullopt;
-    entry.said.rule = decision.rule;
-    entry.said.reason = cut_to_line(decision.reason, max_reason_columns);
-    entry.said.approval_id = approval_id;
-    entry.said.session_id = request.session_id;
-    entry.said.execution_id = request.execution_id;
-    entry.said.agent = name_of(request.agent);
-    entry.said.origin = request.origin;
-    if (entry.said.origin) {
-        entry.said.origin->uri.reset(); // its length was chosen by the client that ran the cell
-        entry.said.origin->text = cut_to_line(entry.said.origin->text, max_source_columns);
-    }
 }
 
 void Decisions::on_ended(ActionId action, const protocol::Outcome& outcome) {
@@ -60,7 +46,7 @@ void Decisions::on_ended(ActionId action, const protocol::Outcome& outcome) {
         if (found != list->end() && found->said.number == action) {
             found->said.outcome = outcome;
             if (outcome.error) {
-                found->said.outcome->error = cut_to_line(*outcome.error, max_reason_columns);
+                found->said.outcome->error = cut_to_line(*outcome.error, max_outcome_columns);
             }
         }
     }

@@ -10,7 +10,7 @@ Gate::Gate(Clock& clock, GateOptions options) : impl_(std::make_shared<Impl>(clo
 Gate::~Gate() = default;
 
 Task<Decision> Gate::decide(Request request) {
-    return Impl::decide(impl_, std::move(request));
+    return Impl::decide_stored(impl_, std::move(request));
 }
 
 OutcomeReport Gate::outcome_report(const Decision& decision) {

@@ -56,6 +56,8 @@ struct Gate::Impl : std::enable_shared_from_this<Gate::Impl> {
     }
 
     static Task<Decision> decide(std::shared_ptr<Impl> self, Request request);
+    // The same, once the decision is recorded.
+    static Task<Decision> decide_stored(std::shared_ptr<Impl> self, Request request);
     // Gives the decision its number, and the sinks the decision.
     void record(const PendingRequest& entry, Decision& decision);
     // The same for an action that needs no approval.

@@ -138,6 +138,33 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
     co_return *entry->decision;
 }
 
+Task<Decision> Gate::Impl::decide_stored(std::shared_ptr<Impl> self, Request request) {
+    Decision decision = co_await decide(self, std::move(request));
+    RecordSink* record = self->options.record;
+    if (record == nullptr || decision.action_id == 0) {
+        co_return decision;
+    }
+    protocol::Outcome outcome; // of an allowed action that does not run
+    std::optional<Error> problem;
+    try {
+        co_await record->stored();
+        co_return decision;
+    } catch (const Cancelled&) {
+        outcome.status = protocol::OutcomeStatus::cancelled;
+    } catch (const Error& error) {
+        outcome.status = protocol::OutcomeStatus::failed;
+        problem = error;
+    }
+    if (decision.allowed) {
+        self->record_outcome(decision.action_id, outcome);
+    }
+    if (!problem) {
+        throw Cancelled();
+    }
+    co_return denied(decision.action, ResolvedBy::rule,
+                     fmt::format("it cannot be recorded, and you want nothing to run then: {}", problem->message));
+}
+
 void Gate::Impl::pump() {
     if (pumping) {
         return;

@@ -1,13 +1,8 @@
 #include "agent_limits.hpp"
 
-#include "base/error.hpp"
-#include "base/json_codec.hpp"
-#include "base/regular_file.hpp"
-
-#include <fmt/format.h>
+#include "config_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <string_view>
 
@@ -19,6 +14,9 @@ constexpr std::uint64_t max_memory_bytes = std::uint64_t{8} << 30;
 constexpr double max_seconds = 365.0 * 24 * 3600;
 constexpr std::string_view how_to_get_more = "ask for less, or leave it out; a user can allow agents more in "
                                              "agents.json (docs/limits.md), or run it in a session of theirs";
+
+constexpr const char* may_hold =
+    "It may hold timeoutSeconds, memoryBytes and cpuSeconds, each a number; or remove the file.";
 
 struct File {
     static constexpr bool closed = true;
@@ -44,8 +42,7 @@ Number at_most(const char* name, std::optional<Number> asked, Number most) {
 }
 
 Error invalid(const std::string& path, const std::string& why) {
-    return Error(ErrorCode::config_invalid, fmt::format("{}: {}", path, why),
-                 "It may hold timeoutSeconds, memoryBytes and cpuSeconds, each a number; or remove the file.");
+    return Error(ErrorCode::config_invalid, fmt::format("{}: {}", path, why), may_hold);
 }
 
 std::uint64_t whole(const std::string& path, const char* name, std::int64_t number) {
@@ -73,21 +70,8 @@ double AgentLimits::timeout_of(const char* name, std::optional<double> asked, st
 }
 
 AgentLimits read_agent_limits(const std::string& path) {
-    constexpr std::size_t max_bytes = 65536;
     AgentLimits limits;
-    const RegularFile file = read_regular_file(path, max_bytes);
-    if (file.error == ENOENT) {
-        return limits;
-    }
-    if (file.error != 0) {
-        throw system_error(ErrorCode::config_invalid, fmt::format("cannot read {}", path), file.error);
-    }
-    File asked;
-    try {
-        asked = from_json<File>(RawJson::parse(file.bytes), "agents.json");
-    } catch (const Error& error) {
-        throw invalid(path, error.message);
-    }
+    const File asked = read_config_file<File>(path, may_hold).value_or(File());
     if (asked.timeout_seconds) {
         if (!(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= max_seconds)) {
             throw invalid(path, "timeoutSeconds: expected more than 0, and at most a year");

@@ -2,6 +2,7 @@
 // `SidecarServices` is what the handlers of the method families use, by reference. Each `add_…_handlers` registers one
 // family of methods for a client; both outlive the client's requests.
 
+#include "activity_record.hpp"
 #include "agent_limits.hpp"
 #include "client.hpp"
 #include "crash_recovery.hpp"
@@ -28,6 +29,7 @@ struct SidecarServices {
     tools::Registry& registry;
     TrustedServers& trusted_servers;
     packages::Installs& installs;
+    ActivityRecord& activity;
 };
 
 void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);
@@ -37,5 +39,6 @@ void add_execution_handlers(SidecarServices& sidecar, Client& client);
 void add_gate_handlers(SidecarServices& sidecar, Client& client);
 void add_tool_handlers(SidecarServices& sidecar, Client& client);
 void add_package_handlers(SidecarServices& sidecar, Client& client);
+void add_record_handlers(SidecarServices& sidecar, Client& client);
 
 } // namespace cellgate::service

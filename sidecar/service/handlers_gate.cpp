@@ -20,16 +20,31 @@ struct GateMethods {
         co_return Empty{};
     }
     Task<protocol::PolicyListResult> list_rules(Empty) { co_return sidecar.gate.policy_list(); }
-    Task<protocol::PolicyDecisionsResult> list_decisions(Empty) { co_return sidecar.gate.policy_decisions(); }
+    Task<protocol::PolicyDecisionsResult> list_decisions(Empty) {
+        protocol::PolicyDecisionsResult list = sidecar.gate.policy_decisions();
+        for (protocol::PastDecision& past : list.decisions) {
+            if (sidecar.registry.dispatcher().is_running(past.number)) {
+                past.cancellable = true;
+            }
+        }
+        co_return list;
+    }
+    Task<Empty> cancel(protocol::ActionCancelParams params) {
+        sidecar.registry.dispatcher().cancel(params.number);
+        co_return Empty{};
+    }
     Task<protocol::Rule> add(protocol::PolicyAddParams params) {
         if (params.session_id) {
             sidecar.sessions.find(*params.session_id);
         }
         sidecar.registry.require_fitting(params.rule);
-        co_return co_await sidecar.gate.policy_add(std::move(params));
+        protocol::Rule rule = co_await sidecar.gate.policy_add(std::move(params));
+        sidecar.activity.rule_added(rule);
+        co_return rule;
     }
     Task<Empty> remove(protocol::PolicyRemoveParams params) {
-        co_await sidecar.gate.policy_remove(std::move(params.rule_id));
+        co_await sidecar.gate.policy_remove(params.rule_id);
+        sidecar.activity.rule_removed(params.rule_id);
         co_return Empty{};
     }
     Task<protocol::PolicyExplainResult> explain(protocol::PolicyExplainParams params) {
@@ -52,6 +67,8 @@ void add_gate_handlers(SidecarServices& sidecar, Client& client) {
     client.peer.on_request<protocol::PolicyList>([handlers](Empty params) { return handlers->list_rules(params); });
     client.peer.on_request<protocol::PolicyDecisions>(
         [handlers](Empty params) { return handlers->list_decisions(params); });
+    client.peer.on_request<protocol::ActionCancel>(
+        [handlers](protocol::ActionCancelParams params) { return handlers->cancel(params); });
     client.peer.on_request<protocol::PolicyAdd>(
         [handlers](protocol::PolicyAddParams params) { return handlers->add(std::move(params)); });
     client.peer.on_request<protocol::PolicyRemove>(

@@ -7,6 +7,7 @@
 namespace cellgate::service {
 
 void SessionEvents::session_opened(const std::string& session_id) {
+    activity_.session_opened(session_id);
     if (ledger_ != nullptr) {
         ledger_->session_opened(session_id);
     }
@@ -14,17 +15,20 @@ void SessionEvents::session_opened(const std::string& session_id) {
 
 void SessionEvents::session_closed(const std::string& session_id) {
     clients_.detach_all_from(session_id);
+    activity_.session_closed(session_id);
     if (ledger_ != nullptr) {
         ledger_->session_closed(session_id);
     }
 }
 
 void SessionEvents::on_session_changed(const protocol::SessionChangedParams& changed) {
+    activity_.session_changed(changed);
     clients_.session_changed(changed);
 }
 
 void SessionEvents::on_execution_changed(const session::Execution& execution, std::optional<std::int64_t> position) {
     track(execution);
+    activity_.execution_changed(execution);
     if (ledger_ != nullptr) {
         record(execution);
     }

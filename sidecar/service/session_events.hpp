@@ -1,7 +1,8 @@
 #pragma once
 // `SessionEvents` is where the sessions of a sidecar report what happens in them. It goes to the clients, to the idle
-// tracker, and to the ledger, which survives a crash.
+// tracker, to the ledger, which survives a crash, and to the record.
 
+#include "activity_record.hpp"
 #include "client_hub.hpp"
 #include "idle_tracker.hpp"
 #include "session/session_options.hpp"
@@ -12,8 +13,8 @@ namespace cellgate::service {
 class SessionEvents final : public session::SessionObserver {
   public:
     // All must outlive it; `ledger` is nullptr for a sidecar whose work ends with its client.
-    SessionEvents(ClientHub& clients, IdleTracker& idle_tracker, store::Ledger* ledger)
-        : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger) {}
+    SessionEvents(ClientHub& clients, IdleTracker& idle_tracker, store::Ledger* ledger, ActivityRecord& activity)
+        : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger), activity_(activity) {}
 
     void session_opened(const std::string& session_id);
     void session_closed(const std::string& session_id);
@@ -31,6 +32,7 @@ class SessionEvents final : public session::SessionObserver {
     ClientHub& clients_;
     IdleTracker& idle_tracker_;
     store::Ledger* ledger_;
+    ActivityRecord& activity_;
 };
 
 } // namespace cellgate::service

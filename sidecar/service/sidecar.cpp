@@ -40,8 +40,9 @@ RunBlocking run_blocking(async::Loop& loop) {
 }
 
 gate::GateOptions gate_options(async::Loop& loop, const std::string& workspace, const store::Directories& directories,
-                               gate::Elicitor* elicitor) {
+                               gate::Elicitor* elicitor, gate::RecordSink* record) {
     gate::GateOptions options;
+    options.record = record;
     options.elicitor = elicitor;
     options.root = workspace;
     options.policy_directory = directories.config + "/policy";
@@ -55,7 +56,8 @@ struct Sidecar::Impl {
     Impl(async::Loop& loop, SidecarOptions options);
 
     void add_handlers(Client& client);
-    // Probes the sandbox once, in the background, so that the first kernel does not have to wait for it.
+    // Once, in the background: probes the sandbox, so that the first kernel does not have to wait for it, and prunes the
+    // record.
     void warm_up();
     // After its connection ended.
     Task<void> let_go(std::shared_ptr<Client> client);
@@ -70,6 +72,7 @@ struct Sidecar::Impl {
     std::unique_ptr<store::Ledger> ledger; // nullptr unless it outlives its clients
     CrashRecovery crash_recovery;
     ClientHub clients;
+    ActivityRecord activity;
     gate::Gate gate;
     Elicitations elicitations;
     std::unique_ptr<egress::Network> network;
@@ -93,25 +96,29 @@ Sidecar::Impl::Impl(async::Loop& loop_, SidecarOptions options)
       journals(journal_directory(directories, workspace.path), run_blocking(loop)),
       ledger(outlives_clients ? std::make_unique<store::Ledger>(journals.directory()) : nullptr),
       crash_recovery(loop, {journal_directory(directories, workspace.path), directories.state + "/journals"}),
-      gate(loop.clock(), gate_options(loop, workspace.path, directories, &clients)), elicitations(loop.clock(), gate),
-      network(egress::make_system_network(loop)),
+      activity(loop.clock(), run_blocking(loop), store::record_directory(directories, workspace.path),
+               read_record_settings(directories.config + "/record.json")),
+      gate(loop.clock(), gate_options(loop, workspace.path, directories, &clients, &activity)),
+      elicitations(loop.clock(), gate), network(egress::make_system_network(loop)),
       server_sandbox(loop, gate, *network, directories, workspace.path, workspace.environment),
       registry(loop, loop.clock(), gate,
-               tools::RegistryOptions{
-                   workspace.path,
-                   workspace.environment,
-                   {"cellgate", CELLGATE_VERSION},
-                   &elicitations,
-                   &server_sandbox,
-                   directories.state + "/logins",
-                   [this](const protocol::ToolServersLoginEndedParams& ended) { clients.login_ended(ended); }}),
+               tools::RegistryOptions{workspace.path,
+                                      workspace.environment,
+                                      {"cellgate", CELLGATE_VERSION},
+                                      &elicitations,
+                                      &server_sandbox,
+                                      directories.state + "/logins",
+                                      [this](const protocol::ToolServersLoginEndedParams& ended) {
+                                          activity.login_ended(ended);
+                                          clients.login_ended(ended);
+                                      }}),
       installs(loop, gate, directories, workspace.path, workspace.environment), trusted_servers(registry, gate),
-      idle_tracker(loop.clock()), events(clients, idle_tracker, ledger.get()),
+      idle_tracker(loop.clock()), events(clients, idle_tracker, ledger.get(), activity),
       session_services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
                        events, directories,  journals, workspace.path,        workspace.environment},
       sessions(session_services, workspace, events),
       services{loop,         workspace, agent_limits, outlives_clients, sessions,        journals, crash_recovery,
-               idle_tracker, gate,      elicitations, registry,         trusted_servers, installs} {
+               idle_tracker, gate,      elicitations, registry,         trusted_servers, installs, activity} {
     if (options.trace_file) {
         trace = std::make_shared<Trace>(loop.clock(), *options.trace_file,
                                         [this](const std::string& elicitation_id, const std::string& field) {
@@ -136,6 +143,7 @@ void Sidecar::Impl::add_handlers(Client& client) {
     add_gate_handlers(services, client);
     add_tool_handlers(services, client);
     add_package_handlers(services, client);
+    add_record_handlers(services, client);
 }
 
 void Sidecar::Impl::warm_up() {
@@ -150,6 +158,7 @@ void Sidecar::Impl::warm_up() {
         }
     };
     warming.spawn(loop.run_blocking(std::move(work)));
+    warming.spawn(activity.prune());
 }
 
 Task<void> Sidecar::Impl::let_go(std::shared_ptr<Client> client) {
@@ -176,6 +185,7 @@ Task<void> Sidecar::Impl::close() {
     co_await elicitations.close();
     co_await registry.close();
     co_await gate.close();
+    co_await activity.close();
 }
 
 Sidecar::Sidecar(async::Loop& loop, SidecarOptions options) : impl_(std::make_unique<Impl>(loop, std::move(options))) {}

@@ -129,6 +129,10 @@ std::string key_of_root(const std::string& root) {
     return sha256(root).substr(0, digits);
 }
 
+std::string record_directory(const Directories& directories, const std::string& root) {
+    return fmt::format("{}/records/{}", directories.state, key_of_root(root));
+}
+
 std::string make_unique_directory(const std::string& parent, const std::string& prefix) {
     std::string path = fmt::format("{}/{}XXXXXX", parent, prefix);
     if (::mkdtemp(path.data()) == nullptr) {

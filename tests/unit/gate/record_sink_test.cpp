@@ -27,6 +27,37 @@ struct Sink final : gate::RecordSink {
     }
 };
 
+// Keeps a decision only once it is released, or never.
+struct SlowSink final : gate::RecordSink {
+    Event released;
+    std::optional<Error> problem;
+    std::vector<protocol::OutcomeStatus> outcomes;
+
+    void on_decided(const gate::Request& /*request*/, const gate::Decision& /*decision*/,
+                    const std::optional<std::string>& /*approval_id*/, WallTime /*at*/) override {}
+    void on_ended(gate::ActionId /*action*/, const protocol::Outcome& outcome) override {
+        outcomes.push_back(outcome.status);
+    }
+    Task<void> stored() override {
+        co_await released.wait();
+        if (problem) {
+            throw Error(*problem);
+        }
+    }
+};
+
+struct WithSlowSink {
+    SlowSink sink; // outlives the gate
+};
+
+struct SlowlyRecorded : WithSlowSink, Fixture {
+    SlowlyRecorded() {
+        record = &sink;
+        restart();
+        add(rule(Effect::allow, ActionKind::tool, "files"));
+    }
+};
+
 struct WithSink {
     Sink sink; // outlives the gate
 };
@@ -100,4 +131,33 @@ TEST_CASE("a call that was cancelled before it learned that a user allowed it ne
     fixture.allow();
     CHECK(call->error == ErrorCode::request_cancelled);
     CHECK(fixture.sink.told == std::vector<std::string>{"1 allowed by answer", "1 cancelled"});
+}
+
+TEST_CASE("no action runs before its decision is recorded") {
+    SlowlyRecorded fixture;
+    const auto call = fixture.ask(tool(R"({"path":"a"})"));
+    CHECK_FALSE(call->decision);
+    fixture.sink.released.set();
+    REQUIRE(call->decision);
+    CHECK(call->decision->allowed);
+    CHECK(fixture.sink.outcomes.empty());
+}
+
+TEST_CASE("an action that was allowed and must not run unrecorded is denied, and has failed") {
+    SlowlyRecorded fixture;
+    fixture.sink.problem.emplace(ErrorCode::store_failed, "no space left");
+    fixture.sink.released.set();
+    const auto call = fixture.ask(tool(R"({"path":"a"})"));
+    REQUIRE(call->decision);
+    CHECK_FALSE(call->decision->allowed);
+    CHECK(call->decision->reason.find("no space left") != std::string::npos);
+    CHECK(fixture.sink.outcomes == std::vector<Status>{Status::failed});
+}
+
+TEST_CASE("a call that is cancelled while its decision is recorded never ran") {
+    SlowlyRecorded fixture;
+    const auto call = fixture.ask(tool(R"({"path":"a"})"));
+    call->cancel->cancel();
+    CHECK(call->error == ErrorCode::request_cancelled);
+    CHECK(fixture.sink.outcomes == std::vector<Status>{Status::cancelled});
 }

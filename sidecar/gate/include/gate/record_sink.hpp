@@ -20,10 +20,17 @@ struct RecordSink {
                             const std::optional<std::string>& approval_id, WallTime at) = 0;
     // At most once for each action that was allowed, in any order.
     virtual void on_ended(ActionId action, const protocol::Outcome& outcome) = 0;
+    // Until all that it received is kept; no action runs before. Throws Error if an action must not run since it is
+    // not.
+    virtual Task<void> stored() { co_return; }
 
   protected:
     ~RecordSink() = default;
 };
+
+// The decision as it is kept, with the title of its action: without the times, the action itself and its outcome.
+protocol::PastDecision past_decision(const Request& request, const Decision& decision,
+                                     const std::optional<std::string>& approval_id);
 
 // Reports the outcome of one allowed action. If it ends without a report, the action was cancelled.
 class [[nodiscard]] OutcomeReport {

@@ -26,6 +26,8 @@ Directories find_directories(const std::map<std::string, std::string>& environme
 
 // The name of a workspace's subdirectory; `root` is the workspace's canonical path.
 std::string key_of_root(const std::string& root);
+// Of the record of what happens in that workspace.
+std::string record_directory(const Directories& directories, const std::string& root);
 
 using cellgate::make_private_directory;
 

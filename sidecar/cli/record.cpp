@@ -1,0 +1,187 @@
+// `cellgate record`: what happened in a workspace, read from its record: also while no sidecar runs, and while one
+// does.
+
+#include "base/encoding.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/json.hpp"
+#include "base/regular_file.hpp"
+#include "commands.hpp"
+#include "daemon/instance_paths.hpp"
+#include "record/record_reader.hpp"
+#include "record_text.hpp"
+#include "store/directories.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <memory>
+
+namespace cellgate::cli {
+
+namespace {
+
+constexpr std::size_t default_entries = 50;
+
+struct Filters {
+    std::string since;
+    std::string until;
+    record::Query query;
+};
+
+record::RecordReader reader_of(const std::string& workspace) {
+    const Environment environment = process_environment();
+    const daemon::InstancePaths paths = daemon::find_instance_paths(workspace, environment);
+    return record::RecordReader(store::record_directory(store::find_directories(environment), paths.workspace));
+}
+
+// "2026-01-05T09:30:00Z", or "90m": so long ago.
+WallTime time_of(const char* option, const std::string& text) {
+    if (const auto time = parse_rfc3339(text)) {
+        return *time;
+    }
+    std::int64_t number = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string_view unit(end, text.data() + text.size());
+    constexpr std::pair<std::string_view, int> units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    for (const auto& [name, seconds] : units) {
+        if (error == std::errc() && number >= 0 && number < 1'000'000 && unit == name) {
+            return std::chrono::system_clock::now() - std::chrono::seconds(number * seconds);
+        }
+    }
+    throw Error(
+        ErrorCode::invalid_params,
+        fmt::format("{}: expected a time such as 2026-01-05T09:30:00Z, or how long ago: 30s, 90m, 12h, 7d", option));
+}
+
+record::Query query_of(const Filters& filters) {
+    record::Query query = filters.query;
+    query.since = filters.since.empty() ? std::nullopt : std::optional(time_of("--since", filters.since));
+    query.until = filters.until.empty() ? std::nullopt : std::optional(time_of("--until", filters.until));
+    return query;
+}
+
+int list(const std::string& workspace, const Filters& filters) {
+    std::vector<record::StoredEntry> entries = reader_of(workspace).query(query_of(filters));
+    std::reverse(entries.begin(), entries.end());
+    for (const record::StoredEntry& entry : entries) {
+        fmt::print("{}\n", escape_unprintable(record_line(entry.json)));
+    }
+    return 0;
+}
+
+int show(const std::string& workspace, std::int64_t seq) {
+    bool found = false;
+    reader_of(workspace).each(seq, [&](const record::StoredEntry& entry) {
+        found = entry.seq == seq;
+        if (found) {
+            fmt::print("{}\n", escape_unprintable(Json::parse(entry.json).dump(2), true));
+        }
+        return false;
+    });
+    if (!found) {
+        throw Error(ErrorCode::invalid_params, fmt::format("the record has no entry {}", seq),
+                    "cellgate record list shows which there are");
+    }
+    return 0;
+}
+
+// One page after the other, since the oldest come first.
+int export_lines(const std::string& workspace, const Filters& filters) {
+    constexpr std::size_t page = 10'000;
+    record::Query query = query_of(filters);
+    const record::RecordReader reader = reader_of(workspace);
+    query.limit = page;
+    std::vector<record::StoredEntry> all;
+    while (true) {
+        std::vector<record::StoredEntry> found = reader.query(query);
+        const bool is_last = found.size() < page;
+        query.before_seq = found.empty() ? query.before_seq : std::optional(found.back().seq);
+        std::move(found.begin(), found.end(), std::back_inserter(all));
+        if (is_last) {
+            break;
+        }
+    }
+    for (auto entry = all.rbegin(); entry != all.rend(); ++entry) {
+        fmt::print("{}\n", entry->json);
+    }
+    return 0;
+}
+
+int verify(const std::string& workspace, const std::string& checkpoint_file) {
+    constexpr std::size_t max_checkpoint_bytes = std::size_t{64} << 20;
+    std::optional<std::string> kept;
+    if (!checkpoint_file.empty()) {
+        const RegularFile file = read_regular_file(checkpoint_file, max_checkpoint_bytes);
+        if (file.error != 0) {
+            throw system_error(ErrorCode::store_failed, fmt::format("cannot read {}", checkpoint_file), file.error);
+        }
+        kept = file.bytes;
+    }
+    const record::VerifyResult result = reader_of(workspace).verify(kept);
+    if (!result.ok) {
+        fmt::print(stderr, "cellgate: the record is not as it was written: {}\n", escape_unprintable(result.problem));
+        return 1;
+    }
+    fmt::print("{} entries, as they were written{}\n", result.entries,
+               result.removed > 0 ? fmt::format("; {} of them are pruned", result.removed) : "");
+    if (result.checkpoint_size < result.entries) {
+        fmt::print("the last {} are not signed yet: a checkpoint is signed every 1000 entries and when cellgate ends\n",
+                   result.entries - result.checkpoint_size);
+    }
+    return 0;
+}
+
+void add_filters(CLI::App& command, Filters& filters) {
+    command.add_option("--since", filters.since, "Not before this time, or so long ago: 30s, 90m, 12h, 7d")
+        ->type_name("TIME");
+    command.add_option("--until", filters.until, "Before this time")->type_name("TIME");
+    command.add_option("--type", filters.query.types, "Only entries of this type, such as action.decided; repeatable")
+        ->type_name("TYPE");
+    command.add_option("--session", filters.query.session_id, "Only of this session")->type_name("ID");
+    command.add_option("--execution", filters.query.execution_id, "Only of this execution")->type_name("ID");
+    command.add_option("--text", filters.query.text, "Only with this text, in upper or lower case")->type_name("TEXT");
+}
+
+} // namespace
+
+void add_record(CLI::App& app, Invocation& invocation) {
+    CLI::App* command = app.add_subcommand("record", "What happened in the workspace: list, show, verify or export it");
+    command->require_subcommand(1);
+    auto workspace = std::make_shared<std::string>(".");
+    auto filters = std::make_shared<Filters>();
+    filters->query.limit = default_entries;
+    const auto add = [&](const char* name, const char* meaning, std::function<int()> run) {
+        CLI::App* part = command->add_subcommand(name, meaning);
+        part->add_option("--root", *workspace, "The workspace; default: the current directory")
+            ->check(CLI::ExistingDirectory.description({}))
+            ->type_name("DIR");
+        part->callback([run = std::move(run), &invocation] { invocation.run = run; });
+        return part;
+    };
+    CLI::App* listing = add("list", "List the newest entries, the last one last",
+                            [workspace, filters] { return list(*workspace, *filters); });
+    add_filters(*listing, *filters);
+    listing->add_option("--limit", filters->query.limit, fmt::format("At most so many; default: {}", default_entries))
+        ->check(CLI::PositiveNumber.description({}))
+        ->type_name("N");
+    auto seq = std::make_shared<std::int64_t>(0);
+    add("show", "Show all of one entry", [workspace, seq] { return show(*workspace, *seq); })
+        ->add_option("NUMBER", *seq, "The entry's number, as list shows it")
+        ->required()
+        ->type_name("");
+    auto checkpoint = std::make_shared<std::string>();
+    add("verify", "Check that nothing in it was changed, removed or added",
+        [workspace, checkpoint] { return verify(*workspace, *checkpoint); })
+        ->add_option("--checkpoint", *checkpoint,
+                     "A file of checkpoints that was kept elsewhere: finds a record that was cut or written again, too")
+        ->type_name("FILE");
+    add_filters(*add("export", "Print entries as JSON lines, the oldest first",
+                     [workspace, filters] { return export_lines(*workspace, *filters); }),
+                *filters);
+}
+
+} // namespace cellgate::cli

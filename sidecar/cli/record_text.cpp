@@ -1,0 +1,114 @@
+#include "record_text.hpp"
+
+#include "base/json.hpp"
+#include "base/raw_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace cellgate::cli {
+
+namespace {
+
+using Words = std::string (*)(std::string_view data);
+
+std::string text_of(std::string_view object, std::string_view name) {
+    return json_member_text(object, name).value_or("");
+}
+
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+std::string decided(std::string_view data) {
+    const Json display = Json::parse(json_member(data, "display"), nullptr, false);
+    const bool has_title = display.is_array() && !display.empty() && display[0].is_string();
+    const std::string title = has_title ? display[0].get<std::string>() : "an action";
+    const std::string by = text_of(data, "by");
+    return fmt::format("{} {}{}: {}", json_member(data, "number"),
+                       text_of(data, "decision") == "allow" ? "allowed" : "denied",
+                       by == "user" || by == "rule" ? fmt::format(" by {}", by) : "", title);
+}
+
+std::string ended(std::string_view data) {
+    const std::string error = text_of(data, "error");
+    return fmt::format("{} {}{}{}", json_member(data, "number"), text_of(data, "status"), error.empty() ? "" : ": ",
+                       error);
+}
+
+std::string started_code(std::string_view data) {
+    const std::string code = text_of(data, "code");
+    const std::string agent = text_of(data, "agent");
+    return fmt::format("runs{}: {}", agent.empty() ? "" : " for agent " + agent,
+                       code.empty() ? fmt::format("{} bytes of code", json_member(data, "bytes")) : first_line(code));
+}
+
+std::string ended_code(std::string_view data) {
+    const std::string name = text_of(data, "ename");
+    const std::string error = name.empty() ? "" : fmt::format(": {}: {}", name, first_line(text_of(data, "evalue")));
+    return fmt::format("ended: {}{}", text_of(data, "status"), error);
+}
+
+std::string rule_words(std::string_view data) {
+    return fmt::format("rule added: {}", json_member(data, "rule"));
+}
+
+std::string removed_rule(std::string_view data) {
+    return "rule removed: " + text_of(data, "ruleId");
+}
+
+std::string login(std::string_view data) {
+    return fmt::format("login to {}: {}", text_of(data, "server"), text_of(data, "status"));
+}
+
+std::string kernel_ended(std::string_view data) {
+    return "the kernel ended: " + text_of(data, "reason");
+}
+
+std::string gap(std::string_view data) {
+    return fmt::format("{} entries could not be recorded before this one: {}", json_member(data, "dropped"),
+                       text_of(data, "error"));
+}
+
+std::string pruned(std::string_view data) {
+    return fmt::format("entries before {} were removed", json_member(data, "firstKept"));
+}
+
+constexpr std::pair<std::string_view, Words> words_by_type[] = {
+    {"action.decided", decided},     {"action.ended", ended},        {"execution.started", started_code},
+    {"execution.ended", ended_code}, {"policy.added", rule_words},   {"policy.removed", removed_rule},
+    {"login.ended", login},          {"kernel.ended", kernel_ended}, {"record.gap", gap},
+    {"record.pruned", pruned},
+};
+
+std::string words_of(std::string_view entry) {
+    const std::string type = text_of(entry, "type");
+    for (const auto& [name, words] : words_by_type) {
+        if (name == type) {
+            return words(json_member(entry, "data"));
+        }
+    }
+    return type;
+}
+
+// "2026-01-05 09:31:00" of RFC 3339.
+std::string short_time(std::string time) {
+    constexpr std::size_t length = 19;
+    constexpr std::size_t separator = 10;
+    time.resize(std::min(time.size(), length));
+    if (time.size() == length) {
+        time[separator] = ' ';
+    }
+    return time;
+}
+
+} // namespace
+
+std::string record_line(std::string_view entry) {
+    return fmt::format("{:>6}  {}Z  {:<10} {}", json_member(entry, "seq"), short_time(text_of(entry, "time")),
+                       text_of(entry, "sessionId"), words_of(entry));
+}
+
+} // namespace cellgate::cli

@@ -1,0 +1,12 @@
+#pragma once
+// `record_text` is an entry of the record in words. An entry of an unknown type is shown by its type.
+
+#include <string>
+#include <string_view>
+
+namespace cellgate::cli {
+
+// "41  2026-01-05 09:31:00  allowed by rule: tool read_file of filesystem". May have unprintable characters.
+std::string record_line(std::string_view entry);
+
+} // namespace cellgate::cli

@@ -1,0 +1,316 @@
+#include "activity_record.hpp"
+
+#include "base/encoding.hpp"
+#include "base/escape_unprintable.hpp"
+#include "base/hash.hpp"
+#include "base/json_codec.hpp"
+#include "base/log.hpp"
+#include "record/record_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace cellgate::service {
+
+namespace {
+
+constexpr std::size_t max_kept_bytes = std::size_t{64} << 10; // of code, and of an action; of a longer one its hash
+constexpr std::size_t default_limit = 100;
+constexpr std::int64_t max_keep_days = 36'500; // as far back as times go
+constexpr std::size_t max_page_bytes = std::size_t{8} << 20;
+
+constexpr const char* by_user = "user";
+constexpr const char* by_agent = "agent";
+constexpr const char* by_cellgate = "cellgate";
+
+// A text, or what is left of one that is too long to keep.
+struct KeptText {
+    std::optional<std::string> whole;
+    std::optional<std::string> sha256;
+    std::optional<std::int64_t> bytes;
+};
+
+KeptText kept(const std::string& text) {
+    if (text.size() <= max_kept_bytes) {
+        return {text, std::nullopt, std::nullopt};
+    }
+    return {std::nullopt, sha256(text), static_cast<std::int64_t>(text.size())};
+}
+
+struct StartedData {
+    KeptText code;
+    std::optional<protocol::CellPosition> cell;
+    std::optional<std::string> agent;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("code", self.code.whole);
+        visit("sha256", self.code.sha256);
+        visit("bytes", self.code.bytes);
+        visit("cell", self.cell);
+        visit("agent", self.agent);
+    }
+};
+
+struct EndedData {
+    protocol::ExecutionStatus status = protocol::ExecutionStatus::ok;
+    double duration_seconds = 0;
+    double waited_seconds = 0;
+    std::optional<std::string> reason;
+    std::optional<std::string> ename;
+    std::optional<std::string> evalue;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("status", self.status);
+        visit("durationSeconds", self.duration_seconds);
+        visit("waitedSeconds", self.waited_seconds);
+        visit("reason", self.reason);
+        visit("ename", self.ename);
+        visit("evalue", self.evalue);
+    }
+};
+
+EndedData ended_data(const protocol::ExecuteResult& result) {
+    constexpr std::size_t max_error_bytes = 2000;
+    EndedData data;
+    data.status = result.status;
+    data.duration_seconds = result.duration_seconds;
+    data.waited_seconds = result.waited_seconds;
+    data.reason = result.reason;
+    if (result.error) {
+        data.ename = result.error->ename.substr(0, max_error_bytes);
+        data.evalue = result.error->evalue.substr(0, max_error_bytes);
+    }
+    return data;
+}
+
+// An object with more members, of `more`: "\"a\":1".
+RawJson with_more(const RawJson& object, const std::string& more) {
+    std::string text = object.text();
+    text.pop_back();
+    return RawJson::checked(text + (text.size() > 1 ? "," : "") + more + "}");
+}
+
+RawJson text_member(std::string_view name, std::string_view value) {
+    std::string text = fmt::format(R"({{"{}":)", name);
+    append_json_string(text, value);
+    return RawJson::checked(text + "}");
+}
+
+const char* actor_of(protocol::ResolvedBy by) {
+    switch (by) {
+    case protocol::ResolvedBy::user:
+    case protocol::ResolvedBy::elicitation:
+        return by_user;
+    case protocol::ResolvedBy::rule:
+        return "rule";
+    case protocol::ResolvedBy::cancelled:
+    case protocol::ResolvedBy::no_client:
+        break;
+    }
+    return by_cellgate;
+}
+
+record::Query query_of(const protocol::RecordQueryParams& params) {
+    record::Query query;
+    query.since = params.since ? parse_rfc3339(*params.since) : std::nullopt;
+    query.until = params.until ? parse_rfc3339(*params.until) : std::nullopt;
+    query.types = params.types.value_or(std::vector<std::string>());
+    query.session_id = params.session_id;
+    query.execution_id = params.execution_id;
+    query.text = params.text;
+    query.before_seq = params.before_seq;
+    // One more tells whether there are more.
+    query.limit = static_cast<std::size_t>(params.limit.value_or(default_limit)) + 1;
+    return query;
+}
+
+protocol::RecordQueryResult page_of(std::vector<record::StoredEntry> found, std::size_t limit) {
+    protocol::RecordQueryResult page;
+    std::size_t bytes = 0;
+    for (const record::StoredEntry& entry : found) {
+        bytes += entry.json.size();
+        if (page.entries.size() == limit || (bytes > max_page_bytes && !page.entries.empty())) {
+            page.more = true;
+            break;
+        }
+        page.entries.push_back(from_json<protocol::RecordEntry>(entry.json, "entry"));
+    }
+    return page;
+}
+
+} // namespace
+
+ActivityRecord::ActivityRecord(Clock& clock, RunBlocking run_blocking, std::string directory,
+                               const RecordSettings& settings)
+    : clock_(clock), run_blocking_(std::move(run_blocking)), directory_(std::move(directory)), settings_(settings),
+      record_({directory_, "cellgate/" + directory_.substr(directory_.rfind('/') + 1), settings.checkpoint_copy,
+               run_blocking_}) {}
+
+void ActivityRecord::append(record::NewEntry entry, record::Durability durability) {
+    entry.time = clock_.wall();
+    last_ = record_.append(std::move(entry), durability);
+}
+
+Task<void> ActivityRecord::stored() {
+    const std::int64_t last = last_;
+    std::optional<Error> problem;
+    try {
+        co_await record_.stored(last);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        problem = error;
+    }
+    const std::string why = problem ? problem->message : std::string();
+    if (problem && problem_ != why) {
+        log_warning("what happens is not recorded: {}", why);
+    }
+    problem_ = why;
+    if (problem && settings_.required) {
+        throw Error(*problem);
+    }
+}
+
+// ---- What happens ---------------------------------------------------------------------------------------------------
+
+void ActivityRecord::on_decided(const gate::Request& request, const gate::Decision& decision,
+                                const std::optional<std::string>& approval_id, WallTime /*at*/) {
+    RawJson data = to_raw_json(gate::past_decision(request, decision, approval_id));
+    const std::string action = to_json(gate::to_protocol(decision.action));
+    data = with_more(data, action.size() <= max_kept_bytes
+                               ? R"("action":)" + action
+                               : fmt::format(R"("sha256":"{}","bytes":{})", sha256(action), action.size()));
+    const bool answered = decision.by == protocol::ResolvedBy::user || decision.by == protocol::ResolvedBy::elicitation;
+    append({{}, "action.decided", actor_of(decision.by), request.session_id, request.execution_id, std::move(data)},
+           answered ? record::Durability::synced : record::Durability::written);
+}
+
+void ActivityRecord::on_ended(gate::ActionId action, const protocol::Outcome& outcome) {
+    RawJson data = with_more(to_raw_json(outcome), fmt::format(R"("number":{})", action));
+    append({{}, "action.ended", by_cellgate, std::nullopt, std::nullopt, std::move(data)});
+}
+
+void ActivityRecord::session_opened(const std::string& session_id) {
+    append({{}, "session.created", by_cellgate, session_id, std::nullopt, RawJson::checked("{}")});
+}
+
+void ActivityRecord::session_closed(const std::string& session_id) {
+    append({{}, "session.closed", by_cellgate, session_id, std::nullopt, RawJson::checked("{}")});
+}
+
+void ActivityRecord::session_changed(const protocol::SessionChangedParams& changed) {
+    if (changed.status == protocol::SessionStatus::dead) {
+        append({{},
+                "kernel.ended",
+                by_cellgate,
+                changed.session_id,
+                std::nullopt,
+                changed.reason ? text_member("reason", *changed.reason) : RawJson::checked("{}")});
+    }
+}
+
+void ActivityRecord::execution_changed(const session::Execution& execution) {
+    const char* actor = execution.agent ? by_agent : by_user;
+    if (execution.state == protocol::ExecutionState::running) {
+        StartedData data{kept(execution.params.code), execution.params.cell, gate::name_of(execution.agent)};
+        append({{}, "execution.started", actor, execution.session_id, execution.id, to_raw_json(data)});
+    } else if (execution.state == protocol::ExecutionState::finished) {
+        append({{},
+                "execution.ended",
+                by_cellgate,
+                execution.session_id,
+                execution.id,
+                to_raw_json(ended_data(execution.result))});
+    }
+}
+
+void ActivityRecord::rule_added(const protocol::Rule& rule) {
+    append({{},
+            "policy.added",
+            by_user,
+            rule.session_id,
+            std::nullopt,
+            RawJson::checked(fmt::format(R"({{"rule":{}}})", to_json(rule)))},
+           record::Durability::synced);
+}
+
+void ActivityRecord::rule_removed(const std::string& rule_id) {
+    append({{}, "policy.removed", by_user, std::nullopt, std::nullopt, text_member("ruleId", rule_id)},
+           record::Durability::synced);
+}
+
+void ActivityRecord::login_ended(const protocol::ToolServersLoginEndedParams& ended) {
+    append({{}, "login.ended", by_user, std::nullopt, std::nullopt, to_raw_json(ended)});
+}
+
+// ---- Reading --------------------------------------------------------------------------------------------------------
+
+Task<protocol::RecordQueryResult> ActivityRecord::query(protocol::RecordQueryParams params) {
+    co_await stored(); // so that a client finds what it has seen
+    const record::Query query = query_of(params);
+    protocol::RecordQueryResult result;
+    std::function<void()> read = [this, &query, &result] {
+        result = page_of(record::RecordReader(directory_).query(query), query.limit - 1);
+    };
+    try {
+        co_await run_blocking_(std::move(read));
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error&) {
+        if (problem_.empty()) {
+            throw;
+        }
+    }
+    if (!problem_.empty()) {
+        result.problem = escape_unprintable(problem_);
+    }
+    co_return result;
+}
+
+Task<protocol::RecordVerifyResult> ActivityRecord::verify(protocol::RecordVerifyParams params) {
+    co_await stored();
+    record::VerifyResult found;
+    std::function<void()> check = [this, &params, &found] {
+        found = record::RecordReader(directory_).verify(params.checkpoint);
+    };
+    co_await run_blocking_(std::move(check));
+    protocol::RecordVerifyResult result;
+    result.ok = found.ok;
+    result.entries = found.entries;
+    result.first_bad_seq = found.first_bad_seq;
+    if (!found.problem.empty()) {
+        result.problem = escape_unprintable(found.problem);
+    }
+    if (!found.checkpoint.empty()) {
+        result.checkpoint = found.checkpoint;
+    }
+    co_return result;
+}
+
+Task<void> ActivityRecord::prune() {
+    constexpr auto day = std::chrono::hours(24);
+    record::Pruning pruning;
+    pruning.now = clock_.wall();
+    pruning.before = pruning.now - day * std::min<std::int64_t>(settings_.keep_days, max_keep_days);
+    pruning.max_bytes = settings_.max_bytes;
+    try {
+        co_await record_.prune(pruning);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        log_warning("the record was not pruned: {}", error.message);
+    }
+}
+
+Task<void> ActivityRecord::close() {
+    try {
+        co_await record_.close();
+    } catch (const Error& error) {
+        log_warning("the record could not be closed well: {}", error.message);
+    }
+}
+
+} // namespace cellgate::service

@@ -1,0 +1,57 @@
+#pragma once
+// `ActivityRecord` writes what happens in a sidecar into its workspace's record, and answers questions about it. What
+// it is given is appended at once, and kept off the loop; no action runs before its decision is kept
+// (gate::RecordSink).
+
+#include "base/clock.hpp"
+#include "gate/record_sink.hpp"
+#include "protocol/messages/record.hpp"
+#include "protocol/messages/sessions.hpp"
+#include "protocol/messages/tool_servers.hpp"
+#include "record/record.hpp"
+#include "record_settings.hpp"
+#include "session/execution.hpp"
+
+#include <optional>
+#include <string>
+
+namespace cellgate::service {
+
+class ActivityRecord final : public gate::RecordSink {
+  public:
+    // `directory`: of this workspace's record.
+    ActivityRecord(Clock& clock, RunBlocking run_blocking, std::string directory, const RecordSettings& settings);
+
+    void on_decided(const gate::Request& request, const gate::Decision& decision,
+                    const std::optional<std::string>& approval_id, WallTime at) override;
+    void on_ended(gate::ActionId action, const protocol::Outcome& outcome) override;
+    Task<void> stored() override;
+
+    void session_opened(const std::string& session_id);
+    void session_closed(const std::string& session_id);
+    void session_changed(const protocol::SessionChangedParams& changed);
+    void execution_changed(const session::Execution& execution);
+    void rule_added(const protocol::Rule& rule);
+    void rule_removed(const std::string& rule_id);
+    void login_ended(const protocol::ToolServersLoginEndedParams& ended);
+
+    Task<protocol::RecordQueryResult> query(protocol::RecordQueryParams params);
+    Task<protocol::RecordVerifyResult> verify(protocol::RecordVerifyParams params);
+    // Removes what is older, and more, than the settings say.
+    Task<void> prune();
+    // Must be awaited.
+    Task<void> close();
+
+  private:
+    void append(record::NewEntry entry, record::Durability durability = record::Durability::written);
+
+    Clock& clock_;
+    RunBlocking run_blocking_;
+    const std::string directory_;
+    const RecordSettings settings_;
+    record::Record record_;
+    std::int64_t last_ = -1; // that was appended
+    std::string problem_;    // why the last one that was waited for is not kept; empty if it is
+};
+
+} // namespace cellgate::service

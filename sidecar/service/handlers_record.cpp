@@ -1,0 +1,44 @@
+// record/query, record/verify.
+
+#include "handlers.hpp"
+
+#include <fmt/format.h>
+
+namespace cellgate::service {
+
+namespace {
+
+struct RecordMethods {
+    SidecarServices& sidecar;
+    Client& client;
+
+    Task<protocol::RecordQueryResult> query(protocol::RecordQueryParams params) {
+        if (client.role != protocol::Role::user) {
+            require_own(params.execution_id);
+        }
+        co_return co_await sidecar.activity.query(std::move(params));
+    }
+
+    void require_own(const std::optional<std::string>& execution_id) {
+        if (!execution_id) {
+            client.refuse("an agent can read the record of its own executions: params.executionId is missing");
+        }
+        const std::optional<SessionTable::Found> found = sidecar.sessions.try_find_execution(*execution_id);
+        if (!found || found->second->client != client.id) {
+            client.refuse(fmt::format("the execution \"{}\" is none of this agent's", *execution_id));
+        }
+    }
+};
+
+} // namespace
+
+void add_record_handlers(SidecarServices& sidecar, Client& client) {
+    const auto handlers = std::make_shared<RecordMethods>(sidecar, client);
+    client.peer.on_request<protocol::RecordQuery>(
+        [handlers](protocol::RecordQueryParams params) { return handlers->query(std::move(params)); });
+    client.peer.on_request<protocol::RecordVerify>([handlers](protocol::RecordVerifyParams params) {
+        return handlers->sidecar.activity.verify(std::move(params));
+    });
+}
+
+} // namespace cellgate::service

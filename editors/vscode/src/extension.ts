@@ -18,6 +18,7 @@ import { Kernels } from "./kernels/kernels";
 import { connectionStatus } from "./connectionStatus";
 import { notebooks } from "./notebooks";
 import { fail, inform } from "./notices";
+import { record } from "./record";
 import { renames } from "./renames";
 import { results } from "./results";
 import { rules } from "./rules";
@@ -25,7 +26,7 @@ import { Sessions } from "./sessions";
 import { sessionViews } from "./sessionViews";
 import { toolServers } from "./toolServers";
 
-const parts: Part[] = [agent, approvals, cells, kernelAssist, input, connectionStatus, notebooks, renames, results, rules, sessionViews, toolServers];
+const parts: Part[] = [agent, approvals, cells, kernelAssist, input, connectionStatus, notebooks, record, renames, results, rules, sessionViews, toolServers];
 
 export function activate(extension: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("cellgate", { log: true });

@@ -8,6 +8,7 @@ local notify = require("cellgate.notify")
 local outputs = require("cellgate.outputs")
 local places = require("cellgate.places")
 local policy_lists = require("cellgate.policy_lists")
+local record_list = require("cellgate.record_list")
 local rpc = require("cellgate.rpc")
 local run = require("cellgate.run")
 local session = require("cellgate.session")
@@ -333,9 +334,19 @@ M.all = {
     end,
   },
   decisions = {
-    does = "Lists the decision history, also what was not asked about; <CR> shows who or which rule decided.",
+    does = "Lists the decision history, also what was not asked about; <CR> shows who or which rule decided, X cancels a"
+      .. " tool call that goes on, also one whose cell has ended.",
     act = function()
       policy_lists.decisions(workspace.root(current_buffer()))
+    end,
+  },
+  record = {
+    does = "Lists what happened in the workspace: what ran, what was decided about it, how it ended. With a text, only what"
+      .. " contains it. Keys show all of an entry, its source line, its output, or its execution only, and verify the"
+      .. " record.",
+    arguments = "[text]",
+    act = function(arguments)
+      record_list.open(workspace.root(current_buffer()), table.concat(arguments, " "))
     end,
   },
   servers = {

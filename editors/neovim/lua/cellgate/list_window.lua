@@ -14,12 +14,17 @@ local M = {}
 ---@field value? any what a key acts on
 ---@field id? string by which the row is known when the list is read again
 
+---@class cellgate.ListKey
+---@field does string
+---@field act fun(value: any, refresh: fun())
+---@field anywhere? true also at a row without a value
+
 ---@class cellgate.List
 ---@field name string
 ---@field root string workspace
 ---@field session? string kernel
 ---@field read fun(done: fun(problem: string?, rows: cellgate.ListRow[]?))
----@field keys table<string, { does: string, act: fun(value: any, refresh: fun()) }>
+---@field keys table<string, cellgate.ListKey>
 ---@field events? string[] after which it is read again
 
 ---@type table<integer, { events: string[], refresh: fun() }> by buffer
@@ -108,7 +113,7 @@ function M.open(list)
   for key, what in pairs(list.keys) do
     vim.keymap.set("n", key, function()
       local row = rows[vim.api.nvim_win_get_cursor(0)[1]]
-      if row and row.value ~= nil then
+      if row and (row.value ~= nil or what.anywhere) then
         what.act(row.value, refresh)
       end
     end, { buffer = buffer, nowait = true })
@@ -124,6 +129,18 @@ function M.open(list)
     })
   end
   refresh()
+end
+
+--- A time of the protocol, as the clock here shows it; of another day, with that day.
+---@param rfc3339 string
+---@return string
+function M.clock_time(rfc3339)
+  local as_if_local = vim.fn.strptime("%Y-%m-%dT%H:%M:%S", rfc3339:sub(1, 19))
+  local sign, hours, minutes = os.date("%z", as_if_local):match("([+-])(%d%d)(%d%d)")
+  local offset = hours * 3600 + minutes * 60
+  local time = as_if_local + (sign == "-" and -offset or offset)
+  local today = os.date("%Y-%m-%d") == os.date("%Y-%m-%d", time)
+  return os.date(today and "%H:%M:%S" or "%Y-%m-%d %H:%M:%S", time)
 end
 
 --- Tells the problem of an answer, or goes on.

@@ -41,7 +41,7 @@ export function revealResult(editor: vscode.NotebookEditor, executionId: string)
 }
 
 /** Opens the document at a line of the execution's code, where that line is now. */
-export async function reveal({ anchors }: Cellgate, { id, cell }: Execution, index: number): Promise<void> {
+export async function reveal({ anchors }: Cellgate, { id, cell }: Pick<Execution, "id" | "cell">, index: number): Promise<void> {
     if (!cell) return;
     const uri = documentUri(cell.uri);
     const line = anchors.lineNow(cell.uri, id, index) ?? cell.line + index;

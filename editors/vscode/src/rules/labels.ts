@@ -2,7 +2,7 @@
 
 import { decisionText } from "../approvals/pending";
 import type { Action, ArgumentMatchers, PastDecision, PolicyExplainResult, Rule, RuleSpec } from "../protocol/messages";
-import { escapeUnprintable } from "../text";
+import { escapeUnprintable, plain } from "../text";
 
 type Source = Rule["source"];
 
@@ -90,6 +90,22 @@ export function pastReason(past: PastDecision, now?: PolicyExplainResult): strin
     const outcome = outcomeText(past);
     const ended = outcome && past.outcome ? `; ${outcome}` : "";
     return `${escapeUnprintable(past.display[0] ?? "")}: ${why}${ended}.${now ? ` Now it ${explanationText(now)}.` : ""}`;
+}
+
+/** All of a decision that a user reads; `became`: what became of its action. */
+export function pastDetails(past: PastDecision, became?: string): string[] {
+    const { display, reason, agent, edited, origin, action } = past;
+    const lines = [
+        ...display,
+        "",
+        `${pastText(past)}: ${reason}`,
+        ...(became === undefined ? [] : [became]),
+        ...(agent === undefined ? [] : [`by agent ${agent}`]),
+        ...(edited ? ["A user changed the arguments."] : []),
+        ...(origin ? [`line ${origin.line + 1}, reported by the code: ${origin.text}`] : []),
+        ...(action ? [] : ["Its payload was too large to keep."]),
+    ];
+    return lines.map(plain);
 }
 
 function titleOf({ source }: Rule): string {

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { PastDecision, PolicyDecisionsResult, Rule } from "../protocol/messages";
 import { label, plain, escapeUnprintable } from "../text";
-import { outcomeText, pastText, ruleText, sources } from "./labels";
+import { outcomeText, pastDetails, pastText, ruleText, sources } from "./labels";
 
 type Group = (typeof sources)[number];
 export interface RuleNode {
@@ -113,7 +113,7 @@ function pastItem({ forgotten }: PolicyDecisionsResult): vscode.TreeItem {
 }
 
 function decidedItem({ decided }: DecidedNode): vscode.TreeItem {
-    const { number, display, decision, reason, decidedAt, agent, origin, edited, outcome } = decided;
+    const { number, display, decision, decidedAt, outcome } = decided;
     const became = outcomeText(decided);
     const item = new vscode.TreeItem(label(display[0] ?? ""));
     const [icon, color] = icons[decision];
@@ -121,15 +121,6 @@ function decidedItem({ decided }: DecidedNode): vscode.TreeItem {
     item.description = label(`${pastText(decided)}${outcome && outcome.status !== "succeeded" ? `, ${became}` : ""} · ${new Date(decidedAt).toLocaleString()}`);
     item.iconPath = new vscode.ThemeIcon(icon, new vscode.ThemeColor(color));
     item.contextValue = decided.cancellable ? "decidedRunning" : "decided";
-    item.tooltip = [
-        ...display.map(plain),
-        "",
-        plain(`${pastText(decided)}: ${reason}`),
-        ...(became === undefined ? [] : [plain(became)]),
-        ...(agent === undefined ? [] : [`by agent ${plain(agent)}`]),
-        ...(edited ? ["A user changed the arguments."] : []),
-        ...(origin ? [`line ${origin.line + 1}, reported by the code: ${plain(origin.text)}`] : []),
-        ...(decided.action ? [] : ["Its payload was too large to keep."]),
-    ].join("\n");
+    item.tooltip = pastDetails(decided, became).join("\n");
     return item;
 }

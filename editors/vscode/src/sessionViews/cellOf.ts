@@ -23,9 +23,10 @@ export function placeOf({ uri, line }: Position): string {
     return `${vscode.workspace.asRelativePath(cell.notebook.uri)}, cell ${cell.index + 1}`;
 }
 
-export async function revealCell(cellgate: Cellgate, execution: Execution): Promise<void> {
+/** Opens the document at the cell; in a file, at the line `index` of its code. */
+export async function revealCell(cellgate: Cellgate, execution: Pick<Execution, "id" | "cell">, index = 0): Promise<void> {
     const cell = execution.cell && notebookCell(execution.cell.uri);
-    if (!cell) return reveal(cellgate, execution, 0);
+    if (!cell) return reveal(cellgate, execution, index);
     const range = new vscode.NotebookRange(cell.index, cell.index + 1);
     const editor = await vscode.window.showNotebookDocument(cell.notebook, { selections: [range] });
     editor.revealRange(range, vscode.NotebookEditorRevealType.InCenterIfOutsideViewport);

@@ -1,0 +1,107 @@
+-- `policy_words` is the rules and decisions of the gate in words.
+local text = require("cellgate.text")
+
+local M = {}
+
+--- A rule, as the command line writes it where it can.
+---@param rule Rule
+---@return string
+function M.rule(rule)
+  local words = { rule.effect }
+  local what = {}
+  if rule.server or rule.tool then
+    what[#what + 1] = (rule.server or "*") .. "/" .. (rule.tool or "*")
+  elseif rule.kind then
+    what[#what + 1] = rule.kind
+  end
+  if rule.host then
+    what[#what + 1] = rule.host
+  end
+  for pointer, matcher in vim.spairs(rule.arguments or {}) do
+    local how, value = next(matcher)
+    what[#what + 1] = ("%s=%s%s"):format(
+      pointer:gsub("^/", ""),
+      how == "equals" and "" or how .. ":",
+      type(value) == "string" and value or (vim.json.encode(value):gsub("\\/", "/"))
+    )
+  end
+  if rule.payloadHash then
+    what[#what + 1] = "exactly one payload"
+  end
+  words[#words + 1] = #what > 0 and table.concat(what, " ") or "everything"
+  local lives = {
+    default = "built in",
+    user = "from your settings",
+    commandLine = "from the command line",
+    execution = "while a cell runs",
+    session = "in session " .. (rule.sessionId or "?"),
+    workspaceStore = "in this workspace",
+    userStore = "always",
+  }
+  words[#words + 1] = "  " .. lives[rule.source] .. (rule.expiresAt and ", until " .. rule.expiresAt or "")
+  return table.concat(words, " ")
+end
+
+--- How it was decided.
+---@param past PastDecision
+---@return string
+function M.decided_by(past)
+  local by = {
+    rule = past.rule and past.rule.effect == past.decision and "by a rule" or "without a question",
+    user = "by a user" .. (past.rule and ", with a rule" or ""),
+    cancelled = "as the call was given up",
+    noClient = "as no user was there to answer",
+    elicitation = "at the agent's own program",
+  }
+  return (past.decision == "allow" and "allowed " or "denied ") .. by[past.by]
+end
+
+--- What became of it; nothing of what was denied.
+---@param past PastDecision
+---@return string?
+function M.outcome(past)
+  if past.decision == "deny" then
+    return nil
+  end
+  local outcome = past.outcome
+  if not outcome then
+    return past.cancellable and "it goes on" or "it has not ended"
+  end
+  local words = "it " .. (outcome.status == "cancelled" and "was cancelled" or outcome.status)
+  if outcome.error then
+    words = words .. ": " .. outcome.error
+  end
+  if outcome.bytesSent and outcome.bytesReceived then
+    words = ("%s, %d bytes sent and %d received"):format(words, outcome.bytesSent, outcome.bytesReceived)
+  end
+  return words
+end
+
+--- All of a decision.
+---@param past PastDecision
+---@param time string
+---@param became? string what became of its action
+---@return string
+function M.decision(past, time, became)
+  local words = vim.list_extend({}, past.display)
+  if past.edited then
+    words[#words + 1] = "(a user changed the arguments)"
+  end
+  if not past.action then
+    words[#words + 1] = "(its payload was too large to keep)"
+  end
+  vim.list_extend(words, { "", ("%s, %s: %s"):format(time, M.decided_by(past), past.reason) })
+  words[#words + 1] = became
+  if past.rule then
+    words[#words + 1] = "rule: " .. M.rule(past.rule)
+  end
+  if past.agent then
+    words[#words + 1] = "by agent " .. past.agent
+  end
+  if past.origin then
+    words[#words + 1] = ("line %d, reported by the code: %s"):format(past.origin.line + 1, past.origin.text)
+  end
+  return table.concat(vim.tbl_map(text.visible, words), "\n")
+end
+
+return M

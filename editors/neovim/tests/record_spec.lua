@@ -1,0 +1,284 @@
+-- Specs of `:Cellgate record`: its words, its keys, its pages.
+local action = { kind = "tool", server = "fs", tool = "read_file" }
+local decided = {
+  number = 7,
+  decision = "allow",
+  by = "user",
+  reason = "a\226\128\174b",
+  action = action,
+  display = { "tool read_file of fs" },
+}
+
+local function entry(seq, type, data, more)
+  return vim.tbl_extend("force", {
+    seq = seq,
+    time = "2026-01-05T09:31:00.000Z",
+    type = type,
+    actor = "cellgate",
+    data = data or vim.empty_dict(),
+  }, more or {})
+end
+
+-- A sidecar whose record can be queried, as the real one answers.
+local function start(record)
+  vim.o.columns, vim.o.lines = 100, 40
+  vim.cmd("silent! only!")
+  local fake = require("with_fake")()
+  fake.record = record
+  fake.connect("/tmp")
+  fake.answers["record/query"] = function(params)
+    local found = {}
+    for i = #fake.record, 1, -1 do
+      local each = fake.record[i]
+      if
+        each.seq < (params.beforeSeq or math.huge)
+        and (not params.types or vim.list_contains(params.types, each.type))
+        and (not params.executionId or each.executionId == params.executionId)
+        and (not params.text or vim.json.encode(each):find(params.text, 1, true))
+      then
+        found[#found + 1] = each
+      end
+    end
+    return { entries = vim.list_slice(found, 1, params.limit), more = #found > params.limit, problem = fake.problem }
+  end
+  return fake
+end
+
+local function open(words)
+  vim.b.cellgate_root = "/tmp"
+  require("cellgate.commands").run({
+    fargs = vim.split("record " .. (words or ""), " ", { trimempty = true }),
+    range = 0,
+  })
+end
+
+local function type_keys(keys)
+  vim.api.nvim_feedkeys(vim.keycode(keys), "xt", false)
+end
+
+-- The rows of the list, without the times.
+local function rows()
+  return vim.tbl_map(function(line)
+    return (line:gsub("^%d+%-%d+%-%d+ %d+:%d+:%d+  ", ""))
+  end, vim.api.nvim_buf_get_lines(0, 1, -1, false))
+end
+
+local function wait_rows(expected)
+  wait(function()
+    return vim.deep_equal(rows(), expected)
+  end, function()
+    return vim.inspect(expected) .. ", and there was " .. vim.inspect(rows())
+  end)
+end
+
+local function wait_count(count)
+  wait(function()
+    return #rows() == count
+  end, function()
+    return count .. " rows, and there were " .. #rows()
+  end)
+end
+
+local function notices()
+  local shown = {}
+  require("cellgate.notify").show = function(words)
+    shown[#shown + 1] = words
+  end
+  return shown
+end
+
+local function run(id)
+  return { executionId = id, sessionId = "default" }
+end
+
+it("record: entries say in words what happened, newest first", function()
+  start({
+    entry(0, "session.created", { kernel = { name = "python3" }, sandbox = "bwrap" }),
+    entry(1, "execution.started", { code = "\nimport os\n1" }, run("e")),
+    entry(2, "action.decided", decided, run("e")),
+    entry(3, "action.ended", { number = 7, status = "failed", error = "no file" }, run("e")),
+    entry(4, "action.ended", { number = 8, status = "succeeded" }, run("e")),
+    entry(5, "execution.ended", {
+      status = "error",
+      durationSeconds = 2,
+      error = { ename = "NameError", evalue = "x" },
+    }, run("e")),
+    entry(6, "kernel.ended", { reason = "it died" }),
+    entry(7, "policy.added", { rule = { effect = "deny", kind = "network", host = "x.org", source = "userStore" } }),
+    entry(8, "login.ended", { server = "notes", error = "refused" }),
+    entry(9, "record.pruned", { firstKept = 12 }),
+    entry(10, "record.gap", { dropped = 3, error = "no space" }),
+    entry(11, "execution.started", { sha256 = "00", bytes = 70000 }),
+  })
+  open()
+  wait_rows({
+    "ran: 70000 bytes of code",
+    "3 entries were not kept: no space",
+    "entries before number 12 were removed",
+    "login to notes failed: refused",
+    "rule added: deny network x.org   always",
+    "kernel ended: it died",
+    "ended: error, 2.0 s: NameError: x",
+    "succeeded: action 8",
+    "failed: read_file of fs: no file",
+    "allowed: read_file of fs",
+    "ran: import os",
+    "session created: python3, in bwrap",
+  })
+end)
+
+it("record: what is not known, or not as its type says, is shown as it is", function()
+  start({
+    entry(0, "moon.rose", { at = { 5 } }),
+    entry(1, "policy.added"),
+    entry(2, "execution.started", { code = 5 }),
+    entry(3, "action.decided", { decision = "deny", number = 1 }),
+  })
+  open()
+  wait_count(4)
+  equal(rows()[2], 'execution.started: {"code":5}')
+  equal(rows()[3], "policy.added: {}")
+  equal(rows()[4], 'moon.rose: {"at":[5]}')
+  local list = vim.api.nvim_get_current_win()
+  for line = 2, 5 do
+    vim.api.nvim_set_current_win(list)
+    vim.api.nvim_win_set_cursor(0, { line, 0 })
+    type_keys("<CR>")
+    assert(vim.api.nvim_buf_get_name(0):find("cellgate://entry", 1, true), "no text of row " .. line)
+  end
+  equal(vim.api.nvim_buf_get_lines(0, 0, -1, false)[4], "at: [5]")
+end)
+
+it("record: all of an entry is shown, and none of it is hidden or reordered", function()
+  start({ entry(4, "action.decided", vim.tbl_extend("force", decided, { agent = "helper" }), { actor = "agent" }) })
+  open()
+  wait_count(1)
+  type_keys("j<CR>")
+  equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), {
+    "allowed: read_file of fs",
+    "2026-01-05T09:31:00.000Z, by agent helper; entry 4",
+    "",
+    "tool read_file of fs",
+    "",
+    "2026-01-05T09:31:00.000Z, allowed by a user: a<U+202E>b",
+    "by agent helper",
+  })
+end)
+
+it("record: a text chooses, and f one execution, until it is pressed again", function()
+  local fake = start({
+    entry(0, "session.closed"),
+    entry(1, "execution.started", { code = "first" }, run("a")),
+    entry(2, "execution.started", { code = "second" }, run("b")),
+    entry(3, "execution.ended", { status = "ok" }, run("a")),
+  })
+  open("first of")
+  wait_rows({ "only what contains “first of”" })
+  equal(fake:asked("record/query")[1].params, { text = "first of", limit = 100 })
+  open()
+  wait_rows({ "ended: ok", "ran: second", "ran: first", "session closed" })
+  vim.fn.search("ran: first")
+  type_keys("f")
+  wait_rows({ "only one execution; f shows all again", "ended: ok", "ran: first" })
+  -- Another execution's end reads the list again, with the same filter.
+  require("cellgate.events").emit("CellgateExecution", {})
+  wait_rows({ "only one execution; f shows all again", "ended: ok", "ran: first" })
+  vim.api.nvim_win_set_cursor(0, { 1, 0 })
+  type_keys("f")
+  wait_rows({ "ended: ok", "ran: second", "ran: first", "session closed" })
+end)
+
+it("record: older entries are read on request, a thousand at a time, and what prevents the record is shown", function()
+  local record = {}
+  for seq = 0, 1149 do
+    record[#record + 1] = entry(seq, "session.closed")
+  end
+  local fake = start(record)
+  open()
+  wait_count(101)
+  equal(rows()[101], "… + loads older ones")
+  type_keys("+")
+  wait_count(201)
+  for _ = 1, 10 do
+    local before = #rows()
+    type_keys("+")
+    wait(function()
+      return #rows() ~= before
+    end, "older rows")
+  end
+  wait_count(1150)
+  local asked = fake:asked("record/query")
+  equal({ asked[#asked - 1].params, asked[#asked].params }, { { limit = 1000 }, { limit = 200, beforeSeq = 150 } })
+  fake.problem = "the record cannot be written: No space left on device"
+  open()
+  wait_count(102)
+  equal(rows()[1], fake.problem)
+end)
+
+it("record: gs goes to the line that made a call, or to the cell that ran, be its file open or not", function()
+  local file = vim.fs.normalize(vim.fn.tempname() .. ".py")
+  vim.fn.writefile({ "# %%", "one", "two", "three" }, file)
+  local uri = vim.uri_from_fname(file)
+  start({
+    entry(0, "session.closed"),
+    entry(1, "execution.started", { code = "one", cell = { uri = uri, line = 1 } }, run("e")),
+    entry(
+      2,
+      "action.decided",
+      vim.tbl_extend("force", decided, {
+        origin = { uri = uri, line = 3, text = "three", reportedBy = "code" },
+      }),
+      run("e")
+    ),
+    entry(3, "execution.ended", { status = "ok" }, run("e")),
+    entry(4, "execution.started", { code = "agent's" }, run("of an agent")),
+  })
+  local shown = notices()
+  local function go(words)
+    local list = vim.fn.bufwinid("cellgate://record")
+    vim.api.nvim_set_current_win(list)
+    vim.fn.search(words)
+    type_keys("gs")
+  end
+  open()
+  wait_count(5)
+  go("allowed")
+  equal({ vim.api.nvim_buf_get_name(0), vim.api.nvim_win_get_cursor(0)[1] }, { vim.uv.fs_realpath(file), 4 })
+  go("ended")
+  wait(function()
+    return vim.api.nvim_buf_get_name(0) == vim.uv.fs_realpath(file)
+  end, "the file")
+  equal({ vim.api.nvim_win_get_cursor(0)[1], #vim.api.nvim_tabpage_list_wins(0) }, { 2, 2 })
+  go("agent's")
+  wait(function()
+    return #shown == 1
+  end, "a notice")
+  go("session closed")
+  equal(shown, { "this code was in no file", "this entry has no source line" })
+end)
+
+it("record: v tells whether it is as it was written", function()
+  local fake = start({})
+  local results = {
+    { ok = true, entries = 42 },
+    { ok = true, entries = 1 },
+    { ok = false, entries = 42, firstBadSeq = 17, problem = "entry 17 was changed" },
+  }
+  fake.answers["record/verify"] = function()
+    return table.remove(results, 1)
+  end
+  local shown = notices()
+  open()
+  wait_rows({ "none" })
+  for i = 1, 3 do
+    type_keys("v")
+    wait(function()
+      return #shown == i
+    end, "a notice")
+  end
+  equal(shown, {
+    "42 entries, as they were written",
+    "1 entry, as it was written",
+    "the record is not as it was written: entry 17 was changed",
+  })
+end)

@@ -65,7 +65,8 @@ record::Query query_of(const Filters& filters) {
 }
 
 int list(const std::string& workspace, const Filters& filters) {
-    std::vector<record::StoredEntry> entries = reader_of(workspace).query(query_of(filters));
+    const record::Query query = query_of(filters);
+    std::vector<record::StoredEntry> entries = reader_of(workspace).query(query);
     std::reverse(entries.begin(), entries.end());
     for (const record::StoredEntry& entry : entries) {
         fmt::print("{}\n", escape_unprintable(record_line(entry.json)));

@@ -136,19 +136,22 @@ class Cancelling(ToolsTest):
 
     def test_a_call_that_outlives_its_cell_is_listed_and_cancelled(self):
         calls = len(self.received("tools/call"))
-        self.cellgate.run("import threading\nfrom mcptools.fix import ToolCallError, hang\n"
-                          "def work():\n    try: hang.run()\n    except ToolCallError as error: print(error)\n"
-                          "thread = threading.Thread(target=work)\nthread.start()", approvals="allow")
+        rule = {"kind": "tool", "server": "fix", "tool": "hang", "effect": "allow"}
+        self.cellgate.run("1")
+        self.cellgate.request("policy/add", {"rule": rule, "scope": "session", "sessionId": "default"})
+        self.cellgate.run("import threading\nfrom mcptools.fix import hang\n"
+                          "def work():\n    try: hang.run()\n    except Exception as problem: global error; error = problem\n"
+                          "thread = threading.Thread(target=work)\nthread.start()")
         wait_until(lambda: len(self.received("tools/call")) > calls, "the server to be called")
         past = self.cellgate.request("policy/decisions")["decisions"][0]
         self.assertEqual((past["action"]["tool"], past.get("cancellable"), past.get("outcome")), ("hang", True, None))
         self.cellgate.request("action/cancel", {"number": past["number"]})
         self.assert_withdrawn(self.received("tools/call")[-1]["id"])
-        execution = self.cellgate.run("thread.join()")
-        self.assertIn("a user cancelled this call", execution.text())
+        execution = self.cellgate.run("thread.join()\nprint(type(error).__name__, error)")
+        self.assertEqual(execution.text(), "ToolCallError a user cancelled this call\n")
         ended = self.cellgate.request("policy/decisions")["decisions"][0]
         self.assertEqual((ended["outcome"]["status"], ended.get("cancellable")), ("cancelled", None))
-        self.assert_error(-32602, self.cellgate.request, "action/cancel", {"number": past["number"]})
+        self.cellgate.request("action/cancel", {"number": past["number"]})  # it has ended
 
     def test_a_timeout_does_so_too(self):
         execution, request = self.begin(timeoutSeconds=1)

@@ -149,6 +149,7 @@ class Later(WorkspaceTest):
 
     def test_what_is_beyond_the_size_to_keep_goes_and_the_rest_verifies(self):
         with Sidecar(self.workspace) as cellgate:
+            cellgate.request("wrappers/generate", {"server": "host"})
             cellgate.run("from mcptools.host import read_file\nfor i in range(200):\n    read_file.run(path='a.txt')",
                          approvals="allow")
             entries = cellgate.request("record/query")["entries"][0]["seq"]
@@ -177,15 +178,15 @@ class ThatCannotBeWritten(WorkspaceTest):
         path = database_of(self.workspace)
         path.unlink()
         path.mkdir()
-        sidecar = Sidecar(self.workspace)
-        self.addCleanup(sidecar.close)
-        return sidecar
+        cellgate = self.sidecar()
+        cellgate.request("wrappers/generate", {"server": "host"})
+        self.workspace.write("notes.txt", "read")
+        return cellgate
 
     HOST = "from mcptools.host import read_file\nprint(read_file.run(path='notes.txt').content)"
 
     def test_goes_on_and_says_so(self):
         cellgate = self.broken()
-        self.workspace.write("notes.txt", "read")
         execution = cellgate.run(self.HOST, approvals="allow")
         self.assertEqual(execution.text(), "read\n")
         self.assertIn("cannot", cellgate.request("record/query")["problem"])
@@ -193,7 +194,6 @@ class ThatCannotBeWritten(WorkspaceTest):
 
     def test_denies_what_a_user_wants_recorded(self):
         cellgate = self.broken(required=True)
-        self.workspace.write("notes.txt", "read")
         execution = cellgate.run(self.HOST, approvals="allow")
         self.assertIn("it cannot be recorded", execution.result()["error"]["evalue"])
         self.assertEqual(execution.text(), "")

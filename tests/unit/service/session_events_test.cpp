@@ -1,4 +1,5 @@
 #include "base/fake_clock.hpp"
+#include "record/record_reader.hpp"
 #include "session_events.hpp"
 #include "temp_folder.hpp"
 
@@ -29,7 +30,8 @@ struct Fixture {
     store::Ledger ledger{journals.directory()};
     ClientHub clients;
     IdleTracker idle_tracker{clock};
-    SessionEvents events{clients, idle_tracker, &ledger};
+    ActivityRecord activity{clock, run_inline, folder.path / "record", {}};
+    SessionEvents events{clients, idle_tracker, &ledger, activity};
     session::Execution execution{"one", params(), 1, "s", journals, clock};
 };
 
@@ -78,7 +80,7 @@ TEST_CASE("after a crash the ledger has the open sessions, and how far each exec
 
 TEST_CASE("a sidecar whose work ends with its client keeps no ledger, and counts its executions all the same") {
     Fixture fixture;
-    SessionEvents events(fixture.clients, fixture.idle_tracker, nullptr);
+    SessionEvents events(fixture.clients, fixture.idle_tracker, nullptr, fixture.activity);
     events.session_opened("u");
     events.on_execution_changed(fixture.execution, std::nullopt);
     fixture.idle_tracker.client_connected();
@@ -91,4 +93,26 @@ TEST_CASE("a sidecar whose work ends with its client keeps no ledger, and counts
     fixture.execution.state = protocol::ExecutionState::finished;
     events.on_execution_changed(fixture.execution, std::nullopt);
     CHECK_FALSE(fixture.idle_tracker.needed());
+}
+
+TEST_CASE("the record has what ran in which session, and how it ended") {
+    Fixture fixture;
+    fixture.events.session_opened("s");
+    fixture.change(protocol::ExecutionState::queued);
+    fixture.change(protocol::ExecutionState::running);
+    fixture.execution.result.status = protocol::ExecutionStatus::error;
+    fixture.execution.result.error.emplace();
+    fixture.execution.result.error->ename = "ValueError";
+    fixture.change(protocol::ExecutionState::finished);
+    fixture.events.session_closed("s");
+    std::vector<std::string> types;
+    for (const record::StoredEntry& entry : record::RecordReader(fixture.folder.path / "record").query({})) {
+        types.push_back(json_member_text(entry.json, "type").value());
+        if (types.back() == "execution.ended") {
+            CHECK(json_member(entry.json, "data") == R"({"durationSeconds":0,"ename":"ValueError","evalue":"",)"
+                                                     R"("status":"error","waitedSeconds":0})");
+        }
+    }
+    CHECK(types ==
+          std::vector<std::string>{"session.closed", "execution.ended", "execution.started", "session.created"});
 }

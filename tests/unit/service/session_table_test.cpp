@@ -87,7 +87,8 @@ struct Fixture {
     std::unique_ptr<egress::Network> network = egress::make_system_network(loop);
     ClientHub clients;
     IdleTracker idle_tracker{loop.clock()};
-    SessionEvents events{clients, idle_tracker, nullptr};
+    ActivityRecord activity{loop.clock(), run_inline, folder.path / "record", {}};
+    SessionEvents events{clients, idle_tracker, nullptr, activity};
     session::SessionServices services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
                                       events, directories,  journals, workspace.path,        workspace.environment};
     SessionTable sessions{services, workspace, events};

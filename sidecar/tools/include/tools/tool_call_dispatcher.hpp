@@ -38,7 +38,7 @@ class ToolCallDispatcher {
     Task<protocol::CallToolResult> call(CallContext context, std::string server, std::string tool, RawJson arguments);
     // Whether the call that this decision allowed goes on.
     bool is_running(gate::ActionId decision) const { return running_.contains(decision); }
-    // Ends it: its caller gets Error{request_cancelled}. Throws Error{invalid_params} if it does not go on.
+    // Ends it, if it goes on: its caller gets Error{request_cancelled}.
     void cancel(gate::ActionId decision);
 
   private:

@@ -46,8 +46,9 @@ std::string started_code(std::string_view data) {
 }
 
 std::string ended_code(std::string_view data) {
-    const std::string name = text_of(data, "ename");
-    const std::string error = name.empty() ? "" : fmt::format(": {}: {}", name, first_line(text_of(data, "evalue")));
+    const std::string_view raised = json_member(data, "error");
+    const std::string name = text_of(raised, "ename");
+    const std::string error = name.empty() ? "" : fmt::format(": {}: {}", name, first_line(text_of(raised, "evalue")));
     return fmt::format("ended: {}{}", text_of(data, "status"), error);
 }
 
@@ -60,7 +61,8 @@ std::string removed_rule(std::string_view data) {
 }
 
 std::string login(std::string_view data) {
-    return fmt::format("login to {}: {}", text_of(data, "server"), text_of(data, "status"));
+    const std::string error = text_of(data, "error");
+    return fmt::format("login to {}{}", text_of(data, "server"), error.empty() ? "" : " failed: " + error);
 }
 
 std::string kernel_ended(std::string_view data) {

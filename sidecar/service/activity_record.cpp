@@ -54,34 +54,60 @@ struct StartedData {
     }
 };
 
+struct ErrorData {
+    std::string ename;
+    std::string evalue;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("ename", self.ename);
+        visit("evalue", self.evalue);
+    }
+};
+
 struct EndedData {
     protocol::ExecutionStatus status = protocol::ExecutionStatus::ok;
     double duration_seconds = 0;
     double waited_seconds = 0;
     std::optional<std::string> reason;
-    std::optional<std::string> ename;
-    std::optional<std::string> evalue;
+    std::optional<ErrorData> error;
     template <class Self, class Visit>
     static void fields(Self& self, Visit& visit) {
         visit("status", self.status);
         visit("durationSeconds", self.duration_seconds);
         visit("waitedSeconds", self.waited_seconds);
         visit("reason", self.reason);
-        visit("ename", self.ename);
-        visit("evalue", self.evalue);
+        visit("error", self.error);
     }
 };
 
+struct LoginData {
+    std::string server;
+    std::optional<std::string> error;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("server", self.server);
+        visit("error", self.error);
+    }
+};
+
+// Cut before a character.
+std::string shortened(const std::string& text) {
+    constexpr std::size_t most = 2000;
+    std::size_t end = std::min(text.size(), most);
+    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
+        --end;
+    }
+    return text.substr(0, end);
+}
+
 EndedData ended_data(const protocol::ExecuteResult& result) {
-    constexpr std::size_t max_error_bytes = 2000;
     EndedData data;
     data.status = result.status;
     data.duration_seconds = result.duration_seconds;
     data.waited_seconds = result.waited_seconds;
     data.reason = result.reason;
     if (result.error) {
-        data.ename = result.error->ename.substr(0, max_error_bytes);
-        data.evalue = result.error->evalue.substr(0, max_error_bytes);
+        data.error = ErrorData{shortened(result.error->ename), shortened(result.error->evalue)};
     }
     return data;
 }
@@ -194,21 +220,28 @@ void ActivityRecord::on_ended(gate::ActionId action, const protocol::Outcome& ou
 }
 
 void ActivityRecord::session_opened(const std::string& session_id) {
+    without_kernel_.insert(session_id);
     append({{}, "session.created", by_cellgate, session_id, std::nullopt, RawJson::checked("{}")});
 }
 
 void ActivityRecord::session_closed(const std::string& session_id) {
+    without_kernel_.erase(session_id);
     append({{}, "session.closed", by_cellgate, session_id, std::nullopt, RawJson::checked("{}")});
 }
 
 void ActivityRecord::session_changed(const protocol::SessionChangedParams& changed) {
-    if (changed.status == protocol::SessionStatus::dead) {
+    using Status = protocol::SessionStatus;
+    const RawJson nothing = RawJson::checked("{}");
+    if (changed.status == Status::idle && without_kernel_.erase(changed.session_id) != 0) {
+        append({{}, "kernel.started", by_cellgate, changed.session_id, std::nullopt, nothing});
+    } else if (changed.status == Status::dead || changed.status == Status::restarting) {
+        without_kernel_.insert(changed.session_id);
         append({{},
                 "kernel.ended",
                 by_cellgate,
                 changed.session_id,
                 std::nullopt,
-                changed.reason ? text_member("reason", *changed.reason) : RawJson::checked("{}")});
+                changed.reason ? text_member("reason", *changed.reason) : nothing});
     }
 }
 
@@ -243,7 +276,11 @@ void ActivityRecord::rule_removed(const std::string& rule_id) {
 }
 
 void ActivityRecord::login_ended(const protocol::ToolServersLoginEndedParams& ended) {
-    append({{}, "login.ended", by_user, std::nullopt, std::nullopt, to_raw_json(ended)});
+    LoginData data{ended.server, std::nullopt};
+    if (ended.status != protocol::LoginStatus::granted) {
+        data.error = ended.message.value_or("it was given up");
+    }
+    append({{}, "login.ended", by_user, std::nullopt, std::nullopt, to_raw_json(data)});
 }
 
 // ---- Reading --------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include "session/execution.hpp"
 
 #include <optional>
+#include <set>
 #include <string>
 
 namespace cellgate::service {
@@ -50,6 +51,7 @@ class ActivityRecord final : public gate::RecordSink {
     const std::string directory_;
     const RecordSettings settings_;
     record::Record record_;
+    std::set<std::string> without_kernel_; // sessions
     std::int64_t last_ = -1; // that was appended
     std::string problem_;    // why the last one that was waited for is not kept; empty if it is
 };

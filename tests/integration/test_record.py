@@ -75,6 +75,16 @@ class WhatHappened(ToolsTest):
         self.assertEqual(([entry["executionId"] for entry in rest["entries"]], rest["more"]), ([executions[0].id], False))
         self.assertEqual(self.entries(since=page["entries"][1]["time"], until=page["entries"][1]["time"]), [])
 
+    def test_what_fails_and_a_kernel_that_ends_are_there(self):
+        execution = self.cellgate.run("raise ValueError('no')")
+        self.assertEqual(self.entries(executionId=execution.id)[-1]["data"]["error"],
+                         {"ename": "ValueError", "evalue": "no"})
+        self.cellgate.session("short")
+        self.cellgate.request("session/restart", {"sessionId": "short"})
+        self.cellgate.request("session/close", {"sessionId": "short"})
+        self.assertEqual([entry["type"] for entry in self.entries(sessionId="short") if "action" not in entry["type"]],
+                         ["session.created", "kernel.started", "kernel.ended", "kernel.started", "session.closed"])
+
     def test_it_verifies_while_it_is_written(self):
         result = self.cellgate.request("record/verify")
         self.assertEqual((result["ok"], result["entries"]), (True, self.entries()[-1]["seq"] + 1))

@@ -109,8 +109,9 @@ TEST_CASE("the record has what ran in which session, and how it ended") {
     for (const record::StoredEntry& entry : record::RecordReader(fixture.folder.path / "record").query({})) {
         types.push_back(json_member_text(entry.json, "type").value());
         if (types.back() == "execution.ended") {
-            CHECK(json_member(entry.json, "data") == R"({"durationSeconds":0,"ename":"ValueError","evalue":"",)"
-                                                     R"("status":"error","waitedSeconds":0})");
+            CHECK(json_member(entry.json, "data") ==
+                  R"({"durationSeconds":0,"error":{"ename":"ValueError","evalue":""},)"
+                  R"("status":"error","waitedSeconds":0})");
         }
     }
     CHECK(types ==

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <sys/stat.h>
 
@@ -55,23 +56,50 @@ std::optional<std::string> written(const std::optional<WallTime>& time) {
     return time ? std::optional(to_rfc3339(*time)) : std::nullopt;
 }
 
-Conditions conditions_of(const Query& query, const std::optional<std::string>& type) {
+// The first and the last entry of the time that is asked for. Nothing when there is none.
+struct Bounds {
+    std::int64_t first = 0;
+    std::int64_t last = std::numeric_limits<std::int64_t>::max();
+};
+std::optional<Bounds> find_bounds(Database& database, const Query& query) {
+    Bounds bounds;
+    if (query.since || query.until) {
+        Conditions conditions;
+        conditions.add("time >= ?", written(query.since));
+        conditions.add("time < ?", written(query.until));
+        Statement statement(database,
+                            fmt::format("SELECT min(seq), max(seq), count(seq) FROM entries WHERE {}", conditions.sql));
+        for (const std::string& text : conditions.texts) {
+            statement.bind(std::string_view(text));
+        }
+        if (!statement.step() || statement.integer(2) == 0) {
+            return std::nullopt;
+        }
+        bounds = {statement.integer(0), statement.integer(1)};
+    }
+    if (query.before_seq) {
+        bounds.last = std::min(bounds.last, *query.before_seq - 1);
+    }
+    return bounds;
+}
+
+Conditions conditions_of(const Query& query, const Bounds& bounds, const std::optional<std::string>& type) {
     Conditions conditions;
-    conditions.add("time >= ?", written(query.since));
-    conditions.add("time < ?", written(query.until));
+    conditions.sql = fmt::format("seq BETWEEN {} AND {}", bounds.first, bounds.last);
+    // Without an index, for entries between two that are of this time: clocks are set back at times.
+    conditions.add("+time >= ?", written(query.since));
+    conditions.add("+time < ?", written(query.until));
     conditions.add("type = ?", type);
     conditions.add("session_id = ?", query.session_id);
     conditions.add("execution_id = ?", query.execution_id);
     conditions.add("json LIKE ? ESCAPE '\\'", query.text ? std::optional(like_pattern(*query.text)) : std::nullopt);
-    if (query.before_seq) {
-        conditions.sql += fmt::format(" AND seq < {}", *query.before_seq);
-    }
     return conditions;
 }
 
 // With one type an index gives them in their order, so that it ends with the last one that is wanted.
-std::vector<StoredEntry> query_type(Database& database, const Query& query, const std::optional<std::string>& type) {
-    const Conditions conditions = conditions_of(query, type);
+std::vector<StoredEntry> query_type(Database& database, const Query& query, const Bounds& bounds,
+                                    const std::optional<std::string>& type) {
+    const Conditions conditions = conditions_of(query, bounds, type);
     // What is sorted are numbers, and not the entries.
     Statement rows(database, fmt::format("SELECT seq, json FROM entries WHERE seq IN (SELECT seq FROM entries WHERE {} "
                                          "ORDER BY seq DESC LIMIT {}) ORDER BY seq DESC",
@@ -104,8 +132,12 @@ std::vector<StoredEntry> RecordReader::query(const Query& query) const {
         types.insert(std::nullopt);
     }
     std::vector<StoredEntry> found;
+    const std::optional<Bounds> bounds = find_bounds(impl_->database, query);
+    if (!bounds) {
+        return found;
+    }
     for (const std::optional<std::string>& type : types) {
-        std::vector<StoredEntry> of_type = query_type(impl_->database, query, type);
+        std::vector<StoredEntry> of_type = query_type(impl_->database, query, *bounds, type);
         std::move(of_type.begin(), of_type.end(), std::back_inserter(found));
     }
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.seq > b.seq; });

@@ -43,6 +43,23 @@ TEST_CASE("a query gives the newest of those that have everything") {
     CHECK(numbers(folder, query).empty());
 }
 
+TEST_CASE("a query by time is exact though the clock was set back") {
+    RecordFolder folder;
+    Record record(folder.options());
+    for (const std::int64_t minute : {1, 2, 8, 3, 9, 4, 5, 10}) {
+        record.append(numbered_entry(minute), Durability::written);
+    }
+    result_of(record.close());
+    Query query;
+    query.since = first_time + std::chrono::minutes(3);
+    query.until = first_time + std::chrono::minutes(6);
+    CHECK(numbers(folder, query) == std::vector<std::int64_t>{6, 5, 3});
+    query.before_seq = 5;
+    CHECK(numbers(folder, query) == std::vector<std::int64_t>{3});
+    query.until = query.since;
+    CHECK(numbers(folder, query).empty());
+}
+
 TEST_CASE("text is found anywhere, in either case, and stands for itself") {
     RecordFolder folder;
     Record record(folder.options());

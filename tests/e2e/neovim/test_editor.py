@@ -203,6 +203,21 @@ class Lists(NeovimTest):
         neovim.wait_screen("cellgate://decision", 'path: "notes.txt"', "it succeeded", "rule: allow host/read_file",
                            "line 3, reported by the code: print(read_file.run(path='notes.txt').content)")
 
+    def test_what_happened_is_listed_searched_and_verified(self):
+        neovim = self.neovim(self.workspace.write("a.py", CALL))
+        neovim.command("Cellgate generate host")
+        neovim.wait_message("mcptools.host has")
+        neovim.command("Cellgate run")
+        neovim.wait_screen("cellgate asks")
+        neovim.command("Cellgate approvals")
+        neovim.wait_answerable()
+        neovim.keys("1")
+        neovim.wait_finished(1)
+        neovim.command("Cellgate record notes.txt")
+        neovim.wait_screen("cellgate://record", "allowed: read_file of host", "ran: from mcptools.host")
+        neovim.keys("v")
+        neovim.wait_message("as they were written")
+
     def test_a_server_of_the_workspaces_file_asks_for_agreement(self):
         self.workspace.write(".mcp.json", '{"mcpServers": {"theirs": {"command": "true"}}}')
         neovim = self.neovim(self.workspace.write("a.py", "# %%\n1\n"))

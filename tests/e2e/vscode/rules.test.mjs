@@ -6,6 +6,7 @@ import path from "node:path";
 import { Approvals } from "./driver/approvals.mjs";
 import { filesystemFile, filesystemSettings, writeWrappers } from "./driver/filesystem.mjs";
 import { scenario } from "./driver/scenario.mjs";
+import { press, row, unfold } from "./driver/views.mjs";
 import { until } from "./driver/wait.mjs";
 
 const reads = `# %%
@@ -13,24 +14,6 @@ from mcptools.filesystem import read_text_file
 open("seen.txt", "a").write(read_text_file.run(path="notes.txt").content)
 `;
 const files = { "plan.py": reads, "notes.txt": "five days. " };
-
-const pane = (editor, title) => editor.page.locator(".pane", { has: editor.page.locator(".pane-header", { hasText: title }) });
-
-/** A view of the side bar, unfolded, with room for its rows. */
-async function unfold(editor, title) {
-    for (const other of ["Approvals", "Sessions"]) await pane(editor, other).locator(".pane-header").click();
-    await pane(editor, title).locator(".pane-header").click();
-    await pane(editor, title).locator(".monaco-list-row").first().waitFor();
-    return pane(editor, title);
-}
-
-const row = (view, text) => view.locator(".monaco-list-row", { hasText: text });
-
-/** Presses a button of a row, which appears once the row is chosen. */
-async function press(view, text, title) {
-    await row(view, text).click();
-    await row(view, text).locator(`.action-label[aria-label^="${title}"]`).click();
-}
 
 scenario("a rule that an answer made is shown, decides, explains and goes", { settings: filesystemSettings, prepare: writeWrappers, files }, async ({ workspace, editor }) => {
     await editor.openFile("plan.py");

@@ -78,6 +78,7 @@ Task<Upstream> Connector::connect(Endpoint endpoint, ConnectionSource source) {
     Upstream upstream;
     upstream.execution_id = request.execution_id;
     request.needs_explicit_host_rule = needs_explicit_host_rule(endpoint.host, to_string(endpoint));
+    request.awaits_record = true;
     Answer answer = co_await ask(std::move(request));
     const gate::Decision& decision = answer.decision;
     require_allowed(endpoint, decision);
@@ -86,7 +87,8 @@ Task<Upstream> Connector::connect(Endpoint endpoint, ConnectionSource source) {
     if (by_rule && decision.rule->source != protocol::RuleSource::execution) {
         upstream.execution_id.reset();
     }
-    upstream.server = co_await gate::reporting_failure(upstream.outcome, connect_allowed(std::move(endpoint)));
+    auto connecting = gate::reporting_failure(upstream.outcome, connect_allowed(std::move(endpoint)));
+    upstream.server = co_await finally(std::move(connecting), gate_.recorded());
     co_return std::move(upstream);
 }
 

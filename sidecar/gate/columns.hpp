@@ -14,6 +14,9 @@ inline constexpr std::size_t max_columns = 76;
 // Of the source line that makes a call.
 inline constexpr std::size_t max_source_columns = 200;
 
+// Of the error with which an action ended.
+inline constexpr std::size_t max_outcome_columns = 400;
+
 // Of a line of escape_unprintable(). Characters that may be two columns wide count as two, also where they are not.
 std::size_t columns(std::string_view line);
 

@@ -11,8 +11,6 @@ namespace cellgate::gate {
 
 namespace {
 
-constexpr std::size_t max_outcome_columns = 400;
-
 std::size_t bytes_of_lines(const std::vector<std::string>& lines) {
     std::size_t bytes = 0;
     for (const std::string& line : lines) {
@@ -45,9 +43,6 @@ void Decisions::on_ended(ActionId action, const protocol::Outcome& outcome) {
                              [](const Entry& entry, ActionId number) { return entry.said.number < number; });
         if (found != list->end() && found->said.number == action) {
             found->said.outcome = outcome;
-            if (outcome.error) {
-                found->said.outcome->error = cut_to_line(*outcome.error, max_outcome_columns);
-            }
         }
     }
 }

@@ -1,5 +1,6 @@
 #include "gate/gate.hpp"
 
+#include "columns.hpp"
 #include "gate_impl.hpp"
 #include "rules.hpp"
 
@@ -11,6 +12,12 @@ Gate::~Gate() = default;
 
 Task<Decision> Gate::decide(Request request) {
     return Impl::decide_stored(impl_, std::move(request));
+}
+
+Task<void> Gate::recorded() {
+    if (impl_->options.record != nullptr) {
+        co_await impl_->options.record->stored();
+    }
 }
 
 OutcomeReport Gate::outcome_report(const Decision& decision) {
@@ -28,7 +35,7 @@ void OutcomeReport::send(Status status, std::string error) {
     if (const auto report = std::exchange(report_, nullptr)) {
         outcome_.status = status;
         if (!error.empty()) {
-            outcome_.error = std::move(error);
+            outcome_.error = cut_to_line(error, max_outcome_columns);
         }
         report(std::move(outcome_));
     }

@@ -139,9 +139,12 @@ Task<Decision> Gate::Impl::decide(std::shared_ptr<Impl> self, Request request) {
 }
 
 Task<Decision> Gate::Impl::decide_stored(std::shared_ptr<Impl> self, Request request) {
-    Decision decision = co_await decide(self, std::move(request));
     RecordSink* record = self->options.record;
-    if (record == nullptr || decision.action_id == 0) {
+    const bool awaits_record = request.awaits_record;
+    Decision decision = co_await decide(self, std::move(request));
+    const bool waits =
+        decision.by != ResolvedBy::rule || !awaits_record || (record != nullptr && record->is_required());
+    if (record == nullptr || decision.action_id == 0 || !waits) {
         co_return decision;
     }
     protocol::Outcome outcome; // of an allowed action that does not run
@@ -153,6 +156,7 @@ Task<Decision> Gate::Impl::decide_stored(std::shared_ptr<Impl> self, Request req
         outcome.status = protocol::OutcomeStatus::cancelled;
     } catch (const Error& error) {
         outcome.status = protocol::OutcomeStatus::failed;
+        outcome.error = error.message;
         problem = error;
     }
     if (decision.allowed) {

@@ -174,7 +174,9 @@ Task<RawJson> Server::list_tasks(RawJson params) {
     task_caller(params, "tasks/list", Era::legacy);
     std::string tasks;
     for (const std::shared_ptr<Call>& call : task_calls_) {
-        tasks += fmt::format("{}{{{}}}", tasks.empty() ? "" : ",", task_members(*call));
+        if (call->caller.era == Era::legacy) {
+            tasks += fmt::format("{}{{{}}}", tasks.empty() ? "" : ",", task_members(*call));
+        }
     }
     co_return RawJson::checked(R"({"tasks":[)" + tasks + "]}");
 }
@@ -209,7 +211,10 @@ Task<RawJson> Server::task_result(RawJson params, std::string beside) {
 // Until the question was answered or withdrawn.
 Task<void> Server::show(std::shared_ptr<Call> call, std::shared_ptr<Elicitation> asked) {
     asked->is_shown = true;
-    const ScopeExit shown([asked] { asked->is_shown = false; });
+    const ScopeExit shown([call, asked] {
+        asked->is_shown = false;
+        call->moved.notify(); // another request may wait to show it
+    });
     TaskScope asking;
     std::exception_ptr problem;
     asking.spawn(ask_client(call, asked, &problem));
@@ -229,6 +234,8 @@ Task<void> Server::ask_client(std::shared_ptr<Call> call, std::shared_ptr<Elicit
         before_message_(call->caller.beside);
         const RawJson answer = co_await peer_.call_raw("elicitation/create", std::move(form));
         call->answer(asked, consent_of(answer, asked->question));
+    } catch (const Cancelled&) {
+        throw;
     } catch (const Error&) {
         *problem = std::current_exception();
         call->moved.notify();

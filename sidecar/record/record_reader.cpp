@@ -14,6 +14,7 @@
 #include <limits>
 #include <set>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace cellgate::record {
 
@@ -120,6 +121,10 @@ struct RecordReader::Impl {
     std::string directory;
     Database database{existing_database(directory), Database::Access::read};
 };
+
+bool RecordReader::exists(const std::string& directory) {
+    return ::access((directory + "/record.sqlite").c_str(), F_OK) == 0;
+}
 
 RecordReader::RecordReader(std::string directory) : impl_(new Impl{std::move(directory)}) {}
 RecordReader::~RecordReader() = default;

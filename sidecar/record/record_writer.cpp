@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
+#include <utility>
 
 namespace cellgate::record {
 
@@ -25,6 +27,17 @@ std::string made_directory(const std::string& path) {
     return path;
 }
 
+// Until the descriptor is closed.
+UniqueFd lock(const std::string& directory) {
+    UniqueFd locked(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    while (!locked.valid() || ::flock(locked.get(), LOCK_EX) != 0) {
+        if (!locked.valid() || errno != EINTR) {
+            throw system_error(ErrorCode::store_failed, fmt::format("cannot lock {}", directory), errno);
+        }
+    }
+    return locked;
+}
+
 std::string database_path(const std::string& directory) {
     return directory + "/record.sqlite";
 }
@@ -33,17 +46,21 @@ std::string database_path(const std::string& directory) {
 
 RecordWriter::RecordWriter(const std::string& directory, const std::string& origin,
                            std::optional<std::string> checkpoint_copy)
-    : key_(SigningKey::open(made_directory(directory), origin)),
+    : opening_(lock(made_directory(directory))), key_(SigningKey::open(directory, origin)),
       database_(database_path(directory), Database::Access::write), checkpoint_copy_(std::move(checkpoint_copy)) {
     make_tables();
     insert_.emplace(database_, "INSERT INTO entries(seq, leaf, json) VALUES(?, ?, ?)");
+    data_version_.emplace(database_, "PRAGMA data_version");
     catch_up();
+    opening_ = UniqueFd();
 }
 
 void RecordWriter::catch_up() {
-    const std::int64_t size = database_.integer("SELECT max(seq) + 1 FROM entries").value_or(0);
-    if (size != tree_.size()) {
-        tree_ = StoredHashes(database_).tree(size);
+    data_version_->step();
+    const std::int64_t version = data_version_->integer(0);
+    data_version_->run();
+    if (std::exchange(seen_version_, version) != version) {
+        tree_ = StoredHashes(database_).tree(database_.integer("SELECT max(seq) + 1 FROM entries").value_or(0));
         last_checkpoint_ = database_.integer("SELECT max(size) FROM checkpoints").value_or(0);
     }
 }
@@ -72,7 +89,10 @@ std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
         request.first_kept > 0 || size - last_checkpoint_ >= (request.checkpoint ? 1 : checkpoint_interval);
     // What a checkpoint says must not be lost, or the record would seem to be cut.
     const bool synced = request.durability == Durability::synced || with_checkpoint;
-    database_.run(synced ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+    if (synced_ != synced) {
+        database_.run(synced ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+        synced_ = synced;
+    }
     Transaction transaction(database_, Database::Access::write);
     catch_up();
     MerkleTree tree = tree_;
@@ -98,7 +118,7 @@ std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
         copy_checkpoint(checkpoint);
     }
     if (request.first_kept > 0) {
-        database_.run("PRAGMA incremental_vacuum");
+        give_back_pages();
     }
     return stored;
 }
@@ -123,16 +143,29 @@ void RecordWriter::remove_before(std::int64_t first_kept) {
     Statement(database_, "DELETE FROM checkpoints WHERE size < ?").bind(first_kept).run();
 }
 
+// Some of the pages that are free now: not for so long that others wait. The entries are stored, whatever becomes of
+// it.
+void RecordWriter::give_back_pages() {
+    try {
+        database_.run("PRAGMA incremental_vacuum(4000)");
+    } catch (const Error& error) {
+        log_warning("the record's file did not become smaller: {}", error.message);
+    }
+}
+
 // The entries are stored, whatever becomes of the copy.
 void RecordWriter::copy_checkpoint(const std::string& text) const {
     if (!checkpoint_copy_) {
         return;
     }
     const UniqueFd file(::open(checkpoint_copy_->c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
-    const off_t end = ::lseek(file.get(), 0, SEEK_END);
     char last = '\n';
-    const bool is_cut = end > 0 && ::pread(file.get(), &last, 1, end - 1) == 1 && last != '\n';
-    if (!write_all(file.get(), (is_cut ? "\n" : "") + text) || ::fsync(file.get()) != 0) {
+    bool is_cut = false;
+    if (file.valid()) {
+        const off_t end = ::lseek(file.get(), 0, SEEK_END);
+        is_cut = end > 0 && ::pread(file.get(), &last, 1, end - 1) == 1 && last != '\n';
+    }
+    if (!file.valid() || !write_all(file.get(), (is_cut ? "\n" : "") + text) || ::fsync(file.get()) != 0) {
         const Error failed = system_error(ErrorCode::store_failed,
                                           fmt::format("cannot append a checkpoint to {}", *checkpoint_copy_), errno);
         log_warning("{}", failed.message);

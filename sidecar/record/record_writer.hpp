@@ -3,6 +3,7 @@
 // throw Error{store_failed}; after that the writer is of no use, and what the call was to write is not in the record.
 // Private to the module.
 
+#include "base/unique_fd.hpp"
 #include "checkpoint.hpp"
 #include "database.hpp"
 #include "record/record.hpp"
@@ -36,12 +37,17 @@ class RecordWriter {
     void catch_up();
     void write_entry(const StoredEntry& entry, MerkleTree& tree);
     void remove_before(std::int64_t first_kept);
+    void give_back_pages();
     void copy_checkpoint(const std::string& text) const;
 
+    UniqueFd opening_; // a lock, while a process makes or opens the record
     SigningKey key_;
     Database database_;
     std::optional<std::string> checkpoint_copy_;
     std::optional<Statement> insert_;
+    std::optional<Statement> data_version_; // another one after another connection wrote
+    std::int64_t seen_version_ = -1;
+    std::optional<bool> synced_; // the database's setting
     MerkleTree tree_;
     std::int64_t last_checkpoint_ = 0; // its size
 };

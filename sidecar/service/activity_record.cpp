@@ -5,6 +5,7 @@
 #include "base/hash.hpp"
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
+#include "base/names.hpp"
 #include "record/record_reader.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +20,8 @@ namespace {
 
 constexpr std::size_t max_kept_bytes = std::size_t{64} << 10; // of code, and of an action; of a longer one its hash
 constexpr std::size_t default_limit = 100;
+constexpr std::size_t run_digits = 12;
+constexpr std::int64_t entries_between_prunings = 5000;
 constexpr std::int64_t max_keep_days = 36'500; // as far back as times go
 constexpr std::size_t max_page_bytes = std::size_t{8} << 20;
 
@@ -178,9 +181,20 @@ ActivityRecord::ActivityRecord(Clock& clock, RunBlocking run_blocking, std::stri
 void ActivityRecord::append(record::NewEntry entry, record::Durability durability) {
     entry.time = clock_.wall();
     last_ = record_.append(std::move(entry), durability);
+    if (last_ % entries_between_prunings == entries_between_prunings - 1) {
+        tasks_.spawn(prune());
+    }
 }
 
 Task<void> ActivityRecord::stored() {
+    const std::optional<Error> problem = co_await settled();
+    if (problem && settings_.required) {
+        throw Error(*problem);
+    }
+}
+
+// Why what was appended last is not stored.
+Task<std::optional<Error>> ActivityRecord::settled() {
     const std::int64_t last = last_;
     std::optional<Error> problem;
     try {
@@ -195,9 +209,7 @@ Task<void> ActivityRecord::stored() {
         log_warning("what happens is not recorded: {}", why);
     }
     problem_ = why;
-    if (problem && settings_.required) {
-        throw Error(*problem);
-    }
+    co_return problem;
 }
 
 // ---- What happens ---------------------------------------------------------------------------------------------------
@@ -209,39 +221,43 @@ void ActivityRecord::on_decided(const gate::Request& request, const gate::Decisi
     data = with_more(data, action.size() <= max_kept_bytes
                                ? R"("action":)" + action
                                : fmt::format(R"("sha256":"{}","bytes":{})", sha256(action), action.size()));
+    data = with_more(data, run_member_);
+    if (decision.allowed) {
+        going_on_[decision.action_id] = {request.session_id, request.execution_id};
+    }
     const bool answered = decision.by == protocol::ResolvedBy::user || decision.by == protocol::ResolvedBy::elicitation;
     append({{}, "action.decided", actor_of(decision.by), request.session_id, request.execution_id, std::move(data)},
            answered ? record::Durability::synced : record::Durability::written);
 }
 
 void ActivityRecord::on_ended(gate::ActionId action, const protocol::Outcome& outcome) {
-    RawJson data = with_more(to_raw_json(outcome), fmt::format(R"("number":{})", action));
-    append({{}, "action.ended", by_cellgate, std::nullopt, std::nullopt, std::move(data)});
+    RawJson data = with_more(to_raw_json(outcome), fmt::format(R"("number":{},{})", action, run_member_));
+    const Origin origin = std::exchange(going_on_[action], {});
+    going_on_.erase(action);
+    append({{}, "action.ended", by_cellgate, origin.session_id, origin.execution_id, std::move(data)});
 }
 
 void ActivityRecord::session_opened(const std::string& session_id) {
-    without_kernel_.insert(session_id);
     append({{}, "session.created", by_cellgate, session_id, std::nullopt, RawJson::checked("{}")});
 }
 
 void ActivityRecord::session_closed(const std::string& session_id) {
-    without_kernel_.erase(session_id);
+    with_kernel_.erase(session_id);
     append({{}, "session.closed", by_cellgate, session_id, std::nullopt, RawJson::checked("{}")});
 }
 
 void ActivityRecord::session_changed(const protocol::SessionChangedParams& changed) {
     using Status = protocol::SessionStatus;
-    const RawJson nothing = RawJson::checked("{}");
-    if (changed.status == Status::idle && without_kernel_.erase(changed.session_id) != 0) {
-        append({{}, "kernel.started", by_cellgate, changed.session_id, std::nullopt, nothing});
-    } else if (changed.status == Status::dead || changed.status == Status::restarting) {
-        without_kernel_.insert(changed.session_id);
+    const bool has_none = changed.status == Status::dead || changed.status == Status::restarting;
+    if (changed.status == Status::idle && with_kernel_.insert(changed.session_id).second) {
+        append({{}, "kernel.started", by_cellgate, changed.session_id, std::nullopt, RawJson::checked("{}")});
+    } else if (has_none && with_kernel_.erase(changed.session_id) != 0) {
         append({{},
                 "kernel.ended",
                 by_cellgate,
                 changed.session_id,
                 std::nullopt,
-                changed.reason ? text_member("reason", *changed.reason) : nothing});
+                changed.reason ? text_member("reason", *changed.reason) : RawJson::checked("{}")});
     }
 }
 
@@ -286,32 +302,50 @@ void ActivityRecord::login_ended(const protocol::ToolServersLoginEndedParams& en
 // ---- Reading --------------------------------------------------------------------------------------------------------
 
 Task<protocol::RecordQueryResult> ActivityRecord::query(protocol::RecordQueryParams params) {
-    co_await stored(); // so that a client finds what it has seen
+    const std::optional<Error> unsettled = co_await settled(); // so that a client finds what it has seen
     const record::Query query = query_of(params);
     protocol::RecordQueryResult result;
     std::function<void()> read = [this, &query, &result] {
-        result = page_of(record::RecordReader(directory_).query(query), query.limit - 1);
+        if (record::RecordReader::exists(directory_)) {
+            result = page_of(record::RecordReader(directory_).query(query), query.limit - 1);
+        }
     };
     try {
         co_await run_blocking_(std::move(read));
     } catch (const Cancelled&) {
         throw;
     } catch (const Error&) {
-        if (problem_.empty()) {
+        if (!unsettled) {
             throw;
         }
     }
-    if (!problem_.empty()) {
-        result.problem = escape_unprintable(problem_);
+    if (unsettled) {
+        result.problem = escape_unprintable(unsettled->message);
     }
     co_return result;
 }
 
+// A name can be used again once the execution that had it is forgotten: what is older is somebody else's.
+Task<protocol::RecordQueryResult> ActivityRecord::query_newest(protocol::RecordQueryParams params) {
+    protocol::RecordQueryParams start;
+    start.execution_id = params.execution_id;
+    start.types = {"execution.started"};
+    start.limit = 1;
+    const protocol::RecordQueryResult found = co_await query(std::move(start));
+    if (found.entries.empty()) {
+        co_return found;
+    }
+    params.since = std::max(params.since.value_or(""), found.entries.front().time);
+    co_return co_await query(std::move(params));
+}
+
 Task<protocol::RecordVerifyResult> ActivityRecord::verify(protocol::RecordVerifyParams params) {
-    co_await stored();
+    co_await settled();
     record::VerifyResult found;
     std::function<void()> check = [this, &params, &found] {
-        found = record::RecordReader(directory_).verify(params.checkpoint);
+        if (record::RecordReader::exists(directory_)) {
+            found = record::RecordReader(directory_).verify(params.checkpoint);
+        }
     };
     co_await run_blocking_(std::move(check));
     protocol::RecordVerifyResult result;
@@ -343,8 +377,11 @@ Task<void> ActivityRecord::prune() {
 }
 
 Task<void> ActivityRecord::close() {
+    co_await tasks_.join();
     try {
         co_await record_.close();
+    } catch (const Cancelled&) {
+        throw;
     } catch (const Error& error) {
         log_warning("the record could not be closed well: {}", error.message);
     }

@@ -1,7 +1,6 @@
 #pragma once
 // `ActivityRecord` writes what happens in a sidecar into its workspace's record, and answers questions about it. What
-// it is given is appended at once, and kept off the loop; no action runs before its decision is kept
-// (gate::RecordSink).
+// it is given is appended at once, and kept off the loop.
 
 #include "base/clock.hpp"
 #include "gate/record_sink.hpp"
@@ -12,6 +11,7 @@
 #include "record_settings.hpp"
 #include "session/execution.hpp"
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,6 +27,7 @@ class ActivityRecord final : public gate::RecordSink {
                     const std::optional<std::string>& approval_id, WallTime at) override;
     void on_ended(gate::ActionId action, const protocol::Outcome& outcome) override;
     Task<void> stored() override;
+    bool is_required() const override { return settings_.required; }
 
     void session_opened(const std::string& session_id);
     void session_closed(const std::string& session_id);
@@ -37,6 +38,8 @@ class ActivityRecord final : public gate::RecordSink {
     void login_ended(const protocol::ToolServersLoginEndedParams& ended);
 
     Task<protocol::RecordQueryResult> query(protocol::RecordQueryParams params);
+    // The same of the execution that last had the id that is asked for.
+    Task<protocol::RecordQueryResult> query_newest(protocol::RecordQueryParams params);
     Task<protocol::RecordVerifyResult> verify(protocol::RecordVerifyParams params);
     // Removes what is older, and more, than the settings say.
     Task<void> prune();
@@ -44,14 +47,22 @@ class ActivityRecord final : public gate::RecordSink {
     Task<void> close();
 
   private:
+    Task<std::optional<Error>> settled();
     void append(record::NewEntry entry, record::Durability durability = record::Durability::written);
 
     Clock& clock_;
     RunBlocking run_blocking_;
     const std::string directory_;
     const RecordSettings settings_;
+    const std::string run_member_; // in JSON: numbers of actions are this sidecar's
     record::Record record_;
-    std::set<std::string> without_kernel_; // sessions
+    struct Origin {
+        std::optional<std::string> session_id;
+        std::optional<std::string> execution_id;
+    };
+    std::map<gate::ActionId, Origin> going_on_; // actions that were allowed
+    std::set<std::string> with_kernel_;         // sessions
+    TaskScope tasks_;
     std::int64_t last_ = -1; // that was appended
     std::string problem_;    // why the last one that was waited for is not kept; empty if it is
 };

@@ -15,6 +15,7 @@ struct RecordMethods {
     Task<protocol::RecordQueryResult> query(protocol::RecordQueryParams params) {
         if (client.role != protocol::Role::user) {
             require_own(params.execution_id);
+            co_return co_await sidecar.activity.query_newest(std::move(params));
         }
         co_return co_await sidecar.activity.query(std::move(params));
     }

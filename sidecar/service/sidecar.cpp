@@ -56,8 +56,8 @@ struct Sidecar::Impl {
     Impl(async::Loop& loop, SidecarOptions options);
 
     void add_handlers(Client& client);
-    // Once, in the background: probes the sandbox, so that the first kernel does not have to wait for it, and prunes the
-    // record.
+    // Once, in the background: probes the sandbox, so that the first kernel does not have to wait for it, and prunes
+    // the record.
     void warm_up();
     // After its connection ended.
     Task<void> let_go(std::shared_ptr<Client> client);

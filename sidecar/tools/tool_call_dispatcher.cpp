@@ -61,6 +61,7 @@ gate::Request call_request(const CallContext& context, const std::shared_ptr<Too
     request.from_code = context.from_code;
     request.agent = context.agent;
     request.origin = context.origin;
+    request.awaits_record = true;
     request.hints = hints_of(tool->spec);
     request.definition = [tool] { return definition_of(tool->spec); };
     request.edit = [server, tool](const RawJson& edited) {
@@ -187,8 +188,9 @@ Task<protocol::CallToolResult> ToolCallDispatcher::call(CallContext context, std
         running_[decision.action_id] = &stop;
         const ScopeExit ended([this, &decision] { running_.erase(decision.action_id); });
         auto calling = unless(&stop, call_allowed(context, server, found, std::move(decision.action)));
+        auto reported = gate::reporting_failure(outcome, std::move(calling));
         std::optional<std::optional<protocol::CallToolResult>> result =
-            co_await gate::reporting_failure(outcome, std::move(calling));
+            co_await finally(std::move(reported), gate_.recorded());
         if (!result) {
             throw Error(ErrorCode::request_cancelled, "a user cancelled this call");
         }

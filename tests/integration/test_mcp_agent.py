@@ -249,6 +249,7 @@ class Running(McpTest):
         found = modern.request("server/discover")
         self.assertEqual(found["supportedVersions"], ["2026-07-28"])
         lists = [client.request("tools/list")["tools"] for client in (legacy, modern)]
+        self.assertEqual({json.dumps(tool.pop("execution")) for tool in lists[0]}, {'{"taskSupport": "optional"}'})
         self.assertEqual(lists[0], lists[1])
         self.assertEqual({tool["name"] for tool in lists[0]}, TOOLS)
         self.assertEqual(text_of(modern.call("execute", code="6 * 7")), "42\n")

@@ -43,17 +43,16 @@ class WhatHappened(ToolsTest):
         execution.result()
         entries = self.entries(executionId=execution.id)
         self.assertEqual([entry["type"] for entry in entries],
-                         ["execution.started", "action.decided", "execution.ended"])
-        self.assertEqual([entry["actor"] for entry in entries], ["user", "user", "cellgate"])
+                         ["execution.started", "action.decided", "action.ended", "execution.ended"])
+        self.assertEqual([entry["actor"] for entry in entries], ["user", "user", "cellgate", "cellgate"])
         decided = entries[1]["data"]
         self.assertEqual((decided["decision"], decided["by"], decided["action"]["argumentsText"]),
                          ("allow", "user", '{"s":"kept"}'))
         self.assertIn("tool_1.run", decided["origin"]["text"])
         self.assertEqual(entries[0]["data"]["code"], ECHO + "tool_1.run(s='kept')")
-        (ended,) = [entry for entry in self.entries(types=["action.ended"])
-                    if entry["data"]["number"] == decided["number"]]
-        self.assertEqual(ended["data"]["status"], "succeeded")
-        self.assertTrue(entries[1]["seq"] < ended["seq"] < entries[2]["seq"])
+        ended = entries[2]["data"]
+        self.assertEqual((ended["status"], ended["number"], ended["run"]),
+                         ("succeeded", decided["number"], decided["run"]))
 
     def test_rules_and_what_they_decide_are_there(self):
         rule = self.cellgate.request("policy/add", {"rule": {"kind": "tool", "server": "fix", "tool": "tool-1",
@@ -83,7 +82,8 @@ class WhatHappened(ToolsTest):
         self.cellgate.request("session/restart", {"sessionId": "short"})
         self.cellgate.request("session/close", {"sessionId": "short"})
         self.assertEqual([entry["type"] for entry in self.entries(sessionId="short") if "action" not in entry["type"]],
-                         ["session.created", "kernel.started", "kernel.ended", "kernel.started", "session.closed"])
+                         ["session.created", "kernel.started", "kernel.ended", "kernel.started", "kernel.ended",
+                          "session.closed"])
 
     def test_it_verifies_while_it_is_written(self):
         result = self.cellgate.request("record/verify")
@@ -206,6 +206,7 @@ class ThatCannotBeWritten(WorkspaceTest):
         cellgate = self.broken(required=True)
         execution = cellgate.run(self.HOST, approvals="allow")
         self.assertIn("it cannot be recorded", execution.result()["error"]["evalue"])
+        self.assertIn("cannot", cellgate.request("record/query")["problem"])
         self.assertEqual(execution.text(), "")
 
 

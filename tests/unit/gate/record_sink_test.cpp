@@ -31,6 +31,7 @@ struct Sink final : gate::RecordSink {
 struct SlowSink final : gate::RecordSink {
     Event released;
     std::optional<Error> problem;
+    bool required = false;
     std::vector<protocol::OutcomeStatus> outcomes;
 
     void on_decided(const gate::Request& /*request*/, const gate::Decision& /*decision*/,
@@ -38,6 +39,7 @@ struct SlowSink final : gate::RecordSink {
     void on_ended(gate::ActionId /*action*/, const protocol::Outcome& outcome) override {
         outcomes.push_back(outcome.status);
     }
+    bool is_required() const override { return required; }
     Task<void> stored() override {
         co_await released.wait();
         if (problem) {
@@ -141,6 +143,22 @@ TEST_CASE("no action runs before its decision is recorded") {
     REQUIRE(call->decision);
     CHECK(call->decision->allowed);
     CHECK(fixture.sink.outcomes.empty());
+}
+
+TEST_CASE(
+    "a rule's yes is not waited for where the enforcement point waits with the result, unless a user wants that") {
+    for (const bool required : {false, true}) {
+        SlowlyRecorded fixture;
+        fixture.sink.required = required;
+        gate::Request request;
+        request.action = tool(R"({"path":"a"})");
+        request.session_id = "s";
+        request.awaits_record = true;
+        const auto call = fixture.ask(std::move(request));
+        CHECK(call->decision.has_value() == !required);
+        fixture.sink.released.set();
+        CHECK(call->decision.has_value());
+    }
 }
 
 TEST_CASE("an action that was allowed and must not run unrecorded is denied, and has failed") {

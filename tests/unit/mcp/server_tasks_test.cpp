@@ -187,6 +187,38 @@ TEST_CASE("a task of 2025-11-25 asks while its result is waited for") {
     CHECK(text_of(client.answer(4)) == "yes");
 }
 
+TEST_CASE("a question that is withdrawn while it is shown leaves its task to the next question") {
+    Fixture fixture;
+    Bare client(fixture);
+    client.initialize("2025-11-25", R"({"elicitation":{}})");
+    client.request(1, "tools/call", R"({"name":"swap","task":{}})");
+    const std::string id = R"({"taskId":)" + client.answer(1)["result"]["task"]["taskId"].dump() + "}";
+    client.request(2, "tasks/result", id);
+    REQUIRE(client.all("elicitation/create").size() == 1);
+    fixture.record.release.set(); // withdraws it, and asks another one
+    const std::vector<Json> questions = client.all("elicitation/create");
+    REQUIRE(questions.size() == 2);
+    client.accept(questions.front());
+    CHECK(fixture.record.answers.empty());
+    client.accept(questions.back());
+    CHECK(text_of(client.answer(2)) == "done");
+}
+
+TEST_CASE("of two requests that wait for a result, the other one shows the question once the first is given up") {
+    Fixture fixture;
+    Bare client(fixture);
+    client.initialize("2025-11-25", R"({"elicitation":{}})");
+    client.request(1, "tools/call", R"({"name":"ask","task":{}})");
+    const std::string id = R"({"taskId":)" + client.answer(1)["result"]["task"]["taskId"].dump() + "}";
+    client.request(2, "tasks/result", id);
+    client.request(3, "tasks/result", id);
+    REQUIRE(client.all("elicitation/create").size() == 1);
+    client.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
+    REQUIRE(client.all("elicitation/create").size() == 2);
+    client.accept(client.all("elicitation/create").back());
+    CHECK(text_of(client.answer(3)) == "yes");
+}
+
 TEST_CASE("older clients have no tasks") {
     Fixture fixture;
     Bare client(fixture);
@@ -231,7 +263,7 @@ TEST_CASE("our own client follows the tasks of our server") {
         CHECK(text.empty());
         fixture.record.release.set();
         fixture.clock.advance(1s);
-        CHECK(text == R"([{"type":"text","text":"released"}])");
         co_await calling.join();
+        CHECK(text == R"([{"type":"text","text":"released"}])");
     });
 }

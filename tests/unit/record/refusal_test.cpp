@@ -105,7 +105,7 @@ TEST_CASE("what waits behind a batch that is refused is refused with it") {
         work.released.set();
     }
     CHECK(errors.size() == 3);
-    CHECK(record.append(numbered_entry(3), Durability::written) == 1);
+    record.append(numbered_entry(3), Durability::written);
     result_of(record.close());
     const std::vector<std::string> entries = all_entries(folder.reader());
     REQUIRE(entries.size() == 2);
@@ -154,6 +154,27 @@ TEST_CASE("one that has entries and could be opened only later goes on with it")
     REQUIRE(entries.size() == 7);
     CHECK(entries[5].find(R"({"dropped":1,)") != std::string::npos);
     CHECK(folder.reader().verify(folder.kept()).ok);
+}
+
+TEST_CASE("sidecars that begin a record at the same time begin one record") {
+    for (int round = 0; round < 10; ++round) {
+        RecordFolder folder;
+        std::vector<std::thread> sidecars;
+        std::vector<std::string> problems(4);
+        for (std::string& problem : problems) {
+            sidecars.emplace_back([&folder, &problem] {
+                Record record(folder.options());
+                problem = stored_or_error(record, 0);
+                problem += error_of(record.close());
+            });
+        }
+        for (std::thread& sidecar : sidecars) {
+            sidecar.join();
+        }
+        CHECK(problems == std::vector<std::string>(4));
+        CHECK(all_entries(folder.reader()).size() == 4);
+        CHECK(folder.reader().verify(folder.kept()).ok);
+    }
 }
 
 TEST_CASE("two sidecars of a workspace append to one record") {

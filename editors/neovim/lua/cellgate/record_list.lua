@@ -47,16 +47,15 @@ local function read_entries(here, filter, wanted, done)
   ask()
 end
 
--- By the `seq` of an end, the decision that allowed it. A sidecar counts its decisions from 1: of those with the same
--- number, the last one before the end.
+-- By the `seq` of an end, the decision that allowed it: each run of a sidecar counts its decisions from 1.
 local function decisions_of(entries)
   local by_number, found = {}, {}
   for i = #entries, 1, -1 do
     local entry = entries[i]
-    local number = entry.data.number
-    if number and entry.type == "action.decided" then
+    local number = ("%s %s"):format(entry.data.run, entry.data.number)
+    if entry.type == "action.decided" then
       by_number[number] = entry
-    elseif number and entry.type == "action.ended" then
+    elseif entry.type == "action.ended" then
       found[entry.seq] = by_number[number]
     end
   end

@@ -123,14 +123,15 @@ export class RecordEntries implements Disposable {
     }
 }
 
-/** A sidecar counts its decisions from 1: of those with the same number, the last one before the end. */
+/** By the end of an action, the decision that allowed it: each run of a sidecar counts its decisions from 1. */
 function decisionsOf(entries: readonly RecordEntry[]): Map<RecordEntry, RecordEntry> {
     const byNumber = new Map<unknown, RecordEntry>();
     const found = new Map<RecordEntry, RecordEntry>();
     for (const entry of entries.toReversed()) {
-        const { number } = entry.data;
-        if (entry.type === "action.decided") byNumber.set(number, entry);
-        const decided = entry.type === "action.ended" ? byNumber.get(number) : undefined;
+        const { run, number } = entry.data;
+        const key = `${run} ${number}`;
+        if (entry.type === "action.decided") byNumber.set(key, entry);
+        const decided = entry.type === "action.ended" ? byNumber.get(key) : undefined;
         if (decided) found.set(entry, decided);
     }
     return found;

@@ -35,6 +35,9 @@ struct Request {
     std::optional<std::string> needs_explicit_host_rule;
     // Only a deny rule can stop it, since it is a part of an action that was allowed already. No user is asked.
     bool deny_rules_only = false;
+    // The enforcement point awaits Gate::recorded() before it reports the result. So the action need not wait for the
+    // record of a rule's yes.
+    bool awaits_record = false;
     // Makes the action with other arguments: checks these against the tool's schema, resolves what depends on them.
     // Throws Error when they do not fit. Empty: the action cannot be edited.
     std::function<Action(const RawJson& arguments)> edit;

@@ -89,10 +89,14 @@ class Gate {
     Gate& operator=(const Gate&) = delete;
     ~Gate();
 
-    // Decides, and asks a user where no rule decides. Returns once the decision is recorded; without a record, an allow
-    // by a rule without paths takes no further turn of the loop. Cancelling the awaiting task withdraws the approval.
-    // Throws Error{limit_exceeded} for arguments over 8 MiB, Error{internal_error} for an action that is not complete.
+    // Decides, and asks a user where no rule decides. Returns once the decision is recorded, unless the request waits
+    // for that itself; then an allow by a rule without paths takes no further turn of the loop. Cancelling the awaiting
+    // task withdraws the approval. Throws Error{limit_exceeded} for arguments over 8 MiB, Error{internal_error} for an
+    // action that is not complete.
     Task<Decision> decide(Request request);
+
+    // Until all decisions are recorded; no effect of an action is reported before.
+    Task<void> recorded();
 
     // Of an action that was allowed: the enforcement point holds it while the action goes on. Of any other, it reports
     // nothing.

@@ -20,9 +20,10 @@ struct RecordSink {
                             const std::optional<std::string>& approval_id, WallTime at) = 0;
     // At most once for each action that was allowed, in any order.
     virtual void on_ended(ActionId action, const protocol::Outcome& outcome) = 0;
-    // Until all that it received is kept; no action runs before. Throws Error if an action must not run since it is
-    // not.
+    // Until all that it received is kept. Throws Error if no action may run that is not.
     virtual Task<void> stored() { co_return; }
+    // Whether no action may run before its decision is kept.
+    virtual bool is_required() const { return false; }
 
   protected:
     ~RecordSink() = default;

@@ -51,6 +51,7 @@ struct InclusionProof {
 
 class RecordReader {
   public:
+    static bool exists(const std::string& directory);
     // Throws when there is no record.
     explicit RecordReader(std::string directory);
     ~RecordReader();

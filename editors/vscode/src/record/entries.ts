@@ -129,7 +129,7 @@ function decisionsOf(entries: readonly RecordEntry[]): Map<RecordEntry, RecordEn
     const found = new Map<RecordEntry, RecordEntry>();
     for (const entry of entries.toReversed()) {
         const { run, number } = entry.data;
-        const key = `${run} ${number}`;
+        const key = JSON.stringify([run, number]);
         if (entry.type === "action.decided") byNumber.set(key, entry);
         const decided = entry.type === "action.ended" ? byNumber.get(key) : undefined;
         if (decided) found.set(entry, decided);

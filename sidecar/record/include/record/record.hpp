@@ -1,8 +1,8 @@
 #pragma once
 // `Record` is the list of all that happened in a workspace, which is only appended to and proves itself
-// (docs/record-format.md). The service owns it. Appending returns at once; the work is done off the loop, one batch at a time,
-// in order: what is appended meanwhile is the next batch. Nothing is dropped unnoticed: entries that cannot be stored
-// are counted, and the next one that is stored follows an entry of type "record.gap".
+// (docs/record-format.md). The service owns it. Appending returns at once; the work is done off the loop, one batch at
+// a time, in order: what is appended meanwhile is the next batch. Nothing is dropped unnoticed: entries that cannot be
+// stored are counted, and the next one that is stored follows an entry of type "record.gap".
 
 #include "base/run_blocking.hpp"
 #include "base/task.hpp"

@@ -12,8 +12,6 @@ namespace cellgate::record {
 
 namespace {
 
-constexpr int busy_milliseconds = 5000;
-
 const char* hint_for(int status) {
     switch (status) {
     case SQLITE_FULL:
@@ -44,8 +42,12 @@ Database::Database(const std::string& path, Access access) : path_(path), writes
     if (status != SQLITE_OK) {
         fail();
     }
-    sqlite.busy_timeout(connection, busy_milliseconds);
+    set_patience(patience);
     run("PRAGMA cell_size_check=ON"); // finds damage earlier
+}
+
+void Database::set_patience(int milliseconds) {
+    SqliteLibrary::get().busy_timeout(connection_.get(), milliseconds);
 }
 
 void Database::fail() const {

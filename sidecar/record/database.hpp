@@ -15,6 +15,8 @@
 
 namespace cellgate::record {
 
+inline constexpr int patience = 5000; // ms, for another process that writes
+
 class Database {
   public:
     enum class Access { read, write };
@@ -22,6 +24,8 @@ class Database {
     // `write` makes the file when there is none, for this user alone.
     Database(const std::string& path, Access access);
 
+    // How long to wait for another process that writes. Seconds, unless it was set.
+    void set_patience(int milliseconds);
     // One or several statements without a result.
     void run(const std::string& sql);
     // The first column of the first row of `sql`; nothing without a row.

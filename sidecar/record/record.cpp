@@ -11,6 +11,7 @@ namespace cellgate::record {
 namespace {
 
 constexpr std::string_view own_actor = "cellgate";
+constexpr std::size_t max_later = 100; // entries that wait for another one
 
 struct GapData {
     std::int64_t dropped;
@@ -116,7 +117,9 @@ struct Record::Impl {
         batch.request.entries.push_back(std::move(entry));
         batch.request.durability = std::max(batch.request.durability, durability);
         batch.request.first_kept = std::max(batch.request.first_kept, first_kept);
-        start();
+        if (batch.request.durability != Durability::later || batch.request.entries.size() >= max_later) {
+            start();
+        }
         return next_ticket++;
     }
 
@@ -129,8 +132,10 @@ struct Record::Impl {
     Task<void> write_batches() {
         while (next) {
             current = std::exchange(next, nullptr);
-            std::function<void()> work = [this, batch = current] { write(*batch); };
-            co_await options.run_blocking(std::move(work));
+            if (!write_here(*current)) {
+                std::function<void()> work = [this, batch = current] { write(*batch); };
+                co_await options.run_blocking(std::move(work));
+            }
             const std::shared_ptr<Batch> batch = std::exchange(current, nullptr);
             if (batch->error) {
                 refuse_all(batch);
@@ -139,6 +144,21 @@ struct Record::Impl {
             }
         }
         running = false;
+    }
+
+    // On the loop, as journals are written: going to another thread and back takes longer than a quick write. False if
+    // that is no quick one, or did not work at once.
+    bool write_here(Batch& batch) {
+        if (!writer || !writer->is_quick(batch.request)) {
+            return false;
+        }
+        try {
+            batch.stored = writer->write_quickly(batch.request);
+            return true;
+        } catch (const Error&) {
+            writer.reset(); // the job opens it again, and waits
+            return false;
+        }
     }
 
     // In the job.
@@ -182,7 +202,10 @@ struct Record::Impl {
         }
     }
 
-    Task<void> stored(std::int64_t ticket) const {
+    Task<void> stored(std::int64_t ticket) {
+        if (next && next->has(ticket)) {
+            start();
+        }
         for (const std::shared_ptr<Batch>& batch : {current, next}) {
             if (batch && batch->has(ticket)) {
                 return until_done(batch);
@@ -205,7 +228,7 @@ struct Record::Impl {
 
     Task<void> close() {
         co_await scope.join();
-        if (dropped > 0) {
+        if (next || dropped > 0) {
             next_batch();
             start();
             co_await scope.join();

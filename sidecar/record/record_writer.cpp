@@ -21,6 +21,8 @@ namespace cellgate::record {
 namespace {
 
 constexpr std::int64_t checkpoint_interval = 1000; // entries
+constexpr std::size_t max_quick_entries = 4;
+constexpr std::size_t max_in_log = 500;
 
 std::string made_directory(const std::string& path) {
     make_private_directory(path);
@@ -49,6 +51,7 @@ RecordWriter::RecordWriter(const std::string& directory, const std::string& orig
     : opening_(lock(made_directory(directory))), key_(SigningKey::open(directory, origin)),
       database_(database_path(directory), Database::Access::write), checkpoint_copy_(std::move(checkpoint_copy)) {
     make_tables();
+    database_.run("PRAGMA wal_autocheckpoint=0"); // which would happen in a quick write, too
     insert_.emplace(database_, "INSERT INTO entries(seq, leaf, json) VALUES(?, ?, ?)");
     data_version_.emplace(database_, "PRAGMA data_version");
     catch_up();
@@ -83,10 +86,25 @@ void RecordWriter::make_tables() {
     }
 }
 
+bool RecordWriter::is_checkpoint_due(const WriteRequest& request) const {
+    const std::int64_t size = tree_.size() + static_cast<std::int64_t>(request.entries.size());
+    return request.first_kept > 0 || size - last_checkpoint_ >= (request.checkpoint ? 1 : checkpoint_interval);
+}
+
+bool RecordWriter::is_quick(const WriteRequest& request) const {
+    return request.durability != Durability::synced && request.entries.size() <= max_quick_entries &&
+           in_log_ < max_in_log && !is_checkpoint_due(request);
+}
+
+std::vector<StoredEntry> RecordWriter::write_quickly(const WriteRequest& request) {
+    database_.set_patience(0);
+    std::vector<StoredEntry> stored = write(request);
+    database_.set_patience(patience);
+    return stored;
+}
+
 std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
-    std::int64_t size = tree_.size() + static_cast<std::int64_t>(request.entries.size());
-    const bool with_checkpoint =
-        request.first_kept > 0 || size - last_checkpoint_ >= (request.checkpoint ? 1 : checkpoint_interval);
+    const bool with_checkpoint = is_checkpoint_due(request);
     // What a checkpoint says must not be lost, or the record would seem to be cut.
     const bool synced = request.durability == Durability::synced || with_checkpoint;
     if (synced_ != synced) {
@@ -105,7 +123,7 @@ std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
     if (request.first_kept > 0) {
         remove_before(request.first_kept);
     }
-    size = tree.size();
+    const std::int64_t size = tree.size();
     std::string checkpoint;
     if (with_checkpoint) {
         checkpoint = signed_checkpoint(key_, size, tree.root());
@@ -118,7 +136,12 @@ std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
         copy_checkpoint(checkpoint);
     }
     if (request.first_kept > 0) {
-        give_back_pages();
+        tidy_up("PRAGMA incremental_vacuum(4000)"); // pages: not for so long that others wait
+    }
+    in_log_ += stored.size();
+    if (in_log_ > max_in_log) {
+        tidy_up("PRAGMA wal_checkpoint(PASSIVE)");
+        in_log_ = 0;
     }
     return stored;
 }
@@ -143,13 +166,12 @@ void RecordWriter::remove_before(std::int64_t first_kept) {
     Statement(database_, "DELETE FROM checkpoints WHERE size < ?").bind(first_kept).run();
 }
 
-// Some of the pages that are free now: not for so long that others wait. The entries are stored, whatever becomes of
-// it.
-void RecordWriter::give_back_pages() {
+// After the entries are stored, whatever becomes of this.
+void RecordWriter::tidy_up(const char* sql) {
     try {
-        database_.run("PRAGMA incremental_vacuum(4000)");
+        database_.run(sql);
     } catch (const Error& error) {
-        log_warning("the record's file did not become smaller: {}", error.message);
+        log_warning("the record's files are larger than they need to be: {}", error.message);
     }
 }
 

@@ -17,7 +17,7 @@ namespace cellgate::record {
 
 struct WriteRequest {
     std::vector<NewEntry> entries;
-    Durability durability = Durability::written;
+    Durability durability = Durability::later;
     std::int64_t first_kept = 0; // entries before it are removed; a multiple of 256
     bool checkpoint = false;     // whether or not one is due
 };
@@ -30,14 +30,19 @@ class RecordWriter {
     std::int64_t size() const { return tree_.size(); }
     // In one transaction. Nothing of it is lost when the process is killed after this.
     std::vector<StoredEntry> write(const WriteRequest& request);
+    // Whether writing this goes no further than the system's page cache, in well under a millisecond.
+    bool is_quick(const WriteRequest& request) const;
+    // The same as write() for what is quick, but waits for no other process.
+    std::vector<StoredEntry> write_quickly(const WriteRequest& request);
 
   private:
+    bool is_checkpoint_due(const WriteRequest& request) const;
     void make_tables();
     // What other processes appended.
     void catch_up();
     void write_entry(const StoredEntry& entry, MerkleTree& tree);
     void remove_before(std::int64_t first_kept);
-    void give_back_pages();
+    void tidy_up(const char* sql);
     void copy_checkpoint(const std::string& text) const;
 
     UniqueFd opening_; // a lock, while a process makes or opens the record
@@ -48,6 +53,7 @@ class RecordWriter {
     std::optional<Statement> data_version_; // another one after another connection wrote
     std::int64_t seen_version_ = -1;
     std::optional<bool> synced_; // the database's setting
+    std::size_t in_log_ = 0;     // entries in SQLite's log that are not moved into the database yet; about
     MerkleTree tree_;
     std::int64_t last_checkpoint_ = 0; // its size
 };

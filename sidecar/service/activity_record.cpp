@@ -234,7 +234,9 @@ void ActivityRecord::on_ended(gate::ActionId action, const protocol::Outcome& ou
     RawJson data = with_more(to_raw_json(outcome), fmt::format(R"("number":{},{})", action, run_member_));
     const Origin origin = std::exchange(going_on_[action], {});
     going_on_.erase(action);
-    append({{}, "action.ended", by_cellgate, origin.session_id, origin.execution_id, std::move(data)});
+    // A loop of calls is written once for each call, with the next one; that of the last one with the execution's end.
+    append({{}, "action.ended", by_cellgate, origin.session_id, origin.execution_id, std::move(data)},
+           record::Durability::later);
 }
 
 void ActivityRecord::session_opened(const std::string& session_id) {

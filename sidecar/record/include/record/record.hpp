@@ -1,8 +1,10 @@
 #pragma once
 // `Record` is the list of all that happened in a workspace, which is only appended to and proves itself
-// (docs/record-format.md). The service owns it. Appending returns at once; the work is done off the loop, one batch at
-// a time, in order: what is appended meanwhile is the next batch. Nothing is dropped unnoticed: entries that cannot be
-// stored are counted, and the next one that is stored follows an entry of type "record.gap".
+// (docs/record-format.md). The service owns it. A few small
+// entries are written at once, into the system's page cache; whatever may take longer (the first batch, what is synced,
+// checkpoints, another process that writes) is done off the loop, one batch at a time, in order: what is appended
+// meanwhile is the next batch. Nothing is dropped unnoticed: entries that cannot be stored are counted, and the next
+// one that is stored follows an entry of type "record.gap".
 
 #include "base/run_blocking.hpp"
 #include "base/task.hpp"
@@ -16,8 +18,9 @@
 
 namespace cellgate::record {
 
-// `written`: in the system's page cache, which survives a kill of the process. `synced`: on the disk.
-enum class Durability { written, synced };
+// `later`: with the next entry that is not. `written`: in the system's page cache, which survives a kill of the
+// process. `synced`: on the disk.
+enum class Durability { later, written, synced };
 
 struct RecordOptions {
     std::string directory;                      // the record's own; made with mode 0700

@@ -175,6 +175,7 @@ protocol::RecordQueryResult page_of(std::vector<record::StoredEntry> found, std:
 ActivityRecord::ActivityRecord(Clock& clock, RunBlocking run_blocking, std::string directory,
                                const RecordSettings& settings)
     : clock_(clock), run_blocking_(std::move(run_blocking)), directory_(std::move(directory)), settings_(settings),
+      run_member_(fmt::format(R"("run":"{}")", random_id().substr(0, run_digits))),
       record_({directory_, "cellgate/" + directory_.substr(directory_.rfind('/') + 1), settings.checkpoint_copy,
                run_blocking_}) {}
 
@@ -215,8 +216,10 @@ Task<std::optional<Error>> ActivityRecord::settled() {
 // ---- What happens ---------------------------------------------------------------------------------------------------
 
 void ActivityRecord::on_decided(const gate::Request& request, const gate::Decision& decision,
-                                const std::optional<std::string>& approval_id, WallTime /*at*/) {
-    RawJson data = to_raw_json(gate::past_decision(request, decision, approval_id));
+                                const std::optional<std::string>& approval_id, WallTime at) {
+    protocol::PastDecision past = gate::past_decision(request, decision, approval_id);
+    past.decided_at = to_rfc3339(at);
+    RawJson data = to_raw_json(past);
     const std::string action = to_json(gate::to_protocol(decision.action));
     data = with_more(data, action.size() <= max_kept_bytes
                                ? R"("action":)" + action

@@ -83,7 +83,7 @@ class Joining(WorkspaceSidecarTest):
         self.assertIn("a folder of its own", answer["error"]["data"]["hint"])
         self.assertEqual(process.returncode, 1)
         self.assertIn(b"it holds the stored rules", err)
-        self.assertEqual(workspace_sidecars(self.workspace), set())
+        wait_until(lambda: not workspace_sidecars(self.workspace), "the end of the sidecar")
 
 
 class Leaving(WorkspaceSidecarTest):

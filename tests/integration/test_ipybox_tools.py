@@ -148,7 +148,7 @@ class Cancelling(ToolsTest):
         self.cellgate.request("action/cancel", {"number": past["number"]})
         self.assert_withdrawn(self.received("tools/call")[-1]["id"])
         execution = self.cellgate.run("thread.join()\nprint(type(error).__name__, error)")
-        self.assertEqual(execution.text(), "ToolCallError a user cancelled this call\n")
+        self.assertEqual(execution.text(), "ToolCallError fix.hang: a user cancelled this call\n")
         ended = self.cellgate.request("policy/decisions")["decisions"][0]
         self.assertEqual((ended["outcome"]["status"], ended.get("cancellable")), ("cancelled", None))
         self.cellgate.request("action/cancel", {"number": past["number"]})  # it has ended

@@ -172,7 +172,9 @@ std::optional<std::chrono::system_clock::time_point> parse_rfc3339(std::string_v
     const std::string_view fraction = text.substr(shape.size(), text.size() - shape.size() - 1);
     const bool has_fraction = fraction.size() >= 2 && fraction.size() <= 10 && fraction.front() == '.' &&
                               std::all_of(fraction.begin() + 1, fraction.end(), is_digit);
-    if (!day.ok() || number(11, 2) > 23 || number(14, 2) > 59 || number(17, 2) > 60 ||
+    // A time_point counts nanoseconds in 64 bits: it ends in 2262.
+    const bool is_countable = day.year() >= std::chrono::year(1970) && day.year() <= std::chrono::year(2261);
+    if (!day.ok() || !is_countable || number(11, 2) > 23 || number(14, 2) > 59 || number(17, 2) > 59 ||
         (!fraction.empty() && !has_fraction)) {
         return std::nullopt;
     }

@@ -1,5 +1,6 @@
 #include "definitions.hpp"
 
+#include "base/encoding.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -33,7 +34,7 @@ std::string identity_of_newest(const std::vector<protocol::Rule>& rules, const P
             rule.tool != call.tool) {
             continue;
         }
-        const std::optional<WallTime> made = parse_time(rule.created_at.value_or(""));
+        const std::optional<WallTime> made = parse_rfc3339(rule.created_at.value_or(""));
         if (made && (!newest || *made >= *newest)) {
             newest = made;
             identity = *rule.tool_identity;

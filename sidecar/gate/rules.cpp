@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace cellgate::gate {
 
@@ -113,42 +112,6 @@ bool binds_exactly(const Rule& rule) {
 
 } // namespace
 
-std::optional<WallTime> parse_time(std::string_view text) {
-    constexpr std::string_view shape = "0000-00-00T00:00:00";
-    if (text.size() <= shape.size() || text.back() != 'Z') {
-        return std::nullopt;
-    }
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (shape[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != shape[i]) {
-            return std::nullopt;
-        }
-    }
-    const std::string_view fraction = text.substr(shape.size(), text.size() - shape.size() - 1);
-    constexpr std::size_t max_fraction_size = 10; // the point and nine digits
-    if (!fraction.empty() && (fraction.front() != '.' || fraction.size() < 2 || fraction.size() > max_fraction_size ||
-                              fraction.find_first_not_of("0123456789", 1) != std::string_view::npos)) {
-        return std::nullopt;
-    }
-    const auto number = [text](std::size_t at, std::size_t length) {
-        int value = 0;
-        std::from_chars(text.data() + at, text.data() + at + length, value);
-        return value;
-    };
-    const std::chrono::year_month_day day(std::chrono::year(number(0, 4)),
-                                          std::chrono::month(static_cast<unsigned>(number(5, 2))),
-                                          std::chrono::day(static_cast<unsigned>(number(8, 2))));
-    const int hour = number(11, 2);
-    const int minute = number(14, 2);
-    const int second = number(17, 2);
-    // A WallTime counts nanoseconds in 64 bits: it ends in 2262.
-    if (!day.ok() || hour > 23 || minute > 59 || second > 59 || day.year() > std::chrono::year(2261) ||
-        day.year() < std::chrono::year(1970)) {
-        return std::nullopt;
-    }
-    return std::chrono::sys_days(day) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-           std::chrono::seconds(second);
-}
-
 Rule make_rule(protocol::RuleSpec spec, RuleSource source, WallTime now) {
     Rule rule;
     rule.id = random_id();
@@ -176,7 +139,7 @@ void check_rule(const Rule& rule) {
                            "or 192.0.2.1:8080, found {}",
                            visible_name(*rule.host)));
     }
-    if (rule.expires_at && !parse_time(*rule.expires_at)) {
+    if (rule.expires_at && !parse_rfc3339(*rule.expires_at)) {
         refuse(fmt::format("expected expiresAt as a time in UTC such as 2030-01-02T03:04:05Z, found {}",
                            visible_name(*rule.expires_at)));
     }
@@ -214,7 +177,7 @@ bool is_expired(const Rule& rule, WallTime now) {
     if (!rule.expires_at) {
         return false;
     }
-    const std::optional<WallTime> end = parse_time(*rule.expires_at);
+    const std::optional<WallTime> end = parse_rfc3339(*rule.expires_at);
     return end && *end <= now;
 }
 

@@ -9,12 +9,8 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace cellgate::gate {
-
-// Of RFC 3339 in UTC ("…Z"); nothing for any other text.
-std::optional<WallTime> parse_time(std::string_view text);
 
 // A rule in force, with a new id, from the rule as it was written.
 protocol::Rule make_rule(protocol::RuleSpec spec, protocol::RuleSource source, WallTime now);

@@ -1,9 +1,10 @@
 #pragma once
-// `difference` compares two snapshots: what is in both, or in one and certainly not in the workspace at the time of the
-// other. `describe` makes of it what a user sees. Both block, with the ObjectStore's errors.
+// `difference` compares two snapshots: what is in both, or in one and was certainly not in the workspace at the time of
+// the other. It reads only the folders that differ. `describe` makes of it what a user sees. Both block, with the
+// ObjectReader's errors.
 
 #include "changes/snapshots.hpp"
-#include "object_store.hpp"
+#include "object_reader.hpp"
 
 #include <optional>
 #include <string>
@@ -24,8 +25,8 @@ struct TreeDifference {
     bool complete = true;            // both cover all but what is ignored, and the same
 };
 
-TreeDifference difference(const ObjectStore& store, const std::string& before, const std::string& after);
-ChangeList describe(const ObjectStore& store, const TreeDifference& difference);
+TreeDifference difference(ObjectReader& reader, const std::string& before, const std::string& after);
+ChangeList describe(ObjectReader& reader, const TreeDifference& difference);
 
 // The first 100.
 inline constexpr std::size_t max_listed_left_out = 100;

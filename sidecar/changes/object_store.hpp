@@ -1,9 +1,7 @@
 #pragma once
-// `ObjectStore` is cellgate's own git repository with the snapshots, for reading, making it and forgetting; a
-// SnapshotWriter adds to it. `BlobReader` is one `git cat-file` that gives contents one after the other. Both block and
-// throw Error{store_failed}, and Error{invalid_params} for an id that is none or is not kept.
+// `ObjectStore` is cellgate's own git repository with the snapshots: made, measured and pruned. A SnapshotWriter adds
+// to it, an ObjectReader reads it. Blocks; throws Error{store_failed}.
 
-#include "coverage.hpp"
 #include "git_process.hpp"
 
 #include <cstdint>
@@ -11,24 +9,6 @@
 #include <vector>
 
 namespace cellgate::changes {
-
-struct TreeEntry {
-    std::string path;
-    std::uint32_t mode = 0; // all twelve bits, with the type
-    std::string blob;       // git's id of the content
-    bool operator==(const TreeEntry&) const = default;
-};
-
-class BlobReader {
-  public:
-    explicit BlobReader(const GitFolders& folders);
-
-    // `name` is what git calls it: its id, or ID:NAME in a tree.
-    std::string read(const std::string& name);
-
-  private:
-    GitProcess git_;
-};
 
 class ObjectStore {
   public:
@@ -39,20 +19,13 @@ class ObjectStore {
     void prepare() const;
     // In its files.
     std::uint64_t bytes() const;
-    // Sorted by path.
-    std::vector<TreeEntry> tree(const std::string& id) const;
-    Coverage coverage(const std::string& id) const;
-    // As Snapshots::read().
-    std::string read(const std::string& id, const std::string& path, std::size_t limit) const;
-    // Git keeps what these and the last snapshot have; what only others have goes with the next prune().
+    // Git keeps what these and the last snapshot have; what only others have is removed by the next prune(). They
+    // exist.
     void keep(const std::vector<std::string>& ids) const;
     void prune() const;
 
   private:
     GitFolders folders_;
 };
-
-// Throws Error{invalid_params} unless it looks like one.
-void require_snapshot_id(const std::string& id);
 
 } // namespace cellgate::changes

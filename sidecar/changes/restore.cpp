@@ -36,17 +36,14 @@ std::string next_folder(const std::string& path, const std::string& folder) {
 
 } // namespace
 
-Restore::Restore(const ObjectStore& store, const WorkspaceFiles& workspace, std::vector<FileTransition> transitions,
-                 std::string target, std::string temporary)
-    : workspace_(workspace), transitions_(std::move(transitions)), temporary_(std::move(temporary)),
-      blobs_(store.folders()) {
-    for (TreeEntry& entry : store.tree(target)) {
-        target_paths_.push_back(std::move(entry.path));
-    }
-    Coverage coverage = store.coverage(target);
-    std::ranges::move(coverage.ignored, std::back_inserter(target_paths_));
-    std::ranges::move(coverage.bare_folders, std::back_inserter(target_paths_));
-    for (LeftOut& each : coverage.left_out) {
+Restore::Restore(ObjectReader& reader, const WorkspaceFiles& workspace, std::vector<FileTransition> transitions,
+                 const std::string& target, std::string temporary)
+    : reader_(reader), workspace_(workspace), transitions_(std::move(transitions)), temporary_(std::move(temporary)) {
+    SnapshotTree tree = reader.snapshot(target);
+    target_files_ = std::move(tree.files);
+    target_paths_ = std::move(tree.coverage.ignored);
+    std::ranges::move(tree.coverage.bare_folders, std::back_inserter(target_paths_));
+    for (LeftOut& each : tree.coverage.left_out) {
         target_paths_.push_back(std::move(each.path));
     }
     std::ranges::sort(target_paths_);
@@ -61,7 +58,7 @@ std::string Restore::mismatch(const std::string& path, const std::optional<TreeE
         const bool absent = content.kind == Kind::absent || content.kind == Kind::folder;
         return absent ? "" : what_it_is(content.kind);
     }
-    const std::string bytes = blobs_.read(entry->blob);
+    const std::string bytes = reader_.blob(entry->blob);
     const FileContent content = workspace_.read(path, bytes.size());
     if (content.kind != kind_of(entry->mode)) {
         return what_it_is(content.kind);
@@ -160,7 +157,11 @@ std::vector<NotCovered> Restore::run(bool stop) {
     return conflicts;
 }
 
-bool Restore::target_has_folder(const std::string& folder) const {
+bool Restore::target_has_folder(const std::string& folder) {
+    const std::optional<TreeNode> node = reader_.find(target_files_, folder);
+    if (node && node->is_folder()) {
+        return true;
+    }
     const auto found = std::ranges::lower_bound(target_paths_, folder);
     return found != target_paths_.end() && found->starts_with(folder);
 }
@@ -197,7 +198,7 @@ void Restore::write(const FileTransition& transition) {
     }
     int error = workspace_.make_folders_of(path);
     if (error == 0) {
-        error = workspace_.replace(path, temporary_, transition.to->mode, blobs_.read(transition.to->blob));
+        error = workspace_.replace(path, temporary_, transition.to->mode, reader_.blob(transition.to->blob));
     }
     if (error != 0) {
         fail_step("write", path, error);

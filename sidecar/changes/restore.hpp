@@ -5,7 +5,7 @@
 // throws Error{store_failed}.
 
 #include "change_list.hpp"
-#include "object_store.hpp"
+#include "object_reader.hpp"
 #include "workspace_files.hpp"
 
 #include <optional>
@@ -25,8 +25,8 @@ class Restore {
   public:
     // `target` is the snapshot that `to` of each transition is from. `temporary` is the name of new files until they
     // are complete; those that an interrupted restore left are removed.
-    Restore(const ObjectStore& store, const WorkspaceFiles& workspace, std::vector<FileTransition> transitions,
-            std::string target, std::string temporary);
+    Restore(ObjectReader& reader, const WorkspaceFiles& workspace, std::vector<FileTransition> transitions,
+            const std::string& target, std::string temporary);
 
     // What run() would meet, if all files have to be as in `from`. Changes nothing.
     std::vector<NotCovered> check();
@@ -43,13 +43,14 @@ class Restore {
     void remove(const FileTransition& transition);
     void remove_empty_below(const std::string& folder);
     void write(const FileTransition& transition);
-    bool target_has_folder(const std::string& folder) const;
+    bool target_has_folder(const std::string& folder);
 
+    ObjectReader& reader_;
     const WorkspaceFiles& workspace_;
     std::vector<FileTransition> transitions_; // sorted by path
     std::string temporary_;
-    BlobReader blobs_;
-    std::vector<std::string> target_paths_; // of all that is known to be in the target, sorted
+    TreeNode target_files_;
+    std::vector<std::string> target_paths_; // of what else was there, sorted; folders end in a slash
 };
 
 } // namespace cellgate::changes

@@ -9,9 +9,8 @@ namespace cellgate::changes {
 namespace {
 
 // Of a file in a folder of the tree, as git takes it apart again: in quotes, with what is not plain as octal numbers.
-std::string git_path(std::string_view prefix, std::string_view path) {
-    std::string text = "\"";
-    text += prefix;
+std::string git_path(const char* folder, std::string_view path) {
+    std::string text = fmt::format("\"{}/", folder);
     for (const char each : path) {
         const auto byte = static_cast<unsigned char>(each);
         if (byte < 0x20 || byte >= 0x7f || each == '"' || each == '\\') {
@@ -35,7 +34,7 @@ SnapshotWriter::SnapshotWriter(const GitFolders& folders, const std::string& bas
 }
 
 void SnapshotWriter::remove(const std::string& path) {
-    git_.write(fmt::format("D {}\nD {}\n", git_path(files_prefix, path), git_path(modes_prefix, path)));
+    git_.write(fmt::format("D {}\nD {}\n", git_path(files_folder, path), git_path(modes_folder, path)));
 }
 
 void SnapshotWriter::write_file(const char* mode, const std::string& path, std::string_view bytes) {
@@ -50,11 +49,11 @@ void SnapshotWriter::put(const std::string& path, const FileContent& content) {
     write_file(is_link               ? "120000"
                : (bits & 0111U) != 0 ? "100755"
                                      : "100644",
-               git_path(files_prefix, path), content.bytes);
+               git_path(files_folder, path), content.bytes);
     if (is_link || bits == 0644 || bits == 0755) {
-        git_.write(fmt::format("D {}\n", git_path(modes_prefix, path)));
+        git_.write(fmt::format("D {}\n", git_path(modes_folder, path)));
     } else {
-        write_file("100644", git_path(modes_prefix, path), fmt::format("{:04o}", bits));
+        write_file("100644", git_path(modes_folder, path), fmt::format("{:04o}", bits));
     }
 }
 

@@ -12,8 +12,8 @@
 
 namespace cellgate::changes {
 
-inline constexpr std::string_view files_prefix = "files/";
-inline constexpr std::string_view modes_prefix = "modes/";
+inline constexpr const char* files_folder = "files";
+inline constexpr const char* modes_folder = "modes";
 inline constexpr const char* about_name = "about";
 // A commit of the last snapshot, which git keeps for it.
 inline constexpr const char* last_ref = "refs/cellgate/last";

@@ -4,6 +4,7 @@
 #include "base/json_codec.hpp"
 #include "change_list.hpp"
 #include "last_snapshot.hpp"
+#include "object_reader.hpp"
 #include "object_store.hpp"
 #include "snapshot_writer.hpp"
 #include "undo.hpp"
@@ -155,17 +156,24 @@ Snapshot Snapshots::take() {
 }
 
 ChangeList Snapshots::compare(const std::string& before, const std::string& after) const {
-    return describe(state_->store, difference(state_->store, before, after));
+    ObjectReader reader(state_->store.folders());
+    return describe(reader, difference(reader, before, after));
 }
 
 std::string Snapshots::read(const std::string& id, const std::string& path, std::size_t limit) const {
-    return state_->store.read(id, path, limit);
+    ObjectReader reader(state_->store.folders());
+    const std::optional<TreeNode> node = reader.find(reader.snapshot(id).files, path);
+    if (!node || node->is_folder()) {
+        throw Error(ErrorCode::invalid_params, "the snapshot has no file " + path);
+    }
+    return reader.blob(node->id, limit);
 }
 
 UndoResult Snapshots::undo(const std::string& before, const std::string& after,
                            const std::optional<std::vector<std::string>>& paths) {
     const WorkspaceFiles workspace(state_->options.workspace);
-    const Undo undo(state_->store, workspace, state_->plan_path);
+    ObjectReader reader(state_->store.folders());
+    const Undo undo(reader, workspace, state_->plan_path);
     undo.recover(); // what could not be reverted, because a disk was full
     UndoOutcome outcome = undo.run(before, after, paths);
     Snapshot now = outcome.refused.empty() ? take() : Snapshot{};
@@ -173,8 +181,12 @@ UndoResult Snapshots::undo(const std::string& before, const std::string& after,
 }
 
 std::optional<UndoResult> Snapshots::recover() {
+    if (!load_plan(state_->plan_path)) {
+        return std::nullopt;
+    }
     const WorkspaceFiles workspace(state_->options.workspace);
-    std::optional<UndoOutcome> outcome = Undo(state_->store, workspace, state_->plan_path).recover();
+    ObjectReader reader(state_->store.folders());
+    std::optional<UndoOutcome> outcome = Undo(reader, workspace, state_->plan_path).recover();
     if (!outcome) {
         return std::nullopt;
     }

@@ -44,7 +44,7 @@ std::vector<NotCovered> choose(const std::vector<std::string>& paths, std::vecto
 UndoOutcome Undo::run(const std::string& before, const std::string& after,
                       const std::optional<std::vector<std::string>>& paths) const {
     UndoOutcome outcome;
-    std::vector<TreeChange> changes = difference(store_, before, after).changes;
+    std::vector<TreeChange> changes = difference(reader_, before, after).changes;
     if (paths) {
         outcome.refused = choose(*paths, changes);
     }
@@ -63,7 +63,7 @@ UndoOutcome Undo::run(const std::string& before, const std::string& after,
 }
 
 std::vector<NotCovered> Undo::apply(const UndoPlan& plan, const std::vector<TreeChange>& changes) const {
-    Restore restore(store_, workspace_, back_to_before(changes), plan.before, plan.temporary);
+    Restore restore(reader_, workspace_, back_to_before(changes), plan.before, plan.temporary);
     if (std::vector<NotCovered> refused = restore.check(); !refused.empty()) {
         return refused;
     }
@@ -85,7 +85,7 @@ std::vector<NotCovered> Undo::apply(const UndoPlan& plan, const std::vector<Tree
 }
 
 void Undo::revert(const UndoPlan& plan, const std::vector<TreeChange>& changes) const {
-    Restore(store_, workspace_, forth_to_after(changes), plan.after, plan.temporary).run(false);
+    Restore(reader_, workspace_, forth_to_after(changes), plan.after, plan.temporary).run(false);
     workspace_.flush();
     remove_plan(plan_path_);
 }
@@ -95,10 +95,10 @@ std::optional<UndoOutcome> Undo::recover() const {
     if (!plan) {
         return std::nullopt;
     }
-    std::vector<TreeChange> changes = difference(store_, plan->before, plan->after).changes;
+    std::vector<TreeChange> changes = difference(reader_, plan->before, plan->after).changes;
     choose(plan->paths, changes); // none is missing
     UndoOutcome outcome;
-    outcome.refused = Restore(store_, workspace_, back_to_before(changes), plan->before, plan->temporary).run(false);
+    outcome.refused = Restore(reader_, workspace_, back_to_before(changes), plan->before, plan->temporary).run(false);
     workspace_.flush();
     remove_plan(plan_path_);
     for (const std::string& path : plan->paths) {

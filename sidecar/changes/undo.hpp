@@ -3,7 +3,7 @@
 // after an interruption. Blocks; throws Error{store_failed}.
 
 #include "change_list.hpp"
-#include "object_store.hpp"
+#include "object_reader.hpp"
 #include "undo_plan.hpp"
 #include "workspace_files.hpp"
 
@@ -20,9 +20,9 @@ struct UndoOutcome {
 
 class Undo {
   public:
-    // `plan_path` is where the plan is while files change. The store and the workspace outlive this.
-    Undo(const ObjectStore& store, const WorkspaceFiles& workspace, std::string plan_path)
-        : store_(store), workspace_(workspace), plan_path_(std::move(plan_path)) {}
+    // `plan_path` is where the plan is while files change. The reader and the workspace outlive this.
+    Undo(ObjectReader& reader, const WorkspaceFiles& workspace, std::string plan_path)
+        : reader_(reader), workspace_(workspace), plan_path_(std::move(plan_path)) {}
 
     // As Snapshots::undo(), and as Snapshots::recover().
     UndoOutcome run(const std::string& before, const std::string& after,
@@ -33,7 +33,7 @@ class Undo {
     std::vector<NotCovered> apply(const UndoPlan& plan, const std::vector<TreeChange>& changes) const;
     void revert(const UndoPlan& plan, const std::vector<TreeChange>& changes) const;
 
-    const ObjectStore& store_;
+    ObjectReader& reader_;
     const WorkspaceFiles& workspace_;
     std::string plan_path_;
 };

@@ -36,14 +36,14 @@ inline void write(const fs::path& path, const std::string& bytes) {
 
 // A shell command in a folder, with a HOME of its own; its output is dropped.
 inline void run(const fs::path& folder, const std::string& command) {
-    const std::string line = "cd '" + folder.string() + "' && HOME=/nonexistent && export HOME && { " + command +
-                             "; } >/dev/null 2>&1";
+    const std::string line =
+        "cd '" + folder.string() + "' && HOME=/nonexistent && export HOME && { " + command + "; } >/dev/null 2>&1";
     if (std::system(line.c_str()) != 0) {
         throw std::runtime_error("failed: " + command);
     }
 }
 
-// {path: "mode kind digest"} of all files and links below; folders only if empty.
+// {path: "MODE DIGEST"} of all files and links below, and of empty folders, whose paths end in a slash.
 using TreeText = std::map<std::string, std::string>;
 
 inline std::string describe_file(const fs::path& path) {
@@ -51,7 +51,7 @@ inline std::string describe_file(const fs::path& path) {
     if (::lstat(path.c_str(), &status) != 0) {
         return "";
     }
-    const std::string content = S_ISLNK(status.st_mode)   ? "link " + fs::read_symlink(path).string()
+    const std::string content = S_ISLNK(status.st_mode)   ? sha256(fs::read_symlink(path).string())
                                 : S_ISREG(status.st_mode) ? sha256(bytes_of(path))
                                                           : "other";
     return std::to_string(status.st_mode) + " " + content;

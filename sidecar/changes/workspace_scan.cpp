@@ -77,7 +77,7 @@ void add_entry(const std::string& entry, const WorkspaceFiles& workspace, const 
     }
     const struct stat status = workspace.status(path);
     if (const std::string why = why_left_out(path, status, options); !why.empty()) {
-        scan.coverage.left_out.push_back({escape_unprintable(path), why});
+        scan.coverage.left_out.push_back({is_utf8(path) ? path : escape_unprintable(path), why});
     } else if (S_ISREG(status.st_mode) || S_ISLNK(status.st_mode)) {
         scan.files.push_back({path, file_stat(status)});
     }

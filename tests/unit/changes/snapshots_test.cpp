@@ -156,6 +156,7 @@ TEST_CASE("what only one snapshot covers is no change, and undo leaves it alone"
     write(fixture.at("data/a"), "of the user");
     write(fixture.at("b.tmp"), "of the user");
     write(fixture.at("large"), std::string(2000, 'x'));
+    write(fixture.at("line\nend"), std::string(2000, 'x'));
     write(fixture.at("nested/c"), "of the user");
     run(fixture.at("nested"), "git init");
     write(fixture.at("later.log"), "seen");
@@ -165,6 +166,7 @@ TEST_CASE("what only one snapshot covers is no change, and undo leaves it alone"
     const Snapshot before = snapshots.take();
     write(fixture.at(".gitignore"), "*.log\n");
     write(fixture.at("large"), "small now");
+    write(fixture.at("line\nend"), "small now");
     fs::remove_all(fixture.at("nested/.git"));
     write(fixture.at("new"), "new");
     const Snapshot after = snapshots.take();
@@ -174,12 +176,14 @@ TEST_CASE("what only one snapshot covers is no change, and undo leaves it alone"
     CHECK(why(list.unknown, "data/a") == "ignored");
     CHECK(why(list.unknown, "b.tmp") == "ignored");
     CHECK(why(list.unknown, "large") == "it is larger than 1000 bytes");
+    CHECK(why(list.unknown, "line\nend") == "it is larger than 1000 bytes");
     CHECK(why(list.unknown, "nested/c") == "it is a repository of its own");
     CHECK(why(list.unknown, "later.log") == "ignored");
     CHECK(snapshots.undo(before.id, after.id).refused.empty());
     CHECK(bytes_of(fixture.at("data/a")) == "of the user");
     CHECK(bytes_of(fixture.at("nested/c")) == "of the user");
     CHECK(bytes_of(fixture.at("large")) == "small now");
+    CHECK(bytes_of(fixture.at("line\nend")) == "small now");
     CHECK(bytes_of(fixture.at("later.log")) == "seen");
     CHECK_FALSE(fs::exists(fixture.at("new")));
 }

@@ -22,7 +22,7 @@ namespace cellgate::changes {
 namespace {
 
 constexpr int max_idle_milliseconds = 60'000;
-constexpr std::size_t read_bytes = 65536;
+constexpr std::size_t block_bytes = 65536;
 constexpr std::size_t max_shown_errors = 1000;
 
 // Nothing is run for a file or an event, files have the names and contents that they have, and what is written is soon
@@ -162,7 +162,15 @@ void GitProcess::wait_for(int fd, short events) {
 }
 
 void GitProcess::write(std::string_view bytes) {
-    while (!bytes.empty()) {
+    unsent_ += bytes;
+    if (unsent_.size() >= block_bytes) {
+        flush();
+    }
+}
+
+void GitProcess::flush() {
+    const std::string text = std::exchange(unsent_, {});
+    for (std::string_view bytes = text; !bytes.empty();) {
         wait_for(input_.get(), POLLOUT);
         const ssize_t count = ::send(input_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count < 0 && errno != EINTR && errno != EAGAIN) {
@@ -174,13 +182,16 @@ void GitProcess::write(std::string_view bytes) {
 }
 
 bool GitProcess::fill() {
+    if (!unsent_.empty()) {
+        flush();
+    }
     buffer_.erase(0, std::exchange(position_, 0));
     const std::size_t size = buffer_.size();
-    buffer_.resize(size + read_bytes);
+    buffer_.resize(size + block_bytes);
     ssize_t count = -1;
     do {
         wait_for(output_.get(), POLLIN);
-        count = ::read(output_.get(), buffer_.data() + size, read_bytes);
+        count = ::read(output_.get(), buffer_.data() + size, block_bytes);
     } while (count < 0 && errno == EINTR);
     buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     return count > 0;
@@ -209,6 +220,7 @@ std::string GitProcess::read(std::size_t bytes) {
 }
 
 void GitProcess::finish() {
+    flush();
     input_.reset();
     do {
         buffer_.clear();

@@ -27,7 +27,7 @@ class GitProcess {
     // Kills what still runs.
     ~GitProcess();
 
-    // Git has to read it all before it prints more than a pipe holds.
+    // Git gets it at the latest when something is read. It has to take it all before it prints more than a pipe holds.
     void write(std::string_view bytes);
     // Up to the next `end`, which is left out. Nothing at the end of the output.
     std::optional<std::string> read_until(char end);
@@ -40,6 +40,7 @@ class GitProcess {
 
   private:
     void start(const GitFolders& folders, std::vector<std::string>& arguments, int input, int output);
+    void flush();
     void wait_for(int fd, short events);
     bool fill(); // false at the end
     [[noreturn]] void fail(const std::string& what) const;
@@ -50,6 +51,7 @@ class GitProcess {
     UniqueFd input_;
     UniqueFd output_;
     UniqueFd errors_;
+    std::string unsent_;
     std::string buffer_;
     std::size_t position_ = 0; // in the buffer
 };

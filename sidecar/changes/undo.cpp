@@ -79,14 +79,14 @@ std::vector<NotCovered> Undo::apply(const UndoPlan& plan, const std::vector<Tree
         revert(plan, changes);
         return refused;
     }
-    workspace_.flush();
+    workspace_.flush_folders_of(plan.paths);
     remove_plan(plan_path_);
     return refused;
 }
 
 void Undo::revert(const UndoPlan& plan, const std::vector<TreeChange>& changes) const {
     Restore(reader_, workspace_, forth_to_after(changes), plan.after, plan.temporary).run(false);
-    workspace_.flush();
+    workspace_.flush_folders_of(plan.paths);
     remove_plan(plan_path_);
 }
 
@@ -99,7 +99,7 @@ std::optional<UndoOutcome> Undo::recover() const {
     choose(plan->paths, changes); // none is missing
     UndoOutcome outcome;
     outcome.refused = Restore(reader_, workspace_, back_to_before(changes), plan->before, plan->temporary).run(false);
-    workspace_.flush();
+    workspace_.flush_folders_of(plan->paths);
     remove_plan(plan_path_);
     for (const std::string& path : plan->paths) {
         if (std::ranges::find(outcome.refused, path, &NotCovered::path) == outcome.refused.end()) {

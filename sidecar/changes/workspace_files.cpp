@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -257,8 +258,21 @@ int WorkspaceFiles::replace(const std::string& path, const std::string& temporar
     return 0;
 }
 
-void WorkspaceFiles::flush() const {
-    ::syncfs(root_.get());
+void WorkspaceFiles::flush_folders_of(const std::vector<std::string>& paths) const {
+    std::set<std::string> folders = {""};
+    for (const std::string& path : paths) {
+        for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+            folders.insert(path.substr(0, slash + 1));
+        }
+    }
+    for (const std::string& folder : folders) {
+        const Located located = locate(folder);
+        const UniqueFd readable(
+            located.folder.valid() ? ::openat(located.folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
+        if (readable.valid()) { // otherwise it is gone, and its parent says so
+            ::fsync(readable.get());
+        }
+    }
 }
 
 } // namespace cellgate::changes

@@ -59,8 +59,8 @@ class WorkspaceFiles {
     // Makes `temporary` beside `path`, with this content and mode, and renames it to it.
     int replace(const std::string& path, const std::string& temporary, std::uint32_t mode,
                 const std::string& bytes) const;
-    // Waits until all is on the disk.
-    void flush() const;
+    // Waits until the names in all folders of these paths are on the disk. Contents are when they get their names.
+    void flush_folders_of(const std::vector<std::string>& paths) const;
 
   private:
     struct Located {

@@ -1,0 +1,31 @@
+#pragma once
+// `ObjectStore` is cellgate's own git repository with the snapshots: made, measured and pruned. A SnapshotWriter adds
+// to it, an ObjectReader reads it. Blocks; throws Error{store_failed}.
+
+#include "git_process.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cellgate::changes {
+
+class ObjectStore {
+  public:
+    explicit ObjectStore(GitFolders folders) : folders_(std::move(folders)) {}
+
+    const GitFolders& folders() const { return folders_; }
+    // Makes the repository unless it is there.
+    void prepare() const;
+    // In its files.
+    std::uint64_t bytes() const;
+    // Git keeps what these and the last snapshot have; what only others have is removed by the next prune(). They
+    // exist.
+    void keep(const std::vector<std::string>& ids) const;
+    void prune() const;
+
+  private:
+    GitFolders folders_;
+};
+
+} // namespace cellgate::changes

@@ -333,6 +333,7 @@
 ---@field timeoutSeconds? number
 ---@field approvals? ApprovalMode Default ask.
 ---@field allowedDomains? HostPattern[]
+---@field changes? boolean
 ---@field silent? boolean Jupyter's: no count, no history, no execute_result. Default false.
 ---@field storeHistory? boolean Jupyter's. Default true, false when silent.
 ---@field stopOnError? boolean
@@ -855,6 +856,123 @@
 ---@field firstBadSeq? integer The first entry that was changed, removed, added or moved.
 ---@field problem? VisibleLine What is wrong.
 ---@field checkpoint? string The newest, as text (C2SP tlog-checkpoint).
+
+--- Whose changes: of an execution, or of an undo by its `undoId`.
+---@class ChangesParams
+---@field executionId ChosenId
+
+--- A file that was renamed is a deleted and a created one.
+---@alias ChangeKind "created"|"modified"|"deleted"
+
+--- A file at one time.
+---@class FileVersion
+---@field sha256 string Of its content, or of a symbolic link's target.
+---@field bytes Bytes
+---@field mode string Permission bits, in octal.
+---@field link? true It is a symbolic link.
+
+--- A file of the workspace that is not as it was.
+---@class ChangedFile
+---@field path WorkspacePath
+---@field kind ChangeKind
+---@field before? FileVersion
+---@field after? FileVersion
+
+--- A file of the workspace, relative to it. Its name may have any character but U+0000.
+---@alias WorkspacePath string
+
+--- Why a file, or one place, is left out.
+---@class PathProblem
+---@field path VisibleLine Relative to the workspace; empty for all of it.
+---@field why VisibleLine
+
+--- Which files of the workspace were changed while it ran, by it or by others. The changes of an execution that runs,
+--- or whose files are not compared yet, are waited for.
+---@class ChangesListResult
+---@field executionId ChosenId
+---@field files ChangedFile[] By path. At most 10,000.
+---@field count? integer How many files there are, when these are not all.
+---@field complete boolean No file of the workspace was left out, but those that .gitignore names.
+---@field notCovered? PathProblem[] When not complete: what was left out, the first 100. Undo does not touch it.
+---@field overlapping? ChosenId[] Executions that ran meanwhile: the changes may be theirs.
+---@field undoneBy? ChosenId The newest undo of it.
+
+--- Before the execution, or after it.
+---@alias ChangeSide "before"|"after"
+
+--- A file as it was before an execution, or after.
+---@class ChangesReadParams
+---@field executionId ChosenId
+---@field path WorkspacePath
+---@field side ChangeSide
+
+--- Its content, or a symbolic link's target; at most 8 MiB.
+---@class ChangesReadResult
+---@field text? string When it is UTF-8 without U+0000.
+---@field base64? string When it is not.
+
+--- Makes files as they were before the execution: content, mode, and whether there is one.
+---@class ChangesUndoParams
+---@field executionId ChosenId
+---@field paths? WorkspacePath[] Only these. Default: all that changed.
+
+--- What an undo did: all of it, or nothing.
+---@class ChangesUndoResult
+---@field undoId? ChosenId
+---@field restored WorkspacePath[]
+---@field refused PathProblem[] Files that are not as the execution left them, so nothing was changed.
+
+--- An execution, or an undo, has changed files of the workspace, or which ones is not known whole. Sent to users
+--- after the execution's result, for each whose changes are kept.
+---@class ChangesFoundParams
+---@field executionId ChosenId
+---@field sessionId? ChosenId
+---@field agent? AgentName
+---@field files integer How many.
+---@field complete boolean
+---@field undoOf? ChosenId The execution that an undo undid.
+
+--- Entries of the record as they are written. One subscription for a client; another one replaces it.
+---@class EventsSubscribeParams
+---@field types? string[] Default: all.
+---@field sessionId? ChosenId
+---@field fromSeq? integer Begin with this entry. Default: the next one. An entry that is not kept any more is skipped.
+
+--- Where the subscription begins.
+---@class EventsSubscribeResult
+---@field fromSeq integer More than the one that was asked for, when older entries are not kept any more.
+
+--- Figures of this cellgate, since it began.
+---@class StatsResult
+---@field startedAt Time
+---@field memoryBytes Bytes Of this process.
+---@field executions ExecutionCounts
+---@field toolCalls Latencies
+---@field approvals Latencies Their seconds: how long they waited for the answer.
+---@field pendingApprovals integer
+---@field sessions SessionStats[]
+
+--- How many are in each state now, and how many have ended.
+---@class ExecutionCounts
+---@field queued integer
+---@field running integer
+---@field finished integer
+
+--- How long something took: of the last 1,000, where there were any.
+---@class Latencies
+---@field count integer Of all.
+---@field p50Seconds? Seconds
+---@field p95Seconds? Seconds
+
+--- Figures of a session. Those of its processes are absent while its kernel does not run.
+---@class SessionStats
+---@field sessionId ChosenId
+---@field agent? AgentName
+---@field status SessionStatus
+---@field queueLength integer
+---@field processes? integer
+---@field processorSeconds? Seconds Of its present kernel, with the processes that it started.
+---@field memoryBytes? Bytes
 
 --- The decision history, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB of
 --- them. They are kept as long as cellgate runs.

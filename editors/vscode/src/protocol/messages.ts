@@ -614,6 +614,10 @@ export interface ExecuteParams {
      */
     allowedDomains?: HostPattern[];
     /**
+     * Keep which files of the workspace it changes: changes/list, changes/undo. Default false; those of agents always are, where there is git.
+     */
+    changes?: boolean;
+    /**
      * Jupyter's: no count, no history, no execute_result. Default false.
      */
     silent?: boolean;
@@ -1487,7 +1491,7 @@ export interface RecordEntry {
     seq: number;
     time: Time;
     /**
-     * What happened: action.decided, action.ended, execution.started, execution.ended, kernel.started, kernel.ended, policy.added, policy.removed, session.created, session.closed, login.ended; about the record itself: record.gap, record.pruned.
+     * What happened: action.decided, action.ended, execution.started, execution.ended, kernel.started, kernel.ended, policy.added, policy.removed, session.created, session.closed, login.ended, files.changed, files.restored; about the record itself: record.gap, record.pruned.
      */
     type: string;
     /**
@@ -1573,6 +1577,228 @@ export interface RecordVerifyResult {
      * The newest, as text (C2SP tlog-checkpoint).
      */
     checkpoint?: string;
+}
+/**
+ * Whose changes: of an execution, or of an undo by its `undoId`.
+ */
+export interface ChangesParams {
+    executionId: ChosenId;
+}
+/**
+ * A file that was renamed is a deleted and a created one.
+ */
+export type ChangeKind = "created" | "modified" | "deleted";
+/**
+ * A file at one time.
+ */
+export interface FileVersion {
+    /**
+     * Of its content, or of a symbolic link's target.
+     */
+    sha256: string;
+    bytes: Bytes;
+    /**
+     * Permission bits, in octal.
+     */
+    mode: string;
+    /**
+     * It is a symbolic link.
+     */
+    link?: true;
+}
+/**
+ * A file of the workspace that is not as it was.
+ */
+export interface ChangedFile {
+    path: WorkspacePath;
+    kind: ChangeKind;
+    before?: FileVersion;
+    after?: FileVersion;
+}
+/**
+ * A file of the workspace, relative to it. Its name may have any character but U+0000.
+ */
+export type WorkspacePath = string;
+/**
+ * Why a file, or one place, is left out.
+ */
+export interface PathProblem {
+    /**
+     * Relative to the workspace; empty for all of it.
+     */
+    path: VisibleLine;
+    why: VisibleLine;
+}
+/**
+ * Which files of the workspace were changed while it ran, by it or by others. The changes of an execution that runs, or whose files are not compared yet, are waited for.
+ */
+export interface ChangesListResult {
+    executionId: ChosenId;
+    /**
+     * By path. At most 10,000.
+     */
+    files: ChangedFile[];
+    /**
+     * How many files there are, when these are not all.
+     */
+    count?: number;
+    /**
+     * No file of the workspace was left out, but those that .gitignore names.
+     */
+    complete: boolean;
+    /**
+     * When not complete: what was left out, the first 100. Undo does not touch it.
+     */
+    notCovered?: PathProblem[];
+    /**
+     * Executions that ran meanwhile: the changes may be theirs.
+     */
+    overlapping?: ChosenId[];
+    /**
+     * The newest undo of it.
+     */
+    undoneBy?: ChosenId;
+}
+/**
+ * Before the execution, or after it.
+ */
+export type ChangeSide = "before" | "after";
+/**
+ * A file as it was before an execution, or after.
+ */
+export interface ChangesReadParams {
+    executionId: ChosenId;
+    path: WorkspacePath;
+    side: ChangeSide;
+}
+/**
+ * Its content, or a symbolic link's target; at most 8 MiB.
+ */
+export interface ChangesReadResult {
+    /**
+     * When it is UTF-8 without U+0000.
+     */
+    text?: string;
+    /**
+     * When it is not.
+     */
+    base64?: string;
+}
+/**
+ * Makes files as they were before the execution: content, mode, and whether there is one.
+ */
+export interface ChangesUndoParams {
+    executionId: ChosenId;
+    /**
+     * Only these. Default: all that changed.
+     */
+    paths?: WorkspacePath[];
+}
+/**
+ * What an undo did: all of it, or nothing.
+ */
+export interface ChangesUndoResult {
+    /**
+     * Of this undo, which can be listed, read and undone as an execution is. Absent when nothing was changed.
+     */
+    undoId?: ChosenId;
+    restored: WorkspacePath[];
+    /**
+     * Files that are not as the execution left them, so nothing was changed.
+     */
+    refused: PathProblem[];
+}
+/**
+ * An execution, or an undo, has changed files of the workspace, or which ones is not known whole. Sent to users after the execution's result, for each whose changes are kept.
+ */
+export interface ChangesFoundParams {
+    executionId: ChosenId;
+    sessionId?: ChosenId;
+    agent?: AgentName;
+    /**
+     * How many.
+     */
+    files: number;
+    complete: boolean;
+    /**
+     * The execution that an undo undid.
+     */
+    undoOf?: ChosenId;
+}
+/**
+ * Entries of the record as they are written. One subscription for a client; another one replaces it.
+ */
+export interface EventsSubscribeParams {
+    /**
+     * Default: all.
+     */
+    types?: string[];
+    sessionId?: ChosenId;
+    /**
+     * Begin with this entry. Default: the next one. An entry that is not kept any more is skipped.
+     */
+    fromSeq?: number;
+}
+/**
+ * Where the subscription begins.
+ */
+export interface EventsSubscribeResult {
+    /**
+     * More than the one that was asked for, when older entries are not kept any more.
+     */
+    fromSeq: number;
+}
+/**
+ * Figures of this cellgate, since it began.
+ */
+export interface StatsResult {
+    startedAt: Time;
+    /**
+     * Of this process.
+     */
+    memoryBytes: Bytes;
+    executions: ExecutionCounts;
+    toolCalls: Latencies;
+    /**
+     * Their seconds: how long they waited for the answer.
+     */
+    approvals: Latencies;
+    pendingApprovals: number;
+    sessions: SessionStats[];
+}
+/**
+ * How many are in each state now, and how many have ended.
+ */
+export interface ExecutionCounts {
+    queued: number;
+    running: number;
+    finished: number;
+}
+/**
+ * How long something took: of the last 1,000, where there were any.
+ */
+export interface Latencies {
+    /**
+     * Of all.
+     */
+    count: number;
+    p50Seconds?: Seconds;
+    p95Seconds?: Seconds;
+}
+/**
+ * Figures of a session. Those of its processes are absent while its kernel does not run.
+ */
+export interface SessionStats {
+    sessionId: ChosenId;
+    agent?: AgentName;
+    status: SessionStatus;
+    queueLength: number;
+    processes?: number;
+    /**
+     * Of its present kernel, with the processes that it started.
+     */
+    processorSeconds?: Seconds;
+    memoryBytes?: Bytes;
 }
 /**
  * The decision history, newest first: the last 100 answers of users, and the last 200 other decisions, or 8 MiB of them. They are kept as long as cellgate runs.

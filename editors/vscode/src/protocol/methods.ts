@@ -9,10 +9,19 @@ import type {
     ApprovalRespondParams,
     CallToolResult,
     CancelRequestParams,
+    ChangesFoundParams,
+    ChangesListResult,
+    ChangesParams,
+    ChangesReadParams,
+    ChangesReadResult,
+    ChangesUndoParams,
+    ChangesUndoResult,
     Elicitation,
     ElicitationResolvedParams,
     ElicitationRespondParams,
     Empty,
+    EventsSubscribeParams,
+    EventsSubscribeResult,
     ExecuteCancelParams,
     ExecuteCancelResult,
     ExecuteChangedParams,
@@ -46,6 +55,7 @@ import type {
     PolicyListResult,
     PolicyRemoveParams,
     ProgressParams,
+    RecordEntry,
     RecordQueryParams,
     RecordQueryResult,
     RecordVerifyParams,
@@ -58,6 +68,7 @@ import type {
     SessionListResult,
     SessionParams,
     SessionRestartParams,
+    StatsResult,
     ToolServerInfo,
     ToolServerParams,
     ToolServersAddParams,
@@ -112,6 +123,18 @@ export interface Requests {
     "record/query": { params: RecordQueryParams; result: RecordQueryResult };
     /** Whether the record is as it was written. */
     "record/verify": { params: RecordVerifyParams; result: RecordVerifyResult };
+    /** Which files of the workspace an execution changed. */
+    "changes/list": { params: ChangesParams; result: ChangesListResult };
+    /** A file as it was before an execution, or after. */
+    "changes/read": { params: ChangesReadParams; result: ChangesReadResult };
+    /** Makes the files that an execution changed as they were before it, unless somebody has changed them since. */
+    "changes/undo": { params: ChangesUndoParams; result: ChangesUndoResult };
+    /** Sends entries of the record as they are written, and older ones first where they are asked for. */
+    "events/subscribe": { params: EventsSubscribeParams; result: EventsSubscribeResult };
+    /** Ends that. */
+    "events/unsubscribe": { params: NoParams; result: Empty };
+    /** Figures: executions, calls, approvals; processor time and memory of each session. */
+    "stats": { params: NoParams; result: StatsResult };
     /** The decision history: what was decided, asked about or not, and by which rule. */
     "policy/decisions": { params: NoParams; result: PolicyDecisionsResult };
     /** Why an action would be allowed, asked or denied. */
@@ -188,6 +211,10 @@ export interface ServerNotifications {
     "elicitation/requested": Elicitation;
     /** An elicitation was answered, or is not asked any more. */
     "elicitation/resolved": ElicitationResolvedParams;
+    /** An execution has changed files. */
+    "changes/found": ChangesFoundParams;
+    /** Something happened. */
+    "events/entry": RecordEntry;
     /** A login has ended. */
     "toolServers/loginEnded": ToolServersLoginEndedParams;
 }

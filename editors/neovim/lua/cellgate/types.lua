@@ -922,8 +922,8 @@
 ---@field restored WorkspacePath[]
 ---@field refused PathProblem[] Files that are not as the execution left them, so nothing was changed.
 
---- An execution, or an undo, has changed files of the workspace, or which ones is not known whole. Sent to users
---- after the execution's result, for each whose changes are kept.
+--- An execution whose changes are kept, or an undo, has changed files of the workspace. Sent to users after its
+--- result; not when it changed none.
 ---@class ChangesFoundParams
 ---@field executionId ChosenId
 ---@field sessionId? ChosenId

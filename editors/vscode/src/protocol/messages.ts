@@ -1709,7 +1709,7 @@ export interface ChangesUndoResult {
     refused: PathProblem[];
 }
 /**
- * An execution, or an undo, has changed files of the workspace, or which ones is not known whole. Sent to users after the execution's result, for each whose changes are kept.
+ * An execution whose changes are kept, or an undo, has changed files of the workspace. Sent to users after its result; not when it changed none.
  */
 export interface ChangesFoundParams {
     executionId: ChosenId;

@@ -36,7 +36,7 @@ struct ChangesArguments {
     }
 };
 
-// What an entry says of an execution's changes, or an undo's.
+// What an entry reports of an execution's changes, or an undo's.
 struct EntrySummary {
     std::int64_t files = 0;
     std::optional<std::string> undo_of;

@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
     add_install(app, invocation);
     add_kernels(app, invocation);
     add_record(app, invocation);
+    add_policy(app, invocation);
     add_changes(app, invocation);
     add_undo(app, invocation);
     add_doctor(app, invocation);

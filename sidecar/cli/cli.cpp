@@ -81,6 +81,7 @@ int main(int argc, char** argv) {
     add_policy(app, invocation);
     add_changes(app, invocation);
     add_undo(app, invocation);
+    add_verify(app, invocation);
     add_doctor(app, invocation);
     add_sandbox(app, invocation);
     add_demo(app, invocation);

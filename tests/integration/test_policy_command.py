@@ -67,9 +67,9 @@ class PolicyCommand(CliTest):
             "of the last 30 days it covers 2 actions that were allowed and 0 actions that were denied"])
         rule = json.loads(self.policy("suggest", "--json", *map(str, self.decisions())).stdout.splitlines()[0])
         self.assertEqual(rule["arguments"], {"/b": {"equals": True}, "/s": {"under": "data"}})
-        none = self.policy("suggest", "0")
+        none = self.policy("suggest", "9999")
         self.assertEqual(none.returncode, 1)
-        self.assertIn("entry 0 of the record is no decision", none.stderr)
+        self.assertIn("entry 9999 of the record is no decision", none.stderr)
 
     def test_what_is_no_rule_is_refused(self):
         for text in ("forbid fix/tool-1", "allow fix", "deny fix/tool-1 n=less:x", "allow network not a host"):

@@ -98,7 +98,7 @@ class Spans(ToolsTest):
             execution = self.cellgate.execute(ECHO + f"tool_1.run(s='{answer}')")
             self.cellgate.respond(self.cellgate.approval(), answer)
             execution.result()
-        self.cellgate.close()
+        self.cellgate.request("record/verify")  # what happened is stored
         (line,) = command(self.workspace, "export", "--otlp").stdout.splitlines()
         (resource,) = json.loads(line)["resourceSpans"]
         attributes = {each["key"]: each["value"]["stringValue"] for each in resource["resource"]["attributes"]}

@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/private_files.hpp"
+#include "pending_log.hpp"
 #include "schema.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,6 @@ namespace cellgate::record {
 namespace {
 
 constexpr std::int64_t checkpoint_interval = 1000; // entries
-constexpr std::size_t max_quick_entries = 4;
 constexpr std::size_t max_in_log = 500;
 
 std::string made_directory(const std::string& path) {
@@ -45,13 +45,14 @@ std::string database_path(const std::string& directory) {
 
 RecordWriter::RecordWriter(const std::string& directory, const std::string& origin,
                            std::optional<std::string> checkpoint_copy)
-    : opening_(lock(made_directory(directory))), key_(SigningKey::open(directory, origin)),
+    : directory_(directory), opening_(lock(made_directory(directory))), key_(SigningKey::open(directory, origin)),
       database_(database_path(directory), Database::Access::write), checkpoint_copy_(std::move(checkpoint_copy)) {
     make_tables();
-    database_.run("PRAGMA wal_autocheckpoint=0"); // which would happen in a quick write, too
+    database_.run("PRAGMA wal_autocheckpoint=0"); // tidy_up() does it
     insert_.emplace(database_, "INSERT INTO entries(seq, leaf, json) VALUES(?, ?, ?)");
     data_version_.emplace(database_, "PRAGMA data_version");
     catch_up();
+    import_left_over();
     opening_ = UniqueFd();
 }
 
@@ -88,22 +89,40 @@ bool RecordWriter::is_checkpoint_due(const WriteRequest& request) const {
     return request.first_kept > 0 || size - last_checkpoint_ >= (request.checkpoint ? 1 : checkpoint_interval);
 }
 
-bool RecordWriter::is_quick(const WriteRequest& request) const {
-    return request.durability != Durability::synced && request.entries.size() <= max_quick_entries &&
-           in_log_ < max_in_log && !is_checkpoint_due(request);
+// A file whose name is in the table was moved before its process was killed.
+void RecordWriter::import_left_over() {
+    for (const PendingFile& pending : find_left_over(directory_)) {
+        Statement moved(database_, "SELECT 1 FROM moved WHERE name = ?");
+        if (!moved.bind(pending.name).step()) {
+            WriteRequest request;
+            request.entries = read_pending(pending);
+            request.log = pending.name;
+            write(request);
+        }
+        remove_pending(directory_, pending.name);
+    }
+    std::vector<std::string> useless;
+    for (Statement names(database_, "SELECT name FROM moved"); names.step();) {
+        if (::access((directory_ + "/" + names.text(0)).c_str(), F_OK) != 0) {
+            useless.push_back(names.text(0));
+        }
+    }
+    for (const std::string& name : useless) {
+        Statement(database_, "DELETE FROM moved WHERE name = ?").bind(name).run();
+    }
 }
 
-std::vector<StoredEntry> RecordWriter::write_quickly(const WriteRequest& request) {
-    database_.set_patience(0);
-    std::vector<StoredEntry> stored = write(request);
-    database_.set_patience(patience);
-    return stored;
+void RecordWriter::mark_moved(const std::string& log) {
+    if (!log.empty()) {
+        Statement(database_, "DELETE FROM moved WHERE name = ?").bind(last_moved_).run();
+        Statement(database_, "INSERT INTO moved VALUES(?)").bind(log).run();
+    }
 }
 
 std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
     const bool with_checkpoint = is_checkpoint_due(request);
     // What a checkpoint says must not be lost, or the record would seem to be cut.
-    const bool synced = request.durability == Durability::synced || with_checkpoint;
+    const bool synced = request.synced || with_checkpoint;
     if (synced_ != synced) {
         database_.run(synced ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
         synced_ = synced;
@@ -120,6 +139,7 @@ std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
     if (request.first_kept > 0) {
         remove_before(request.first_kept);
     }
+    mark_moved(request.log);
     const std::int64_t size = tree.size();
     std::string checkpoint;
     if (with_checkpoint) {
@@ -128,6 +148,7 @@ std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
     }
     transaction.commit();
     tree_ = std::move(tree);
+    last_moved_ = request.log.empty() ? last_moved_ : request.log;
     if (with_checkpoint) {
         last_checkpoint_ = size;
         copy_checkpoint(checkpoint);

@@ -15,6 +15,8 @@ inline constexpr std::array schema = {
     "execution_id TEXT AS (json_extract(json, '$.executionId')))",
     // Roots of complete subtrees: of 256^level leaves, the n-th of them.
     "CREATE TABLE nodes(level INTEGER, n INTEGER, hash BLOB NOT NULL, PRIMARY KEY(level, n)) WITHOUT ROWID",
+    // Pending files whose entries are here, until they are removed.
+    "CREATE TABLE moved(name TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE checkpoints(size INTEGER PRIMARY KEY, text TEXT NOT NULL)",
     "CREATE INDEX entries_time ON entries(time)",
     "CREATE INDEX entries_type ON entries(type)",

@@ -177,7 +177,7 @@ ActivityRecord::ActivityRecord(Clock& clock, RunBlocking run_blocking, std::stri
     : clock_(clock), run_blocking_(std::move(run_blocking)), directory_(std::move(directory)), settings_(settings),
       run_member_(fmt::format(R"("run":"{}")", random_id().substr(0, run_digits))),
       record_({directory_, "cellgate/" + directory_.substr(directory_.rfind('/') + 1), settings.checkpoint_copy,
-               run_blocking_}) {}
+               run_blocking_, &clock}) {}
 
 void ActivityRecord::append(record::NewEntry entry, record::Durability durability) {
     entry.time = clock_.wall();
@@ -188,18 +188,23 @@ void ActivityRecord::append(record::NewEntry entry, record::Durability durabilit
 }
 
 Task<void> ActivityRecord::stored() {
-    const std::optional<Error> problem = co_await settled();
+    Task<void> durable = record_.stored(last_);
+    const std::optional<Error> problem = co_await failure_of(std::move(durable));
     if (problem && settings_.required) {
         throw Error(*problem);
     }
 }
 
-// Why what was appended last is not stored.
+// Why what was appended is not in the database.
 Task<std::optional<Error>> ActivityRecord::settled() {
-    const std::int64_t last = last_;
+    Task<void> flushed = record_.flushed();
+    co_return co_await failure_of(std::move(flushed));
+}
+
+Task<std::optional<Error>> ActivityRecord::failure_of(Task<void> storing) {
     std::optional<Error> problem;
     try {
-        co_await record_.stored(last);
+        co_await std::move(storing);
     } catch (const Cancelled&) {
         throw;
     } catch (const Error& error) {
@@ -237,9 +242,7 @@ void ActivityRecord::on_ended(gate::ActionId action, const protocol::Outcome& ou
     RawJson data = with_more(to_raw_json(outcome), fmt::format(R"("number":{},{})", action, run_member_));
     const Origin origin = std::exchange(going_on_[action], {});
     going_on_.erase(action);
-    // A loop of calls is written once for each call, with the next one; that of the last one with the execution's end.
-    append({{}, "action.ended", by_cellgate, origin.session_id, origin.execution_id, std::move(data)},
-           record::Durability::later);
+    append({{}, "action.ended", by_cellgate, origin.session_id, origin.execution_id, std::move(data)});
 }
 
 void ActivityRecord::session_opened(const std::string& session_id) {

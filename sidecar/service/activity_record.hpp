@@ -54,6 +54,7 @@ class ActivityRecord final : public gate::RecordSink {
 
   private:
     Task<std::optional<Error>> settled();
+    Task<std::optional<Error>> failure_of(Task<void> storing);
     void append(record::NewEntry entry, record::Durability durability = record::Durability::written);
 
     Clock& clock_;

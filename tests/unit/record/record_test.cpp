@@ -1,3 +1,4 @@
+#include "base/fake_clock.hpp"
 #include "record/canonical_json.hpp"
 #include "record_testing.hpp"
 
@@ -227,5 +228,57 @@ TEST_CASE("an entry for later is written with the next one, when it is waited fo
     record.append(numbered_entry(4), Durability::later);
     result_of(record.close());
     CHECK(count() == 5);
+    CHECK(folder.reader().verify(folder.kept()).ok);
+}
+
+TEST_CASE("an entry is durable at once, and in the database with those of the next 50 ms") {
+    RecordFolder folder;
+    FakeClock clock;
+    RecordOptions options = folder.options();
+    options.clock = &clock;
+    Record record(options);
+    for (int n = 0; n < 3; ++n) {
+        CHECK(error_of(record.stored(record.append(numbered_entry(n), Durability::written))).empty());
+    }
+    CHECK_FALSE(RecordReader::exists(folder.path));
+    clock.advance(std::chrono::milliseconds(50));
+    CHECK(all_entries(folder.reader()).size() == 3);
+    // What is synced does not wait, and neither does a reader.
+    record.append(numbered_entry(3), Durability::synced);
+    CHECK(all_entries(folder.reader()).size() == 4);
+    record.append(numbered_entry(4), Durability::written);
+    CHECK(all_entries(folder.reader()).size() == 4);
+    result_of(record.flushed());
+    CHECK(all_entries(folder.reader()).size() == 5);
+    record.append(numbered_entry(5), Durability::written);
+    result_of(record.close());
+    CHECK(all_entries(folder.reader()).size() == 6);
+    CHECK(clock.sleepers() == 0);
+}
+
+TEST_CASE("an entry that is in a file when the database cannot be written is there once it can") {
+    RecordFolder folder;
+    fill(folder, 1);
+    FakeClock clock;
+    RecordOptions options = folder.options();
+    options.clock = &clock;
+    Record record(options);
+    const std::string database = folder.path + "/record.sqlite";
+    std::filesystem::rename(database, database + ".away");
+    std::filesystem::create_directory(database); // in its way
+    CHECK(error_of(record.stored(record.append(numbered_entry(1), Durability::written))).empty());
+    clock.advance(std::chrono::milliseconds(50));
+    CHECK_FALSE(error_of(record.flushed()).empty());
+    // From now on entries are refused, until the database can be written.
+    CHECK_FALSE(error_of(record.stored(record.append(numbered_entry(2), Durability::written))).empty());
+    std::filesystem::remove(database);
+    std::filesystem::rename(database + ".away", database);
+    CHECK(error_of(record.stored(record.append(numbered_entry(3), Durability::written))).empty());
+    result_of(record.close());
+    const std::vector<std::string> entries = all_entries(folder.reader());
+    REQUIRE(entries.size() == 4);
+    CHECK(entries[1].find("number 1") != std::string::npos);
+    CHECK(entries[2].find(R"("dropped":1,)") != std::string::npos);
+    CHECK(entries[3].find("number 3") != std::string::npos);
     CHECK(folder.reader().verify(folder.kept()).ok);
 }

@@ -100,8 +100,9 @@ TEST_CASE("what was only in a file when its sidecar was killed is in the record 
         }
         std::vector<std::int64_t> found;
         for (const std::string& entry : all_entries(folder.reader())) {
-            const std::string n(json_member(json_member(entry, "data"), "n"));
-            if (!n.empty() && std::stoll(n) >= next) {
+            const std::string_view data = json_member(entry, "data");
+            const std::string n(json_member(data, "n"));
+            if (!json_member(data, "arguments").empty() && std::stoll(n) >= next) { // the tool's
                 found.push_back(std::stoll(n));
             }
         }

@@ -212,25 +212,6 @@ TEST_CASE("a record of a newer format is left alone") {
     CHECK(all_entries(folder.reader()).size() == 1);
 }
 
-TEST_CASE("an entry for later is written with the next one, when it is waited for, and at the end") {
-    RecordFolder folder;
-    fill(folder, 1);
-    Record record(folder.options());
-    const auto count = [&folder] { return all_entries(folder.reader()).size(); };
-    record.append(numbered_entry(1), Durability::later);
-    CHECK(count() == 1);
-    record.append(numbered_entry(2), Durability::written);
-    CHECK(count() == 3);
-    const std::int64_t ticket = record.append(numbered_entry(3), Durability::later);
-    CHECK(count() == 3);
-    result_of(record.stored(ticket));
-    CHECK(count() == 4);
-    record.append(numbered_entry(4), Durability::later);
-    result_of(record.close());
-    CHECK(count() == 5);
-    CHECK(folder.reader().verify(folder.kept()).ok);
-}
-
 TEST_CASE("an entry is durable at once, and in the database with those of the next 50 ms") {
     RecordFolder folder;
     FakeClock clock;

@@ -65,7 +65,8 @@ Task<void> log_without_end(async::Loop* loop, std::string directory, std::int64_
     options.clock = &loop->clock();
     Record record(std::move(options));
     for (std::int64_t n = first;; ++n) {
-        co_await record.stored(record.append(entry_of(n), n % 500 == 499 ? Durability::synced : Durability::written));
+        const Durability durability = n % 500 == 499 ? Durability::synced : Durability::written;
+        co_await record.stored(record.append(entry_of(n), durability));
         std::printf("%lld\n", static_cast<long long>(n));
         std::fflush(stdout);
         if (n % 50 == 0) {

@@ -49,7 +49,8 @@ RecordWriter::RecordWriter(const std::string& directory, const std::string& orig
       database_(database_path(directory), Database::Access::write), checkpoint_copy_(std::move(checkpoint_copy)) {
     make_tables();
     database_.run("PRAGMA wal_autocheckpoint=0"); // tidy_up() does it
-    insert_.emplace(database_, "INSERT INTO entries(seq, leaf, json) VALUES(?, ?, ?)");
+    insert_.emplace(database_, "INSERT INTO entries(seq, leaf, time, type, session_id, execution_id, json) "
+                               "VALUES(?, ?, ?, ?, ?, ?, ?)");
     data_version_.emplace(database_, "PRAGMA data_version");
     catch_up();
     import_left_over();
@@ -67,13 +68,7 @@ void RecordWriter::catch_up() {
 }
 
 void RecordWriter::make_tables() {
-    const std::int64_t version = database_.integer("PRAGMA user_version").value_or(0);
-    if (version > schema_version) {
-        throw Error(ErrorCode::store_failed,
-                    fmt::format("the record has the format {}, expected at most {}", version, schema_version),
-                    "use the newer cellgate that made it");
-    }
-    if (version == 0) {
+    if (require_format(database_) == 0) {
         database_.run("PRAGMA auto_vacuum=INCREMENTAL;PRAGMA journal_mode=WAL");
         Transaction transaction(database_, Database::Access::write);
         for (const char* sql : schema) {
@@ -133,8 +128,7 @@ std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
     std::vector<StoredEntry> stored;
     stored.reserve(request.entries.size());
     for (const NewEntry& entry : request.entries) {
-        stored.push_back({tree.size(), entry_json(entry, tree.size())});
-        write_entry(stored.back(), tree);
+        stored.push_back(write_entry(entry, tree));
     }
     if (request.first_kept > 0) {
         remove_before(request.first_kept);
@@ -164,22 +158,35 @@ std::vector<StoredEntry> RecordWriter::write(const WriteRequest& request) {
     return stored;
 }
 
-void RecordWriter::write_entry(const StoredEntry& entry, MerkleTree& tree) {
-    const Hash leaf = leaf_hash(entry.json);
-    insert_->bind(entry.seq).bind(leaf).bind(entry.json).run();
-    tree.append(leaf, [this](int height, std::int64_t index, const Hash& root) {
-        if (height > 0 && height % tile_height == 0) {
-            Statement(database_, "INSERT INTO nodes VALUES(?, ?, ?)")
-                .bind(std::int64_t{height / tile_height})
-                .bind(index)
-                .bind(root)
-                .run();
-        }
-    });
+StoredEntry RecordWriter::write_entry(const NewEntry& entry, MerkleTree& tree) {
+    StoredEntry stored{tree.size(), entry_json(entry, tree.size())};
+    const Hash leaf = leaf_hash(stored.json);
+    const std::string time = to_rfc3339(entry.time);
+    insert_->bind(stored.seq).bind(leaf).bind(time).bind(entry.type);
+    insert_->bind_optional(entry.session_id).bind_optional(entry.execution_id).bind(stored.json).run();
+    tree.append(leaf, [this](int height, std::int64_t n, const Hash& root) { write_node(height, n, root); });
+    return stored;
+}
+
+void RecordWriter::write_node(int height, std::int64_t n, const Hash& root) {
+    if (height > 0 && height % tile_height == 0) {
+        Statement(database_, "INSERT INTO nodes VALUES(?, ?, ?)")
+            .bind(std::int64_t{height / tile_height})
+            .bind(n)
+            .bind(root)
+            .run();
+    }
+    if (height == tile_height) {
+        Statement(database_, "INSERT INTO blocks SELECT ?, min(time), max(time) FROM entries WHERE seq >= ?")
+            .bind(n)
+            .bind(n * block_size)
+            .run();
+    }
 }
 
 void RecordWriter::remove_before(std::int64_t first_kept) {
     Statement(database_, "DELETE FROM entries WHERE seq < ?").bind(first_kept).run();
+    Statement(database_, "DELETE FROM blocks WHERE n < ?").bind(first_kept / block_size).run();
     // Those between two blocks need the leaves.
     Statement(database_, "DELETE FROM checkpoints WHERE size < ?").bind(first_kept).run();
 }
@@ -232,15 +239,10 @@ PruningPlan plan_pruning(const std::string& directory, const Pruning& pruning) {
     }
     if (pruning.before) {
         const std::string before = to_rfc3339(*pruning.before);
-        Statement newer(database, "SELECT count(*) FROM entries WHERE seq >= ? AND seq < ? AND time >= ?");
-        const auto has_newer = [&](std::int64_t begin) {
-            const bool found = newer.bind(begin).bind(begin + block_size).bind(before).step() && newer.integer(0) > 0;
-            newer.run();
-            return found;
-        };
-        while (kept < end && !has_newer(kept)) {
-            kept += block_size;
-        }
+        // None is newer: all blocks go.
+        Statement newer(database, "SELECT coalesce(min(n * ?), ?) FROM blocks WHERE n >= ? AND last_time >= ?");
+        newer.bind(block_size).bind(end).bind(kept / block_size).bind(before).step();
+        kept = std::max(kept, newer.integer(0));
     }
     return {first, std::max(first, std::min(kept, end / block_size * block_size))};
 }

@@ -40,7 +40,8 @@ class RecordWriter {
     void mark_moved(const std::string& log);
     // What other processes appended.
     void catch_up();
-    void write_entry(const StoredEntry& entry, MerkleTree& tree);
+    StoredEntry write_entry(const NewEntry& entry, MerkleTree& tree);
+    void write_node(int height, std::int64_t n, const Hash& root);
     void remove_before(std::int64_t first_kept);
     void tidy_up(const char* sql);
     void copy_checkpoint(const std::string& text) const;

@@ -145,7 +145,9 @@ def verify(directory, kept):
         tree.append(row[0], BLOCK)
         roots[tree.size] = tree.root()
     said_to_be_removed = 0
-    for seq, leaf, text in database.execute("SELECT seq, leaf, json FROM entries ORDER BY seq"):
+    blocks = {}
+    for seq, leaf, text, *columns in database.execute("SELECT seq, leaf, json, time, type, session_id, execution_id "
+                                                      "FROM entries ORDER BY seq"):
         if seq > tree.size:
             raise missing(tree.size, seq - 1)
         if digest(b"\0", text.encode()) != leaf:
@@ -153,6 +155,9 @@ def verify(directory, kept):
         entry = json.loads(text)
         if seq != tree.size or entry["seq"] != seq:
             raise Problem(f"entry {seq} is out of order")
+        if columns != [entry.get(name) for name in ("time", "type", "sessionId", "executionId")]:
+            raise Problem(f"entry {seq} was changed")
+        blocks.setdefault(seq // BLOCK, []).append(entry["time"])
         if entry["type"] == "record.pruned" and seq < signed:
             said_to_be_removed = max(said_to_be_removed, entry["data"]["firstKept"])
         tree.append(leaf)
@@ -160,7 +165,18 @@ def verify(directory, kept):
     compare_roots(checkpoints, roots, tree.size, removed)
     if removed > said_to_be_removed:
         raise missing(said_to_be_removed, removed - 1)
+    compare_blocks(database, {n: times for n, times in blocks.items() if len(times) == BLOCK})
     return f"{tree.size} entries, {removed} removed"
+
+
+def compare_blocks(database, complete):
+    found = {n: times for n, *times in database.execute("SELECT n, first_time, last_time FROM blocks")}
+    for n, times in complete.items():
+        if found.pop(n, None) != [min(times), max(times)]:
+            raise Problem(f"the database is damaged: the times of {entries_text(n * BLOCK, n * BLOCK + BLOCK - 1)} are not "
+                          "those of their block")
+    if found:
+        raise Problem("the database is damaged: there are blocks that the record has not")
 
 
 def compare_roots(checkpoints, roots, size, removed):

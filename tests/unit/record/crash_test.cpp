@@ -146,6 +146,9 @@ TEST_CASE("a verifier made from the format's description alone agrees") {
          "the record ends at 591; the checkpoint names 602"},
         {"UPDATE checkpoints SET text = replace(text, '602', '601') WHERE size = 602",
          "the checkpoint of 602 entries was changed, or is not signed with the key of record.pub"},
+        {"UPDATE entries SET type = 'x' WHERE seq = 300", "entry 300 was changed"},
+        {"UPDATE blocks SET last_time = first_time",
+         "the database is damaged: the times of entries 256 to 511 are not those of their block"},
     };
     const std::string path = folder.path + "/record.sqlite";
     const std::string whole = file_text(path);

@@ -1,6 +1,10 @@
+#include "base/encoding.hpp"
+#include "base/json_scan.hpp"
 #include "record_testing.hpp"
 
 #include <doctest/doctest.h>
+
+#include <utility>
 
 using namespace cellgate;
 using namespace cellgate::record;
@@ -58,6 +62,48 @@ TEST_CASE("a query by time is exact though the clock was set back") {
     CHECK(numbers(folder, query) == std::vector<std::int64_t>{3});
     query.until = query.since;
     CHECK(numbers(folder, query).empty());
+}
+
+TEST_CASE("a query by time reads blocks, and is exact with many, with clocks that jump and with removed ones") {
+    RecordFolder folder;
+    Record record(folder.options());
+    for (std::int64_t n = 0; n < 1400; ++n) {
+        // Set back in the second block, and far ahead for one entry of the fourth.
+        record.append(numbered_entry(n < 300 ? n : n == 900 ? 100'000 : n - 200), Durability::written);
+    }
+    const auto check_all = [&] {
+        for (const auto& [since, until] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 200'000},
+                                                                                             {0, 50},
+                                                                                             {50, 50},
+                                                                                             {90, 110},
+                                                                                             {100, 101},
+                                                                                             {250, 320},
+                                                                                             {1190, 1300},
+                                                                                             {1200, 99'999},
+                                                                                             {99'999, 100'001},
+                                                                                             {100'001, 200'000}}) {
+            Query query;
+            query.since = first_time + std::chrono::minutes(since);
+            query.until = first_time + std::chrono::minutes(until);
+            query.limit = 2000;
+            std::vector<std::int64_t> expected;
+            folder.reader().each(0, [&](const StoredEntry& entry) {
+                const WallTime time = parse_rfc3339(json_member_text(entry.json, "time").value()).value();
+                if (time >= *query.since && time < *query.until) {
+                    expected.insert(expected.begin(), entry.seq);
+                }
+                return true;
+            });
+            CAPTURE(since);
+            CAPTURE(until);
+            CHECK(numbers(folder, query) == expected);
+        }
+    };
+    check_all();
+    CHECK(result_of(record.prune({first_time, first_time + std::chrono::minutes(400), std::nullopt})) == 512);
+    check_all();
+    result_of(record.close());
+    CHECK(folder.reader().verify(std::nullopt).ok);
 }
 
 TEST_CASE("text is found anywhere, in either case, and stands for itself") {

@@ -65,6 +65,12 @@ std::string login(std::string_view data) {
     return fmt::format("login to {}{}", text_of(data, "server"), error.empty() ? "" : " failed: " + error);
 }
 
+std::string created_session(std::string_view data) {
+    const std::string sandbox = text_of(data, "sandbox");
+    return fmt::format("session created: {}, {}", text_of(data, "kernel"),
+                       sandbox == "none" ? "without a sandbox" : "in " + sandbox);
+}
+
 std::string kernel_ended(std::string_view data) {
     return "the kernel ended: " + text_of(data, "reason");
 }
@@ -79,10 +85,17 @@ std::string pruned(std::string_view data) {
 }
 
 constexpr std::pair<std::string_view, Words> words_by_type[] = {
-    {"action.decided", decided},     {"action.ended", ended},        {"execution.started", started_code},
-    {"execution.ended", ended_code}, {"policy.added", rule_words},   {"policy.removed", removed_rule},
-    {"login.ended", login},          {"kernel.ended", kernel_ended}, {"record.gap", gap},
+    {"action.decided", decided},
+    {"action.ended", ended},
+    {"execution.started", started_code},
+    {"execution.ended", ended_code},
+    {"policy.added", rule_words},
+    {"policy.removed", removed_rule},
+    {"login.ended", login},
+    {"kernel.ended", kernel_ended},
+    {"record.gap", gap},
     {"record.pruned", pruned},
+    {"session.created", created_session},
 };
 
 std::string words_of(std::string_view entry) {

@@ -83,6 +83,20 @@ struct EndedData {
     }
 };
 
+struct CreatedData {
+    std::string kernel;
+    std::string language;
+    protocol::SandboxKind sandbox;
+    std::optional<std::string> agent;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("kernel", self.kernel);
+        visit("language", self.language);
+        visit("sandbox", self.sandbox);
+        visit("agent", self.agent);
+    }
+};
+
 struct LoginData {
     std::string server;
     std::optional<std::string> error;
@@ -242,27 +256,36 @@ void ActivityRecord::on_ended(gate::ActionId action, const protocol::Outcome& ou
            record::Durability::later);
 }
 
-void ActivityRecord::session_opened(const std::string& session_id) {
-    append({{}, "session.created", by_cellgate, session_id, std::nullopt, RawJson::checked("{}")});
+void ActivityRecord::append_of_session(std::string_view type, const std::string& session_id, RawJson data) {
+    append({{}, std::string(type), by_cellgate, session_id, std::nullopt, std::move(data)});
+}
+
+void ActivityRecord::session_started(const protocol::SessionInfo& session) {
+    const CreatedData data{session.kernel.name, session.kernel.language, session.sandbox, session.agent};
+    append_of_session("session.created", session.session_id, to_raw_json(data));
+    append_of_session("kernel.started", session.session_id, RawJson::checked("{}"));
+    sessions_[session.session_id] = true;
 }
 
 void ActivityRecord::session_closed(const std::string& session_id) {
-    with_kernel_.erase(session_id);
-    append({{}, "session.closed", by_cellgate, session_id, std::nullopt, RawJson::checked("{}")});
+    if (sessions_.erase(session_id) != 0) {
+        append_of_session("session.closed", session_id, RawJson::checked("{}"));
+    }
 }
 
 void ActivityRecord::session_changed(const protocol::SessionChangedParams& changed) {
     using Status = protocol::SessionStatus;
-    const bool has_none = changed.status == Status::dead || changed.status == Status::restarting;
-    if (changed.status == Status::idle && with_kernel_.insert(changed.session_id).second) {
-        append({{}, "kernel.started", by_cellgate, changed.session_id, std::nullopt, RawJson::checked("{}")});
-    } else if (has_none && with_kernel_.erase(changed.session_id) != 0) {
-        append({{},
-                "kernel.ended",
-                by_cellgate,
-                changed.session_id,
-                std::nullopt,
-                changed.reason ? text_member("reason", *changed.reason) : RawJson::checked("{}")});
+    const auto found = sessions_.find(changed.session_id);
+    if (found == sessions_.end()) {
+        return;
+    }
+    bool& runs = found->second;
+    const bool ended = changed.status == Status::dead || changed.status == Status::restarting;
+    if (changed.status == Status::idle && !std::exchange(runs, true)) {
+        append_of_session("kernel.started", changed.session_id, RawJson::checked("{}"));
+    } else if (ended && std::exchange(runs, false)) {
+        append_of_session("kernel.ended", changed.session_id,
+                          changed.reason ? text_member("reason", *changed.reason) : RawJson::checked("{}"));
     }
 }
 

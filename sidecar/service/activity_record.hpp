@@ -13,8 +13,8 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 
 namespace cellgate::service {
 
@@ -29,7 +29,8 @@ class ActivityRecord final : public gate::RecordSink {
     Task<void> stored() override;
     bool is_required() const override { return settings_.required; }
 
-    void session_opened(const std::string& session_id);
+    // Once its first kernel runs. One that does not start has no entry but its decisions.
+    void session_started(const protocol::SessionInfo& session);
     void session_closed(const std::string& session_id);
     void session_changed(const protocol::SessionChangedParams& changed);
     void execution_changed(const session::Execution& execution);
@@ -49,6 +50,7 @@ class ActivityRecord final : public gate::RecordSink {
   private:
     Task<std::optional<Error>> settled();
     void append(record::NewEntry entry, record::Durability durability = record::Durability::written);
+    void append_of_session(std::string_view type, const std::string& session_id, RawJson data);
 
     Clock& clock_;
     RunBlocking run_blocking_;
@@ -61,7 +63,7 @@ class ActivityRecord final : public gate::RecordSink {
         std::optional<std::string> execution_id;
     };
     std::map<gate::ActionId, Origin> going_on_; // actions that were allowed
-    std::set<std::string> with_kernel_;         // sessions
+    std::map<std::string, bool> sessions_;      // that have started, and whether a kernel runs in each
     TaskScope tasks_;
     std::int64_t last_ = -1; // that was appended
     std::string problem_;    // why the last one that was waited for is not kept; empty if it is

@@ -7,7 +7,6 @@
 namespace cellgate::service {
 
 void SessionEvents::session_opened(const std::string& session_id) {
-    activity_.session_opened(session_id);
     if (ledger_ != nullptr) {
         ledger_->session_opened(session_id);
     }

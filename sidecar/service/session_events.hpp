@@ -17,6 +17,8 @@ class SessionEvents final : public session::SessionObserver {
         : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger), activity_(activity) {}
 
     void session_opened(const std::string& session_id);
+    // Its first kernel runs.
+    void session_started(const protocol::SessionInfo& session) { activity_.session_started(session); }
     void session_closed(const std::string& session_id);
 
     void on_session_changed(const protocol::SessionChangedParams& changed) override;

@@ -84,6 +84,8 @@ class WhatHappened(ToolsTest):
         self.assertEqual([entry["type"] for entry in self.entries(sessionId="short") if "action" not in entry["type"]],
                          ["session.created", "kernel.started", "kernel.ended", "kernel.started", "kernel.ended",
                           "session.closed"])
+        (created,) = self.entries(sessionId="short", types=["session.created"])
+        self.assertEqual(created["data"], {"kernel": "python3", "language": "python", "sandbox": "bwrap"})
 
     def test_it_verifies_while_it_is_written(self):
         result = self.cellgate.request("record/verify")
@@ -120,6 +122,16 @@ class Later(WorkspaceTest):
         independent = subprocess.run([sys.executable, "-B", Path(__file__).with_name("record_verifier.py"),
                                       database_of(self.workspace).parent], text=True, capture_output=True)
         self.assertEqual(independent.stdout, f"ok: {len(exported)} entries, 0 removed\n")
+
+    def test_the_end_of_a_sidecar_closes_its_sessions(self):
+        with Sidecar(self.workspace) as cellgate:
+            cellgate.session("one")
+            cellgate.session("two")
+        exported = [json.loads(line) for line in command(self.workspace, "export").stdout.splitlines()]
+        for session in ("one", "two"):
+            types = [entry["type"] for entry in exported
+                     if entry.get("sessionId") == session and "action" not in entry["type"]]
+            self.assertEqual(types, ["session.created", "kernel.started", "kernel.ended", "session.closed"])
 
     def test_one_changed_byte_is_found_and_named(self):
         self.run_once("'harmless'")

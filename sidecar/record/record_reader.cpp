@@ -149,6 +149,13 @@ std::vector<StoredEntry> RecordReader::query(const Query& query) const {
     return found;
 }
 
+KeptRange RecordReader::kept() const {
+    require_format(impl_->database);
+    const Transaction transaction(impl_->database, Database::Access::read);
+    return {impl_->database.integer("SELECT min(seq) FROM entries").value_or(0),
+            impl_->database.integer("SELECT max(seq) + 1 FROM entries").value_or(0)};
+}
+
 void RecordReader::each(std::int64_t from_seq, const std::function<bool(const StoredEntry&)>& visit) const {
     require_format(impl_->database);
     Statement rows(impl_->database, "SELECT seq, json FROM entries WHERE seq >= ? ORDER BY seq");

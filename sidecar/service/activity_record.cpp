@@ -6,7 +6,6 @@
 #include "base/json_codec.hpp"
 #include "base/log.hpp"
 #include "base/names.hpp"
-#include "record/record_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +23,7 @@ constexpr std::size_t run_digits = 12;
 constexpr std::int64_t entries_between_prunings = 5000;
 constexpr std::int64_t max_keep_days = 36'500; // as far back as times go
 constexpr std::size_t max_page_bytes = std::size_t{8} << 20;
+constexpr Duration poll_interval = std::chrono::seconds(1);
 
 constexpr const char* by_user = "user";
 constexpr const char* by_agent = "agent";
@@ -191,7 +191,12 @@ ActivityRecord::ActivityRecord(Clock& clock, RunBlocking run_blocking, std::stri
     : clock_(clock), run_blocking_(std::move(run_blocking)), directory_(std::move(directory)), settings_(settings),
       run_member_(fmt::format(R"("run":"{}")", random_id().substr(0, run_digits))),
       record_({directory_, "cellgate/" + directory_.substr(directory_.rfind('/') + 1), settings.checkpoint_copy,
-               run_blocking_}) {}
+               run_blocking_}) {
+    record_.on_stored([this](const record::StoredEntry&) {
+        ++stored_count_;
+        stored_more_.set();
+    });
+}
 
 void ActivityRecord::append(record::NewEntry entry, record::Durability durability) {
     entry.time = clock_.wall();
@@ -387,6 +392,35 @@ Task<protocol::RecordVerifyResult> ActivityRecord::verify(protocol::RecordVerify
         result.checkpoint = found.checkpoint;
     }
     co_return result;
+}
+
+Task<record::KeptRange> ActivityRecord::kept_range() {
+    co_await settled();
+    record::KeptRange kept;
+    std::function<void()> work = [this, &kept] {
+        if (record::RecordReader::exists(directory_)) {
+            kept = record::RecordReader(directory_).kept();
+        }
+    };
+    co_await run_blocking_(std::move(work));
+    co_return kept;
+}
+
+Task<void> ActivityRecord::read(std::int64_t from_seq, Visit visit) {
+    std::function<void()> work = [this, from_seq, &visit] {
+        if (record::RecordReader::exists(directory_)) {
+            record::RecordReader(directory_).each(from_seq, visit);
+        }
+    };
+    co_await run_blocking_(std::move(work));
+}
+
+Task<void> ActivityRecord::stored_more(std::uint64_t seen) {
+    if (stored_count_ == seen) {
+        stored_more_.reset();
+        const Instant deadline = clock_.now() + poll_interval;
+        co_await wait_until(clock_, stored_more_, deadline);
+    }
 }
 
 Task<void> ActivityRecord::prune() {

@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
     add_install(app, invocation);
     add_kernels(app, invocation);
     add_record(app, invocation);
+    add_events(app, invocation);
     add_doctor(app, invocation);
     add_sandbox(app, invocation);
     add_demo(app, invocation);

@@ -2,16 +2,14 @@
 // does.
 
 #include "base/encoding.hpp"
-#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
 #include "base/json.hpp"
 #include "base/regular_file.hpp"
 #include "commands.hpp"
-#include "daemon/instance_paths.hpp"
 #include "record/record_reader.hpp"
 #include "record_text.hpp"
-#include "store/directories.hpp"
+#include "workspace_record.hpp"
 
 #include <fmt/format.h>
 
@@ -33,9 +31,7 @@ struct Filters {
 };
 
 record::RecordReader reader_of(const std::string& workspace) {
-    const Environment environment = process_environment();
-    const daemon::InstancePaths paths = daemon::find_instance_paths(workspace, environment);
-    return record::RecordReader(store::record_directory(store::find_directories(environment), paths.workspace));
+    return record::RecordReader(record_directory_of(workspace));
 }
 
 // "2026-01-05T09:30:00Z", or "90m": so long ago.
@@ -150,7 +146,8 @@ void add_filters(CLI::App& command, Filters& filters) {
 } // namespace
 
 void add_record(CLI::App& app, Invocation& invocation) {
-    CLI::App* command = app.add_subcommand("record", "What happened in the workspace: list, show, verify or export it");
+    CLI::App* command =
+        app.add_subcommand("record", "What happened in the workspace: list, show, verify or export it");
     command->require_subcommand(1);
     auto workspace = std::make_shared<std::string>(".");
     auto filters = std::make_shared<Filters>();

@@ -108,7 +108,8 @@ std::string words_of(std::string_view entry) {
     return type;
 }
 
-// "2026-01-05 09:31:00" of RFC 3339.
+} // namespace
+
 std::string short_time(std::string time) {
     constexpr std::size_t length = 19;
     constexpr std::size_t separator = 10;
@@ -118,8 +119,6 @@ std::string short_time(std::string time) {
     }
     return time;
 }
-
-} // namespace
 
 std::string record_line(std::string_view entry) {
     return fmt::format("{:>6}  {}Z  {:<10} {}", json_member(entry, "seq"), short_time(text_of(entry, "time")),

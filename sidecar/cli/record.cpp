@@ -4,7 +4,7 @@
 #include "base/encoding.hpp"
 #include "base/error.hpp"
 #include "base/escape_unprintable.hpp"
-#include "base/json.hpp"
+#include "base/json_codec.hpp"
 #include "base/regular_file.hpp"
 #include "commands.hpp"
 #include "record/record_reader.hpp"
@@ -23,6 +23,27 @@ namespace cellgate::cli {
 namespace {
 
 constexpr std::size_t default_entries = 50;
+
+// An inclusion proof as --json has it; hashes are in hexadecimal.
+struct WrittenProof {
+    std::int64_t seq = 0;
+    std::string entry; // whose bytes the leaf is of
+    std::string leaf;
+    std::int64_t size = 0;
+    std::vector<std::string> path;
+    std::string root;
+    std::string checkpoint;
+    template <class Self, class Visit>
+    static void fields(Self& self, Visit& visit) {
+        visit("seq", self.seq);
+        visit("entry", self.entry);
+        visit("leaf", self.leaf);
+        visit("size", self.size);
+        visit("path", self.path);
+        visit("root", self.root);
+        visit("checkpoint", self.checkpoint);
+    }
+};
 
 struct Filters {
     std::string since;
@@ -132,6 +153,35 @@ int verify(const std::string& workspace, const std::string& checkpoint_file) {
     return 0;
 }
 
+std::string hex(const record::Hash& hash) {
+    return to_hex(std::string_view(reinterpret_cast<const char*>(hash.data()), hash.size()));
+}
+
+int prove(const std::string& workspace, std::int64_t seq, bool as_json) {
+    const record::InclusionProof proof = reader_of(workspace).proof(seq);
+    WrittenProof written;
+    written.seq = seq;
+    written.entry = proof.json;
+    written.leaf = hex(record::leaf_hash(proof.json));
+    written.size = proof.size;
+    std::transform(proof.path.begin(), proof.path.end(), std::back_inserter(written.path), hex);
+    written.root = hex(proof.root);
+    written.checkpoint = proof.checkpoint;
+    if (as_json) {
+        fmt::print("{}\n", to_json(written));
+        return 0;
+    }
+    fmt::print("entry {}:\n{}\n\n", seq, escape_unprintable(written.entry));
+    fmt::print("its leaf, SHA-256 of 0x00 and the entry:\n{}\n\n", written.leaf);
+    fmt::print("the hashes beside its way to the root, the lowest first:\n");
+    for (const std::string& each : written.path) {
+        fmt::print("{}\n", each);
+    }
+    fmt::print("\nthe root that they give, of the first {} entries:\n{}\n\n", written.size, written.root);
+    fmt::print("the checkpoint that signs it:\n{}", escape_unprintable(written.checkpoint, true));
+    return 0;
+}
+
 void add_filters(CLI::App& command, Filters& filters) {
     command.add_option("--since", filters.since, "Not before this time, or so long ago: 30s, 90m, 12h, 7d")
         ->type_name("TIME");
@@ -147,7 +197,7 @@ void add_filters(CLI::App& command, Filters& filters) {
 
 void add_record(CLI::App& app, Invocation& invocation) {
     CLI::App* command =
-        app.add_subcommand("record", "What happened in the workspace: list, show, verify or export it");
+        app.add_subcommand("record", "What happened in the workspace: list, show, verify, prove or export it");
     command->require_subcommand(1);
     auto workspace = std::make_shared<std::string>(".");
     auto filters = std::make_shared<Filters>();
@@ -177,6 +227,11 @@ void add_record(CLI::App& app, Invocation& invocation) {
         ->add_option("--checkpoint", *checkpoint,
                      "A file of checkpoints that was kept elsewhere: finds a record that was cut or written again, too")
         ->type_name("FILE");
+    auto as_json = std::make_shared<bool>(false);
+    CLI::App* proving = add("prove", "Prove that an entry is in the record that the newest checkpoint signs",
+                            [workspace, seq, as_json] { return prove(*workspace, *seq, *as_json); });
+    proving->add_option("NUMBER", *seq, "The entry's number, as list shows it")->required()->type_name("");
+    proving->add_flag("--json", *as_json, "As JSON");
     add_filters(*add("export", "Print entries as JSON lines, the oldest first",
                      [workspace, filters] { return export_lines(*workspace, *filters); }),
                 *filters);

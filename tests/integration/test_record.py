@@ -123,6 +123,27 @@ class Later(WorkspaceTest):
                                       database_of(self.workspace).parent], text=True, capture_output=True)
         self.assertEqual(independent.stdout, f"ok: {len(exported)} entries, 0 removed\n")
 
+    def test_one_entry_proves_itself_without_the_others(self):
+        self.run_once("'one'")
+        folder = database_of(self.workspace).parent
+        proof = json.loads(command(self.workspace, "prove", "2", "--json").stdout)
+        self.assertEqual(json.loads(proof["entry"]), json.loads(command(self.workspace, "show", "2").stdout))
+        words = command(self.workspace, "prove", "2")
+        for each in (proof["leaf"], proof["root"], proof["checkpoint"], *proof["path"]):
+            self.assertIn(each, words.stdout)
+
+        def check(changed):
+            file = self.workspace.write("proof.json", json.dumps(changed))
+            return subprocess.run([sys.executable, "-B", Path(__file__).with_name("record_verifier.py"), "--proof",
+                                   folder / "record.pub", file], text=True, capture_output=True)
+
+        self.assertEqual(check(proof).stdout, f"ok: entry 2 is one of {proof['size']}\n")
+        self.assertEqual(check({**proof, "entry": proof["entry"].replace("2", "3")}).returncode, 1)
+        self.assertEqual(check({**proof, "path": proof["path"][::-1]}).returncode, 1)
+        missing = command(self.workspace, "prove", "100000")
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn("expected the number of an entry", missing.stderr)
+
     def test_the_end_of_a_sidecar_closes_its_sessions(self):
         with Sidecar(self.workspace) as cellgate:
             cellgate.session("one")

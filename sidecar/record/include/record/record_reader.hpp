@@ -71,7 +71,8 @@ class RecordReader {
     // `kept_checkpoints`: the text of checkpoints that were kept elsewhere; those of other records in it are ignored.
     // Does not throw for a database that cannot be read: that is a problem of the record.
     VerifyResult verify(const std::optional<std::string>& kept_checkpoints) const;
-    // With the newest checkpoint. Throws Error{invalid_params} when there is no such entry, or no checkpoint covers it.
+    // With the newest checkpoint. Throws Error{invalid_params} when there is no such entry, or no checkpoint covers it;
+    // Error{store_failed} when the record does not prove it: something was changed.
     InclusionProof proof(std::int64_t seq) const;
 
   private:

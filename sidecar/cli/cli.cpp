@@ -85,6 +85,7 @@ int main(int argc, char** argv) {
     add_mcp(app, invocation);
     add_connect(app, invocation);
     add_status(app, invocation);
+    add_stats(app, invocation);
     add_stop(app, invocation);
     add_serve(app, invocation);
     add_workspace_sidecar(app, invocation);

@@ -37,6 +37,7 @@ void add_install(CLI::App& app, Invocation& invocation);
 void add_kernels(CLI::App& app, Invocation& invocation);
 void add_record(CLI::App& app, Invocation& invocation);
 void add_events(CLI::App& app, Invocation& invocation);
+void add_stats(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);
 void add_sandbox(CLI::App& app, Invocation& invocation);
 void add_demo(CLI::App& app, Invocation& invocation);

@@ -30,6 +30,7 @@ struct SidecarServices {
     TrustedServers& trusted_servers;
     packages::Installs& installs;
     ActivityRecord& activity;
+    const Stats& stats;
 };
 
 void add_lifecycle_handlers(SidecarServices& sidecar, Client& client);
@@ -40,5 +41,6 @@ void add_gate_handlers(SidecarServices& sidecar, Client& client);
 void add_tool_handlers(SidecarServices& sidecar, Client& client);
 void add_package_handlers(SidecarServices& sidecar, Client& client);
 void add_record_handlers(SidecarServices& sidecar, Client& client);
+void add_stats_handlers(SidecarServices& sidecar, Client& client);
 
 } // namespace cellgate::service

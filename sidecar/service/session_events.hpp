@@ -1,11 +1,12 @@
 #pragma once
 // `SessionEvents` is where the sessions of a sidecar report what happens in them. It goes to the clients, to the idle
-// tracker, to the ledger, which survives a crash, and to the record.
+// tracker, to the ledger, which survives a crash, to the record, and to the figures.
 
 #include "activity_record.hpp"
 #include "client_hub.hpp"
 #include "idle_tracker.hpp"
 #include "session/session_options.hpp"
+#include "stats.hpp"
 #include "store/ledger.hpp"
 
 namespace cellgate::service {
@@ -13,8 +14,9 @@ namespace cellgate::service {
 class SessionEvents final : public session::SessionObserver {
   public:
     // All must outlive it; `ledger` is nullptr for a sidecar whose work ends with its client.
-    SessionEvents(ClientHub& clients, IdleTracker& idle_tracker, store::Ledger* ledger, ActivityRecord& activity)
-        : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger), activity_(activity) {}
+    SessionEvents(ClientHub& clients, IdleTracker& idle_tracker, store::Ledger* ledger, ActivityRecord& activity,
+                  Stats& stats)
+        : clients_(clients), idle_tracker_(idle_tracker), ledger_(ledger), activity_(activity), stats_(stats) {}
 
     void session_opened(const std::string& session_id);
     // Its first kernel runs.
@@ -35,6 +37,7 @@ class SessionEvents final : public session::SessionObserver {
     IdleTracker& idle_tracker_;
     store::Ledger* ledger_;
     ActivityRecord& activity_;
+    Stats& stats_;
 };
 
 } // namespace cellgate::service

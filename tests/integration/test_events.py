@@ -1,4 +1,4 @@
-"""Events: what happens in a workspace, as it happens."""
+"""Events: what happens in a workspace, as it happens, and the figures of a sidecar."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import threading
 import unittest
 
 from cellgate_client import CELLGATE, Sidecar, WorkspaceSidecarTest, WorkspaceTest
+from executions import RpcError
 from processes import OWN, TIMEOUT, start_process, wait_until
 from tools_testing import ECHO, ToolsTest
 
@@ -17,6 +18,13 @@ try:
 except Exception:
     pass
 tool_1.run(s='yes')
+"""
+BURN = """
+import time
+kept = b'x' * 150_000_000
+end = time.process_time() + 1
+while time.process_time() < end:
+    pass
 """
 
 
@@ -74,6 +82,10 @@ class Again(WorkspaceTest):
 
 
 class OnTheCommandLine(WorkspaceSidecarTest):
+    def command(self, *arguments):
+        return subprocess.run([CELLGATE, *arguments], cwd=self.workspace.path, env=self.workspace.environment(),
+                              text=True, capture_output=True, timeout=TIMEOUT, stdin=subprocess.DEVNULL)
+
     def follow(self, *arguments):
         process = start_process([CELLGATE, "events", *arguments], cwd=self.workspace.path,
                                 env=self.workspace.environment(), text=True, stdout=subprocess.PIPE,
@@ -115,6 +127,53 @@ class OnTheCommandLine(WorkspaceSidecarTest):
         self.assertEqual(first["seq"], last["seq"] - 19)
         newest.stdout.close()
         self.assertEqual(newest.wait(TIMEOUT), 0)
+
+    def test_figures_of_a_session_that_uses_processor_and_memory(self):
+        editor = self.editor()
+        editor.run(BURN)
+        stats = editor.request("stats")
+        (session,) = stats["sessions"]
+        self.assertEqual((session["sessionId"], session["status"], session["queueLength"]), ("default", "idle", 0))
+        self.assertGreaterEqual(session["processorSeconds"], 1)
+        self.assertGreaterEqual(session["memoryBytes"], 150_000_000)
+        self.assertGreaterEqual(session["processes"], 1)
+        self.assertGreater(stats["memoryBytes"], 0)
+        self.assertEqual(stats["executions"], {"queued": 0, "running": 0, "finished": 1})
+        printed = json.loads(self.command("stats", "--json").stdout)
+        self.assertEqual(printed["startedAt"], stats["startedAt"])
+        table = self.command("stats")
+        self.assertEqual((table.returncode, table.stderr), (0, ""))
+        self.assertIn("executions: 0 running, 0 waiting, 1 ended", table.stdout)
+        self.assertRegex(table.stdout, r"(?m)^default +idle +0 +\d+ +\d+\.\d\d s +\d+\.\d MiB$")
+
+    def test_figures_of_what_runs_and_waits_for_an_answer(self):
+        editor = self.editor()
+        editor.request("wrappers/generate", {"server": "host"})
+        self.workspace.write("notes.txt", "read")
+        running = editor.execute("from mcptools.host import read_file\nread_file.run(path='notes.txt')")
+        asked = editor.approval()
+        waiting = editor.execute("1")
+        stats = editor.request("stats")
+        self.assertEqual(stats["executions"], {"queued": 1, "running": 1, "finished": 0})
+        self.assertEqual((stats["pendingApprovals"], stats["toolCalls"], stats["approvals"]),
+                         (1, {"count": 0}, {"count": 0}))
+        editor.allow(asked)
+        running.result()
+        waiting.result()
+        stats = editor.request("stats")
+        self.assertEqual((stats["pendingApprovals"], stats["toolCalls"]["count"], stats["approvals"]["count"]), (0, 1, 1))
+        self.assertGreater(stats["approvals"]["p50Seconds"], 0)
+        self.assertEqual(stats["executions"], {"queued": 0, "running": 0, "finished": 2})
+
+    def test_figures_need_a_sidecar_and_a_user(self):
+        none = self.command("stats")
+        self.assertEqual(none.returncode, 1)
+        self.assertIn("no sidecar runs for", none.stdout)
+        agent = self.agent()
+        for method in ("stats", "events/subscribe", "events/unsubscribe"):
+            with self.assertRaises(RpcError) as refused:
+                agent.request(method)
+            self.assertEqual(refused.exception.code, 1013)
 
 
 if __name__ == "__main__":

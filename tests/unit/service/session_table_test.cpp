@@ -88,7 +88,8 @@ struct Fixture {
     ClientHub clients;
     IdleTracker idle_tracker{loop.clock()};
     ActivityRecord activity{loop.clock(), run_inline, folder.path / "record", {}};
-    SessionEvents events{clients, idle_tracker, nullptr, activity};
+    Stats stats{loop.clock(), activity};
+    SessionEvents events{clients, idle_tracker, nullptr, activity, stats};
     session::SessionServices services{loop,   loop.clock(), gate,     registry.dispatcher(), *network,
                                       events, directories,  journals, workspace.path,        workspace.environment};
     SessionTable sessions{services, workspace, events};

@@ -149,6 +149,13 @@ std::vector<StoredEntry> RecordReader::query(const Query& query) const {
     return found;
 }
 
+KeptRange RecordReader::kept() const {
+    require_format(impl_->database);
+    const Transaction transaction(impl_->database, Database::Access::read);
+    return {impl_->database.integer("SELECT min(seq) FROM entries").value_or(0),
+            impl_->database.integer("SELECT max(seq) + 1 FROM entries").value_or(0)};
+}
+
 void RecordReader::each(std::int64_t from_seq, const std::function<bool(const StoredEntry&)>& visit) const {
     require_format(impl_->database);
     Statement rows(impl_->database, "SELECT seq, json FROM entries WHERE seq >= ? ORDER BY seq");
@@ -178,7 +185,14 @@ InclusionProof RecordReader::proof(std::int64_t seq) const {
     StoredHashes hashes(database);
     std::vector<Hash> path = inclusion_path(
         seq, newest[0].size, [&](std::int64_t begin, std::int64_t end) { return hashes.root_of(begin, end); });
-    return {seq, entry.text(0), newest[0].size, std::move(path), newest[0].root, newest[0].text};
+    const std::string json = entry.text(0);
+    if (!newest[0].is_signed_by(VerifierKey::read(impl_->directory)) ||
+        !is_included(leaf_hash(json), seq, newest[0].size, path, newest[0].root)) {
+        throw Error(ErrorCode::store_failed,
+                    fmt::format("the newest checkpoint does not prove entry {}: the record was changed", seq),
+                    "cellgate record verify says what was changed");
+    }
+    return {seq, json, newest[0].size, std::move(path), newest[0].root, newest[0].text};
 }
 
 } // namespace cellgate::record

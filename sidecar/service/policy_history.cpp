@@ -62,7 +62,7 @@ Task<protocol::PolicyPreviewResult> PolicyHistory::preview(protocol::PolicyPrevi
 
 // Newest first.
 Task<void> PolicyHistory::count_covered(const protocol::RuleSpec* rule, std::vector<protocol::RecordEntry> entries,
-                                  protocol::PolicyPreviewResult* result) {
+                                        protocol::PolicyPreviewResult* result) {
     std::vector<protocol::Action> actions;
     std::vector<const protocol::RecordEntry*> of_action;
     for (const protocol::RecordEntry& entry : entries) {

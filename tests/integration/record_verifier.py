@@ -1,5 +1,6 @@
-"""Verifies a record from its description in docs/record-format.md alone: `record_verifier.py DIRECTORY [CHECKPOINTS]`. Prints
-what is wrong and exits 1 when something is. It shares no code with cellgate; `openssl` checks the signatures."""
+"""Verifies a record from its description in docs/record-format.md alone: `record_verifier.py DIRECTORY [CHECKPOINTS]`; or
+what `cellgate record prove --json` printed: `record_verifier.py --proof KEY FILE`. Prints what is wrong and exits 1 when
+something is. It shares no code with cellgate; `openssl` checks the signatures."""
 
 import base64
 import hashlib
@@ -192,8 +193,33 @@ def compare_roots(checkpoints, roots, size, removed):
         raise Problem(f"the record ends at {size}; the checkpoint names {confirmed}")
 
 
+def check_proof(key, proof):
+    """As RFC 9162, section 2.1.3.2."""
+    checkpoint = Checkpoint(proof["checkpoint"])
+    if checkpoint.origin != key.name or not checkpoint.is_signed_by(key):
+        raise Problem("the checkpoint is not signed with the key")
+    if json.loads(proof["entry"])["seq"] != proof["seq"] or proof["seq"] >= checkpoint.size:
+        raise Problem("the entry has another number")
+    root, at, last = digest(b"\0", proof["entry"].encode()), proof["seq"], checkpoint.size - 1
+    for beside in map(bytes.fromhex, proof["path"]):
+        if at % 2 or at == last:
+            root = digest(b"\1", beside, root)
+            while at % 2 == 0 and at:
+                at, last = at // 2, last // 2
+        else:
+            root = digest(b"\1", root, beside)
+        at, last = at // 2, last // 2
+    if last or root != checkpoint.root:
+        raise Problem("the path does not give the root of the checkpoint")
+    return f"entry {proof['seq']} is one of {checkpoint.size}"
+
+
 def main(directory, *files):
     try:
+        if directory == "--proof":
+            key, file = map(Path, files)
+            print("ok:", check_proof(Key(key.read_text()), json.loads(file.read_text())))
+            return 0
         print("ok:", verify(directory, [each for file in files for each in kept_checkpoints(Path(file).read_text())]))
         return 0
     except Problem as problem:

@@ -147,6 +147,19 @@ TEST_CASE("each entry under a checkpoint has a proof, and no other has") {
     CHECK_THROWS_AS(reader.proof(600), Error); // until there is a checkpoint
     result_of(record.close());
     CHECK(reader.proof(600).size == 601);
+    const auto code_of = [&](std::int64_t seq) {
+        try {
+            reader.proof(seq);
+        } catch (const Error& error) {
+            return error.code;
+        }
+        return ErrorCode::internal_error; // it was proven
+    };
+    REQUIRE(code_of(5) == ErrorCode::internal_error); // the control
+    folder.open().run("UPDATE entries SET json = replace(json, 'number 5', 'number 6') WHERE seq = 5");
+    CHECK(code_of(5) == ErrorCode::store_failed);
+    folder.open().run("UPDATE checkpoints SET text = replace(text, '601', '600')");
+    CHECK(code_of(6) == ErrorCode::store_failed);
 }
 
 TEST_CASE("a reader sees what is stored while it is open, and verifies one state") {

@@ -16,7 +16,7 @@ constexpr std::size_t max_sent = 100;
 constexpr std::size_t max_read = 10'000;
 constexpr std::size_t max_sent_bytes = std::size_t{1} << 20;
 // Bytes in the connection's queue; above this, the next page waits.
-constexpr std::size_t wait_above = std::size_t{256} << 10;
+constexpr std::size_t next_page_below = std::size_t{256} << 10;
 
 struct Page {
     std::vector<protocol::RecordEntry> entries;
@@ -87,7 +87,7 @@ Task<void> EventFeed::pump(std::shared_ptr<Subscription> subscription) {
             peer_.notify<protocol::EventsEntry>(entry);
         }
         subscription->next = page.next;
-        co_await peer_.connection().drained(wait_above);
+        co_await peer_.connection().drained(next_page_below);
         if (!page.is_full()) {
             co_await activity_.stored_more(seen);
         }

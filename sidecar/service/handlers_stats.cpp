@@ -12,7 +12,7 @@ namespace cellgate::service {
 
 namespace {
 
-using Kernels = std::vector<std::optional<session::KernelProcesses>>; // of each session
+using KernelUsages = std::vector<std::optional<session::KernelProcesses>>; // of each session
 
 void add_session(const session::Session& session, protocol::StatsResult& result) {
     const protocol::SessionInfo info = session.info();
@@ -27,7 +27,7 @@ void add_session(const session::Session& session, protocol::StatsResult& result)
 }
 
 // Off the loop.
-void add_usage(const Kernels& kernels, protocol::StatsResult& result) {
+void add_usage(const KernelUsages& kernels, protocol::StatsResult& result) {
     const session::ProcessTable table = session::ProcessTable::read();
     result.memory_bytes = table.memory_of(::getpid());
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -42,7 +42,7 @@ void add_usage(const Kernels& kernels, protocol::StatsResult& result) {
 
 Task<protocol::StatsResult> stats(SidecarServices* sidecar) {
     protocol::StatsResult result = sidecar->stats.counted();
-    Kernels kernels;
+    KernelUsages kernels;
     for (const SessionTable::SessionPtr& session : sidecar->sessions.all()) {
         add_session(*session, result);
         kernels.push_back(session->kernel_processes());

@@ -122,7 +122,16 @@ struct RecordReader::Impl {
 };
 
 bool RecordReader::exists(const std::string& directory) {
-    return ::access((directory + "/record.sqlite").c_str(), F_OK) == 0;
+    const std::string path = directory + "/record.sqlite";
+    if (::access(path.c_str(), F_OK) != 0) {
+        return false;
+    }
+    try {
+        Database database(path, Database::Access::read);
+        return require_format(database) != 0; // 0: it is being made
+    } catch (const Error&) {
+        return true; // reading says what is wrong
+    }
 }
 
 RecordReader::RecordReader(std::string directory) : impl_(new Impl{std::move(directory)}) {}

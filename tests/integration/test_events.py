@@ -73,12 +73,12 @@ class Again(WorkspaceTest):
             first = entries_of(one, one.run("1"))
         with Sidecar(self.workspace) as two:
             self.assertEqual(two.request("events/subscribe", {"fromSeq": 0}), {"fromSeq": 0})
-            entries_of(two, two.run("2"))
+            entries_of(two, two.run("2", executionId="again"))
             heard = two.received("events/entry")
         self.assertEqual([entry["seq"] for entry in heard], list(range(len(heard))))
         self.assertEqual([entry for entry in heard if entry["seq"] in {each["seq"] for each in first}], first)
         types = [entry["type"] for entry in heard]
-        self.assertEqual((types.count("session.created"), types.count("session.closed")), (2, 1))
+        self.assertEqual((types.count("session.created"), types.count("session.closed")), (2, 1), types)
 
 
 class OnTheCommandLine(WorkspaceSidecarTest):

@@ -36,6 +36,7 @@ struct Activity {
         ended.server = server;
         ended.status = protocol::LoginStatus::granted;
         activity.login_ended(ended);
+        clock.advance(50ms); // it is in the database then
     }
     // An entry of type policy.removed.
     void remove_rule() { activity.rule_removed("r1"); }
@@ -44,6 +45,7 @@ struct Activity {
         protocol::SessionInfo session;
         session.session_id = id;
         activity.session_started(session);
+        clock.advance(50ms);
     }
 };
 
@@ -151,6 +153,7 @@ TEST_CASE("types and a session narrow it down, for each subscriber by itself") {
     activity.log_in("web");      // 4
     activity.remove_rule();      // 5
     activity.activity.session_closed("b");
+    activity.clock.advance(50ms);
     CHECK(logins.read() == Numbers{4, 6});
     CHECK(of_session.read() == Numbers{2, 3, 6});
 }

@@ -18,6 +18,11 @@ struct Fixture {
         execution.state = state;
         events.on_execution_changed(execution, std::nullopt);
     }
+    ~Fixture() {
+        TaskScope closing;
+        closing.spawn(activity.close());
+        REQUIRE(closing.running() == 0);
+    }
     static protocol::ExecuteParams params() {
         protocol::ExecuteParams params;
         params.cell = protocol::CellPosition{"file:///a.py", 3};

@@ -37,6 +37,7 @@ struct Fixture {
         co_await tasks.join();
         co_await registry.close();
         co_await gate.close();
+        co_await activity.close();
     }
 
     static session::SessionOptions options(const std::string& id, std::optional<session::ClientId> agent = {}) {

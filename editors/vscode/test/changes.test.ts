@@ -41,15 +41,15 @@ test("an execution says how many files it changed, and whether that was undone",
 
 test("what changed before the window was there comes from the record, behind what it knows", async () => {
     const entry = (executionId: string, data: RecordEntry["data"]) => ({ executionId, sessionId: "s", data });
-    const older = [entry("new", { files: 9, complete: true }), entry("b", { files: 2, complete: false, agent: "helper" }), entry("a", { files: 1, complete: true }), entry("odd", { files: "many" })];
+    const older = [entry("new", { files: 9, complete: true }), entry("undo", { files: 2, complete: false, undoOf: "b" }), entry("b", { files: 2, complete: false, agent: "helper" }), entry("a", { files: 1, complete: true }), entry("odd", { files: "many" })];
     const { sidecar, changes, tell, ids } = await place(older);
-    assert.deepEqual(ids(), ["new", "b", "a"]);
-    assert.equal(changes.get("b")?.agent, "helper");
+    assert.deepEqual(ids(), ["new", "undo", "b", "a"]);
+    assert.deepEqual([changes.get("b")?.agent, changes.isUndone("b")], ["helper", true]);
     tell("new", 4);
     tell("newer", 1);
     sidecar.connect();
     await turn();
-    assert.deepEqual(ids(), ["newer", "new", "b", "a"]);
+    assert.deepEqual(ids(), ["newer", "new", "undo", "b", "a"]);
     assert.equal(changes.get("new")?.files, 4);
 });
 

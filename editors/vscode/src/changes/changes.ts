@@ -54,7 +54,7 @@ export class Changes implements Disposable {
 
     private async restore(): Promise<void> {
         try {
-            const { entries } = await this.sidecar.request("record/query", { types: ["files.changed"], limit: maxRestored });
+            const { entries } = await this.sidecar.request("record/query", { types: ["files.changed", "files.restored"], limit: maxRestored });
             const known = [...this.byId.values()];
             const older = entries.flatMap(foundOf).filter(({ executionId }) => !this.byId.has(executionId));
             this.byId.clear();
@@ -69,5 +69,6 @@ export class Changes implements Disposable {
 function foundOf({ executionId, sessionId, data }: RecordEntry): ChangesFoundParams[] {
     const { files, complete } = data;
     if (executionId === undefined || typeof files !== "number" || typeof complete !== "boolean") return [];
-    return [{ executionId, sessionId, agent: typeof data.agent === "string" ? data.agent : undefined, files, complete }];
+    const text = (value: unknown) => (typeof value === "string" ? value : undefined);
+    return [{ executionId, sessionId, agent: text(data.agent), files, complete, undoOf: text(data.undoOf) }];
 }

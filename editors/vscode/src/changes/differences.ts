@@ -1,5 +1,5 @@
 // `Differences` opens a changed file as a difference: of before and after, or of after and now. What the sidecar keeps is
-// a read-only document; a side without a file is an empty one.
+// a read-only document; where there was no file, an empty one.
 
 import * as vscode from "vscode";
 import type { Sidecar } from "../client/sidecar";
@@ -38,7 +38,7 @@ export class Differences implements vscode.TextDocumentContentProvider, vscode.D
         if (!(await this.isText(executionId, file, "after"))) return;
         const now = vscode.Uri.joinPath(this.root, file.path);
         const isThere = await vscode.workspace.fs.stat(now).then(() => true, () => false);
-        await this.open(uriOf(executionId, file, "after"), isThere ? now : emptyUri(file), `${label(file.path)} (after the cell ↔ now)`);
+        await this.open(uriOf(executionId, file, "after"), isThere ? now : emptyUri(file.path), `${label(file.path)} (after the cell ↔ now)`);
     }
 
     private async open(left: vscode.Uri, right: vscode.Uri, title: string): Promise<void> {
@@ -47,9 +47,8 @@ export class Differences implements vscode.TextDocumentContentProvider, vscode.D
 
     /** Otherwise a message says so. */
     private async isText(executionId: string, file: ChangedFile, ...sides: ChangeSide[]): Promise<boolean> {
-        const there = sides.filter((side) => file[side]);
         const { path } = file;
-        const contents = await Promise.all(there.map((side) => this.sidecar.request("changes/read", { executionId, path, side })));
+        const contents = await Promise.all(sides.map((side) => this.sidecar.request("changes/read", { executionId, path, side })));
         if (contents.every(({ base64 }) => base64 === undefined)) return true;
         void inform(`cellgate: ${path} is not text (${fileText(file)}).`);
         return false;
@@ -57,9 +56,8 @@ export class Differences implements vscode.TextDocumentContentProvider, vscode.D
 }
 
 /** By its path, the editor knows the file's language. */
-const emptyUri = ({ path }: ChangedFile) => vscode.Uri.from({ scheme, path: `/${path}` });
+const emptyUri = (path: string) => vscode.Uri.from({ scheme, path: `/${path}` });
 
-function uriOf(executionId: string, file: ChangedFile, side: ChangeSide): vscode.Uri {
-    const { path } = file;
-    return file[side] ? emptyUri(file).with({ query: JSON.stringify({ executionId, path, side } satisfies ChangesReadParams) }) : emptyUri(file);
+function uriOf(executionId: string, { path }: ChangedFile, side: ChangeSide): vscode.Uri {
+    return emptyUri(path).with({ query: JSON.stringify({ executionId, path, side } satisfies ChangesReadParams) });
 }

@@ -28,7 +28,7 @@ export class FileList {
     async show(executionId: string): Promise<void> {
         const list = await this.sidecar.request("changes/list", { executionId });
         if (list.files.length === 0) {
-            await inform(`cellgate: it changed no files. ${notesOf(list).join(" ")}`);
+            await inform(`cellgate: no files are known that it changed. ${notesOf(list).join(" ")}`);
             return;
         }
         this.pick(list);

@@ -35,11 +35,11 @@ export function notesOf({ files, count, complete, notCovered = [], overlapping =
     }
     if (count !== undefined) notes.push(`${filesText(count)} changed; the first ${files.length} are listed.`);
     if (!complete && notCovered.length === 0) notes.push("Not all files of the workspace are covered.");
-    notes.push(...notCovered.map((problem) => `Not covered: ${problemText(problem)}`));
+    notes.push(...notCovered.map((problem) => `Not covered: ${placeText(problem)}: ${problem.why}`));
     return notes;
 }
 
-export const problemText = ({ path, why }: PathProblem) => `${path === "" ? "the workspace" : path}: ${why}`;
+export const placeText = ({ path }: Pick<PathProblem, "path">) => (path === "" ? "the workspace" : path);
 
 /** The first of some lines, and how many more there are. */
 export function firstOf(lines: readonly string[], count = lines.length, most = 10): string[] {

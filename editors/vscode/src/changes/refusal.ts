@@ -5,6 +5,7 @@ import type { Sidecar } from "../client/sidecar";
 import type { PathProblem } from "../protocol/messages";
 import { label } from "../text";
 import type { Differences } from "./differences";
+import { placeText } from "./labels";
 
 export async function showRefusal(
     sidecar: Pick<Sidecar, "request">,
@@ -13,9 +14,9 @@ export async function showRefusal(
     refused: readonly PathProblem[],
 ): Promise<void> {
     const { files } = await sidecar.request("changes/list", { executionId });
-    const items = refused.map((problem) => ({ label: label(problem.path), description: label(problem.why), problem }));
-    const title = `Nothing was undone: ${refused.length === 1 ? "a file is not as the cell left it" : `${refused.length} files are not as the cell left them`}`;
-    const chosen = await vscode.window.showQuickPick(items, { title, placeHolder: "Show the difference of which file?" });
-    const file = files.find(({ path }) => path === chosen?.problem.path);
+    const items = refused.map((problem) => ({ label: label(placeText(problem)), description: label(problem.why), path: problem.path }));
+    const options = { title: "Nothing was undone", placeHolder: "Show what was changed since in which file?", ignoreFocusOut: true };
+    const chosen = await vscode.window.showQuickPick(items, options);
+    const file = files.find(({ path }) => path === chosen?.path);
     if (file) await differences.showSince(executionId, file);
 }

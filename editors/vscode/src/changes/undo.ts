@@ -22,7 +22,7 @@ export class Undo {
     /** Of these files; default: of all. */
     async run(executionId: string, paths?: string[]): Promise<void> {
         const list = await this.sidecar.request("changes/list", { executionId });
-        if (list.files.length === 0) throw new Error("it changed no files");
+        if (list.files.length === 0) throw new Error("no files are known that it changed");
         if (!(await this.dialogs.confirm(undoQuestion(list, paths)))) return;
         const { undoId, restored, refused } = await this.sidecar.request("changes/undo", { executionId, paths });
         if (refused.length > 0) return this.dialogs.showRefused(executionId, refused);
